@@ -24,6 +24,11 @@ func smomentColumnsAVX2(rows int, n int, x *float32, ld int, shift *float32, sum
 //go:noescape
 func shideColumnsAVX2(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 
+// sclearRowsAVX2 is clearRows of float32 with AVX2.
+//
+//go:noescape
+func sclearRowsAVX2(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+
 // sgradientRowsAVX2 is gradientRows of float32 with AVX2.
 //
 //go:noescape
@@ -53,6 +58,11 @@ func dmomentColumnsAVX2(rows int, n int, x *float64, ld int, shift *float64, sum
 //
 //go:noescape
 func dhideColumnsAVX2(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
+
+// dclearRowsAVX2 is clearRows of float64 with AVX2.
+//
+//go:noescape
+func dclearRowsAVX2(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
 
 // dgradientRowsAVX2 is gradientRows of float64 with AVX2.
 //

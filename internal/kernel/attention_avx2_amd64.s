@@ -291,6 +291,43 @@ row_8:
 	VZEROUPPER
 	RET
 
+// func sclearRowsAVX2(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+// Requires: AVX
+TEXT ·sclearRowsAVX2(SB), $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   x+16(FP), CX
+	MOVQ   ld+24(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   columns+32(FP), BX
+	MOVQ   lo+40(FP), SI
+	MOVQ   hi+48(FP), DI
+	VXORPS Y3, Y3, Y3
+
+row_9:
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS (DI), Y1
+	XORQ         R8, R8
+	MOVQ         n+8(FP), R9
+
+column_10:
+	VMOVUPS   (BX)(R8*1), Y2
+	VCMPPS    $0x11, Y0, Y2, Y4
+	VCMPPS    $0x15, Y1, Y2, Y5
+	VORPS     Y4, Y5, Y4
+	VMOVUPS   (CX)(R8*1), Y5
+	VBLENDVPS Y4, Y3, Y5, Y5
+	VMOVUPS   Y5, (CX)(R8*1)
+	ADDQ      $0x00000020, R8
+	SUBQ      $0x00000008, R9
+	JGT       column_10
+	ADDQ      DX, CX
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000004, DI
+	DECQ      AX
+	JNE       row_9
+	VZEROUPPER
+	RET
+
 // func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sgradientRowsAVX2(SB), $0-56
@@ -305,13 +342,13 @@ TEXT ·sgradientRowsAVX2(SB), $0-56
 	VMOVUPS (R8), Y6
 	VMOVUPS 32(R8), Y7
 
-row_9:
+row_11:
 	VBROADCASTSS (SI), Y0
 	VBROADCASTSS (DI), Y1
 	XORQ         R9, R9
 	MOVQ         n+8(FP), R10
 
-column_10:
+column_12:
 	VMOVUPS      (CX)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y6, Y2, Y5
@@ -340,13 +377,13 @@ column_10:
 	VMOVUPS      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000008, R10
-	JGT          column_10
+	JGT          column_12
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
 	DECQ         AX
-	JNE          row_9
+	JNE          row_11
 	VZEROUPPER
 	RET
 
@@ -369,11 +406,11 @@ TEXT ·scapRowsAVX2(SB), $0-44
 	VMOVD        DI, X10
 	VBROADCASTSS X10, Y10
 
-row_11:
+row_13:
 	XORQ DI, DI
 	MOVQ n+8(FP), R8
 
-column_12:
+column_14:
 	VMOVUPS      (CX)(DI*1), Y3
 	VDIVPS       Y8, Y3, Y3
 	VANDNPS      Y3, Y9, Y0
@@ -404,24 +441,24 @@ column_12:
 	VMULPS       Y8, Y2, Y3
 	VMOVUPS      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JE           without_13
+	JE           without_15
 	VXORPS       Y0, Y0, Y0
 	VADDPS       160(SI), Y0, Y0
 	VFNMADD231PS Y2, Y2, Y0
 	VMOVUPS      Y0, (BX)(DI*1)
 
-without_13:
+without_15:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000008, R8
-	JGT   column_12
+	JGT   column_14
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_14
+	JE    without_16
 	ADDQ  DX, BX
 
-without_14:
+without_16:
 	DECQ AX
-	JNE  row_11
+	JNE  row_13
 	VZEROUPPER
 	RET
 
@@ -505,21 +542,21 @@ TEXT ·dmaxColumnsAVX2(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_15:
+column_17:
 	VMOVUPD (DX), Y0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_16:
+row_18:
 	VMAXPD  (DI), Y0, Y0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_16
+	JNE     row_18
 	VMOVUPD Y0, (SI)
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000004, CX
-	JGT     column_15
+	JGT     column_17
 	VZEROUPPER
 	RET
 
@@ -537,13 +574,13 @@ TEXT ·dexpColumnsAVX2(SB), $0-48
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
-column_17:
+column_19:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	MOVQ    DX, R9
 	MOVQ    AX, R10
 
-row_18:
+row_20:
 	VMOVUPD      (R9), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -575,13 +612,13 @@ row_18:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         BX, R9
 	DECQ         R10
-	JNE          row_18
+	JNE          row_20
 	VMOVUPD      Y1, (DI)
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000020, DI
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, CX
-	JGT          column_17
+	JGT          column_19
 	VZEROUPPER
 	RET
 
@@ -600,14 +637,14 @@ TEXT ·dmomentColumnsAVX2(SB), $0-56
 	VMOVUPD (R9), Y6
 	VMOVUPD 32(R9), Y7
 
-column_19:
+column_21:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	VMOVUPD (R8), Y8
 	MOVQ    DX, R10
 	MOVQ    AX, R11
 
-row_20:
+row_22:
 	VMOVUPD      (R10), Y2
 	VSUBPD       Y0, Y2, Y2
 	VMAXPD       Y2, Y6, Y9
@@ -641,7 +678,7 @@ row_20:
 	VFMADD231PD  Y2, Y9, Y8
 	ADDQ         BX, R10
 	DECQ         R11
-	JNE          row_20
+	JNE          row_22
 	VMOVUPD      Y1, (DI)
 	VMOVUPD      Y8, (R8)
 	ADDQ         $0x00000020, SI
@@ -649,7 +686,7 @@ row_20:
 	ADDQ         $0x00000020, R8
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, CX
-	JGT          column_19
+	JGT          column_21
 	VZEROUPPER
 	RET
 
@@ -670,14 +707,14 @@ TEXT ·dhideColumnsAVX2(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Y4
 
-column_21:
+column_23:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DI), Y1
 	VXORPS  Y3, Y3, Y3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_22:
+row_24:
 	VCMPPD    $0x11, Y0, Y3, Y5
 	VCMPPD    $0x15, Y1, Y3, Y6
 	VORPS     Y5, Y6, Y5
@@ -687,12 +724,49 @@ row_22:
 	VADDPD    Y2, Y3, Y3
 	ADDQ      BX, R8
 	DECQ      R9
-	JNE       row_22
+	JNE       row_24
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000004, CX
-	JGT       column_21
+	JGT       column_23
+	VZEROUPPER
+	RET
+
+// func dclearRowsAVX2(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
+// Requires: AVX
+TEXT ·dclearRowsAVX2(SB), $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   x+16(FP), CX
+	MOVQ   ld+24(FP), DX
+	SHLQ   $0x03, DX
+	MOVQ   columns+32(FP), BX
+	MOVQ   lo+40(FP), SI
+	MOVQ   hi+48(FP), DI
+	VXORPS Y3, Y3, Y3
+
+row_25:
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD (DI), Y1
+	XORQ         R8, R8
+	MOVQ         n+8(FP), R9
+
+column_26:
+	VMOVUPD   (BX)(R8*1), Y2
+	VCMPPD    $0x11, Y0, Y2, Y4
+	VCMPPD    $0x15, Y1, Y2, Y5
+	VORPS     Y4, Y5, Y4
+	VMOVUPD   (CX)(R8*1), Y5
+	VBLENDVPS Y4, Y3, Y5, Y5
+	VMOVUPD   Y5, (CX)(R8*1)
+	ADDQ      $0x00000020, R8
+	SUBQ      $0x00000004, R9
+	JGT       column_26
+	ADDQ      DX, CX
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000008, DI
+	DECQ      AX
+	JNE       row_25
 	VZEROUPPER
 	RET
 
@@ -710,13 +784,13 @@ TEXT ·dgradientRowsAVX2(SB), $0-56
 	VMOVUPD (R8), Y6
 	VMOVUPD 32(R8), Y7
 
-row_23:
+row_27:
 	VBROADCASTSD (SI), Y0
 	VBROADCASTSD (DI), Y1
 	XORQ         R9, R9
 	MOVQ         n+8(FP), R10
 
-column_24:
+column_28:
 	VMOVUPD      (CX)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
@@ -751,13 +825,13 @@ column_24:
 	VMOVUPD      Y3, (DX)(R9*1)
 	ADDQ         $0x00000020, R9
 	SUBQ         $0x00000004, R10
-	JGT          column_24
+	JGT          column_28
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_23
+	JNE          row_27
 	VZEROUPPER
 	RET
 
@@ -780,11 +854,11 @@ TEXT ·dcapRowsAVX2(SB), $0-48
 	VMOVQ        DI, X10
 	VBROADCASTSD X10, Y10
 
-row_25:
+row_29:
 	XORQ DI, DI
 	MOVQ n+8(FP), R8
 
-column_26:
+column_30:
 	VMOVUPD      (CX)(DI*1), Y3
 	VDIVPD       Y8, Y3, Y3
 	VANDNPS      Y3, Y9, Y0
@@ -821,23 +895,23 @@ column_26:
 	VMULPD       Y8, Y2, Y3
 	VMOVUPD      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
-	JE           without_27
+	JE           without_31
 	VXORPS       Y0, Y0, Y0
 	VADDPD       160(SI), Y0, Y0
 	VFNMADD231PD Y2, Y2, Y0
 	VMOVUPD      Y0, (BX)(DI*1)
 
-without_27:
+without_31:
 	ADDQ  $0x00000020, DI
 	SUBQ  $0x00000004, R8
-	JGT   column_26
+	JGT   column_30
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_28
+	JE    without_32
 	ADDQ  DX, BX
 
-without_28:
+without_32:
 	DECQ AX
-	JNE  row_25
+	JNE  row_29
 	VZEROUPPER
 	RET

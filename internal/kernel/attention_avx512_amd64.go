@@ -24,6 +24,11 @@ func smomentColumnsAVX512(rows int, n int, x *float32, ld int, shift *float32, s
 //go:noescape
 func shideColumnsAVX512(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 
+// sclearRowsAVX512 is clearRows of float32 with AVX512.
+//
+//go:noescape
+func sclearRowsAVX512(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+
 // sgradientRowsAVX512 is gradientRows of float32 with AVX512.
 //
 //go:noescape
@@ -58,6 +63,11 @@ func dmomentColumnsAVX512(rows int, n int, x *float64, ld int, shift *float64, s
 //
 //go:noescape
 func dhideColumnsAVX512(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
+
+// dclearRowsAVX512 is clearRows of float64 with AVX512.
+//
+//go:noescape
+func dclearRowsAVX512(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
 
 // dgradientRowsAVX512 is gradientRows of float64 with AVX512.
 //

@@ -393,6 +393,41 @@ row_8:
 	VZEROUPPER
 	RET
 
+// func sclearRowsAVX512(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+// Requires: AVX, AVX512F
+TEXT ·sclearRowsAVX512(SB), $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   x+16(FP), CX
+	MOVQ   ld+24(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   columns+32(FP), BX
+	MOVQ   lo+40(FP), SI
+	MOVQ   hi+48(FP), DI
+	VPXORD Z3, Z3, Z3
+
+row_9:
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS (DI), Z1
+	XORQ         R8, R8
+	MOVQ         n+8(FP), R9
+
+column_10:
+	VMOVUPS (BX)(R8*1), Z2
+	VCMPPS  $0x11, Z0, Z2, K1
+	VCMPPS  $0x15, Z1, Z2, K2
+	KORW    K1, K2, K1
+	VMOVUPS Z3, K1, (CX)(R8*1)
+	ADDQ    $0x00000040, R8
+	SUBQ    $0x00000010, R9
+	JGT     column_10
+	ADDQ    DX, CX
+	ADDQ    $0x00000004, SI
+	ADDQ    $0x00000004, DI
+	DECQ    AX
+	JNE     row_9
+	VZEROUPPER
+	RET
+
 // func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 // Requires: AVX, AVX512F
 TEXT ·sgradientRowsAVX512(SB), $0-56
@@ -416,13 +451,13 @@ TEXT ·sgradientRowsAVX512(SB), $0-56
 	VMOVUPS 576(R8), Z23
 	VMOVUPS 640(R8), Z24
 
-row_9:
+row_11:
 	VBROADCASTSS (SI), Z0
 	VBROADCASTSS (DI), Z1
 	XORQ         R8, R8
 	MOVQ         n+8(FP), R9
 
-column_10:
+column_12:
 	VMOVUPS      (CX)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z6, Z2, K3
@@ -446,13 +481,13 @@ column_10:
 	VMOVUPS      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000010, R9
-	JGT          column_10
+	JGT          column_12
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
 	DECQ         AX
-	JNE          row_9
+	JNE          row_11
 	VZEROUPPER
 	RET
 
@@ -484,11 +519,11 @@ TEXT ·scapRowsAVX512(SB), $0-44
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Z10
 
-row_11:
+row_13:
 	XORQ SI, SI
 	MOVQ n+8(FP), DI
 
-column_12:
+column_14:
 	VMOVUPS      (CX)(SI*1), Z3
 	VDIVPS       Z8, Z3, Z3
 	VPANDNQ      Z3, Z9, Z0
@@ -516,24 +551,24 @@ column_12:
 	VMULPS       Z8, Z2, Z3
 	VMOVUPS      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JE           without_13
+	JE           without_15
 	VPXORD       Z0, Z0, Z0
 	VADDPS       Z19, Z0, Z0
 	VFNMADD231PS Z2, Z2, Z0
 	VMOVUPS      Z0, (BX)(SI*1)
 
-without_13:
+without_15:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000010, DI
-	JGT   column_12
+	JGT   column_14
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_14
+	JE    without_16
 	ADDQ  DX, BX
 
-without_14:
+without_16:
 	DECQ AX
-	JNE  row_11
+	JNE  row_13
 	VZEROUPPER
 	RET
 
@@ -561,12 +596,12 @@ TEXT ·sdropRowsAVX512(SB), $0-68
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_15:
+row_17:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_16:
+column_18:
 	VPSRLQ   $0x1e, Z1, Z3
 	VPXORQ   Z1, Z3, Z2
 	VPMULLQ  Z6, Z2, Z2
@@ -595,11 +630,11 @@ column_16:
 	VMOVUPS  Z11, (BX)
 	ADDQ     $0x00000040, BX
 	SUBQ     $0x00000010, SI
-	JGT      column_16
+	JGT      column_18
 	VPADDQ   Z8, Z0, Z0
 	ADDQ     DX, CX
 	DECQ     AX
-	JNE      row_15
+	JNE      row_17
 	VZEROUPPER
 	RET
 
@@ -761,21 +796,21 @@ TEXT ·dmaxColumnsAVX512(SB), $0-40
 	SHLQ $0x03, BX
 	MOVQ top+32(FP), SI
 
-column_17:
+column_19:
 	VMOVUPD (DX), Z0
 	MOVQ    DX, DI
 	MOVQ    AX, R8
 
-row_18:
+row_20:
 	VMAXPD  (DI), Z0, Z0
 	ADDQ    BX, DI
 	DECQ    R8
-	JNE     row_18
+	JNE     row_20
 	VMOVUPD Z0, (SI)
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_17
+	JGT     column_19
 	VZEROUPPER
 	RET
 
@@ -807,13 +842,13 @@ TEXT ·dexpColumnsAVX512(SB), $0-48
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
 
-column_19:
+column_21:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_20:
+row_22:
 	VMOVUPD      (R8), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z6, Z2, K3
@@ -839,13 +874,13 @@ row_20:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         BX, R8
 	DECQ         R9
-	JNE          row_20
+	JNE          row_22
 	VMOVUPD      Z1, (DI)
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, DX
 	SUBQ         $0x00000008, CX
-	JGT          column_19
+	JGT          column_21
 	VZEROUPPER
 	RET
 
@@ -878,14 +913,14 @@ TEXT ·dmomentColumnsAVX512(SB), $0-56
 	VMOVUPD 896(R9), Z28
 	VMOVUPD 960(R9), Z29
 
-column_21:
+column_23:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	VMOVUPD (R8), Z8
 	MOVQ    DX, R9
 	MOVQ    AX, R10
 
-row_22:
+row_24:
 	VMOVUPD      (R9), Z2
 	VSUBPD       Z0, Z2, Z2
 	VMAXPD       Z2, Z6, Z9
@@ -913,7 +948,7 @@ row_22:
 	VFMADD231PD  Z2, Z9, Z8
 	ADDQ         BX, R9
 	DECQ         R10
-	JNE          row_22
+	JNE          row_24
 	VMOVUPD      Z1, (DI)
 	VMOVUPD      Z8, (R8)
 	ADDQ         $0x00000040, SI
@@ -921,7 +956,7 @@ row_22:
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, DX
 	SUBQ         $0x00000008, CX
-	JGT          column_21
+	JGT          column_23
 	VZEROUPPER
 	RET
 
@@ -942,14 +977,14 @@ TEXT ·dhideColumnsAVX512(SB), $0-48
 	VMOVQ        R8, X4
 	VBROADCASTSD X4, Z4
 
-column_23:
+column_25:
 	VMOVUPD (SI), Z0
 	VMOVUPD (DI), Z1
 	VPXORD  Z3, Z3, Z3
 	MOVQ    DX, R8
 	MOVQ    AX, R9
 
-row_24:
+row_26:
 	VCMPPD  $0x11, Z0, Z3, K1
 	VCMPPD  $0x15, Z1, Z3, K2
 	KORW    K1, K2, K1
@@ -957,12 +992,47 @@ row_24:
 	VADDPD  Z2, Z3, Z3
 	ADDQ    BX, R8
 	DECQ    R9
-	JNE     row_24
+	JNE     row_26
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, CX
-	JGT     column_23
+	JGT     column_25
+	VZEROUPPER
+	RET
+
+// func dclearRowsAVX512(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
+// Requires: AVX, AVX512F
+TEXT ·dclearRowsAVX512(SB), $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   x+16(FP), CX
+	MOVQ   ld+24(FP), DX
+	SHLQ   $0x03, DX
+	MOVQ   columns+32(FP), BX
+	MOVQ   lo+40(FP), SI
+	MOVQ   hi+48(FP), DI
+	VPXORD Z3, Z3, Z3
+
+row_27:
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD (DI), Z1
+	XORQ         R8, R8
+	MOVQ         n+8(FP), R9
+
+column_28:
+	VMOVUPD (BX)(R8*1), Z2
+	VCMPPD  $0x11, Z0, Z2, K1
+	VCMPPD  $0x15, Z1, Z2, K2
+	KORW    K1, K2, K1
+	VMOVUPD Z3, K1, (CX)(R8*1)
+	ADDQ    $0x00000040, R8
+	SUBQ    $0x00000008, R9
+	JGT     column_28
+	ADDQ    DX, CX
+	ADDQ    $0x00000008, SI
+	ADDQ    $0x00000008, DI
+	DECQ    AX
+	JNE     row_27
 	VZEROUPPER
 	RET
 
@@ -994,13 +1064,13 @@ TEXT ·dgradientRowsAVX512(SB), $0-56
 	VMOVUPD 896(R8), Z28
 	VMOVUPD 960(R8), Z29
 
-row_25:
+row_29:
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD (DI), Z1
 	XORQ         R8, R8
 	MOVQ         n+8(FP), R9
 
-column_26:
+column_30:
 	VMOVUPD      (CX)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z6, Z2, K3
@@ -1029,13 +1099,13 @@ column_26:
 	VMOVUPD      Z3, (DX)(R8*1)
 	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000008, R9
-	JGT          column_26
+	JGT          column_30
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
 	DECQ         AX
-	JNE          row_25
+	JNE          row_29
 	VZEROUPPER
 	RET
 
@@ -1072,11 +1142,11 @@ TEXT ·dcapRowsAVX512(SB), $0-48
 	VMOVQ        SI, X10
 	VBROADCASTSD X10, Z10
 
-row_27:
+row_31:
 	XORQ SI, SI
 	MOVQ n+8(FP), DI
 
-column_28:
+column_32:
 	VMOVUPD      (CX)(SI*1), Z3
 	VDIVPD       Z8, Z3, Z3
 	VPANDNQ      Z3, Z9, Z0
@@ -1109,24 +1179,24 @@ column_28:
 	VMULPD       Z8, Z2, Z3
 	VMOVUPD      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
-	JE           without_29
+	JE           without_33
 	VPXORD       Z0, Z0, Z0
 	VADDPD       Z19, Z0, Z0
 	VFNMADD231PD Z2, Z2, Z0
 	VMOVUPD      Z0, (BX)(SI*1)
 
-without_29:
+without_33:
 	ADDQ  $0x00000040, SI
 	SUBQ  $0x00000008, DI
-	JGT   column_28
+	JGT   column_32
 	ADDQ  DX, CX
 	TESTQ BX, BX
-	JE    without_30
+	JE    without_34
 	ADDQ  DX, BX
 
-without_30:
+without_34:
 	DECQ AX
-	JNE  row_27
+	JNE  row_31
 	VZEROUPPER
 	RET
 
@@ -1154,12 +1224,12 @@ TEXT ·ddropRowsAVX512(SB), $0-72
 	MOVQ         $0x94d049bb133111eb, DI
 	VPBROADCASTQ DI, Z7
 
-row_31:
+row_35:
 	VMOVDQA64 Z0, Z1
 	MOVQ      CX, BX
 	MOVQ      n+8(FP), SI
 
-column_32:
+column_36:
 	VPSRLQ  $0x1e, Z1, Z3
 	VPXORQ  Z1, Z3, Z2
 	VPMULLQ Z6, Z2, Z2
@@ -1177,10 +1247,10 @@ column_32:
 	VMOVUPD Z11, (BX)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000008, SI
-	JGT     column_32
+	JGT     column_36
 	VPADDQ  Z8, Z0, Z0
 	ADDQ    DX, CX
 	DECQ    AX
-	JNE     row_31
+	JNE     row_35
 	VZEROUPPER
 	RET

@@ -103,12 +103,11 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 	for task := lo; task < hi; task++ {
 		b, h, i := task/n/r.H, task/n%r.H, task%n
 		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
-		for t := t0; t < t1; t++ {
-			at := r.OutputAt.at(b, h, t)
-			delta := r.delta[(b*r.H+h)*r.T+t:]
-			dot(chosenPath, r.out[at:], 0, r.dout[at:][:r.DV], delta[:1])
-			if !isFinite(delta[0]) && !r.seesAny(b, h, t) {
-				delta[0] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
+		at, delta := r.OutputAt.at(b, h, t0), r.delta[(b*r.H+h)*r.T:][t0:t1]
+		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, r.dout[at:], r.OutputAt.Row, delta)
+		for i, v := range delta {
+			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
+				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
 		if s := r.spans[b*n+i]; s.lo == s.hi {
@@ -154,13 +153,16 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v     []F // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
-	p, dp    []F // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope    []F // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	lse      []F // of each query
-	dk, dv   []F // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group int // batch and key/value head
-	s0, keys int // the block
+	k, v        []F       // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp       []F       // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope       []F       // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	lse         []F       // of each query
+	first, last []F       // of each query: the columns of the tile that it sees
+	dk, dv      []F       // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group    int       // batch and key/value head
+	s0, keys    int       // the block
+	keyRows     rowsOf[F] // its keys
+	copied      []F       // (keyBlock,D): a copy of them, if that pays
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
@@ -170,9 +172,9 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 	if r.Softcap > 0 {
 		slope = queryBlock * keyBlock
 	}
-	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.dk, &w.dv},
-		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock,
-		keyBlock*r.D, keyBlock*r.DV)
+	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock, queryBlock,
+		keyBlock*r.D, keyBlock*r.DV, keyBlock*r.D)
 	done := false
 	defer func() {
 		if !done {
@@ -224,7 +226,12 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 	w.keys = min(keyBlock, r.S-w.s0)
 	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
 	if r.D > 0 {
-		transposePanel(chosenPath, r.D, w.keys, r.in.K[kAt:], r.KeyAt.Row, w.k, keyBlock)
+		w.keyRows = rowsOf[F]{r.in.K[kAt:], r.KeyAt.Row, r.D}
+		if r.copies(&r.KeyAt, r.S, r.D) {
+			copyRows(w.copied, r.D, r.in.K[kAt:], r.KeyAt.Row, w.keys, r.D)
+			w.keyRows = rowsOf[F]{w.copied, r.D, r.D}
+		}
+		transposePanel(chosenPath, r.D, w.keys, w.keyRows.data, w.keyRows.row, w.k, keyBlock)
 	}
 	if r.DV > 0 {
 		transposePanel(chosenPath, r.DV, w.keys, r.in.V[vAt:], r.ValueAt.Row, w.v, keyBlock)
@@ -241,16 +248,9 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 		}
 	}
 	if r.grad.K != nil {
-		storeRows(r.grad.K[kAt:], r.KeyAt.Row, w.dk, w.keys, r.D)
+		copyRows(r.grad.K[kAt:], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
 	}
 	if r.grad.V != nil {
-		storeRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, w.keys, r.DV)
-	}
-}
-
-// storeRows copies contiguous rows to where rows lie the given distance apart.
-func storeRows[F Float](dst []F, row int, src []F, rows, width int) {
-	for s := range rows {
-		copy(dst[s*row:][:width], src[s*width:])
+		copyRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
 	}
 }

@@ -94,25 +94,40 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
 		r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
 	}
-	for t := range rows {
-		out := r.out[r.OutputAt.at(b, h, t0+t):][:r.DV]
-		row := (b*r.H+h)*r.T + t0 + t
-		lse, lost := &r.lse[row], &r.lse[r.B*r.H*r.T+row]
-		if w.sum[t] == 0 { // false for a NaN, which the maximum may have lost
-			copy(out, w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
-			*lse, *lost, w.first[t] = lowest[F](), 0, 0
-			continue
-		}
-		if bad {
-			w.sum[t] = F(math.NaN())
-		}
-		w.logs[t] = log(w.sum[t])
-		*lse, *lost = sumOf(w.max[t], w.logs[t])
-		w.first[t] = 1 / w.sum[t]
-		scaleInto(out, w.out[t*r.DV:], w.first[t])
-	}
+	r.finish(w, b, h, t0, rows, bad)
 	if r.watched {
 		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
+	}
+}
+
+// finish divides the sums of a block by those of the weights, and writes them and lse. bad is whether a sink makes
+// NaN of them.
+func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad bool) {
+	sums, logs, factors, most := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows]
+	if bad {
+		for t, sum := range sums {
+			if sum != 0 {
+				sums[t] = F(math.NaN())
+			}
+		}
+	}
+	logarithms(logs, sums)
+	first := (b*r.H+h)*r.T + t0
+	lse, lost := r.lse[first:][:rows], r.lse[r.B*r.H*r.T+first:][:rows]
+	for t, sum := range sums {
+		if sum == 0 { // false for a NaN, which the maximum may have lost
+			lse[t], lost[t], factors[t] = lowest[F](), 0, 0
+			continue
+		}
+		lse[t], lost[t] = sumOf(most[t], logs[t])
+		factors[t] = 1 / sum
+	}
+	at := r.OutputAt.at(b, h, t0)
+	scaleRows(chosenPath, rows, r.DV, r.out[at:], r.OutputAt.Row, w.out, factors)
+	for t, sum := range sums {
+		if sum == 0 {
+			copy(r.out[at+t*r.OutputAt.Row:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
+		}
 	}
 }
 
@@ -142,7 +157,8 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
 		}
 	}
-	r.product(&x, r.in.K[r.KeyAt.at(b, group, s0):], r.KeyAt.Row, w.q[from:], queryBlock, nil)
+	k := r.rows(&w.copies[0], r.in.K, &r.KeyAt, b, group, s0, keys, r.S, r.D)
+	r.product(&x, k.data, k.row, w.q[from:], queryBlock, nil)
 	r.hide(w, &x)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	if r.watched {
@@ -155,7 +171,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
 	}
 	r.drop(&x)
-	v := rowsOf[F]{r.in.V[r.ValueAt.at(b, group, s0):], r.ValueAt.Row, r.DV}
+	v := r.rows(&w.copies[1], r.in.V, &r.ValueAt, b, group, s0, keys, r.S, r.DV)
 	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
 }
 

@@ -17,8 +17,10 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 			queryStep: keyBlock, keyStep: 1, hidden: !all,
 		}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
-			r.weights(w, &x, s1)
-			r.addKeys(w, &x, s1)
+			q := r.rows(&w.copies[0], r.in.Q, &r.QueryAt, x.b, x.h, x.t0, x.queries, r.T, r.D)
+			dout := r.rows(&w.copies[1], r.dout, &r.OutputAt, x.b, x.h, x.t0, x.queries, r.T, r.DV)
+			r.weights(w, &x, q, dout, s1)
+			r.addKeys(w, &x, q, dout, s1)
 		} else {
 			t1, t2 = 0, 0
 		}
@@ -26,9 +28,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	if r.grad.Q == nil {
 		return
 	}
+	first, last := seen.lo/keyBlock, (seen.hi-1)/keyBlock
 	turn := &r.turns[(w.b*r.H+h)*r.blocks()+i]
-	first := seen.lo / keyBlock
-	if !r.await(turn, int32(w.s0/keyBlock-first)) {
+	if first < last && !r.await(turn, int32(w.s0/keyBlock-first)) {
 		return
 	}
 	beta := F(1)
@@ -39,18 +41,19 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	}
 	if t1 < t2 {
 		x.data = w.dp
-		k := rowsOf[F]{r.in.K[r.KeyAt.at(w.b, w.group, x.s0):], r.KeyAt.Row, r.D}
+		k := rowsOf[F]{w.keyRows.data[s1*w.keyRows.row:], w.keyRows.row, r.D}
 		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
 		r.sumKeys(w.attentionTiles, &x, F(r.Scale), k, beta, dq)
 	}
-	turn.Add(1)
+	if first < last {
+		turn.Add(1)
+	}
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
-func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1 int) {
-	r.product(x, r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, w.k[s1:], keyBlock, w.slope)
-	dout := r.dout[r.OutputAt.at(x.b, x.h, x.t0):]
-	multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout, r.OutputAt.Row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
+	r.product(x, q.data, q.row, w.k[s1:], keyBlock, w.slope)
+	multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout.data, dout.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
@@ -72,8 +75,9 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1 int) {
 		}
 	}
 	r.drop(x)
-	r.clearHidden(w.attentionTiles, x, w.p)
-	r.clearHidden(w.attentionTiles, x, w.dp)
+	w.bound(x)
+	r.clearHidden(w, x, w.p)
+	r.clearHidden(w, x, w.dp)
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}
@@ -84,20 +88,18 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], s1 int) {
 				line[s] *= v
 			}
 		}
-		r.clearHidden(w.attentionTiles, x, w.dp) // the slope may be NaN
+		r.clearHidden(w, x, w.dp) // the slope may be NaN
 	}
 }
 
 // addKeys adds what a tile contributes to dk and dv.
-func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], s1 int) {
+func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
 	if r.grad.V != nil {
-		dout := rowsOf[F]{r.dout[r.OutputAt.at(x.b, x.h, x.t0):], r.OutputAt.Row, r.DV}
 		r.sumQueries(w.attentionTiles, x, 1, dout, 1, rowsOf[F]{w.dv[s1*r.DV:], r.DV, r.DV})
 	}
 	if r.grad.K != nil {
 		dp := *x
 		dp.data = w.dp
-		q := rowsOf[F]{r.in.Q[r.QueryAt.at(x.b, x.h, x.t0):], r.QueryAt.Row, r.D}
 		r.sumQueries(w.attentionTiles, &dp, F(r.Scale), q, 1, rowsOf[F]{w.dk[s1*r.D:], r.D, r.D})
 	}
 }

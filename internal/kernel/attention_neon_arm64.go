@@ -24,6 +24,11 @@ func smomentColumnsNEON(rows int, n int, x *float32, ld int, shift *float32, sum
 //go:noescape
 func shideColumnsNEON(rows int, n int, x *float32, ld int, lo *float32, hi *float32)
 
+// sclearRowsNEON is clearRows of float32 with NEON.
+//
+//go:noescape
+func sclearRowsNEON(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+
 // sgradientRowsNEON is gradientRows of float32 with NEON.
 //
 //go:noescape
@@ -58,6 +63,11 @@ func dmomentColumnsNEON(rows int, n int, x *float64, ld int, shift *float64, sum
 //
 //go:noescape
 func dhideColumnsNEON(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
+
+// dclearRowsNEON is clearRows of float64 with NEON.
+//
+//go:noescape
+func dclearRowsNEON(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
 
 // dgradientRowsNEON is gradientRows of float64 with NEON.
 //

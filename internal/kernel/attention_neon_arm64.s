@@ -259,6 +259,42 @@ row_8:
 	BGT column_7
 	RET
 
+// func sclearRowsNEON(rows int, n int, x *float32, ld int, columns *float32, lo *float32, hi *float32)
+TEXT ·sclearRowsNEON(SB), NOSPLIT, $0-56
+	MOVD rows+0(FP), R0
+	MOVD x+16(FP), R1
+	MOVD ld+24(FP), R2
+	LSL $2, R2
+	MOVD columns+32(FP), R3
+	MOVD lo+40(FP), R6
+	MOVD hi+48(FP), R7
+	VEOR V3.B16, V3.B16, V3.B16
+row_9:
+	FMOVS 0(R6), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R7), F1
+	VDUP V1.S[0], V1.S4
+	MOVD ZR, R8
+	MOVD n+8(FP), R9
+column_10:
+	WORD $0x3ce86862 // LDR Q2, [X3,X8]
+	WORD $0x6ea2e404 // FCMGT V4.4S, V0.4S, V2.4S
+	WORD $0x6ea2e425 // FCMGT V5.4S, V1.4S, V2.4S
+	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x3ce86825 // LDR Q5, [X1,X8]
+	VBIT V4.B16, V3.B16, V5.B16
+	WORD $0x3ca86825 // STR Q5, [X1,X8]
+	ADD $16, R8
+	SUBS $4, R9
+	BGT column_10
+	ADD R2, R1
+	ADD $4, R6
+	ADD $4, R7
+	SUBS $1, R0
+	BNE row_9
+	RET
+
 // func sgradientRowsNEON(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
 TEXT ·sgradientRowsNEON(SB), NOSPLIT, $0-56
 	MOVD rows+0(FP), R0
@@ -280,14 +316,14 @@ TEXT ·sgradientRowsNEON(SB), NOSPLIT, $0-56
 	FMOVQ 128(R8), F22
 	FMOVQ 144(R8), F23
 	FMOVQ 160(R8), F24
-row_9:
+row_11:
 	FMOVS 0(R6), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS 0(R7), F1
 	VDUP V1.S[0], V1.S4
 	MOVD ZR, R9
 	MOVD n+8(FP), R10
-column_10:
+column_12:
 	WORD $0x3ce96822 // LDR Q2, [X1,X9]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e4c5 // FCMGT V5.4S, V6.4S, V2.4S
@@ -323,13 +359,13 @@ column_10:
 	WORD $0x3ca96843 // STR Q3, [X2,X9]
 	ADD $16, R9
 	SUBS $4, R10
-	BGT column_10
+	BGT column_12
 	ADD R3, R1
 	ADD R3, R2
 	ADD $4, R6
 	ADD $4, R7
 	SUBS $1, R0
-	BNE row_9
+	BNE row_11
 	RET
 
 // func scapRowsNEON(rows int, n int, x *float32, ld int, slope *float32, c float32)
@@ -357,10 +393,10 @@ TEXT ·scapRowsNEON(SB), NOSPLIT, $0-44
 	VDUP R20, V9.S4
 	MOVD $0xc0000000, R20
 	VDUP R20, V10.S4
-row_11:
+row_13:
 	MOVD ZR, R7
 	MOVD n+8(FP), R8
-column_12:
+column_14:
 	WORD $0x3ce76823 // LDR Q3, [X1,X7]
 	WORD $0x6e28fc63 // FDIV V3.4S, V3.4S, V8.4S
 	WORD $0x4e691c60 // BIC V0.16B, V3.16B, V9.16B
@@ -400,22 +436,22 @@ column_12:
 	WORD $0x6e28dc43 // FMUL V3.4S, V2.4S, V8.4S
 	WORD $0x3ca76823 // STR Q3, [X1,X7]
 	CMP $0, R3
-	BEQ without_13
+	BEQ without_15
 	VEOR V0.B16, V0.B16, V0.B16
 	WORD $0x4e33d400 // FADD V0.4S, V0.4S, V19.4S
 	VFMLS V2.S4, V2.S4, V0.S4
 	WORD $0x3ca76860 // STR Q0, [X3,X7]
-without_13:
+without_15:
 	ADD $16, R7
 	SUBS $4, R8
-	BGT column_12
+	BGT column_14
 	ADD R2, R1
 	CMP $0, R3
-	BEQ without_14
+	BEQ without_16
 	ADD R2, R3
-without_14:
+without_16:
 	SUBS $1, R0
-	BNE row_11
+	BNE row_13
 	RET
 
 // func sdropRowsNEON(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
@@ -431,11 +467,11 @@ TEXT ·sdropRowsNEON(SB), NOSPLIT, $0-68
 	FMOVS scale+64(FP), F3
 	MOVD $0xbf58476d1ce4e5b9, R13
 	MOVD $0x94d049bb133111eb, R14
-row_15:
+row_17:
 	MOVD R3, R9
 	MOVD R1, R11
 	MOVD n+8(FP), R12
-column_16:
+column_18:
 	EOR R9>>30, R9, R10
 	MUL R13, R10, R10
 	EOR R10>>27, R10, R10
@@ -449,11 +485,11 @@ column_16:
 	FMOVS.P F2, 4(R11)
 	ADD R6, R9
 	SUBS $1, R12
-	BNE column_16
+	BNE column_18
 	ADD R7, R3
 	ADD R2, R1
 	SUBS $1, R0
-	BNE row_15
+	BNE row_17
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc086232bd3c36113
@@ -500,21 +536,21 @@ TEXT ·dmaxColumnsNEON(SB), NOSPLIT, $0-40
 	MOVD ld+24(FP), R3
 	LSL $3, R3
 	MOVD top+32(FP), R6
-column_17:
+column_19:
 	FMOVQ 0(R2), F0
 	MOVD R2, R7
 	MOVD R0, R8
-row_18:
+row_20:
 	FMOVQ 0(R7), F31
 	WORD $0x4e7ff400 // FMAX V0.2D, V0.2D, V31.2D
 	ADD R3, R7
 	SUBS $1, R8
-	BNE row_18
+	BNE row_20
 	FMOVQ F0, 0(R6)
 	ADD $16, R6
 	ADD $16, R2
 	SUBS $2, R1
-	BGT column_17
+	BGT column_19
 	RET
 
 // func dexpColumnsNEON(rows int, n int, x *float64, ld int, shift *float64, sum *float64)
@@ -543,12 +579,12 @@ TEXT ·dexpColumnsNEON(SB), NOSPLIT, $0-48
 	FMOVQ 208(R8), F27
 	FMOVQ 224(R8), F28
 	FMOVQ 240(R8), F29
-column_19:
+column_21:
 	FMOVQ 0(R6), F0
 	FMOVQ 0(R7), F1
 	MOVD R2, R9
 	MOVD R0, R10
-row_20:
+row_22:
 	FMOVQ 0(R9), F2
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e4c5 // FCMGT V5.2D, V6.2D, V2.2D
@@ -591,13 +627,13 @@ row_20:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R3, R9
 	SUBS $1, R10
-	BNE row_20
+	BNE row_22
 	FMOVQ F1, 0(R7)
 	ADD $16, R6
 	ADD $16, R7
 	ADD $16, R2
 	SUBS $2, R1
-	BGT column_19
+	BGT column_21
 	RET
 
 // func dmomentColumnsNEON(rows int, n int, x *float64, ld int, shift *float64, sum *float64, moment *float64)
@@ -627,13 +663,13 @@ TEXT ·dmomentColumnsNEON(SB), NOSPLIT, $0-56
 	FMOVQ 208(R9), F27
 	FMOVQ 224(R9), F28
 	FMOVQ 240(R9), F29
-column_21:
+column_23:
 	FMOVQ 0(R6), F0
 	FMOVQ 0(R7), F1
 	FMOVQ 0(R8), F8
 	MOVD R2, R10
 	MOVD R0, R11
-row_22:
+row_24:
 	FMOVQ 0(R10), F2
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x4e62f4c9 // FMAX V9.2D, V6.2D, V2.2D
@@ -678,7 +714,7 @@ row_22:
 	VFMLA V2.D2, V9.D2, V8.D2
 	ADD R3, R10
 	SUBS $1, R11
-	BNE row_22
+	BNE row_24
 	FMOVQ F1, 0(R7)
 	FMOVQ F8, 0(R8)
 	ADD $16, R6
@@ -686,7 +722,7 @@ row_22:
 	ADD $16, R8
 	ADD $16, R2
 	SUBS $2, R1
-	BGT column_21
+	BGT column_23
 	RET
 
 // func dhideColumnsNEON(rows int, n int, x *float64, ld int, lo *float64, hi *float64)
@@ -702,13 +738,13 @@ TEXT ·dhideColumnsNEON(SB), NOSPLIT, $0-48
 	VDUP R20, V2.D2
 	MOVD $0xfff0000000000000, R20
 	VDUP R20, V4.D2
-column_23:
+column_25:
 	FMOVQ 0(R6), F0
 	FMOVQ 0(R7), F1
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD R2, R8
 	MOVD R0, R9
-row_24:
+row_26:
 	WORD $0x6ee3e405 // FCMGT V5.2D, V0.2D, V3.2D
 	WORD $0x6ee3e426 // FCMGT V6.2D, V1.2D, V3.2D
 	WORD $0x6e2058c6 // MVN V6.16B, V6.16B
@@ -719,12 +755,48 @@ row_24:
 	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
 	ADD R3, R8
 	SUBS $1, R9
-	BNE row_24
+	BNE row_26
 	ADD $16, R6
 	ADD $16, R7
 	ADD $16, R2
 	SUBS $2, R1
-	BGT column_23
+	BGT column_25
+	RET
+
+// func dclearRowsNEON(rows int, n int, x *float64, ld int, columns *float64, lo *float64, hi *float64)
+TEXT ·dclearRowsNEON(SB), NOSPLIT, $0-56
+	MOVD rows+0(FP), R0
+	MOVD x+16(FP), R1
+	MOVD ld+24(FP), R2
+	LSL $3, R2
+	MOVD columns+32(FP), R3
+	MOVD lo+40(FP), R6
+	MOVD hi+48(FP), R7
+	VEOR V3.B16, V3.B16, V3.B16
+row_27:
+	FMOVD 0(R6), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD 0(R7), F1
+	VDUP V1.D[0], V1.D2
+	MOVD ZR, R8
+	MOVD n+8(FP), R9
+column_28:
+	WORD $0x3ce86862 // LDR Q2, [X3,X8]
+	WORD $0x6ee2e404 // FCMGT V4.2D, V0.2D, V2.2D
+	WORD $0x6ee2e425 // FCMGT V5.2D, V1.2D, V2.2D
+	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x3ce86825 // LDR Q5, [X1,X8]
+	VBIT V4.B16, V3.B16, V5.B16
+	WORD $0x3ca86825 // STR Q5, [X1,X8]
+	ADD $16, R8
+	SUBS $2, R9
+	BGT column_28
+	ADD R2, R1
+	ADD $8, R6
+	ADD $8, R7
+	SUBS $1, R0
+	BNE row_27
 	RET
 
 // func dgradientRowsNEON(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
@@ -753,14 +825,14 @@ TEXT ·dgradientRowsNEON(SB), NOSPLIT, $0-56
 	FMOVQ 208(R8), F27
 	FMOVQ 224(R8), F28
 	FMOVQ 240(R8), F29
-row_25:
+row_29:
 	FMOVD 0(R6), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R9
 	MOVD n+8(FP), R10
-column_26:
+column_30:
 	WORD $0x3ce96822 // LDR Q2, [X1,X9]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e4c5 // FCMGT V5.2D, V6.2D, V2.2D
@@ -806,13 +878,13 @@ column_26:
 	WORD $0x3ca96843 // STR Q3, [X2,X9]
 	ADD $16, R9
 	SUBS $2, R10
-	BGT column_26
+	BGT column_30
 	ADD R3, R1
 	ADD R3, R2
 	ADD $8, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_25
+	BNE row_29
 	RET
 
 // func dcapRowsNEON(rows int, n int, x *float64, ld int, slope *float64, c float64)
@@ -845,10 +917,10 @@ TEXT ·dcapRowsNEON(SB), NOSPLIT, $0-48
 	VDUP R20, V9.D2
 	MOVD $0xc000000000000000, R20
 	VDUP R20, V10.D2
-row_27:
+row_31:
 	MOVD ZR, R7
 	MOVD n+8(FP), R8
-column_28:
+column_32:
 	WORD $0x3ce76823 // LDR Q3, [X1,X7]
 	WORD $0x6e68fc63 // FDIV V3.2D, V3.2D, V8.2D
 	WORD $0x4e691c60 // BIC V0.16B, V3.16B, V9.16B
@@ -898,22 +970,22 @@ column_28:
 	WORD $0x6e68dc43 // FMUL V3.2D, V2.2D, V8.2D
 	WORD $0x3ca76823 // STR Q3, [X1,X7]
 	CMP $0, R3
-	BEQ without_29
+	BEQ without_33
 	VEOR V0.B16, V0.B16, V0.B16
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	VFMLS V2.D2, V2.D2, V0.D2
 	WORD $0x3ca76860 // STR Q0, [X3,X7]
-without_29:
+without_33:
 	ADD $16, R7
 	SUBS $2, R8
-	BGT column_28
+	BGT column_32
 	ADD R2, R1
 	CMP $0, R3
-	BEQ without_30
+	BEQ without_34
 	ADD R2, R3
-without_30:
+without_34:
 	SUBS $1, R0
-	BNE row_27
+	BNE row_31
 	RET
 
 // func ddropRowsNEON(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
@@ -929,11 +1001,11 @@ TEXT ·ddropRowsNEON(SB), NOSPLIT, $0-72
 	FMOVD scale+64(FP), F3
 	MOVD $0xbf58476d1ce4e5b9, R13
 	MOVD $0x94d049bb133111eb, R14
-row_31:
+row_35:
 	MOVD R3, R9
 	MOVD R1, R11
 	MOVD n+8(FP), R12
-column_32:
+column_36:
 	EOR R9>>30, R9, R10
 	MUL R13, R10, R10
 	EOR R10>>27, R10, R10
@@ -947,9 +1019,9 @@ column_32:
 	FMOVD.P F2, 8(R11)
 	ADD R6, R9
 	SUBS $1, R12
-	BNE column_32
+	BNE column_36
 	ADD R7, R3
 	ADD R2, R1
 	SUBS $1, R0
-	BNE row_31
+	BNE row_35
 	RET

@@ -28,7 +28,8 @@ type attentionRun[F Float] struct {
 	lo, hi         []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
 	spans          []span // of every block of queries (B,blocks)
 	stats          RowStatistics[F]
-	watched        bool // whether there are statistics
+	watched        bool   // whether there are statistics
+	number         uint64 // of the call
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
@@ -54,6 +55,7 @@ func newAttentionRun[F Float]() any {
 // begin stores the arguments and determines which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
+	r.number = attentionCount.Add(1)
 	r.lo, r.hi = resize(r.lo, r.B*r.T), resize(r.hi, r.B*r.T)
 	for i := range r.lo {
 		r.lo[i], r.hi[i] = r.keys(i/r.T, i%r.T)
@@ -144,8 +146,11 @@ type attentionTiles[F Float] struct {
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
 
-	zeros []F         // a row of them
-	sums  [keyBlock]F // of rows times zeros
+	columns [keyBlock]F    // 0, 1, 2, …
+	copies  [2]headCopy[F] // forward of keys and values, backward of queries and the gradients of the output
+
+	zeros, zeroSums []F         // of rows
+	sums            [keyBlock]F // of rows times zeros
 }
 
 var attentionTilePools = pools{
@@ -204,6 +209,14 @@ func multiply[F Float](transA Transpose, m, n, k int, alpha F, a []F, lda int, b
 	g := product[F]{
 		m: m, n: n, k: k, alpha: alpha, beta: beta,
 		a: view(transA, a, lda), b: view(NoTrans, b, ldb), c: view(NoTrans, c, ldc),
+	}
+	rows, lanes := tileShape[F](chosenPath)
+	if m > fewRows && n%lanes == 0 && 0 < k && k <= blockK && !g.a.aliased() && !g.b.aliased() && g.b.apart() < page {
+		// What the steps below would do, for small tiles in less time.
+		for j := 0; j < n; j += 2 * lanes {
+			tile(chosenPath, m, min(2*lanes, n-j), k, alpha, a, g.a.row, g.a.col, rows*g.a.row, b[j:], ldb, beta, c[j:], ldc)
+		}
+		return
 	}
 	g.prepare()
 	g.compute(chosenPath)

@@ -47,18 +47,36 @@ func (r *attentionRun[F]) seesAny(b, h, t int) bool {
 	return !r.Shown(b, h, t, lo, shown) || slices.Contains(shown, true)
 }
 
-// clearHidden sets to 0 what is hidden in the data of a tile with one query in each row.
-func (r *attentionRun[F]) clearHidden(w *attentionTiles[F], x *scores[F], data []F) {
+// bound sets first and last to the columns that Visible leaves to the rows of a tile with one query in each row.
+func (w *backwardTiles[F]) bound(x *scores[F]) {
 	if !x.hidden {
 		return
 	}
+	from := x.t0 - w.t0
+	for i, lo := range w.lo[from:][:x.queries] {
+		w.first[i], w.last[i] = F(min(max(lo-x.s0, 0), x.keys)), F(min(max(w.hi[from+i]-x.s0, 0), x.keys))
+	}
+}
+
+// clearHidden sets to 0 what is hidden in the data of a tile whose rows bound knows.
+func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []F) {
+	if !x.hidden {
+		return
+	}
+	if w.columns[1] == 0 { // new
+		for j := range w.columns {
+			w.columns[j] = F(j)
+		}
+	}
+	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
+	if r.Shown == nil {
+		return
+	}
 	for i := range x.queries {
-		line, t := data[i*x.queryStep:][:x.keys], x.t0-w.t0+i
-		clear(line[:min(max(w.lo[t]-x.s0, 0), x.keys)])
-		clear(line[max(min(w.hi[t]-x.s0, x.keys), 0):])
-		if r.Shown == nil || !w.holes[i] {
+		if !w.holes[i] {
 			continue
 		}
+		line := data[i*x.queryStep:]
 		for j, seen := range w.shown[i*keyBlock:][:x.keys] {
 			if !seen {
 				line[j] = 0
@@ -130,8 +148,14 @@ func isFinite[F Float](x F) bool { return x-x == 0 }
 
 // notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
 func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
-	if len(w.zeros) < m.width {
-		w.zeros = make([]F, m.width)
+	if need := max(m.width, n); len(w.zeros) < need {
+		w.zeros, w.zeroSums = make([]F, need), make([]F, need)
+	}
+	columns := w.zeroSums[:m.width]
+	clear(columns)
+	weigh(chosenPath, 0, m.data, m.row, w.zeros[:n], columns) // all rows at once: most often there are none
+	if !slices.ContainsFunc(columns, func(sum F) bool { return sum != 0 }) {
+		return nil
 	}
 	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])
 	for i, sum := range w.sums[:n] {

@@ -60,6 +60,25 @@ func hideColumnsGo[F Float](rows, n int, x []F, ld int, lo, hi []F) {
 	}
 }
 
+// clearRowsGo sets to 0 what lies outside the columns lo ≤ column < hi of each row. columns holds 0, 1, 2, …
+func clearRowsGo[F Float](rows, n int, x []F, ld int, columns, lo, hi []F) {
+	for i := range rows {
+		line := x[i*ld:][:n]
+		for j, column := range columns[:n] {
+			if column < lo[i] || column >= hi[i] {
+				line[j] = 0
+			}
+		}
+	}
+}
+
+// scaleRowsGo sets y[i·ld+j] ← factor[i]·x[i·n+j] for j < n.
+func scaleRowsGo[F Float](rows, n int, y []F, ld int, x, factor []F) {
+	for i := range rows {
+		scaleInto(y[i*ld:][:n], x[i*n:], factor[i])
+	}
+}
+
 // gradientRowsGo turns scores p and gradients dp of the weights, one query in a row, into the weights and the
 // gradients of the scores.
 //

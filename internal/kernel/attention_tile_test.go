@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -137,6 +139,44 @@ func testExpOf[F Float](t *testing.T, p path, x, want float64) {
 			assert.True(t, got != got, "%v: exp(%v)", p, x)
 		} else {
 			assert.Equal(t, F(want), got, "%v: exp(%v)", p, x)
+		}
+	}
+}
+
+// TestAttentionRows compares the kernels that go along rows with plain Go, and rowDots with dot: the same bits.
+func TestAttentionRows(t *testing.T) { onPaths(t, testRows[float32], testRows[float64]) }
+
+func testRows[F Float](t *testing.T, p path) {
+	r := rand.New(rand.NewPCG(3, 4))
+	columns := make([]F, keyBlock)
+	for j := range columns {
+		columns[j] = F(j)
+	}
+	for _, n := range []int{1, 3, 4, 15, 16, 17, 31, 32, 33, 64, 100} {
+		const rows, ld = 7, keyBlock
+		x := normals[F](r, rows*ld)
+		lo, hi := make([]F, rows), make([]F, rows)
+		for i := range rows {
+			lo[i], hi[i] = F(r.IntN(n+1)), F(r.IntN(n+1))
+		}
+		got, want := slices.Clone(x), slices.Clone(x)
+		clearRows(p, rows, n, got, ld, columns, lo, hi)
+		clearRowsGo(rows, n, want, ld, columns, lo, hi)
+		for i := range rows {
+			assert.Equal(t, want[i*ld:][:n], got[i*ld:][:n], "%v: clearRows of %d columns", p, n)
+		}
+
+		y := x[:rows*n]
+		got, want = make([]F, rows*ld), make([]F, rows*ld)
+		scaleRows(p, rows, n, got, ld, y, lo)
+		scaleRowsGo(rows, n, want, ld, y, lo)
+		assert.Equal(t, want, got, "%v: scaleRows of %d columns", p, n)
+
+		other, dots, one := normals[F](r, rows*(n+2)), make([]F, rows), make([]F, 1)
+		rowDots(p, n, x, ld, other, n+2, dots)
+		for i := range rows {
+			dot(p, x[i*ld:], 0, other[i*(n+2):][:n], one)
+			assert.Equal(t, one[0], dots[i], "%v: rowDots of %d columns", p, n)
 		}
 	}
 }

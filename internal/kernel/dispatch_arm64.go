@@ -42,6 +42,23 @@ func dot[F Float](p path, a []F, aRow int, x, y []F) {
 	}
 }
 
+// rowDots sets y[i] ← Σ a[i·aRow+q]·x[i·xRow+q] for every i of y and q < k.
+func rowDots[F Float](p path, k int, a []F, aRow int, x []F, xRow int, y []F) {
+	m := len(y)
+	if p == pathGo || min(m, k) < 1 || min(aRow, xRow) < 0 {
+		rowDotsGo(k, a, aRow, x, xRow, y)
+		return
+	}
+	reaches("rowDots: a", len(a), (m-1)*aRow+k)
+	reaches("rowDots: x", len(x), (m-1)*xRow+k)
+	switch {
+	case sizeOf[F]() == 4:
+		srowDotsNEON(m, k, single(a), aRow, single(x), xRow, single(y))
+	default:
+		drowDotsNEON(m, k, double(a), aRow, double(x), xRow, double(y))
+	}
+}
+
 // weigh adds Σ α·x[i]·a[i·aRow+j] over the rows i to y[j], one row after the other.
 func weigh[F Float](p path, alpha F, a []F, aRow int, x, y []F) {
 	m := len(x)
@@ -188,6 +205,24 @@ func hideColumns[F Float](p path, rows, n int, x []F, ld int, lo, hi []F) {
 		shideColumnsNEON(rows, n, single(x), ld, single(lo), single(hi))
 	default:
 		dhideColumnsNEON(rows, n, double(x), ld, double(lo), double(hi))
+	}
+}
+
+// clearRows sets to 0 the elements outside the columns lo ≤ column < hi of each row; columns holds 0, 1, 2, …
+func clearRows[F Float](p path, rows, n int, x []F, ld int, columns, lo, hi []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		clearRowsGo(rows, n, x, ld, columns, lo, hi)
+		return
+	}
+	reaches("clearRows: x", len(x), (rows-1)*ld+padded[F](p, n))
+	reaches("clearRows: columns", len(columns), padded[F](p, n))
+	reaches("clearRows: lo", len(lo), rows)
+	reaches("clearRows: hi", len(hi), rows)
+	switch {
+	case sizeOf[F]() == 4:
+		sclearRowsNEON(rows, n, single(x), ld, single(columns), single(lo), single(hi))
+	default:
+		dclearRowsNEON(rows, n, double(x), ld, double(columns), double(lo), double(hi))
 	}
 }
 
@@ -431,6 +466,20 @@ func ln[F Float](p path, y, x []F) {
 		slnNEON(n, single(y), single(x))
 	default:
 		dlnNEON(n, double(y), double(x))
+	}
+}
+
+// logSingle sets y ← log x of normal numbers x > 0, with the bits of log32.
+func logSingle[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || sizeOf[F]() != 4 || n < 1 {
+		logSingleGo(y, x)
+		return
+	}
+	reaches("logSingle: x", len(x), n)
+	switch {
+	default:
+		slogSingleNEON(n, single(y), single(x))
 	}
 }
 
@@ -926,6 +975,23 @@ func addOuter[F Float](p path, rows, n, ld int, alpha F, a, x, y []F) {
 		saddOuterNEON(rows, n, ld, float32(alpha), single(a), single(x), single(y))
 	default:
 		daddOuterNEON(rows, n, ld, float64(alpha), double(a), double(x), double(y))
+	}
+}
+
+// scaleRows sets y[i·ld+j] ← factor[i]·x[i·n+j] for j < n.
+func scaleRows[F Float](p path, rows, n int, y []F, ld int, x, factor []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		scaleRowsGo(rows, n, y, ld, x, factor)
+		return
+	}
+	reaches("scaleRows: y", len(y), (rows-1)*ld+n)
+	reaches("scaleRows: x", len(x), rows*n)
+	reaches("scaleRows: factor", len(factor), rows)
+	switch {
+	case sizeOf[F]() == 4:
+		sscaleRowsNEON(rows, n, single(y), ld, single(x), single(factor))
+	default:
+		dscaleRowsNEON(rows, n, double(y), ld, double(x), double(factor))
 	}
 }
 

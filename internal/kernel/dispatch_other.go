@@ -12,6 +12,10 @@ func dot[F Float](_ path, a []F, aRow int, x, y []F) {
 	dotGo(a, aRow, x, y)
 }
 
+func rowDots[F Float](_ path, k int, a []F, aRow int, x []F, xRow int, y []F) {
+	rowDotsGo(k, a, aRow, x, xRow, y)
+}
+
 func weigh[F Float](_ path, alpha F, a []F, aRow int, x, y []F) {
 	weighGo(alpha, a, aRow, x, y)
 }
@@ -46,6 +50,10 @@ func momentColumns[F Float](_ path, rows, n int, x []F, ld int, shift, sum, mome
 
 func hideColumns[F Float](_ path, rows, n int, x []F, ld int, lo, hi []F) {
 	hideColumnsGo(rows, n, x, ld, lo, hi)
+}
+
+func clearRows[F Float](_ path, rows, n int, x []F, ld int, columns, lo, hi []F) {
+	clearRowsGo(rows, n, x, ld, columns, lo, hi)
 }
 
 func gradientRows[F Float](_ path, rows, n int, x, dx []F, ld int, shift, delta []F) {
@@ -106,6 +114,10 @@ func cube[F Float](_ path, y, x []F) {
 
 func ln[F Float](_ path, y, x []F) {
 	lnGo(y, x)
+}
+
+func logSingle[F Float](_ path, y, x []F) {
+	logSingleGo(y, x)
 }
 
 func mul[F Float](_ path, z, x, y []F) {
@@ -222,6 +234,10 @@ func addRows[F Float](_ path, rows, cols int, z, x, y []F) {
 
 func addOuter[F Float](_ path, rows, n, ld int, alpha F, a, x, y []F) {
 	addOuterGo(rows, n, ld, alpha, a, x, y)
+}
+
+func scaleRows[F Float](_ path, rows, n int, y []F, ld int, x, factor []F) {
+	scaleRowsGo(rows, n, y, ld, x, factor)
 }
 
 func sumRows[F Float](_ path, rows, n, ld int, y, x []F) {

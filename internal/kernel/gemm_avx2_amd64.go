@@ -14,6 +14,11 @@ func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol in
 //go:noescape
 func sdotAVX2(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
+// srowDotsAVX2 is rowDots of float32 with AVX2.
+//
+//go:noescape
+func srowDotsAVX2(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+
 // sweighAVX2 is weigh of float32 with AVX2.
 //
 //go:noescape
@@ -48,6 +53,11 @@ func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol in
 //
 //go:noescape
 func ddotAVX2(k int, m int, a *float64, aRow int, x *float64, y *float64)
+
+// drowDotsAVX2 is rowDots of float64 with AVX2.
+//
+//go:noescape
+func drowDotsAVX2(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
 
 // dweighAVX2 is weigh of float64 with AVX2.
 //

@@ -2468,24 +2468,12 @@ TEXT ·sdotAVX2(SB), $0-48
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x02, DX
-	LEAQ    (DX)(DX*2), BX
-	MOVQ    y+40(FP), SI
-	MOVQ    k+0(FP), R8
-	ANDQ    $0x0000000f, R8
-	MOVQ    R8, DI
-	MOVQ    R8, R9
-	SUBQ    $0x00000000, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000008, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	SHLQ    $0x02, R9
-	LEAQ    leadingLanes<>+0(SB), R10
-	SUBQ    R9, R10
-	VMOVDQU 32(R10), Y14
-	SUBQ    $0x00000008, R8
+	MOVQ    y+40(FP), BX
+	MOVQ    k+0(FP), DI
+	ANDQ    $0x0000000f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
 	XORL    R9, R9
 	TESTQ   R8, R8
 	CMOVQLT R9, R8
@@ -2495,7 +2483,19 @@ TEXT ·sdotAVX2(SB), $0-48
 	SHLQ    $0x02, R8
 	LEAQ    leadingLanes<>+0(SB), R9
 	SUBQ    R8, R9
-	VMOVDQU 32(R9), Y15
+	VMOVDQU 32(R9), Y14
+	SUBQ    $0x00000008, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000008, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SHLQ    $0x02, DI
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    DI, R8
+	VMOVDQU 32(R8), Y15
+	LEAQ    (DX)(DX*2), DI
 
 rows4_196:
 	CMPQ   AX, $0x00000004
@@ -2522,7 +2522,7 @@ k_198:
 	VFMADD231PS Y8, Y11, Y2
 	VMOVUPS     (R8)(DX*2), Y12
 	VFMADD231PS Y8, Y12, Y4
-	VMOVUPS     (R8)(BX*1), Y13
+	VMOVUPS     (R8)(DI*1), Y13
 	VFMADD231PS Y8, Y13, Y6
 	VMOVUPS     32(R9), Y9
 	VMOVUPS     32(R8), Y10
@@ -2531,7 +2531,7 @@ k_198:
 	VFMADD231PS Y9, Y11, Y3
 	VMOVUPS     32(R8)(DX*2), Y12
 	VFMADD231PS Y9, Y12, Y5
-	VMOVUPS     32(R8)(BX*1), Y13
+	VMOVUPS     32(R8)(DI*1), Y13
 	VFMADD231PS Y9, Y13, Y7
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
@@ -2539,7 +2539,7 @@ k_198:
 	JGE         k_198
 
 rest_199:
-	TESTQ       DI, DI
+	TESTQ       SI, SI
 	JEQ         sum_200
 	VMASKMOVPS  (R9), Y14, Y8
 	VMASKMOVPS  (R8), Y14, Y10
@@ -2548,7 +2548,7 @@ rest_199:
 	VFMADD231PS Y8, Y11, Y2
 	VMASKMOVPS  (R8)(DX*2), Y14, Y12
 	VFMADD231PS Y8, Y12, Y4
-	VMASKMOVPS  (R8)(BX*1), Y14, Y13
+	VMASKMOVPS  (R8)(DI*1), Y14, Y13
 	VFMADD231PS Y8, Y13, Y6
 	VMASKMOVPS  32(R9), Y15, Y9
 	VMASKMOVPS  32(R8), Y15, Y10
@@ -2557,7 +2557,7 @@ rest_199:
 	VFMADD231PS Y9, Y11, Y3
 	VMASKMOVPS  32(R8)(DX*2), Y15, Y12
 	VFMADD231PS Y9, Y12, Y5
-	VMASKMOVPS  32(R8)(BX*1), Y15, Y13
+	VMASKMOVPS  32(R8)(DI*1), Y15, Y13
 	VFMADD231PS Y9, Y13, Y7
 
 sum_200:
@@ -2566,26 +2566,26 @@ sum_200:
 	VADDPS       X8, X0, X0
 	VHADDPS      X0, X0, X0
 	VHADDPS      X0, X0, X0
-	VMOVSS       X0, (SI)
+	VMOVSS       X0, (BX)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
 	VADDPS       X8, X2, X2
 	VHADDPS      X2, X2, X2
 	VHADDPS      X2, X2, X2
-	VMOVSS       X2, 4(SI)
+	VMOVSS       X2, 4(BX)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
 	VADDPS       X8, X4, X4
 	VHADDPS      X4, X4, X4
 	VHADDPS      X4, X4, X4
-	VMOVSS       X4, 8(SI)
+	VMOVSS       X4, 8(BX)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
 	VADDPS       X8, X6, X6
 	VHADDPS      X6, X6, X6
 	VHADDPS      X6, X6, X6
-	VMOVSS       X6, 12(SI)
-	ADDQ         $0x00000010, SI
+	VMOVSS       X6, 12(BX)
+	ADDQ         $0x00000010, BX
 	IMUL3Q       $0x00000004, DX, R8
 	ADDQ         R8, CX
 	SUBQ         $0x00000004, AX
@@ -2595,7 +2595,7 @@ less_197:
 rows1_201:
 	CMPQ   AX, $0x00000001
 	JLT    less_202
-	MOVQ   CX, BX
+	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
@@ -2605,24 +2605,24 @@ rows1_201:
 
 k_203:
 	VMOVUPS     (R8), Y8
-	VMOVUPS     (BX), Y10
+	VMOVUPS     (DI), Y10
 	VFMADD231PS Y8, Y10, Y0
 	VMOVUPS     32(R8), Y9
-	VMOVUPS     32(BX), Y10
+	VMOVUPS     32(DI), Y10
 	VFMADD231PS Y9, Y10, Y1
-	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, R9
 	JGE         k_203
 
 rest_204:
-	TESTQ       DI, DI
+	TESTQ       SI, SI
 	JEQ         sum_205
 	VMASKMOVPS  (R8), Y14, Y8
-	VMASKMOVPS  (BX), Y14, Y10
+	VMASKMOVPS  (DI), Y14, Y10
 	VFMADD231PS Y8, Y10, Y0
 	VMASKMOVPS  32(R8), Y15, Y9
-	VMASKMOVPS  32(BX), Y15, Y10
+	VMASKMOVPS  32(DI), Y15, Y10
 	VFMADD231PS Y9, Y10, Y1
 
 sum_205:
@@ -2631,14 +2631,103 @@ sum_205:
 	VADDPS       X8, X0, X0
 	VHADDPS      X0, X0, X0
 	VHADDPS      X0, X0, X0
-	VMOVSS       X0, (SI)
-	ADDQ         $0x00000004, SI
-	IMUL3Q       $0x00000001, DX, BX
-	ADDQ         BX, CX
+	VMOVSS       X0, (BX)
+	ADDQ         $0x00000004, BX
+	IMUL3Q       $0x00000001, DX, DI
+	ADDQ         DI, CX
 	SUBQ         $0x00000001, AX
 	JMP          rows1_201
 
 less_202:
+	VZEROUPPER
+	RET
+
+// func srowDotsAVX2(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·srowDotsAVX2(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    aRow+24(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    y+48(FP), BX
+	MOVQ    k+8(FP), DI
+	ANDQ    $0x0000000f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x02, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y14
+	SUBQ    $0x00000008, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000008, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SHLQ    $0x02, DI
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    DI, R8
+	VMOVDQU 32(R8), Y15
+	MOVQ    x+32(FP), DI
+	MOVQ    xRow+40(FP), R8
+	SHLQ    $0x02, R8
+
+rows1_206:
+	CMPQ   AX, $0x00000001
+	JLT    less_207
+	MOVQ   CX, R9
+	MOVQ   DI, R10
+	ADDQ   R8, DI
+	MOVQ   k+8(FP), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	SUBQ   $0x00000010, R11
+	JLT    rest_209
+
+k_208:
+	VMOVUPS     (R10), Y8
+	VMOVUPS     (R9), Y10
+	VFMADD231PS Y8, Y10, Y0
+	VMOVUPS     32(R10), Y9
+	VMOVUPS     32(R9), Y10
+	VFMADD231PS Y9, Y10, Y1
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000010, R11
+	JGE         k_208
+
+rest_209:
+	TESTQ       SI, SI
+	JEQ         sum_210
+	VMASKMOVPS  (R10), Y14, Y8
+	VMASKMOVPS  (R9), Y14, Y10
+	VFMADD231PS Y8, Y10, Y0
+	VMASKMOVPS  32(R10), Y15, Y9
+	VMASKMOVPS  32(R9), Y15, Y10
+	VFMADD231PS Y9, Y10, Y1
+
+sum_210:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	VMOVSS       X0, (BX)
+	ADDQ         $0x00000004, BX
+	IMUL3Q       $0x00000001, DX, R9
+	ADDQ         R9, CX
+	SUBQ         $0x00000001, AX
+	JMP          rows1_206
+
+less_207:
 	VZEROUPPER
 	RET
 
@@ -2666,9 +2755,9 @@ TEXT ·sweighAVX2(SB), $0-56
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows8_206:
+rows8_211:
 	CMPQ         AX, $0x00000008
-	JLT          less_207
+	JLT          less_212
 	VBROADCASTSS alpha+16(FP), Y0
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y0, Y2, Y2
@@ -2693,9 +2782,9 @@ rows8_206:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_209
+	JE           rest_214
 
-n_208:
+n_213:
 	VMOVUPS     (R9), Y0
 	PREFETCHT1  (R12)
 	VFMADD231PS (R8), Y2, Y0
@@ -2720,12 +2809,12 @@ n_208:
 	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_208
+	JNE         n_213
 
-rest_209:
+rest_214:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_210
+	JE          next_215
 	VMASKMOVPS  (R9), Y15, Y0
 	VMASKMOVPS  (R8), Y15, Y1
 	VFMADD231PS Y1, Y2, Y0
@@ -2745,17 +2834,17 @@ rest_209:
 	VFMADD231PS Y1, Y9, Y0
 	VMASKMOVPS  Y0, Y15, (R9)
 
-next_210:
+next_215:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_206
+	JMP    rows8_211
 
-less_207:
-rows4_211:
+less_212:
+rows4_216:
 	CMPQ         AX, $0x00000004
-	JLT          less_212
+	JLT          less_217
 	VBROADCASTSS alpha+16(FP), Y0
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y0, Y2, Y2
@@ -2769,9 +2858,9 @@ rows4_211:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_214
+	JE           rest_219
 
-n_213:
+n_218:
 	VMOVUPS     (R9), Y0
 	VFMADD231PS (R8), Y2, Y0
 	VFMADD231PS (R8)(DX*1), Y3, Y0
@@ -2781,12 +2870,12 @@ n_213:
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_213
+	JNE         n_218
 
-rest_214:
+rest_219:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_215
+	JE          next_220
 	VMASKMOVPS  (R9), Y15, Y0
 	VMASKMOVPS  (R8), Y15, Y1
 	VFMADD231PS Y1, Y2, Y0
@@ -2798,17 +2887,17 @@ rest_214:
 	VFMADD231PS Y1, Y5, Y0
 	VMASKMOVPS  Y0, Y15, (R9)
 
-next_215:
+next_220:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_211
+	JMP    rows4_216
 
-less_212:
-rows2_216:
+less_217:
+rows2_221:
 	CMPQ         AX, $0x00000002
-	JLT          less_217
+	JLT          less_222
 	VBROADCASTSS alpha+16(FP), Y0
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y0, Y2, Y2
@@ -2818,52 +2907,12 @@ rows2_216:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_219
-
-n_218:
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (BX), Y2, Y0
-	VFMADD231PS (BX)(DX*1), Y3, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x00000020, BX
-	ADDQ        $0x00000020, R8
-	SUBQ        $0x00000008, R9
-	JNE         n_218
-
-rest_219:
-	MOVQ        n+8(FP), R9
-	CMPQ        R9, DI
-	JE          next_220
-	VMASKMOVPS  (R8), Y15, Y0
-	VMASKMOVPS  (BX), Y15, Y1
-	VFMADD231PS Y1, Y2, Y0
-	VMASKMOVPS  (BX)(DX*1), Y15, Y1
-	VFMADD231PS Y1, Y3, Y0
-	VMASKMOVPS  Y0, Y15, (R8)
-
-next_220:
-	ADDQ   $0x00000008, SI
-	IMUL3Q $0x00000002, DX, BX
-	ADDQ   BX, CX
-	SUBQ   $0x00000002, AX
-	JMP    rows2_216
-
-less_217:
-rows1_221:
-	CMPQ         AX, $0x00000001
-	JLT          less_222
-	VBROADCASTSS alpha+16(FP), Y0
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y0, Y2, Y2
-	MOVQ         CX, BX
-	MOVQ         y+48(FP), R8
-	MOVQ         DI, R9
-	TESTQ        R9, R9
 	JE           rest_224
 
 n_223:
 	VMOVUPS     (R8), Y0
 	VFMADD231PS (BX), Y2, Y0
+	VFMADD231PS (BX)(DX*1), Y3, Y0
 	VMOVUPS     Y0, (R8)
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
@@ -2877,16 +2926,56 @@ rest_224:
 	VMASKMOVPS  (R8), Y15, Y0
 	VMASKMOVPS  (BX), Y15, Y1
 	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  (BX)(DX*1), Y15, Y1
+	VFMADD231PS Y1, Y3, Y0
 	VMASKMOVPS  Y0, Y15, (R8)
 
 next_225:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_221
+
+less_222:
+rows1_226:
+	CMPQ         AX, $0x00000001
+	JLT          less_227
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_229
+
+n_228:
+	VMOVUPS     (R8), Y0
+	VFMADD231PS (BX), Y2, Y0
+	VMOVUPS     Y0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_228
+
+rest_229:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_230
+	VMASKMOVPS  (R8), Y15, Y0
+	VMASKMOVPS  (BX), Y15, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMASKMOVPS  Y0, Y15, (R8)
+
+next_230:
 	ADDQ   $0x00000004, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_221
+	JMP    rows1_226
 
-less_222:
+less_227:
 	VZEROUPPER
 	RET
 
@@ -2926,9 +3015,9 @@ TEXT ·scopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_226
+	JLE     narrow_231
 
-k_227:
+k_232:
 	VMASKMOVPS (CX), Y4, Y0
 	VMASKMOVPS 32(CX), Y5, Y1
 	VMOVUPS    Y0, (BX)
@@ -2937,19 +3026,19 @@ k_227:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_227
+	JNE        k_232
 	VZEROUPPER
 	RET
 
-narrow_226:
-k_228:
+narrow_231:
+k_233:
 	VMASKMOVPS (CX), Y4, Y0
 	VMOVUPS    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_228
+	JNE        k_233
 	VZEROUPPER
 	RET
 
@@ -2963,18 +3052,18 @@ TEXT ·sforeseeAVX2(SB), $0-32
 	SHLQ $0x02, BX
 	SHLQ $0x02, CX
 
-row_229:
+row_234:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_230:
+line_235:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_230
+	JGT        line_235
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_229
+	JNE        row_234
 	VZEROUPPER
 	RET
 
@@ -2992,13 +3081,13 @@ TEXT ·stransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_231:
+rows_236:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000008, R11
 
-k_233:
+k_238:
 	VMOVUPS      (R9), Y0
 	VMOVUPS      (R9)(CX*1), Y1
 	VMOVUPS      (R9)(CX*2), Y2
@@ -3026,38 +3115,38 @@ k_233:
 	VMOVUPS      X11, (R10)(DI*1)
 	VEXTRACTF128 $0x01, Y11, (R12)(DI*1)
 	TESTQ        R11, R11
-	JEQ          turned_235
+	JEQ          turned_240
 	CMPQ         R11, $0x00000008
-	JLT          last_234
+	JLT          last_239
 	ADDQ         $0x00000020, R9
 	LEAQ         (R10)(BX*8), R10
 	SUBQ         $0x00000008, R11
-	JMP          k_233
+	JMP          k_238
 
-last_234:
+last_239:
 	LEAQ  (R9)(R11*4), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_233
+	JMP   k_238
 
-turned_235:
+turned_240:
 	SUBQ  $0x00000004, R8
-	JEQ   done_232
+	JEQ   done_237
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000010, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_231
+	JGE   rows_236
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*4), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_231
+	JMP   rows_236
 
-done_232:
+done_237:
 	VZEROUPPER
 	RET
 
@@ -3080,7 +3169,7 @@ TEXT ·sfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_236:
+loop_241:
 	VFMADD231PS Y12, Y13, Y0
 	VFMADD231PS Y12, Y13, Y1
 	VFMADD231PS Y12, Y13, Y2
@@ -3094,7 +3183,7 @@ loop_236:
 	VFMADD231PS Y12, Y13, Y10
 	VFMADD231PS Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_236
+	JNE         loop_241
 	VZEROUPPER
 	RET
 
@@ -3113,15 +3202,15 @@ TEXT ·dtileAVX2(SB), $0-104
 	XORL R8, R8
 	MOVQ n+8(FP), R8
 	CMPQ R8, $0x00000004
-	JLE  narrow_237
+	JLE  narrow_242
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_238
+	JNE  columns_243
 
-rows6_239:
+rows6_244:
 	CMPQ       AX, $0x00000006
-	JLT        less_240
+	JLT        less_245
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3149,9 +3238,9 @@ rows6_239:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_242
+	JLT        rest_247
 
-k_241:
+k_246:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3239,13 +3328,13 @@ k_241:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_241
+	JGE          k_246
 
-rest_242:
+rest_247:
 	ADDQ $0x00000004, R12
-	JEQ  summed_243
+	JEQ  summed_248
 
-one_244:
+one_249:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3270,9 +3359,9 @@ one_244:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_244
+	JNE          one_249
 
-summed_243:
+summed_248:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -3292,7 +3381,7 @@ summed_243:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_245
+	JEQ          fresh_250
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3314,7 +3403,7 @@ summed_243:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_247
+	JNE          edge_252
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3333,9 +3422,9 @@ summed_243:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_248
+	JMP          stored_253
 
-edge_247:
+edge_252:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -3365,10 +3454,10 @@ edge_247:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_248:
-	JMP done_246
+stored_253:
+	JMP done_251
 
-fresh_245:
+fresh_250:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3378,16 +3467,16 @@ fresh_245:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_249
+	JNE     edge_254
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_250
+	JMP     stored_255
 
-edge_249:
+edge_254:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -3405,19 +3494,19 @@ edge_249:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_250:
-done_246:
+stored_255:
+done_251:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_239
+	JMP    rows6_244
 
-less_240:
+less_245:
 	CMPQ       AX, $0x00000004
-	JLT        less_252
+	JLT        less_257
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -3437,7 +3526,7 @@ less_240:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_256:
+one_261:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3455,7 +3544,7 @@ one_256:
 	VFMADD231PD  Y13, Y15, Y7
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_256
+	JNE          one_261
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3470,7 +3559,7 @@ one_256:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_257
+	JEQ          fresh_262
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3486,7 +3575,7 @@ one_256:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_259
+	JNE          edge_264
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3499,9 +3588,9 @@ one_256:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_260
+	JMP          stored_265
 
-edge_259:
+edge_264:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -3525,10 +3614,10 @@ edge_259:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_260:
-	JMP done_258
+stored_265:
+	JMP done_263
 
-fresh_257:
+fresh_262:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3536,14 +3625,14 @@ fresh_257:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_261
+	JNE     edge_266
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_262
+	JMP     stored_267
 
-edge_261:
+edge_266:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -3559,17 +3648,17 @@ edge_261:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_262:
-done_258:
+stored_267:
+done_263:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_252:
+less_257:
 	CMPQ       AX, $0x00000002
-	JLT        less_264
+	JLT        less_269
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3583,7 +3672,7 @@ less_252:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_268:
+one_273:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3595,7 +3684,7 @@ one_268:
 	VFMADD231PD  Y13, Y15, Y3
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_268
+	JNE          one_273
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3606,7 +3695,7 @@ one_268:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_269
+	JEQ          fresh_274
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -3616,16 +3705,16 @@ one_268:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_271
+	JNE          edge_276
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_272
+	JMP          stored_277
 
-edge_271:
+edge_276:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -3643,21 +3732,21 @@ edge_271:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_272:
-	JMP done_270
+stored_277:
+	JMP done_275
 
-fresh_269:
+fresh_274:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_273
+	JNE     edge_278
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_274
+	JMP     stored_279
 
-edge_273:
+edge_278:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -3671,17 +3760,17 @@ edge_273:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_274:
-done_270:
+stored_279:
+done_275:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_264:
+less_269:
 	CMPQ       AX, $0x00000001
-	JLT        less_276
+	JLT        less_281
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3692,7 +3781,7 @@ less_264:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_280:
+one_285:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3701,7 +3790,7 @@ one_280:
 	VFMADD231PD  Y13, Y14, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_280
+	JNE          one_285
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3710,20 +3799,20 @@ one_280:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_281
+	JEQ          fresh_286
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_283
+	JNE          edge_288
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_284
+	JMP          stored_289
 
-edge_283:
+edge_288:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -3738,19 +3827,19 @@ edge_283:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_284:
-	JMP done_282
+stored_289:
+	JMP done_287
 
-fresh_281:
+fresh_286:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_285
+	JNE     edge_290
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_286
+	JMP     stored_291
 
-edge_285:
+edge_290:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -3763,22 +3852,22 @@ edge_285:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_286:
-done_282:
+stored_291:
+done_287:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_276:
+less_281:
 	VZEROUPPER
 	RET
 
-columns_238:
-rows6_287:
+columns_243:
+rows6_292:
 	CMPQ       AX, $0x00000006
-	JLT        less_288
+	JLT        less_293
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3806,9 +3895,9 @@ rows6_287:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_290
+	JLT        rest_295
 
-k_289:
+k_294:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3906,13 +3995,13 @@ k_289:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_289
+	JGE          k_294
 
-rest_290:
+rest_295:
 	ADDQ $0x00000004, R11
-	JEQ  summed_291
+	JEQ  summed_296
 
-one_292:
+one_297:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3938,9 +4027,9 @@ one_292:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_292
+	JNE          one_297
 
-summed_291:
+summed_296:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -3960,7 +4049,7 @@ summed_291:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_293
+	JEQ          fresh_298
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3982,7 +4071,7 @@ summed_291:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_295
+	JNE          edge_300
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4001,9 +4090,9 @@ summed_291:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_296
+	JMP          stored_301
 
-edge_295:
+edge_300:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4033,10 +4122,10 @@ edge_295:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_296:
-	JMP done_294
+stored_301:
+	JMP done_299
 
-fresh_293:
+fresh_298:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4046,16 +4135,16 @@ fresh_293:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_297
+	JNE     edge_302
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_298
+	JMP     stored_303
 
-edge_297:
+edge_302:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4073,19 +4162,19 @@ edge_297:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_298:
-done_294:
+stored_303:
+done_299:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_287
+	JMP    rows6_292
 
-less_288:
+less_293:
 	CMPQ       AX, $0x00000004
-	JLT        less_300
+	JLT        less_305
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4106,7 +4195,7 @@ less_288:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_304:
+one_309:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4126,7 +4215,7 @@ one_304:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_304
+	JNE          one_309
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4141,7 +4230,7 @@ one_304:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_305
+	JEQ          fresh_310
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4157,7 +4246,7 @@ one_304:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_307
+	JNE          edge_312
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4170,9 +4259,9 @@ one_304:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_308
+	JMP          stored_313
 
-edge_307:
+edge_312:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4196,10 +4285,10 @@ edge_307:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_308:
-	JMP done_306
+stored_313:
+	JMP done_311
 
-fresh_305:
+fresh_310:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4207,14 +4296,14 @@ fresh_305:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_309
+	JNE     edge_314
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_310
+	JMP     stored_315
 
-edge_309:
+edge_314:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4230,17 +4319,17 @@ edge_309:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_310:
-done_306:
+stored_315:
+done_311:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_300:
+less_305:
 	CMPQ       AX, $0x00000002
-	JLT        less_312
+	JLT        less_317
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4255,7 +4344,7 @@ less_300:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_316:
+one_321:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4269,7 +4358,7 @@ one_316:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_316
+	JNE          one_321
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4280,7 +4369,7 @@ one_316:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_317
+	JEQ          fresh_322
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -4290,16 +4379,16 @@ one_316:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_319
+	JNE          edge_324
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_320
+	JMP          stored_325
 
-edge_319:
+edge_324:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4317,21 +4406,21 @@ edge_319:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_320:
-	JMP done_318
+stored_325:
+	JMP done_323
 
-fresh_317:
+fresh_322:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_321
+	JNE     edge_326
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_322
+	JMP     stored_327
 
-edge_321:
+edge_326:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4345,17 +4434,17 @@ edge_321:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_322:
-done_318:
+stored_327:
+done_323:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_312:
+less_317:
 	CMPQ       AX, $0x00000001
-	JLT        less_324
+	JLT        less_329
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4367,7 +4456,7 @@ less_312:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_328:
+one_333:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4378,7 +4467,7 @@ one_328:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_328
+	JNE          one_333
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4387,20 +4476,20 @@ one_328:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_329
+	JEQ          fresh_334
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_331
+	JNE          edge_336
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_332
+	JMP          stored_337
 
-edge_331:
+edge_336:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4415,19 +4504,19 @@ edge_331:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_332:
-	JMP done_330
+stored_337:
+	JMP done_335
 
-fresh_329:
+fresh_334:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_333
+	JNE     edge_338
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_334
+	JMP     stored_339
 
-edge_333:
+edge_338:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4440,27 +4529,27 @@ edge_333:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_334:
-done_330:
+stored_339:
+done_335:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_324:
+less_329:
 	VZEROUPPER
 	RET
 
-narrow_237:
+narrow_242:
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_335
+	JNE  columns_340
 
-rows6_336:
+rows6_341:
 	CMPQ       AX, $0x00000006
-	JLT        less_337
+	JLT        less_342
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4482,9 +4571,9 @@ rows6_336:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_339
+	JLT        rest_344
 
-k_338:
+k_343:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4544,13 +4633,13 @@ k_338:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_338
+	JGE          k_343
 
-rest_339:
+rest_344:
 	ADDQ $0x00000004, R12
-	JEQ  summed_340
+	JEQ  summed_345
 
-one_341:
+one_346:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4568,9 +4657,9 @@ one_341:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_341
+	JNE          one_346
 
-summed_340:
+summed_345:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4584,11 +4673,11 @@ summed_340:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_342
+	JEQ          fresh_347
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_344
+	JNE          edge_349
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4607,9 +4696,9 @@ summed_340:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_345
+	JMP          stored_350
 
-edge_344:
+edge_349:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4639,23 +4728,23 @@ edge_344:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_345:
-	JMP done_343
+stored_350:
+	JMP done_348
 
-fresh_342:
+fresh_347:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_346
+	JNE     edge_351
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_347
+	JMP     stored_352
 
-edge_346:
+edge_351:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4673,19 +4762,19 @@ edge_346:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_347:
-done_343:
+stored_352:
+done_348:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_336
+	JMP    rows6_341
 
-less_337:
+less_342:
 	CMPQ       AX, $0x00000004
-	JLT        less_349
+	JLT        less_354
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4701,7 +4790,7 @@ less_337:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_353:
+one_358:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R9), Y14
@@ -4714,7 +4803,7 @@ one_353:
 	VFMADD231PD  Y12, Y15, Y3
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_353
+	JNE          one_358
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4725,11 +4814,11 @@ one_353:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_354
+	JEQ          fresh_359
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_356
+	JNE          edge_361
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4742,9 +4831,9 @@ one_353:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_357
+	JMP          stored_362
 
-edge_356:
+edge_361:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4768,21 +4857,21 @@ edge_356:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_357:
-	JMP done_355
+stored_362:
+	JMP done_360
 
-fresh_354:
+fresh_359:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_358
+	JNE     edge_363
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_359
+	JMP     stored_364
 
-edge_358:
+edge_363:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4798,17 +4887,17 @@ edge_358:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_359:
-done_355:
+stored_364:
+done_360:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_349:
+less_354:
 	CMPQ       AX, $0x00000002
-	JLT        less_361
+	JLT        less_366
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4820,7 +4909,7 @@ less_349:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_365:
+one_370:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
@@ -4829,7 +4918,7 @@ one_365:
 	VFMADD231PD  Y12, Y15, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_365
+	JNE          one_370
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4838,20 +4927,20 @@ one_365:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_366
+	JEQ          fresh_371
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_368
+	JNE          edge_373
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_369
+	JMP          stored_374
 
-edge_368:
+edge_373:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4869,19 +4958,19 @@ edge_368:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_369:
-	JMP done_367
+stored_374:
+	JMP done_372
 
-fresh_366:
+fresh_371:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_370
+	JNE     edge_375
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_371
+	JMP     stored_376
 
-edge_370:
+edge_375:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4895,17 +4984,17 @@ edge_370:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_371:
-done_367:
+stored_376:
+done_372:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_361:
+less_366:
 	CMPQ       AX, $0x00000001
-	JLT        less_373
+	JLT        less_378
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4915,14 +5004,14 @@ less_361:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_377:
+one_382:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_377
+	JNE          one_382
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4930,17 +5019,17 @@ one_377:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_378
+	JEQ          fresh_383
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_380
+	JNE          edge_385
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_381
+	JMP          stored_386
 
-edge_380:
+edge_385:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4955,18 +5044,18 @@ edge_380:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_381:
-	JMP done_379
+stored_386:
+	JMP done_384
 
-fresh_378:
+fresh_383:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_382
+	JNE     edge_387
 	VMOVUPD Y0, (BX)
-	JMP     stored_383
+	JMP     stored_388
 
-edge_382:
+edge_387:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4979,22 +5068,22 @@ edge_382:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_383:
-done_379:
+stored_388:
+done_384:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_373:
+less_378:
 	VZEROUPPER
 	RET
 
-columns_335:
-rows6_384:
+columns_340:
+rows6_389:
 	CMPQ       AX, $0x00000006
-	JLT        less_385
+	JLT        less_390
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -5016,9 +5105,9 @@ rows6_384:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_387
+	JLT        rest_392
 
-k_386:
+k_391:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5088,13 +5177,13 @@ k_386:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_386
+	JGE          k_391
 
-rest_387:
+rest_392:
 	ADDQ $0x00000004, R11
-	JEQ  summed_388
+	JEQ  summed_393
 
-one_389:
+one_394:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5113,9 +5202,9 @@ one_389:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_389
+	JNE          one_394
 
-summed_388:
+summed_393:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -5129,11 +5218,11 @@ summed_388:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_390
+	JEQ          fresh_395
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_392
+	JNE          edge_397
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5152,9 +5241,9 @@ summed_388:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_393
+	JMP          stored_398
 
-edge_392:
+edge_397:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -5184,23 +5273,23 @@ edge_392:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_393:
-	JMP done_391
+stored_398:
+	JMP done_396
 
-fresh_390:
+fresh_395:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_394
+	JNE     edge_399
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_395
+	JMP     stored_400
 
-edge_394:
+edge_399:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -5218,19 +5307,19 @@ edge_394:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_395:
-done_391:
+stored_400:
+done_396:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_384
+	JMP    rows6_389
 
-less_385:
+less_390:
 	CMPQ       AX, $0x00000004
-	JLT        less_397
+	JLT        less_402
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -5247,7 +5336,7 @@ less_385:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_401:
+one_406:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5262,7 +5351,7 @@ one_401:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_401
+	JNE          one_406
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5273,11 +5362,11 @@ one_401:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_402
+	JEQ          fresh_407
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_404
+	JNE          edge_409
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5290,9 +5379,9 @@ one_401:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_405
+	JMP          stored_410
 
-edge_404:
+edge_409:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5316,21 +5405,21 @@ edge_404:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_405:
-	JMP done_403
+stored_410:
+	JMP done_408
 
-fresh_402:
+fresh_407:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_406
+	JNE     edge_411
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_407
+	JMP     stored_412
 
-edge_406:
+edge_411:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5346,17 +5435,17 @@ edge_406:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_407:
-done_403:
+stored_412:
+done_408:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_397:
+less_402:
 	CMPQ       AX, $0x00000002
-	JLT        less_409
+	JLT        less_414
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5369,7 +5458,7 @@ less_397:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_413:
+one_418:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5380,7 +5469,7 @@ one_413:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_413
+	JNE          one_418
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5389,20 +5478,20 @@ one_413:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_414
+	JEQ          fresh_419
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_416
+	JNE          edge_421
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_417
+	JMP          stored_422
 
-edge_416:
+edge_421:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5420,19 +5509,19 @@ edge_416:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_417:
-	JMP done_415
+stored_422:
+	JMP done_420
 
-fresh_414:
+fresh_419:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_418
+	JNE     edge_423
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_419
+	JMP     stored_424
 
-edge_418:
+edge_423:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5446,17 +5535,17 @@ edge_418:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_419:
-done_415:
+stored_424:
+done_420:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_409:
+less_414:
 	CMPQ       AX, $0x00000001
-	JLT        less_421
+	JLT        less_426
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5467,7 +5556,7 @@ less_409:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_425:
+one_430:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5476,7 +5565,7 @@ one_425:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_425
+	JNE          one_430
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5484,17 +5573,17 @@ one_425:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_426
+	JEQ          fresh_431
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_428
+	JNE          edge_433
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_429
+	JMP          stored_434
 
-edge_428:
+edge_433:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5509,18 +5598,18 @@ edge_428:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_429:
-	JMP done_427
+stored_434:
+	JMP done_432
 
-fresh_426:
+fresh_431:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_430
+	JNE     edge_435
 	VMOVUPD Y0, (BX)
-	JMP     stored_431
+	JMP     stored_436
 
-edge_430:
+edge_435:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5533,15 +5622,15 @@ edge_430:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_431:
-done_427:
+stored_436:
+done_432:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_421:
+less_426:
 	VZEROUPPER
 	RET
 
@@ -5552,24 +5641,12 @@ TEXT ·ddotAVX2(SB), $0-48
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x03, DX
-	LEAQ    (DX)(DX*2), BX
-	MOVQ    y+40(FP), SI
-	MOVQ    k+0(FP), R8
-	ANDQ    $0x00000007, R8
-	MOVQ    R8, DI
-	MOVQ    R8, R9
-	SUBQ    $0x00000000, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000004, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	SHLQ    $0x03, R9
-	LEAQ    leadingLanes<>+0(SB), R10
-	SUBQ    R9, R10
-	VMOVDQU 32(R10), Y14
-	SUBQ    $0x00000004, R8
+	MOVQ    y+40(FP), BX
+	MOVQ    k+0(FP), DI
+	ANDQ    $0x00000007, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
 	XORL    R9, R9
 	TESTQ   R8, R8
 	CMOVQLT R9, R8
@@ -5579,11 +5656,23 @@ TEXT ·ddotAVX2(SB), $0-48
 	SHLQ    $0x03, R8
 	LEAQ    leadingLanes<>+0(SB), R9
 	SUBQ    R8, R9
-	VMOVDQU 32(R9), Y15
+	VMOVDQU 32(R9), Y14
+	SUBQ    $0x00000004, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000004, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SHLQ    $0x03, DI
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    DI, R8
+	VMOVDQU 32(R8), Y15
+	LEAQ    (DX)(DX*2), DI
 
-rows4_432:
+rows4_437:
 	CMPQ   AX, $0x00000004
-	JLT    less_433
+	JLT    less_438
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -5596,9 +5685,9 @@ rows4_432:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x00000008, R10
-	JLT    rest_435
+	JLT    rest_440
 
-k_434:
+k_439:
 	VMOVUPD     (R9), Y8
 	VMOVUPD     (R8), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5606,7 +5695,7 @@ k_434:
 	VFMADD231PD Y8, Y11, Y2
 	VMOVUPD     (R8)(DX*2), Y12
 	VFMADD231PD Y8, Y12, Y4
-	VMOVUPD     (R8)(BX*1), Y13
+	VMOVUPD     (R8)(DI*1), Y13
 	VFMADD231PD Y8, Y13, Y6
 	VMOVUPD     32(R9), Y9
 	VMOVUPD     32(R8), Y10
@@ -5615,16 +5704,16 @@ k_434:
 	VFMADD231PD Y9, Y11, Y3
 	VMOVUPD     32(R8)(DX*2), Y12
 	VFMADD231PD Y9, Y12, Y5
-	VMOVUPD     32(R8)(BX*1), Y13
+	VMOVUPD     32(R8)(DI*1), Y13
 	VFMADD231PD Y9, Y13, Y7
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JGE         k_434
+	JGE         k_439
 
-rest_435:
-	TESTQ       DI, DI
-	JEQ         sum_436
+rest_440:
+	TESTQ       SI, SI
+	JEQ         sum_441
 	VMASKMOVPD  (R9), Y14, Y8
 	VMASKMOVPD  (R8), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5632,7 +5721,7 @@ rest_435:
 	VFMADD231PD Y8, Y11, Y2
 	VMASKMOVPD  (R8)(DX*2), Y14, Y12
 	VFMADD231PD Y8, Y12, Y4
-	VMASKMOVPD  (R8)(BX*1), Y14, Y13
+	VMASKMOVPD  (R8)(DI*1), Y14, Y13
 	VFMADD231PD Y8, Y13, Y6
 	VMASKMOVPD  32(R9), Y15, Y9
 	VMASKMOVPD  32(R8), Y15, Y10
@@ -5641,83 +5730,171 @@ rest_435:
 	VFMADD231PD Y9, Y11, Y3
 	VMASKMOVPD  32(R8)(DX*2), Y15, Y12
 	VFMADD231PD Y9, Y12, Y5
-	VMASKMOVPD  32(R8)(BX*1), Y15, Y13
+	VMASKMOVPD  32(R8)(DI*1), Y15, Y13
 	VFMADD231PD Y9, Y13, Y7
-
-sum_436:
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X8
-	VADDPD       X8, X0, X0
-	VHADDPD      X0, X0, X0
-	VMOVSD       X0, (SI)
-	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X8
-	VADDPD       X8, X2, X2
-	VHADDPD      X2, X2, X2
-	VMOVSD       X2, 8(SI)
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X8
-	VADDPD       X8, X4, X4
-	VHADDPD      X4, X4, X4
-	VMOVSD       X4, 16(SI)
-	VADDPD       Y7, Y6, Y6
-	VEXTRACTF128 $0x01, Y6, X8
-	VADDPD       X8, X6, X6
-	VHADDPD      X6, X6, X6
-	VMOVSD       X6, 24(SI)
-	ADDQ         $0x00000020, SI
-	IMUL3Q       $0x00000004, DX, R8
-	ADDQ         R8, CX
-	SUBQ         $0x00000004, AX
-	JMP          rows4_432
-
-less_433:
-rows1_437:
-	CMPQ   AX, $0x00000001
-	JLT    less_438
-	MOVQ   CX, BX
-	MOVQ   x+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	SUBQ   $0x00000008, R9
-	JLT    rest_440
-
-k_439:
-	VMOVUPD     (R8), Y8
-	VMOVUPD     (BX), Y10
-	VFMADD231PD Y8, Y10, Y0
-	VMOVUPD     32(R8), Y9
-	VMOVUPD     32(BX), Y10
-	VFMADD231PD Y9, Y10, Y1
-	ADDQ        $0x00000040, BX
-	ADDQ        $0x00000040, R8
-	SUBQ        $0x00000008, R9
-	JGE         k_439
-
-rest_440:
-	TESTQ       DI, DI
-	JEQ         sum_441
-	VMASKMOVPD  (R8), Y14, Y8
-	VMASKMOVPD  (BX), Y14, Y10
-	VFMADD231PD Y8, Y10, Y0
-	VMASKMOVPD  32(R8), Y15, Y9
-	VMASKMOVPD  32(BX), Y15, Y10
-	VFMADD231PD Y9, Y10, Y1
 
 sum_441:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
 	VHADDPD      X0, X0, X0
-	VMOVSD       X0, (SI)
-	ADDQ         $0x00000008, SI
-	IMUL3Q       $0x00000001, DX, BX
-	ADDQ         BX, CX
-	SUBQ         $0x00000001, AX
-	JMP          rows1_437
+	VMOVSD       X0, (BX)
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPD       X8, X2, X2
+	VHADDPD      X2, X2, X2
+	VMOVSD       X2, 8(BX)
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X8
+	VADDPD       X8, X4, X4
+	VHADDPD      X4, X4, X4
+	VMOVSD       X4, 16(BX)
+	VADDPD       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X8
+	VADDPD       X8, X6, X6
+	VHADDPD      X6, X6, X6
+	VMOVSD       X6, 24(BX)
+	ADDQ         $0x00000020, BX
+	IMUL3Q       $0x00000004, DX, R8
+	ADDQ         R8, CX
+	SUBQ         $0x00000004, AX
+	JMP          rows4_437
 
 less_438:
+rows1_442:
+	CMPQ   AX, $0x00000001
+	JLT    less_443
+	MOVQ   CX, DI
+	MOVQ   x+32(FP), R8
+	MOVQ   k+0(FP), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	SUBQ   $0x00000008, R9
+	JLT    rest_445
+
+k_444:
+	VMOVUPD     (R8), Y8
+	VMOVUPD     (DI), Y10
+	VFMADD231PD Y8, Y10, Y0
+	VMOVUPD     32(R8), Y9
+	VMOVUPD     32(DI), Y10
+	VFMADD231PD Y9, Y10, Y1
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000008, R9
+	JGE         k_444
+
+rest_445:
+	TESTQ       SI, SI
+	JEQ         sum_446
+	VMASKMOVPD  (R8), Y14, Y8
+	VMASKMOVPD  (DI), Y14, Y10
+	VFMADD231PD Y8, Y10, Y0
+	VMASKMOVPD  32(R8), Y15, Y9
+	VMASKMOVPD  32(DI), Y15, Y10
+	VFMADD231PD Y9, Y10, Y1
+
+sum_446:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPD       X8, X0, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       X0, (BX)
+	ADDQ         $0x00000008, BX
+	IMUL3Q       $0x00000001, DX, DI
+	ADDQ         DI, CX
+	SUBQ         $0x00000001, AX
+	JMP          rows1_442
+
+less_443:
+	VZEROUPPER
+	RET
+
+// func drowDotsAVX2(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
+// Requires: AVX, CMOV, FMA3
+TEXT ·drowDotsAVX2(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    aRow+24(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    y+48(FP), BX
+	MOVQ    k+8(FP), DI
+	ANDQ    $0x00000007, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000004, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SHLQ    $0x03, R8
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    R8, R9
+	VMOVDQU 32(R9), Y14
+	SUBQ    $0x00000004, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000004, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SHLQ    $0x03, DI
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    DI, R8
+	VMOVDQU 32(R8), Y15
+	MOVQ    x+32(FP), DI
+	MOVQ    xRow+40(FP), R8
+	SHLQ    $0x03, R8
+
+rows1_447:
+	CMPQ   AX, $0x00000001
+	JLT    less_448
+	MOVQ   CX, R9
+	MOVQ   DI, R10
+	ADDQ   R8, DI
+	MOVQ   k+8(FP), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	SUBQ   $0x00000008, R11
+	JLT    rest_450
+
+k_449:
+	VMOVUPD     (R10), Y8
+	VMOVUPD     (R9), Y10
+	VFMADD231PD Y8, Y10, Y0
+	VMOVUPD     32(R10), Y9
+	VMOVUPD     32(R9), Y10
+	VFMADD231PD Y9, Y10, Y1
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000008, R11
+	JGE         k_449
+
+rest_450:
+	TESTQ       SI, SI
+	JEQ         sum_451
+	VMASKMOVPD  (R10), Y14, Y8
+	VMASKMOVPD  (R9), Y14, Y10
+	VFMADD231PD Y8, Y10, Y0
+	VMASKMOVPD  32(R10), Y15, Y9
+	VMASKMOVPD  32(R9), Y15, Y10
+	VFMADD231PD Y9, Y10, Y1
+
+sum_451:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPD       X8, X0, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       X0, (BX)
+	ADDQ         $0x00000008, BX
+	IMUL3Q       $0x00000001, DX, R9
+	ADDQ         R9, CX
+	SUBQ         $0x00000001, AX
+	JMP          rows1_447
+
+less_448:
 	VZEROUPPER
 	RET
 
@@ -5745,9 +5922,9 @@ TEXT ·dweighAVX2(SB), $0-56
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows8_442:
+rows8_452:
 	CMPQ         AX, $0x00000008
-	JLT          less_443
+	JLT          less_453
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -5772,9 +5949,9 @@ rows8_442:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_445
+	JE           rest_455
 
-n_444:
+n_454:
 	VMOVUPD     (R9), Y0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Y2, Y0
@@ -5799,12 +5976,12 @@ n_444:
 	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_444
+	JNE         n_454
 
-rest_445:
+rest_455:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_446
+	JE          next_456
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -5824,17 +6001,17 @@ rest_445:
 	VFMADD231PD Y1, Y9, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_446:
+next_456:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_442
+	JMP    rows8_452
 
-less_443:
-rows4_447:
+less_453:
+rows4_457:
 	CMPQ         AX, $0x00000004
-	JLT          less_448
+	JLT          less_458
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -5848,9 +6025,9 @@ rows4_447:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_450
+	JE           rest_460
 
-n_449:
+n_459:
 	VMOVUPD     (R9), Y0
 	VFMADD231PD (R8), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y3, Y0
@@ -5860,12 +6037,12 @@ n_449:
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_449
+	JNE         n_459
 
-rest_450:
+rest_460:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_451
+	JE          next_461
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -5877,17 +6054,17 @@ rest_450:
 	VFMADD231PD Y1, Y5, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_451:
+next_461:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_447
+	JMP    rows4_457
 
-less_448:
-rows2_452:
+less_458:
+rows2_462:
 	CMPQ         AX, $0x00000002
-	JLT          less_453
+	JLT          less_463
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -5897,9 +6074,9 @@ rows2_452:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_455
+	JE           rest_465
 
-n_454:
+n_464:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VFMADD231PD (BX)(DX*1), Y3, Y0
@@ -5907,12 +6084,12 @@ n_454:
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_454
+	JNE         n_464
 
-rest_455:
+rest_465:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_456
+	JE          next_466
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -5920,17 +6097,17 @@ rest_455:
 	VFMADD231PD Y1, Y3, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_456:
+next_466:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_452
+	JMP    rows2_462
 
-less_453:
-rows1_457:
+less_463:
+rows1_467:
 	CMPQ         AX, $0x00000001
-	JLT          less_458
+	JLT          less_468
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -5938,34 +6115,34 @@ rows1_457:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_460
+	JE           rest_470
 
-n_459:
+n_469:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_459
+	JNE         n_469
 
-rest_460:
+rest_470:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_461
+	JE          next_471
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_461:
+next_471:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_457
+	JMP    rows1_467
 
-less_458:
+less_468:
 	VZEROUPPER
 	RET
 
@@ -6005,9 +6182,9 @@ TEXT ·dcopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000004
-	JLE     narrow_462
+	JLE     narrow_472
 
-k_463:
+k_473:
 	VMASKMOVPD (CX), Y4, Y0
 	VMASKMOVPD 32(CX), Y5, Y1
 	VMOVUPD    Y0, (BX)
@@ -6016,19 +6193,19 @@ k_463:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_463
+	JNE        k_473
 	VZEROUPPER
 	RET
 
-narrow_462:
-k_464:
+narrow_472:
+k_474:
 	VMASKMOVPD (CX), Y4, Y0
 	VMOVUPD    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_464
+	JNE        k_474
 	VZEROUPPER
 	RET
 
@@ -6042,18 +6219,18 @@ TEXT ·dforeseeAVX2(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_465:
+row_475:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_466:
+line_476:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_466
+	JGT        line_476
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_465
+	JNE        row_475
 	VZEROUPPER
 	RET
 
@@ -6071,13 +6248,13 @@ TEXT ·dtransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_467:
+rows_477:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000004, R11
 
-k_469:
+k_479:
 	VMOVUPD    (R9), Y0
 	VMOVUPD    (R9)(CX*1), Y1
 	VMOVUPD    (R9)(CX*2), Y2
@@ -6100,38 +6277,38 @@ k_469:
 	VMOVUPD    Y10, (R10)(BX*2)
 	VMOVUPD    Y11, (R10)(DI*1)
 	TESTQ      R11, R11
-	JEQ        turned_471
+	JEQ        turned_481
 	CMPQ       R11, $0x00000004
-	JLT        last_470
+	JLT        last_480
 	ADDQ       $0x00000020, R9
 	LEAQ       (R10)(BX*4), R10
 	SUBQ       $0x00000004, R11
-	JMP        k_469
+	JMP        k_479
 
-last_470:
+last_480:
 	LEAQ  (R9)(R11*8), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_469
+	JMP   k_479
 
-turned_471:
+turned_481:
 	SUBQ  $0x00000004, R8
-	JEQ   done_468
+	JEQ   done_478
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000020, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_467
+	JGE   rows_477
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*8), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_467
+	JMP   rows_477
 
-done_468:
+done_478:
 	VZEROUPPER
 	RET
 
@@ -6154,7 +6331,7 @@ TEXT ·dfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_472:
+loop_482:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -6168,6 +6345,6 @@ loop_472:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_472
+	JNE         loop_482
 	VZEROUPPER
 	RET

@@ -14,6 +14,11 @@ func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol 
 //go:noescape
 func sdotAVX512(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
+// srowDotsAVX512 is rowDots of float32 with AVX512.
+//
+//go:noescape
+func srowDotsAVX512(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+
 // sweighAVX512 is weigh of float32 with AVX512.
 //
 //go:noescape
@@ -43,6 +48,11 @@ func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol 
 //
 //go:noescape
 func ddotAVX512(k int, m int, a *float64, aRow int, x *float64, y *float64)
+
+// drowDotsAVX512 is rowDots of float64 with AVX512.
+//
+//go:noescape
+func drowDotsAVX512(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
 
 // dweighAVX512 is weigh of float64 with AVX512.
 //

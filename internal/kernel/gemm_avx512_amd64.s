@@ -4226,23 +4226,12 @@ TEXT ·sdotAVX512(SB), $0-48
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x02, DX
-	LEAQ    (DX)(DX*2), BX
-	MOVQ    y+40(FP), SI
-	MOVQ    k+0(FP), R8
-	ANDQ    $0x0000001f, R8
-	MOVQ    R8, DI
-	MOVQ    R8, R9
-	SUBQ    $0x00000000, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000010, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	MOVQ    $-1, R10
-	BZHIQ   R9, R10, R10
-	KMOVW   R10, K1
-	SUBQ    $0x00000010, R8
+	MOVQ    y+40(FP), BX
+	MOVQ    k+0(FP), DI
+	ANDQ    $0x0000001f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
 	XORL    R9, R9
 	TESTQ   R8, R8
 	CMOVQLT R9, R8
@@ -4251,7 +4240,18 @@ TEXT ·sdotAVX512(SB), $0-48
 	CMOVQGT R9, R8
 	MOVQ    $-1, R9
 	BZHIQ   R8, R9, R9
-	KMOVW   R9, K2
+	KMOVW   R9, K1
+	SUBQ    $0x00000010, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000010, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	MOVQ    $-1, R8
+	BZHIQ   DI, R8, R8
+	KMOVW   R8, K2
+	LEAQ    (DX)(DX*2), DI
 
 rows4_197:
 	CMPQ   AX, $0x00000004
@@ -4278,7 +4278,7 @@ k_199:
 	VFMADD231PS Z8, Z11, Z2
 	VMOVUPS     (R8)(DX*2), Z12
 	VFMADD231PS Z8, Z12, Z4
-	VMOVUPS     (R8)(BX*1), Z13
+	VMOVUPS     (R8)(DI*1), Z13
 	VFMADD231PS Z8, Z13, Z6
 	VMOVUPS     64(R9), Z9
 	VMOVUPS     64(R8), Z10
@@ -4287,7 +4287,7 @@ k_199:
 	VFMADD231PS Z9, Z11, Z3
 	VMOVUPS     64(R8)(DX*2), Z12
 	VFMADD231PS Z9, Z12, Z5
-	VMOVUPS     64(R8)(BX*1), Z13
+	VMOVUPS     64(R8)(DI*1), Z13
 	VFMADD231PS Z9, Z13, Z7
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
@@ -4295,7 +4295,7 @@ k_199:
 	JGE         k_199
 
 rest_200:
-	TESTQ       DI, DI
+	TESTQ       SI, SI
 	JEQ         sum_201
 	VMOVUPS.Z   (R9), K1, Z8
 	VMOVUPS.Z   (R8), K1, Z10
@@ -4304,7 +4304,7 @@ rest_200:
 	VFMADD231PS Z8, Z11, Z2
 	VMOVUPS.Z   (R8)(DX*2), K1, Z12
 	VFMADD231PS Z8, Z12, Z4
-	VMOVUPS.Z   (R8)(BX*1), K1, Z13
+	VMOVUPS.Z   (R8)(DI*1), K1, Z13
 	VFMADD231PS Z8, Z13, Z6
 	VMOVUPS.Z   64(R9), K2, Z9
 	VMOVUPS.Z   64(R8), K2, Z10
@@ -4313,7 +4313,7 @@ rest_200:
 	VFMADD231PS Z9, Z11, Z3
 	VMOVUPS.Z   64(R8)(DX*2), K2, Z12
 	VFMADD231PS Z9, Z12, Z5
-	VMOVUPS.Z   64(R8)(BX*1), K2, Z13
+	VMOVUPS.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PS Z9, Z13, Z7
 
 sum_201:
@@ -4324,7 +4324,7 @@ sum_201:
 	VADDPS        X8, X0, X0
 	VHADDPS       X0, X0, X0
 	VHADDPS       X0, X0, X0
-	VMOVSS        X0, (SI)
+	VMOVSS        X0, (BX)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -4332,7 +4332,7 @@ sum_201:
 	VADDPS        X8, X2, X2
 	VHADDPS       X2, X2, X2
 	VHADDPS       X2, X2, X2
-	VMOVSS        X2, 4(SI)
+	VMOVSS        X2, 4(BX)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -4340,7 +4340,7 @@ sum_201:
 	VADDPS        X8, X4, X4
 	VHADDPS       X4, X4, X4
 	VHADDPS       X4, X4, X4
-	VMOVSS        X4, 8(SI)
+	VMOVSS        X4, 8(BX)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -4348,8 +4348,8 @@ sum_201:
 	VADDPS        X8, X6, X6
 	VHADDPS       X6, X6, X6
 	VHADDPS       X6, X6, X6
-	VMOVSS        X6, 12(SI)
-	ADDQ          $0x00000010, SI
+	VMOVSS        X6, 12(BX)
+	ADDQ          $0x00000010, BX
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
@@ -4359,7 +4359,7 @@ less_198:
 rows1_202:
 	CMPQ   AX, $0x00000001
 	JLT    less_203
-	MOVQ   CX, BX
+	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
@@ -4369,24 +4369,24 @@ rows1_202:
 
 k_204:
 	VMOVUPS     (R8), Z8
-	VMOVUPS     (BX), Z10
+	VMOVUPS     (DI), Z10
 	VFMADD231PS Z8, Z10, Z0
 	VMOVUPS     64(R8), Z9
-	VMOVUPS     64(BX), Z10
+	VMOVUPS     64(DI), Z10
 	VFMADD231PS Z9, Z10, Z1
-	ADDQ        $0x00000080, BX
+	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000020, R9
 	JGE         k_204
 
 rest_205:
-	TESTQ       DI, DI
+	TESTQ       SI, SI
 	JEQ         sum_206
 	VMOVUPS.Z   (R8), K1, Z8
-	VMOVUPS.Z   (BX), K1, Z10
+	VMOVUPS.Z   (DI), K1, Z10
 	VFMADD231PS Z8, Z10, Z0
 	VMOVUPS.Z   64(R8), K2, Z9
-	VMOVUPS.Z   64(BX), K2, Z10
+	VMOVUPS.Z   64(DI), K2, Z10
 	VFMADD231PS Z9, Z10, Z1
 
 sum_206:
@@ -4397,14 +4397,103 @@ sum_206:
 	VADDPS        X8, X0, X0
 	VHADDPS       X0, X0, X0
 	VHADDPS       X0, X0, X0
-	VMOVSS        X0, (SI)
-	ADDQ          $0x00000004, SI
-	IMUL3Q        $0x00000001, DX, BX
-	ADDQ          BX, CX
+	VMOVSS        X0, (BX)
+	ADDQ          $0x00000004, BX
+	IMUL3Q        $0x00000001, DX, DI
+	ADDQ          DI, CX
 	SUBQ          $0x00000001, AX
 	JMP           rows1_202
 
 less_203:
+	VZEROUPPER
+	RET
+
+// func srowDotsAVX512(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·srowDotsAVX512(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    aRow+24(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    y+48(FP), BX
+	MOVQ    k+8(FP), DI
+	ANDQ    $0x0000001f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000010, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+	SUBQ    $0x00000010, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000010, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	MOVQ    $-1, R8
+	BZHIQ   DI, R8, R8
+	KMOVW   R8, K2
+	MOVQ    x+32(FP), DI
+	MOVQ    xRow+40(FP), R8
+	SHLQ    $0x02, R8
+
+rows1_207:
+	CMPQ   AX, $0x00000001
+	JLT    less_208
+	MOVQ   CX, R9
+	MOVQ   DI, R10
+	ADDQ   R8, DI
+	MOVQ   k+8(FP), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	SUBQ   $0x00000020, R11
+	JLT    rest_210
+
+k_209:
+	VMOVUPS     (R10), Z8
+	VMOVUPS     (R9), Z10
+	VFMADD231PS Z8, Z10, Z0
+	VMOVUPS     64(R10), Z9
+	VMOVUPS     64(R9), Z10
+	VFMADD231PS Z9, Z10, Z1
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000020, R11
+	JGE         k_209
+
+rest_210:
+	TESTQ       SI, SI
+	JEQ         sum_211
+	VMOVUPS.Z   (R10), K1, Z8
+	VMOVUPS.Z   (R9), K1, Z10
+	VFMADD231PS Z8, Z10, Z0
+	VMOVUPS.Z   64(R10), K2, Z9
+	VMOVUPS.Z   64(R9), K2, Z10
+	VFMADD231PS Z9, Z10, Z1
+
+sum_211:
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	VMOVSS        X0, (BX)
+	ADDQ          $0x00000004, BX
+	IMUL3Q        $0x00000001, DX, R9
+	ADDQ          R9, CX
+	SUBQ          $0x00000001, AX
+	JMP           rows1_207
+
+less_208:
 	VZEROUPPER
 	RET
 
@@ -4431,9 +4520,9 @@ TEXT ·sweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_207:
+rows8_212:
 	CMPQ         AX, $0x00000008
-	JLT          less_208
+	JLT          less_213
 	VBROADCASTSS alpha+16(FP), Z0
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z0, Z2, Z2
@@ -4458,9 +4547,9 @@ rows8_207:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_210
+	JE           rest_215
 
-n_209:
+n_214:
 	VMOVUPS     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PS (R8), Z2, Z0
@@ -4485,12 +4574,12 @@ n_209:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000010, R10
-	JNE         n_209
+	JNE         n_214
 
-rest_210:
+rest_215:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_211
+	JE          next_216
 	VMOVUPS.Z   (R9), K1, Z0
 	VMOVUPS.Z   (R8), K1, Z1
 	VFMADD231PS Z1, Z2, Z0
@@ -4510,17 +4599,17 @@ rest_210:
 	VFMADD231PS Z1, Z9, Z0
 	VMOVUPS     Z0, K1, (R9)
 
-next_211:
+next_216:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_207
+	JMP    rows8_212
 
-less_208:
-rows4_212:
+less_213:
+rows4_217:
 	CMPQ         AX, $0x00000004
-	JLT          less_213
+	JLT          less_218
 	VBROADCASTSS alpha+16(FP), Z0
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z0, Z2, Z2
@@ -4534,9 +4623,9 @@ rows4_212:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_215
+	JE           rest_220
 
-n_214:
+n_219:
 	VMOVUPS     (R9), Z0
 	VFMADD231PS (R8), Z2, Z0
 	VFMADD231PS (R8)(DX*1), Z3, Z0
@@ -4546,12 +4635,12 @@ n_214:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000010, R10
-	JNE         n_214
+	JNE         n_219
 
-rest_215:
+rest_220:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_216
+	JE          next_221
 	VMOVUPS.Z   (R9), K1, Z0
 	VMOVUPS.Z   (R8), K1, Z1
 	VFMADD231PS Z1, Z2, Z0
@@ -4563,17 +4652,17 @@ rest_215:
 	VFMADD231PS Z1, Z5, Z0
 	VMOVUPS     Z0, K1, (R9)
 
-next_216:
+next_221:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_212
+	JMP    rows4_217
 
-less_213:
-rows2_217:
+less_218:
+rows2_222:
 	CMPQ         AX, $0x00000002
-	JLT          less_218
+	JLT          less_223
 	VBROADCASTSS alpha+16(FP), Z0
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z0, Z2, Z2
@@ -4583,52 +4672,12 @@ rows2_217:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_220
-
-n_219:
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (BX), Z2, Z0
-	VFMADD231PS (BX)(DX*1), Z3, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x00000040, BX
-	ADDQ        $0x00000040, R8
-	SUBQ        $0x00000010, R9
-	JNE         n_219
-
-rest_220:
-	MOVQ        n+8(FP), R9
-	CMPQ        R9, DI
-	JE          next_221
-	VMOVUPS.Z   (R8), K1, Z0
-	VMOVUPS.Z   (BX), K1, Z1
-	VFMADD231PS Z1, Z2, Z0
-	VMOVUPS.Z   (BX)(DX*1), K1, Z1
-	VFMADD231PS Z1, Z3, Z0
-	VMOVUPS     Z0, K1, (R8)
-
-next_221:
-	ADDQ   $0x00000008, SI
-	IMUL3Q $0x00000002, DX, BX
-	ADDQ   BX, CX
-	SUBQ   $0x00000002, AX
-	JMP    rows2_217
-
-less_218:
-rows1_222:
-	CMPQ         AX, $0x00000001
-	JLT          less_223
-	VBROADCASTSS alpha+16(FP), Z0
-	VBROADCASTSS (SI), Z2
-	VMULPS       Z0, Z2, Z2
-	MOVQ         CX, BX
-	MOVQ         y+48(FP), R8
-	MOVQ         DI, R9
-	TESTQ        R9, R9
 	JE           rest_225
 
 n_224:
 	VMOVUPS     (R8), Z0
 	VFMADD231PS (BX), Z2, Z0
+	VFMADD231PS (BX)(DX*1), Z3, Z0
 	VMOVUPS     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
@@ -4642,16 +4691,56 @@ rest_225:
 	VMOVUPS.Z   (R8), K1, Z0
 	VMOVUPS.Z   (BX), K1, Z1
 	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS.Z   (BX)(DX*1), K1, Z1
+	VFMADD231PS Z1, Z3, Z0
 	VMOVUPS     Z0, K1, (R8)
 
 next_226:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_222
+
+less_223:
+rows1_227:
+	CMPQ         AX, $0x00000001
+	JLT          less_228
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_230
+
+n_229:
+	VMOVUPS     (R8), Z0
+	VFMADD231PS (BX), Z2, Z0
+	VMOVUPS     Z0, (R8)
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000010, R9
+	JNE         n_229
+
+rest_230:
+	MOVQ        n+8(FP), R9
+	CMPQ        R9, DI
+	JE          next_231
+	VMOVUPS.Z   (R8), K1, Z0
+	VMOVUPS.Z   (BX), K1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS     Z0, K1, (R8)
+
+next_231:
 	ADDQ   $0x00000004, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_222
+	JMP    rows1_227
 
-less_223:
+less_228:
 	VZEROUPPER
 	RET
 
@@ -4689,9 +4778,9 @@ TEXT ·scopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000010
-	JLE     narrow_227
+	JLE     narrow_232
 
-k_228:
+k_233:
 	VMOVUPS.Z  (CX), K1, Z0
 	VMOVUPS.Z  64(CX), K2, Z1
 	VMOVUPS    Z0, (BX)
@@ -4700,19 +4789,19 @@ k_228:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_228
+	JNE        k_233
 	VZEROUPPER
 	RET
 
-narrow_227:
-k_229:
+narrow_232:
+k_234:
 	VMOVUPS.Z  (CX), K1, Z0
 	VMOVUPS    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_229
+	JNE        k_234
 	VZEROUPPER
 	RET
 
@@ -4726,18 +4815,18 @@ TEXT ·sforeseeAVX512(SB), $0-32
 	SHLQ $0x02, BX
 	SHLQ $0x02, CX
 
-row_230:
+row_235:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_231:
+line_236:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_231
+	JGT        line_236
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_230
+	JNE        row_235
 	VZEROUPPER
 	RET
 
@@ -4772,7 +4861,7 @@ TEXT ·sfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_232:
+loop_237:
 	VFMADD231PS Z24, Z25, Z0
 	VFMADD231PS Z24, Z25, Z1
 	VFMADD231PS Z24, Z25, Z2
@@ -4798,7 +4887,7 @@ loop_232:
 	VFMADD231PS Z24, Z25, Z22
 	VFMADD231PS Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_232
+	JNE         loop_237
 	VZEROUPPER
 	RET
 
@@ -4841,27 +4930,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_233
+	JNE     counted_238
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_233
+	JGT     counted_238
 	MOVQ    DX, R10
 
-counted_233:
+counted_238:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_234
+	JLE  narrow_239
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_235
+	JNE  columns_240
 
-taller_236:
+taller_241:
 	DECQ       R10
-	JLT        less_237
+	JLT        less_242
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -4927,9 +5016,9 @@ taller_236:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_239
+	JLT        rest_244
 
-k_238:
+k_243:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5103,13 +5192,13 @@ k_238:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_238
+	JGE          k_243
 
-rest_239:
+rest_244:
 	ADDQ $0x00000004, R15
-	JEQ  summed_240
+	JEQ  summed_245
 
-one_241:
+one_246:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5157,9 +5246,9 @@ one_241:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_241
+	JNE          one_246
 
-summed_240:
+summed_245:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5195,7 +5284,7 @@ summed_240:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_242
+	JEQ          fresh_247
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5274,9 +5363,9 @@ summed_240:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_243
+	JMP          done_248
 
-fresh_242:
+fresh_247:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5304,18 +5393,18 @@ fresh_242:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_243:
+done_248:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_236
+	JMP    taller_241
 
-less_237:
-rows12_244:
+less_242:
+rows12_249:
 	CMPQ       CX, $0x0000000c
-	JLT        less_245
+	JLT        less_250
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5375,9 +5464,9 @@ rows12_244:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_247
+	JLT        rest_252
 
-k_246:
+k_251:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5538,13 +5627,13 @@ k_246:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_246
+	JGE          k_251
 
-rest_247:
+rest_252:
 	ADDQ $0x00000004, R13
-	JEQ  summed_248
+	JEQ  summed_253
 
-one_249:
+one_254:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5588,9 +5677,9 @@ one_249:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_249
+	JNE          one_254
 
-summed_248:
+summed_253:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5623,7 +5712,7 @@ summed_248:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_250
+	JEQ          fresh_255
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5696,9 +5785,9 @@ summed_248:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_251
+	JMP          done_256
 
-fresh_250:
+fresh_255:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5724,18 +5813,18 @@ fresh_250:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_251:
+done_256:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_244
+	JMP    rows12_249
 
-less_245:
+less_250:
 	CMPQ       CX, $0x00000008
-	JLT        less_253
+	JLT        less_258
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5777,7 +5866,7 @@ less_245:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_257:
+one_262:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -5808,7 +5897,7 @@ one_257:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_257
+	JNE          one_262
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5832,7 +5921,7 @@ one_257:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_258
+	JEQ          fresh_263
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5881,9 +5970,9 @@ one_257:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_259
+	JMP          done_264
 
-fresh_258:
+fresh_263:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5901,16 +5990,16 @@ fresh_258:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_259:
+done_264:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_253:
+less_258:
 	CMPQ       CX, $0x00000004
-	JLT        less_261
+	JLT        less_266
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -5934,7 +6023,7 @@ less_253:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_265:
+one_270:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -5952,7 +6041,7 @@ one_265:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_265
+	JNE          one_270
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -5967,7 +6056,7 @@ one_265:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_266
+	JEQ          fresh_271
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5992,9 +6081,9 @@ one_265:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_267
+	JMP          done_272
 
-fresh_266:
+fresh_271:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6004,16 +6093,16 @@ fresh_266:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_267:
+done_272:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_261:
+less_266:
 	CMPQ       CX, $0x00000002
-	JLT        less_269
+	JLT        less_274
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6029,7 +6118,7 @@ less_261:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_273:
+one_278:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6041,7 +6130,7 @@ one_273:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_273
+	JNE          one_278
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6052,7 +6141,7 @@ one_273:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_274
+	JEQ          fresh_279
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6065,24 +6154,24 @@ one_273:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_275
+	JMP          done_280
 
-fresh_274:
+fresh_279:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_275:
+done_280:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_269:
+less_274:
 	CMPQ       CX, $0x00000001
-	JLT        less_277
+	JLT        less_282
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6094,7 +6183,7 @@ less_269:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_281:
+one_286:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6103,7 +6192,7 @@ one_281:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_281
+	JNE          one_286
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6112,34 +6201,34 @@ one_281:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_282
+	JEQ          fresh_287
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_283
+	JMP          done_288
 
-fresh_282:
+fresh_287:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_283:
+done_288:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_277:
+less_282:
 	VZEROUPPER
 	RET
 
-columns_235:
-taller_284:
+columns_240:
+taller_289:
 	DECQ       R10
-	JLT        less_285
+	JLT        less_290
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6203,9 +6292,9 @@ taller_284:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_287
+	JLT        rest_292
 
-k_286:
+k_291:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6363,13 +6452,13 @@ k_286:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_286
+	JGE              k_291
 
-rest_287:
+rest_292:
 	ADDQ $0x00000004, R12
-	JEQ  summed_288
+	JEQ  summed_293
 
-one_289:
+one_294:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6410,9 +6499,9 @@ one_289:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_289
+	JNE              one_294
 
-summed_288:
+summed_293:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -6448,7 +6537,7 @@ summed_288:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_290
+	JEQ          fresh_295
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6527,9 +6616,9 @@ summed_288:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_291
+	JMP          done_296
 
-fresh_290:
+fresh_295:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6557,18 +6646,18 @@ fresh_290:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_291:
+done_296:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_284
+	JMP    taller_289
 
-less_285:
-rows12_292:
+less_290:
+rows12_297:
 	CMPQ       CX, $0x0000000c
-	JLT        less_293
+	JLT        less_298
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6627,9 +6716,9 @@ rows12_292:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_295
+	JLT        rest_300
 
-k_294:
+k_299:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6775,13 +6864,13 @@ k_294:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_294
+	JGE              k_299
 
-rest_295:
+rest_300:
 	ADDQ $0x00000004, R11
-	JEQ  summed_296
+	JEQ  summed_301
 
-one_297:
+one_302:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6819,9 +6908,9 @@ one_297:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_297
+	JNE              one_302
 
-summed_296:
+summed_301:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6854,7 +6943,7 @@ summed_296:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_298
+	JEQ          fresh_303
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6927,9 +7016,9 @@ summed_296:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_299
+	JMP          done_304
 
-fresh_298:
+fresh_303:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6955,18 +7044,18 @@ fresh_298:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_299:
+done_304:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_292
+	JMP    rows12_297
 
-less_293:
+less_298:
 	CMPQ       CX, $0x00000008
-	JLT        less_301
+	JLT        less_306
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7008,7 +7097,7 @@ less_293:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_305:
+one_310:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7036,7 +7125,7 @@ one_305:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_305
+	JNE              one_310
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7060,7 +7149,7 @@ one_305:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_306
+	JEQ              fresh_311
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7109,9 +7198,9 @@ one_305:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_307
+	JMP              done_312
 
-fresh_306:
+fresh_311:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7129,16 +7218,16 @@ fresh_306:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_307:
+done_312:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_301:
+less_306:
 	CMPQ       CX, $0x00000004
-	JLT        less_309
+	JLT        less_314
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7163,7 +7252,7 @@ less_301:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_313:
+one_318:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7181,7 +7270,7 @@ one_313:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_313
+	JNE              one_318
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7196,7 +7285,7 @@ one_313:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_314
+	JEQ              fresh_319
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7221,9 +7310,9 @@ one_313:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_315
+	JMP              done_320
 
-fresh_314:
+fresh_319:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7233,16 +7322,16 @@ fresh_314:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_315:
+done_320:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_309:
+less_314:
 	CMPQ       CX, $0x00000002
-	JLT        less_317
+	JLT        less_322
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7259,7 +7348,7 @@ less_309:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_321:
+one_326:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7272,7 +7361,7 @@ one_321:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_321
+	JNE              one_326
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7283,7 +7372,7 @@ one_321:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_322
+	JEQ              fresh_327
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7296,24 +7385,24 @@ one_321:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_323
+	JMP              done_328
 
-fresh_322:
+fresh_327:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_323:
+done_328:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_317:
+less_322:
 	CMPQ       CX, $0x00000001
-	JLT        less_325
+	JLT        less_330
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7326,7 +7415,7 @@ less_317:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_329:
+one_334:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -7337,7 +7426,7 @@ one_329:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_329
+	JNE          one_334
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -7346,39 +7435,39 @@ one_329:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_330
+	JEQ          fresh_335
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_331
+	JMP          done_336
 
-fresh_330:
+fresh_335:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_331:
+done_336:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_325:
+less_330:
 	VZEROUPPER
 	RET
 
-narrow_234:
+narrow_239:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_332
+	JNE  columns_337
 
-taller_333:
+taller_338:
 	DECQ       R10
-	JLT        less_334
+	JLT        less_339
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -7418,9 +7507,9 @@ taller_333:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_336
+	JLT        rest_341
 
-k_335:
+k_340:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7538,13 +7627,13 @@ k_335:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_335
+	JGE          k_340
 
-rest_336:
+rest_341:
 	ADDQ $0x00000004, R15
-	JEQ  summed_337
+	JEQ  summed_342
 
-one_338:
+one_343:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7578,9 +7667,9 @@ one_338:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_338
+	JNE          one_343
 
-summed_337:
+summed_342:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -7603,7 +7692,7 @@ summed_337:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_339
+	JEQ          fresh_344
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7643,9 +7732,9 @@ summed_337:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_340
+	JMP          done_345
 
-fresh_339:
+fresh_344:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7660,18 +7749,18 @@ fresh_339:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_340:
+done_345:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_333
+	JMP    taller_338
 
-less_334:
-rows12_341:
+less_339:
+rows12_346:
 	CMPQ       CX, $0x0000000c
-	JLT        less_342
+	JLT        less_347
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7707,9 +7796,9 @@ rows12_341:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_344
+	JLT        rest_349
 
-k_343:
+k_348:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7818,13 +7907,13 @@ k_343:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_343
+	JGE          k_348
 
-rest_344:
+rest_349:
 	ADDQ $0x00000004, R13
-	JEQ  summed_345
+	JEQ  summed_350
 
-one_346:
+one_351:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7855,9 +7944,9 @@ one_346:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_346
+	JNE          one_351
 
-summed_345:
+summed_350:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7878,7 +7967,7 @@ summed_345:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_347
+	JEQ          fresh_352
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7915,9 +8004,9 @@ summed_345:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_348
+	JMP          done_353
 
-fresh_347:
+fresh_352:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7931,18 +8020,18 @@ fresh_347:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_348:
+done_353:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_341
+	JMP    rows12_346
 
-less_342:
+less_347:
 	CMPQ       CX, $0x00000008
-	JLT        less_350
+	JLT        less_355
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7968,7 +8057,7 @@ less_342:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_354:
+one_359:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -7990,7 +8079,7 @@ one_354:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_354
+	JNE          one_359
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8006,7 +8095,7 @@ one_354:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_355
+	JEQ          fresh_360
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8031,9 +8120,9 @@ one_354:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_356
+	JMP          done_361
 
-fresh_355:
+fresh_360:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8043,16 +8132,16 @@ fresh_355:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_356:
+done_361:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_350:
+less_355:
 	CMPQ       CX, $0x00000004
-	JLT        less_358
+	JLT        less_363
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8068,7 +8157,7 @@ less_350:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_362:
+one_367:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8081,7 +8170,7 @@ one_362:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_362
+	JNE          one_367
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8092,7 +8181,7 @@ one_362:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_363
+	JEQ          fresh_368
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8105,24 +8194,24 @@ one_362:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_364
+	JMP          done_369
 
-fresh_363:
+fresh_368:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_364:
+done_369:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_358:
+less_363:
 	CMPQ       CX, $0x00000002
-	JLT        less_366
+	JLT        less_371
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8134,7 +8223,7 @@ less_358:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_370:
+one_375:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8143,7 +8232,7 @@ one_370:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_370
+	JNE          one_375
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8152,29 +8241,29 @@ one_370:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_371
+	JEQ          fresh_376
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_372
+	JMP          done_377
 
-fresh_371:
+fresh_376:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_372:
+done_377:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_366:
+less_371:
 	CMPQ       CX, $0x00000001
-	JLT        less_374
+	JLT        less_379
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8184,14 +8273,14 @@ less_366:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_378:
+one_383:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_378
+	JNE          one_383
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8199,30 +8288,30 @@ one_378:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_379
+	JEQ          fresh_384
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_380
+	JMP          done_385
 
-fresh_379:
+fresh_384:
 	VMOVUPD Z0, K1, (AX)
 
-done_380:
+done_385:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_374:
+less_379:
 	VZEROUPPER
 	RET
 
-columns_332:
-taller_381:
+columns_337:
+taller_386:
 	DECQ       R10
-	JLT        less_382
+	JLT        less_387
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8260,9 +8349,9 @@ taller_381:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_384
+	JLT        rest_389
 
-k_383:
+k_388:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8364,13 +8453,13 @@ k_383:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_383
+	JGE              k_388
 
-rest_384:
+rest_389:
 	ADDQ $0x00000004, R12
-	JEQ  summed_385
+	JEQ  summed_390
 
-one_386:
+one_391:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8397,9 +8486,9 @@ one_386:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_386
+	JNE              one_391
 
-summed_385:
+summed_390:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8422,7 +8511,7 @@ summed_385:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_387
+	JEQ          fresh_392
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8462,9 +8551,9 @@ summed_385:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_388
+	JMP          done_393
 
-fresh_387:
+fresh_392:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8479,18 +8568,18 @@ fresh_387:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_388:
+done_393:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_381
+	JMP    taller_386
 
-less_382:
-rows12_389:
+less_387:
+rows12_394:
 	CMPQ       CX, $0x0000000c
-	JLT        less_390
+	JLT        less_395
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8525,9 +8614,9 @@ rows12_389:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_392
+	JLT        rest_397
 
-k_391:
+k_396:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8621,13 +8710,13 @@ k_391:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_391
+	JGE              k_396
 
-rest_392:
+rest_397:
 	ADDQ $0x00000004, R11
-	JEQ  summed_393
+	JEQ  summed_398
 
-one_394:
+one_399:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8652,9 +8741,9 @@ one_394:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_394
+	JNE              one_399
 
-summed_393:
+summed_398:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8675,7 +8764,7 @@ summed_393:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_395
+	JEQ          fresh_400
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8712,9 +8801,9 @@ summed_393:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_396
+	JMP          done_401
 
-fresh_395:
+fresh_400:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8728,18 +8817,18 @@ fresh_395:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_396:
+done_401:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_389
+	JMP    rows12_394
 
-less_390:
+less_395:
 	CMPQ       CX, $0x00000008
-	JLT        less_398
+	JLT        less_403
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8765,7 +8854,7 @@ less_390:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_402:
+one_407:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8784,7 +8873,7 @@ one_402:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_402
+	JNE              one_407
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -8800,7 +8889,7 @@ one_402:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_403
+	JEQ              fresh_408
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8825,9 +8914,9 @@ one_402:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_404
+	JMP              done_409
 
-fresh_403:
+fresh_408:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8837,16 +8926,16 @@ fresh_403:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_404:
+done_409:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_398:
+less_403:
 	CMPQ       CX, $0x00000004
-	JLT        less_406
+	JLT        less_411
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8863,7 +8952,7 @@ less_398:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_410:
+one_415:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8876,7 +8965,7 @@ one_410:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_410
+	JNE              one_415
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -8887,7 +8976,7 @@ one_410:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_411
+	JEQ              fresh_416
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8900,24 +8989,24 @@ one_410:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_412
+	JMP              done_417
 
-fresh_411:
+fresh_416:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_412:
+done_417:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_406:
+less_411:
 	CMPQ       CX, $0x00000002
-	JLT        less_414
+	JLT        less_419
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8930,7 +9019,7 @@ less_406:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_418:
+one_423:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8940,7 +9029,7 @@ one_418:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_418
+	JNE              one_423
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -8949,29 +9038,29 @@ one_418:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_419
+	JEQ              fresh_424
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_420
+	JMP              done_425
 
-fresh_419:
+fresh_424:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_420:
+done_425:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_414:
+less_419:
 	CMPQ       CX, $0x00000001
-	JLT        less_422
+	JLT        less_427
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8982,7 +9071,7 @@ less_414:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_426:
+one_431:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -8991,7 +9080,7 @@ one_426:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_426
+	JNE          one_431
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8999,23 +9088,23 @@ one_426:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_427
+	JEQ          fresh_432
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_428
+	JMP          done_433
 
-fresh_427:
+fresh_432:
 	VMOVUPD Z0, K1, (AX)
 
-done_428:
+done_433:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_422:
+less_427:
 	VZEROUPPER
 	RET
 
@@ -9026,23 +9115,12 @@ TEXT ·ddotAVX512(SB), $0-48
 	MOVQ    a+16(FP), CX
 	MOVQ    aRow+24(FP), DX
 	SHLQ    $0x03, DX
-	LEAQ    (DX)(DX*2), BX
-	MOVQ    y+40(FP), SI
-	MOVQ    k+0(FP), R8
-	ANDQ    $0x0000000f, R8
-	MOVQ    R8, DI
-	MOVQ    R8, R9
-	SUBQ    $0x00000000, R9
-	XORL    R10, R10
-	TESTQ   R9, R9
-	CMOVQLT R10, R9
-	MOVQ    $0x00000008, R10
-	CMPQ    R9, R10
-	CMOVQGT R10, R9
-	MOVQ    $-1, R10
-	BZHIQ   R9, R10, R10
-	KMOVW   R10, K1
-	SUBQ    $0x00000008, R8
+	MOVQ    y+40(FP), BX
+	MOVQ    k+0(FP), DI
+	ANDQ    $0x0000000f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
 	XORL    R9, R9
 	TESTQ   R8, R8
 	CMOVQLT R9, R8
@@ -9051,11 +9129,22 @@ TEXT ·ddotAVX512(SB), $0-48
 	CMOVQGT R9, R8
 	MOVQ    $-1, R9
 	BZHIQ   R8, R9, R9
-	KMOVW   R9, K2
+	KMOVW   R9, K1
+	SUBQ    $0x00000008, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000008, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	MOVQ    $-1, R8
+	BZHIQ   DI, R8, R8
+	KMOVW   R8, K2
+	LEAQ    (DX)(DX*2), DI
 
-rows4_429:
+rows4_434:
 	CMPQ   AX, $0x00000004
-	JLT    less_430
+	JLT    less_435
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9068,9 +9157,9 @@ rows4_429:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_432
+	JLT    rest_437
 
-k_431:
+k_436:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9078,7 +9167,7 @@ k_431:
 	VFMADD231PD Z8, Z11, Z2
 	VMOVUPD     (R8)(DX*2), Z12
 	VFMADD231PD Z8, Z12, Z4
-	VMOVUPD     (R8)(BX*1), Z13
+	VMOVUPD     (R8)(DI*1), Z13
 	VFMADD231PD Z8, Z13, Z6
 	VMOVUPD     64(R9), Z9
 	VMOVUPD     64(R8), Z10
@@ -9087,16 +9176,16 @@ k_431:
 	VFMADD231PD Z9, Z11, Z3
 	VMOVUPD     64(R8)(DX*2), Z12
 	VFMADD231PD Z9, Z12, Z5
-	VMOVUPD     64(R8)(BX*1), Z13
+	VMOVUPD     64(R8)(DI*1), Z13
 	VFMADD231PD Z9, Z13, Z7
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_431
+	JGE         k_436
 
-rest_432:
-	TESTQ       DI, DI
-	JEQ         sum_433
+rest_437:
+	TESTQ       SI, SI
+	JEQ         sum_438
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9104,7 +9193,7 @@ rest_432:
 	VFMADD231PD Z8, Z11, Z2
 	VMOVUPD.Z   (R8)(DX*2), K1, Z12
 	VFMADD231PD Z8, Z12, Z4
-	VMOVUPD.Z   (R8)(BX*1), K1, Z13
+	VMOVUPD.Z   (R8)(DI*1), K1, Z13
 	VFMADD231PD Z8, Z13, Z6
 	VMOVUPD.Z   64(R9), K2, Z9
 	VMOVUPD.Z   64(R8), K2, Z10
@@ -9113,77 +9202,8 @@ rest_432:
 	VFMADD231PD Z9, Z11, Z3
 	VMOVUPD.Z   64(R8)(DX*2), K2, Z12
 	VFMADD231PD Z9, Z12, Z5
-	VMOVUPD.Z   64(R8)(BX*1), K2, Z13
+	VMOVUPD.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
-
-sum_433:
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VADDPD        Y8, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X8
-	VADDPD        X8, X0, X0
-	VHADDPD       X0, X0, X0
-	VMOVSD        X0, (SI)
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y8
-	VADDPD        Y8, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X8
-	VADDPD        X8, X2, X2
-	VHADDPD       X2, X2, X2
-	VMOVSD        X2, 8(SI)
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y8
-	VADDPD        Y8, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X8
-	VADDPD        X8, X4, X4
-	VHADDPD       X4, X4, X4
-	VMOVSD        X4, 16(SI)
-	VADDPD        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y8
-	VADDPD        Y8, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X8
-	VADDPD        X8, X6, X6
-	VHADDPD       X6, X6, X6
-	VMOVSD        X6, 24(SI)
-	ADDQ          $0x00000020, SI
-	IMUL3Q        $0x00000004, DX, R8
-	ADDQ          R8, CX
-	SUBQ          $0x00000004, AX
-	JMP           rows4_429
-
-less_430:
-rows1_434:
-	CMPQ   AX, $0x00000001
-	JLT    less_435
-	MOVQ   CX, BX
-	MOVQ   x+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	SUBQ   $0x00000010, R9
-	JLT    rest_437
-
-k_436:
-	VMOVUPD     (R8), Z8
-	VMOVUPD     (BX), Z10
-	VFMADD231PD Z8, Z10, Z0
-	VMOVUPD     64(R8), Z9
-	VMOVUPD     64(BX), Z10
-	VFMADD231PD Z9, Z10, Z1
-	ADDQ        $0x00000080, BX
-	ADDQ        $0x00000080, R8
-	SUBQ        $0x00000010, R9
-	JGE         k_436
-
-rest_437:
-	TESTQ       DI, DI
-	JEQ         sum_438
-	VMOVUPD.Z   (R8), K1, Z8
-	VMOVUPD.Z   (BX), K1, Z10
-	VFMADD231PD Z8, Z10, Z0
-	VMOVUPD.Z   64(R8), K2, Z9
-	VMOVUPD.Z   64(BX), K2, Z10
-	VFMADD231PD Z9, Z10, Z1
 
 sum_438:
 	VADDPD        Z1, Z0, Z0
@@ -9192,14 +9212,171 @@ sum_438:
 	VEXTRACTF128  $0x01, Y0, X8
 	VADDPD        X8, X0, X0
 	VHADDPD       X0, X0, X0
-	VMOVSD        X0, (SI)
-	ADDQ          $0x00000008, SI
-	IMUL3Q        $0x00000001, DX, BX
-	ADDQ          BX, CX
-	SUBQ          $0x00000001, AX
-	JMP           rows1_434
+	VMOVSD        X0, (BX)
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPD        Y8, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X8
+	VADDPD        X8, X2, X2
+	VHADDPD       X2, X2, X2
+	VMOVSD        X2, 8(BX)
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y8
+	VADDPD        Y8, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X8
+	VADDPD        X8, X4, X4
+	VHADDPD       X4, X4, X4
+	VMOVSD        X4, 16(BX)
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y8
+	VADDPD        Y8, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X8
+	VADDPD        X8, X6, X6
+	VHADDPD       X6, X6, X6
+	VMOVSD        X6, 24(BX)
+	ADDQ          $0x00000020, BX
+	IMUL3Q        $0x00000004, DX, R8
+	ADDQ          R8, CX
+	SUBQ          $0x00000004, AX
+	JMP           rows4_434
 
 less_435:
+rows1_439:
+	CMPQ   AX, $0x00000001
+	JLT    less_440
+	MOVQ   CX, DI
+	MOVQ   x+32(FP), R8
+	MOVQ   k+0(FP), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	SUBQ   $0x00000010, R9
+	JLT    rest_442
+
+k_441:
+	VMOVUPD     (R8), Z8
+	VMOVUPD     (DI), Z10
+	VFMADD231PD Z8, Z10, Z0
+	VMOVUPD     64(R8), Z9
+	VMOVUPD     64(DI), Z10
+	VFMADD231PD Z9, Z10, Z1
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x00000080, R8
+	SUBQ        $0x00000010, R9
+	JGE         k_441
+
+rest_442:
+	TESTQ       SI, SI
+	JEQ         sum_443
+	VMOVUPD.Z   (R8), K1, Z8
+	VMOVUPD.Z   (DI), K1, Z10
+	VFMADD231PD Z8, Z10, Z0
+	VMOVUPD.Z   64(R8), K2, Z9
+	VMOVUPD.Z   64(DI), K2, Z10
+	VFMADD231PD Z9, Z10, Z1
+
+sum_443:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VHADDPD       X0, X0, X0
+	VMOVSD        X0, (BX)
+	ADDQ          $0x00000008, BX
+	IMUL3Q        $0x00000001, DX, DI
+	ADDQ          DI, CX
+	SUBQ          $0x00000001, AX
+	JMP           rows1_439
+
+less_440:
+	VZEROUPPER
+	RET
+
+// func drowDotsAVX512(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·drowDotsAVX512(SB), $0-56
+	MOVQ    m+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    aRow+24(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    y+48(FP), BX
+	MOVQ    k+8(FP), DI
+	ANDQ    $0x0000000f, DI
+	MOVQ    DI, SI
+	MOVQ    DI, R8
+	SUBQ    $0x00000000, R8
+	XORL    R9, R9
+	TESTQ   R8, R8
+	CMOVQLT R9, R8
+	MOVQ    $0x00000008, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+	SUBQ    $0x00000008, DI
+	XORL    R8, R8
+	TESTQ   DI, DI
+	CMOVQLT R8, DI
+	MOVQ    $0x00000008, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	MOVQ    $-1, R8
+	BZHIQ   DI, R8, R8
+	KMOVW   R8, K2
+	MOVQ    x+32(FP), DI
+	MOVQ    xRow+40(FP), R8
+	SHLQ    $0x03, R8
+
+rows1_444:
+	CMPQ   AX, $0x00000001
+	JLT    less_445
+	MOVQ   CX, R9
+	MOVQ   DI, R10
+	ADDQ   R8, DI
+	MOVQ   k+8(FP), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	SUBQ   $0x00000010, R11
+	JLT    rest_447
+
+k_446:
+	VMOVUPD     (R10), Z8
+	VMOVUPD     (R9), Z10
+	VFMADD231PD Z8, Z10, Z0
+	VMOVUPD     64(R10), Z9
+	VMOVUPD     64(R9), Z10
+	VFMADD231PD Z9, Z10, Z1
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000010, R11
+	JGE         k_446
+
+rest_447:
+	TESTQ       SI, SI
+	JEQ         sum_448
+	VMOVUPD.Z   (R10), K1, Z8
+	VMOVUPD.Z   (R9), K1, Z10
+	VFMADD231PD Z8, Z10, Z0
+	VMOVUPD.Z   64(R10), K2, Z9
+	VMOVUPD.Z   64(R9), K2, Z10
+	VFMADD231PD Z9, Z10, Z1
+
+sum_448:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VHADDPD       X0, X0, X0
+	VMOVSD        X0, (BX)
+	ADDQ          $0x00000008, BX
+	IMUL3Q        $0x00000001, DX, R9
+	ADDQ          R9, CX
+	SUBQ          $0x00000001, AX
+	JMP           rows1_444
+
+less_445:
 	VZEROUPPER
 	RET
 
@@ -9226,9 +9403,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_439:
+rows8_449:
 	CMPQ         AX, $0x00000008
-	JLT          less_440
+	JLT          less_450
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9253,9 +9430,9 @@ rows8_439:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_442
+	JE           rest_452
 
-n_441:
+n_451:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -9280,12 +9457,12 @@ n_441:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_441
+	JNE         n_451
 
-rest_442:
+rest_452:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_443
+	JE          next_453
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9305,17 +9482,17 @@ rest_442:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_443:
+next_453:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_439
+	JMP    rows8_449
 
-less_440:
-rows4_444:
+less_450:
+rows4_454:
 	CMPQ         AX, $0x00000004
-	JLT          less_445
+	JLT          less_455
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9329,9 +9506,9 @@ rows4_444:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_447
+	JE           rest_457
 
-n_446:
+n_456:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -9341,12 +9518,12 @@ n_446:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_446
+	JNE         n_456
 
-rest_447:
+rest_457:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_448
+	JE          next_458
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9358,17 +9535,17 @@ rest_447:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_448:
+next_458:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_444
+	JMP    rows4_454
 
-less_445:
-rows2_449:
+less_455:
+rows2_459:
 	CMPQ         AX, $0x00000002
-	JLT          less_450
+	JLT          less_460
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9378,9 +9555,9 @@ rows2_449:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_452
+	JE           rest_462
 
-n_451:
+n_461:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -9388,12 +9565,12 @@ n_451:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_451
+	JNE         n_461
 
-rest_452:
+rest_462:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_453
+	JE          next_463
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9401,17 +9578,17 @@ rest_452:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_453:
+next_463:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_449
+	JMP    rows2_459
 
-less_450:
-rows1_454:
+less_460:
+rows1_464:
 	CMPQ         AX, $0x00000001
-	JLT          less_455
+	JLT          less_465
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9419,34 +9596,34 @@ rows1_454:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_457
+	JE           rest_467
 
-n_456:
+n_466:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_456
+	JNE         n_466
 
-rest_457:
+rest_467:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_458
+	JE          next_468
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_458:
+next_468:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_454
+	JMP    rows1_464
 
-less_455:
+less_465:
 	VZEROUPPER
 	RET
 
@@ -9484,9 +9661,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_459
+	JLE     narrow_469
 
-k_460:
+k_470:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -9495,19 +9672,19 @@ k_460:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_460
+	JNE        k_470
 	VZEROUPPER
 	RET
 
-narrow_459:
-k_461:
+narrow_469:
+k_471:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_461
+	JNE        k_471
 	VZEROUPPER
 	RET
 
@@ -9521,18 +9698,18 @@ TEXT ·dforeseeAVX512(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_462:
+row_472:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_463:
+line_473:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_463
+	JGT        line_473
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_462
+	JNE        row_472
 	VZEROUPPER
 	RET
 
@@ -9567,7 +9744,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_464:
+loop_474:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -9593,6 +9770,6 @@ loop_464:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_464
+	JNE         loop_474
 	VZEROUPPER
 	RET

@@ -25,7 +25,7 @@ func (g *product[F]) tiles(p path) {
 	rows, lanes := tileShape[F](p)
 	width := 2 * lanes
 	var w *workspace[F]
-	if g.packA || g.packB || g.n%width != 0 || g.c.col != 1 {
+	if g.packA || g.packB || g.n%lanes != 0 || g.c.col != 1 {
 		pool := poolOf[F](&workspaces)
 		w = pool.Get().(*workspace[F])
 		defer pool.Put(w)
@@ -56,7 +56,7 @@ func (g *product[F]) tiles(p path) {
 			if far && j%ahead == 0 {
 				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
 			}
-			if g.packB || n < width {
+			if g.packB || n%lanes != 0 {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
 			for i := 0; i < g.m; i += together {

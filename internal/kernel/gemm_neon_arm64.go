@@ -14,6 +14,11 @@ func stileNEON(m int, n int, k int, alpha float32, a *float32, aRow int, aCol in
 //go:noescape
 func sdotNEON(k int, m int, a *float32, aRow int, x *float32, y *float32)
 
+// srowDotsNEON is rowDots of float32 with NEON.
+//
+//go:noescape
+func srowDotsNEON(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+
 // sweighNEON is weigh of float32 with NEON.
 //
 //go:noescape
@@ -48,6 +53,11 @@ func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol in
 //
 //go:noescape
 func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
+
+// drowDotsNEON is rowDots of float64 with NEON.
+//
+//go:noescape
+func drowDotsNEON(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
 
 // dweighNEON is weigh of float64 with NEON.
 //

@@ -3993,31 +3993,31 @@ TEXT ·sdotNEON(SB), NOSPLIT, $0-48
 	MOVD a+16(FP), R1
 	MOVD aRow+24(FP), R2
 	LSL $2, R2
-	ADD R2<<1, R2, R3
-	MOVD y+40(FP), R6
-	MOVD k+0(FP), R8
-	AND $7, R8
-	MOVD R8, R7
-	MOVD R8, R9
-	SUBS $0, R9
-	CMP $0, R9
-	CSEL LT, ZR, R9, R9
-	MOVD $4, R20
-	CMP R20, R9
-	CSEL GT, R20, R9, R9
-	MOVD $leadingLanes<>(SB), R10
-	SUB R9<<2, R10
-	FMOVQ 16(R10), F14
-	MOVD R8, R8
-	SUBS $4, R8
+	MOVD y+40(FP), R3
+	MOVD k+0(FP), R7
+	AND $7, R7
+	MOVD R7, R6
+	MOVD R7, R8
+	SUBS $0, R8
 	CMP $0, R8
 	CSEL LT, ZR, R8, R8
 	MOVD $4, R20
 	CMP R20, R8
 	CSEL GT, R20, R8, R8
-	MOVD $leadingLanes<>(SB), R10
-	SUB R8<<2, R10
-	FMOVQ 16(R10), F15
+	MOVD $leadingLanes<>(SB), R9
+	SUB R8<<2, R9
+	FMOVQ 16(R9), F14
+	MOVD R7, R7
+	SUBS $4, R7
+	CMP $0, R7
+	CSEL LT, ZR, R7, R7
+	MOVD $4, R20
+	CMP R20, R7
+	CSEL GT, R20, R7, R7
+	MOVD $leadingLanes<>(SB), R9
+	SUB R7<<2, R9
+	FMOVQ 16(R9), F15
+	ADD R2<<1, R2, R9
 rows4_584:
 	CMP $4, R0
 	BLT less_585
@@ -4043,7 +4043,7 @@ k_586:
 	ADD R2<<1, R10, R19
 	FMOVQ 0(R19), F12
 	VFMLA V8.S4, V12.S4, V4.S4
-	WORD $0x3ce3694d // LDR Q13, [X10,X3]
+	WORD $0x3ce9694d // LDR Q13, [X10,X9]
 	VFMLA V8.S4, V13.S4, V6.S4
 	FMOVQ 16(R11), F9
 	FMOVQ 16(R10), F10
@@ -4054,7 +4054,7 @@ k_586:
 	ADD R2<<1, R10, R19
 	FMOVQ 16(R19), F12
 	VFMLA V9.S4, V12.S4, V5.S4
-	ADD R3<<0, R10, R19
+	ADD R9<<0, R10, R19
 	FMOVQ 16(R19), F13
 	VFMLA V9.S4, V13.S4, V7.S4
 	ADD $32, R10
@@ -4062,33 +4062,33 @@ k_586:
 	SUBS $8, R12
 	BGE k_586
 rest_587:
-	CMP $0, R7
+	CMP $0, R6
 	BEQ sum_588
-	TBNZ $2, R9, full_589
+	TBNZ $2, R8, full_589
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $1, R9, one_590
+	TBZ $1, R8, one_590
 	FMOVD 0(R11), F8
-	TBZ $0, R9, moved_591
+	TBZ $0, R8, moved_591
 	ADD $8, R11, R19
 	VLD1 (R19), V8.S[2]
 	B moved_591
 one_590:
-	TBZ $0, R9, moved_591
+	TBZ $0, R8, moved_591
 	FMOVS 0(R11), F8
 	B moved_591
 full_589:
 	FMOVQ 0(R11), F8
 moved_591:
-	TBNZ $2, R9, full_592
+	TBNZ $2, R8, full_592
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $1, R9, one_593
+	TBZ $1, R8, one_593
 	FMOVD 0(R10), F10
-	TBZ $0, R9, moved_594
+	TBZ $0, R8, moved_594
 	ADD $8, R10, R19
 	VLD1 (R19), V10.S[2]
 	B moved_594
 one_593:
-	TBZ $0, R9, moved_594
+	TBZ $0, R8, moved_594
 	FMOVS 0(R10), F10
 	B moved_594
 full_592:
@@ -4096,16 +4096,16 @@ full_592:
 moved_594:
 	VFMLA V8.S4, V10.S4, V0.S4
 	ADD R2<<0, R10, R12
-	TBNZ $2, R9, full_595
+	TBNZ $2, R8, full_595
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R9, one_596
+	TBZ $1, R8, one_596
 	FMOVD 0(R12), F11
-	TBZ $0, R9, moved_597
+	TBZ $0, R8, moved_597
 	ADD $8, R12, R19
 	VLD1 (R19), V11.S[2]
 	B moved_597
 one_596:
-	TBZ $0, R9, moved_597
+	TBZ $0, R8, moved_597
 	FMOVS 0(R12), F11
 	B moved_597
 full_595:
@@ -4113,64 +4113,64 @@ full_595:
 moved_597:
 	VFMLA V8.S4, V11.S4, V2.S4
 	ADD R2<<1, R10, R12
-	TBNZ $2, R9, full_598
+	TBNZ $2, R8, full_598
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $1, R9, one_599
+	TBZ $1, R8, one_599
 	FMOVD 0(R12), F12
-	TBZ $0, R9, moved_600
+	TBZ $0, R8, moved_600
 	ADD $8, R12, R19
 	VLD1 (R19), V12.S[2]
 	B moved_600
 one_599:
-	TBZ $0, R9, moved_600
+	TBZ $0, R8, moved_600
 	FMOVS 0(R12), F12
 	B moved_600
 full_598:
 	FMOVQ 0(R12), F12
 moved_600:
 	VFMLA V8.S4, V12.S4, V4.S4
-	ADD R3<<0, R10, R12
-	TBNZ $2, R9, full_601
+	ADD R9<<0, R10, R12
+	TBNZ $2, R8, full_601
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $1, R9, one_602
+	TBZ $1, R8, one_602
 	FMOVD 0(R12), F13
-	TBZ $0, R9, moved_603
+	TBZ $0, R8, moved_603
 	ADD $8, R12, R19
 	VLD1 (R19), V13.S[2]
 	B moved_603
 one_602:
-	TBZ $0, R9, moved_603
+	TBZ $0, R8, moved_603
 	FMOVS 0(R12), F13
 	B moved_603
 full_601:
 	FMOVQ 0(R12), F13
 moved_603:
 	VFMLA V8.S4, V13.S4, V6.S4
-	TBNZ $2, R8, full_604
+	TBNZ $2, R7, full_604
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $1, R8, one_605
+	TBZ $1, R7, one_605
 	FMOVD 16(R11), F9
-	TBZ $0, R8, moved_606
+	TBZ $0, R7, moved_606
 	ADD $24, R11, R19
 	VLD1 (R19), V9.S[2]
 	B moved_606
 one_605:
-	TBZ $0, R8, moved_606
+	TBZ $0, R7, moved_606
 	FMOVS 16(R11), F9
 	B moved_606
 full_604:
 	FMOVQ 16(R11), F9
 moved_606:
-	TBNZ $2, R8, full_607
+	TBNZ $2, R7, full_607
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $1, R8, one_608
+	TBZ $1, R7, one_608
 	FMOVD 16(R10), F10
-	TBZ $0, R8, moved_609
+	TBZ $0, R7, moved_609
 	ADD $24, R10, R19
 	VLD1 (R19), V10.S[2]
 	B moved_609
 one_608:
-	TBZ $0, R8, moved_609
+	TBZ $0, R7, moved_609
 	FMOVS 16(R10), F10
 	B moved_609
 full_607:
@@ -4179,16 +4179,16 @@ moved_609:
 	VFMLA V9.S4, V10.S4, V1.S4
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $2, R8, full_610
+	TBNZ $2, R7, full_610
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R8, one_611
+	TBZ $1, R7, one_611
 	FMOVD 0(R11), F11
-	TBZ $0, R8, moved_612
+	TBZ $0, R7, moved_612
 	ADD $8, R11, R19
 	VLD1 (R19), V11.S[2]
 	B moved_612
 one_611:
-	TBZ $0, R8, moved_612
+	TBZ $0, R7, moved_612
 	FMOVS 0(R11), F11
 	B moved_612
 full_610:
@@ -4197,34 +4197,34 @@ moved_612:
 	VFMLA V9.S4, V11.S4, V3.S4
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $2, R8, full_613
+	TBNZ $2, R7, full_613
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $1, R8, one_614
+	TBZ $1, R7, one_614
 	FMOVD 0(R11), F12
-	TBZ $0, R8, moved_615
+	TBZ $0, R7, moved_615
 	ADD $8, R11, R19
 	VLD1 (R19), V12.S[2]
 	B moved_615
 one_614:
-	TBZ $0, R8, moved_615
+	TBZ $0, R7, moved_615
 	FMOVS 0(R11), F12
 	B moved_615
 full_613:
 	FMOVQ 0(R11), F12
 moved_615:
 	VFMLA V9.S4, V12.S4, V5.S4
-	ADD R3<<0, R10, R10
+	ADD R9<<0, R10, R10
 	ADD $16, R10
-	TBNZ $2, R8, full_616
+	TBNZ $2, R7, full_616
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $1, R8, one_617
+	TBZ $1, R7, one_617
 	FMOVD 0(R10), F13
-	TBZ $0, R8, moved_618
+	TBZ $0, R7, moved_618
 	ADD $8, R10, R19
 	VLD1 (R19), V13.S[2]
 	B moved_618
 one_617:
-	TBZ $0, R8, moved_618
+	TBZ $0, R7, moved_618
 	FMOVS 0(R10), F13
 	B moved_618
 full_616:
@@ -4237,26 +4237,26 @@ sum_588:
 	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
 	VREV64 V0.S4, V8.S4
 	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
-	FMOVS F0, 0(R6)
+	FMOVS F0, 0(R3)
 	WORD $0x4e23d442 // FADD V2.4S, V2.4S, V3.4S
 	VEXT $8, V2.B16, V2.B16, V8.B16
 	WORD $0x4e28d442 // FADD V2.4S, V2.4S, V8.4S
 	VREV64 V2.S4, V8.S4
 	WORD $0x4e28d442 // FADD V2.4S, V2.4S, V8.4S
-	FMOVS F2, 4(R6)
+	FMOVS F2, 4(R3)
 	WORD $0x4e25d484 // FADD V4.4S, V4.4S, V5.4S
 	VEXT $8, V4.B16, V4.B16, V8.B16
 	WORD $0x4e28d484 // FADD V4.4S, V4.4S, V8.4S
 	VREV64 V4.S4, V8.S4
 	WORD $0x4e28d484 // FADD V4.4S, V4.4S, V8.4S
-	FMOVS F4, 8(R6)
+	FMOVS F4, 8(R3)
 	WORD $0x4e27d4c6 // FADD V6.4S, V6.4S, V7.4S
 	VEXT $8, V6.B16, V6.B16, V8.B16
 	WORD $0x4e28d4c6 // FADD V6.4S, V6.4S, V8.4S
 	VREV64 V6.S4, V8.S4
 	WORD $0x4e28d4c6 // FADD V6.4S, V6.4S, V8.4S
-	FMOVS F6, 12(R6)
-	ADD $16, R6
+	FMOVS F6, 12(R3)
+	ADD $16, R3
 	MOVD $4, R20
 	MUL R20, R2, R10
 	ADD R10, R1
@@ -4266,7 +4266,7 @@ less_585:
 rows1_619:
 	CMP $1, R0
 	BLT less_620
-	MOVD R1, R3
+	MOVD R1, R9
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
@@ -4275,78 +4275,78 @@ rows1_619:
 	BLT rest_622
 k_621:
 	FMOVQ 0(R10), F8
-	FMOVQ 0(R3), F10
+	FMOVQ 0(R9), F10
 	VFMLA V8.S4, V10.S4, V0.S4
 	FMOVQ 16(R10), F9
-	FMOVQ 16(R3), F10
+	FMOVQ 16(R9), F10
 	VFMLA V9.S4, V10.S4, V1.S4
-	ADD $32, R3
+	ADD $32, R9
 	ADD $32, R10
 	SUBS $8, R11
 	BGE k_621
 rest_622:
-	CMP $0, R7
+	CMP $0, R6
 	BEQ sum_623
-	TBNZ $2, R9, full_624
+	TBNZ $2, R8, full_624
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $1, R9, one_625
+	TBZ $1, R8, one_625
 	FMOVD 0(R10), F8
-	TBZ $0, R9, moved_626
+	TBZ $0, R8, moved_626
 	ADD $8, R10, R19
 	VLD1 (R19), V8.S[2]
 	B moved_626
 one_625:
-	TBZ $0, R9, moved_626
+	TBZ $0, R8, moved_626
 	FMOVS 0(R10), F8
 	B moved_626
 full_624:
 	FMOVQ 0(R10), F8
 moved_626:
-	TBNZ $2, R9, full_627
+	TBNZ $2, R8, full_627
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $1, R9, one_628
-	FMOVD 0(R3), F10
-	TBZ $0, R9, moved_629
-	ADD $8, R3, R19
+	TBZ $1, R8, one_628
+	FMOVD 0(R9), F10
+	TBZ $0, R8, moved_629
+	ADD $8, R9, R19
 	VLD1 (R19), V10.S[2]
 	B moved_629
 one_628:
-	TBZ $0, R9, moved_629
-	FMOVS 0(R3), F10
+	TBZ $0, R8, moved_629
+	FMOVS 0(R9), F10
 	B moved_629
 full_627:
-	FMOVQ 0(R3), F10
+	FMOVQ 0(R9), F10
 moved_629:
 	VFMLA V8.S4, V10.S4, V0.S4
-	TBNZ $2, R8, full_630
+	TBNZ $2, R7, full_630
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $1, R8, one_631
+	TBZ $1, R7, one_631
 	FMOVD 16(R10), F9
-	TBZ $0, R8, moved_632
+	TBZ $0, R7, moved_632
 	ADD $24, R10, R19
 	VLD1 (R19), V9.S[2]
 	B moved_632
 one_631:
-	TBZ $0, R8, moved_632
+	TBZ $0, R7, moved_632
 	FMOVS 16(R10), F9
 	B moved_632
 full_630:
 	FMOVQ 16(R10), F9
 moved_632:
-	TBNZ $2, R8, full_633
+	TBNZ $2, R7, full_633
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $1, R8, one_634
-	FMOVD 16(R3), F10
-	TBZ $0, R8, moved_635
-	ADD $24, R3, R19
+	TBZ $1, R7, one_634
+	FMOVD 16(R9), F10
+	TBZ $0, R7, moved_635
+	ADD $24, R9, R19
 	VLD1 (R19), V10.S[2]
 	B moved_635
 one_634:
-	TBZ $0, R8, moved_635
-	FMOVS 16(R3), F10
+	TBZ $0, R7, moved_635
+	FMOVS 16(R9), F10
 	B moved_635
 full_633:
-	FMOVQ 16(R3), F10
+	FMOVQ 16(R9), F10
 moved_635:
 	VFMLA V9.S4, V10.S4, V1.S4
 sum_623:
@@ -4355,14 +4355,150 @@ sum_623:
 	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
 	VREV64 V0.S4, V8.S4
 	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
-	FMOVS F0, 0(R6)
-	ADD $4, R6
+	FMOVS F0, 0(R3)
+	ADD $4, R3
 	MOVD $1, R20
-	MUL R20, R2, R3
-	ADD R3, R1
+	MUL R20, R2, R9
+	ADD R9, R1
 	SUBS $1, R0
 	B rows1_619
 less_620:
+	RET
+
+// func srowDotsNEON(m int, k int, a *float32, aRow int, x *float32, xRow int, y *float32)
+TEXT ·srowDotsNEON(SB), NOSPLIT, $0-56
+	MOVD m+0(FP), R0
+	MOVD a+16(FP), R1
+	MOVD aRow+24(FP), R2
+	LSL $2, R2
+	MOVD y+48(FP), R3
+	MOVD k+8(FP), R7
+	AND $7, R7
+	MOVD R7, R6
+	MOVD R7, R8
+	SUBS $0, R8
+	CMP $0, R8
+	CSEL LT, ZR, R8, R8
+	MOVD $4, R20
+	CMP R20, R8
+	CSEL GT, R20, R8, R8
+	MOVD $leadingLanes<>(SB), R9
+	SUB R8<<2, R9
+	FMOVQ 16(R9), F14
+	MOVD R7, R7
+	SUBS $4, R7
+	CMP $0, R7
+	CSEL LT, ZR, R7, R7
+	MOVD $4, R20
+	CMP R20, R7
+	CSEL GT, R20, R7, R7
+	MOVD $leadingLanes<>(SB), R9
+	SUB R7<<2, R9
+	FMOVQ 16(R9), F15
+	MOVD x+32(FP), R9
+	MOVD xRow+40(FP), R10
+	LSL $2, R10
+rows1_636:
+	CMP $1, R0
+	BLT less_637
+	MOVD R1, R11
+	MOVD R9, R12
+	ADD R10, R9
+	MOVD k+8(FP), R13
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	SUBS $8, R13
+	BLT rest_639
+k_638:
+	FMOVQ 0(R12), F8
+	FMOVQ 0(R11), F10
+	VFMLA V8.S4, V10.S4, V0.S4
+	FMOVQ 16(R12), F9
+	FMOVQ 16(R11), F10
+	VFMLA V9.S4, V10.S4, V1.S4
+	ADD $32, R11
+	ADD $32, R12
+	SUBS $8, R13
+	BGE k_638
+rest_639:
+	CMP $0, R6
+	BEQ sum_640
+	TBNZ $2, R8, full_641
+	VEOR V8.B16, V8.B16, V8.B16
+	TBZ $1, R8, one_642
+	FMOVD 0(R12), F8
+	TBZ $0, R8, moved_643
+	ADD $8, R12, R19
+	VLD1 (R19), V8.S[2]
+	B moved_643
+one_642:
+	TBZ $0, R8, moved_643
+	FMOVS 0(R12), F8
+	B moved_643
+full_641:
+	FMOVQ 0(R12), F8
+moved_643:
+	TBNZ $2, R8, full_644
+	VEOR V10.B16, V10.B16, V10.B16
+	TBZ $1, R8, one_645
+	FMOVD 0(R11), F10
+	TBZ $0, R8, moved_646
+	ADD $8, R11, R19
+	VLD1 (R19), V10.S[2]
+	B moved_646
+one_645:
+	TBZ $0, R8, moved_646
+	FMOVS 0(R11), F10
+	B moved_646
+full_644:
+	FMOVQ 0(R11), F10
+moved_646:
+	VFMLA V8.S4, V10.S4, V0.S4
+	TBNZ $2, R7, full_647
+	VEOR V9.B16, V9.B16, V9.B16
+	TBZ $1, R7, one_648
+	FMOVD 16(R12), F9
+	TBZ $0, R7, moved_649
+	ADD $24, R12, R19
+	VLD1 (R19), V9.S[2]
+	B moved_649
+one_648:
+	TBZ $0, R7, moved_649
+	FMOVS 16(R12), F9
+	B moved_649
+full_647:
+	FMOVQ 16(R12), F9
+moved_649:
+	TBNZ $2, R7, full_650
+	VEOR V10.B16, V10.B16, V10.B16
+	TBZ $1, R7, one_651
+	FMOVD 16(R11), F10
+	TBZ $0, R7, moved_652
+	ADD $24, R11, R19
+	VLD1 (R19), V10.S[2]
+	B moved_652
+one_651:
+	TBZ $0, R7, moved_652
+	FMOVS 16(R11), F10
+	B moved_652
+full_650:
+	FMOVQ 16(R11), F10
+moved_652:
+	VFMLA V9.S4, V10.S4, V1.S4
+sum_640:
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	VEXT $8, V0.B16, V0.B16, V8.B16
+	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
+	VREV64 V0.S4, V8.S4
+	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
+	FMOVS F0, 0(R3)
+	ADD $4, R3
+	MOVD $1, R20
+	MUL R20, R2, R11
+	ADD R11, R1
+	SUBS $1, R0
+	B rows1_636
+less_637:
 	RET
 
 // func sweighNEON(m int, n int, alpha float32, a *float32, aRow int, x *float32, y *float32)
@@ -4385,9 +4521,9 @@ TEXT ·sweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-rows8_636:
+rows8_653:
 	CMP $8, R0
-	BLT less_637
+	BLT less_654
 	FMOVS alpha+16(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS 0(R6), F2
@@ -4421,8 +4557,8 @@ rows8_636:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_639
-n_638:
+	BEQ rest_656
+n_655:
 	FMOVQ 0(R10), F0
 	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
@@ -4451,185 +4587,185 @@ n_638:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $4, R11
-	BNE n_638
-rest_639:
+	BNE n_655
+rest_656:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_640
-	TBNZ $2, R8, full_641
+	BEQ next_657
+	TBNZ $2, R8, full_658
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R8, one_642
+	TBZ $1, R8, one_659
 	FMOVD 0(R10), F0
-	TBZ $0, R8, moved_643
+	TBZ $0, R8, moved_660
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_643
-one_642:
-	TBZ $0, R8, moved_643
+	B moved_660
+one_659:
+	TBZ $0, R8, moved_660
 	FMOVS 0(R10), F0
-	B moved_643
-full_641:
+	B moved_660
+full_658:
 	FMOVQ 0(R10), F0
-moved_643:
-	TBNZ $2, R8, full_644
+moved_660:
+	TBNZ $2, R8, full_661
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_645
+	TBZ $1, R8, one_662
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_646
+	TBZ $0, R8, moved_663
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_646
-one_645:
-	TBZ $0, R8, moved_646
+	B moved_663
+one_662:
+	TBZ $0, R8, moved_663
 	FMOVS 0(R9), F1
-	B moved_646
-full_644:
+	B moved_663
+full_661:
 	FMOVQ 0(R9), F1
-moved_646:
+moved_663:
 	VFMLA V1.S4, V2.S4, V0.S4
 	ADD R2<<0, R9, R11
-	TBNZ $2, R8, full_647
+	TBNZ $2, R8, full_664
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_648
+	TBZ $1, R8, one_665
 	FMOVD 0(R11), F1
-	TBZ $0, R8, moved_649
+	TBZ $0, R8, moved_666
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_649
-one_648:
-	TBZ $0, R8, moved_649
+	B moved_666
+one_665:
+	TBZ $0, R8, moved_666
 	FMOVS 0(R11), F1
-	B moved_649
-full_647:
+	B moved_666
+full_664:
 	FMOVQ 0(R11), F1
-moved_649:
+moved_666:
 	VFMLA V1.S4, V3.S4, V0.S4
 	ADD R2<<1, R9, R11
-	TBNZ $2, R8, full_650
+	TBNZ $2, R8, full_667
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_651
+	TBZ $1, R8, one_668
 	FMOVD 0(R11), F1
-	TBZ $0, R8, moved_652
+	TBZ $0, R8, moved_669
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_652
-one_651:
-	TBZ $0, R8, moved_652
+	B moved_669
+one_668:
+	TBZ $0, R8, moved_669
 	FMOVS 0(R11), F1
-	B moved_652
-full_650:
+	B moved_669
+full_667:
 	FMOVQ 0(R11), F1
-moved_652:
+moved_669:
 	VFMLA V1.S4, V4.S4, V0.S4
 	ADD R3<<0, R9, R9
-	TBNZ $2, R8, full_653
+	TBNZ $2, R8, full_670
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_654
+	TBZ $1, R8, one_671
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_655
+	TBZ $0, R8, moved_672
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_655
-one_654:
-	TBZ $0, R8, moved_655
+	B moved_672
+one_671:
+	TBZ $0, R8, moved_672
 	FMOVS 0(R9), F1
-	B moved_655
-full_653:
+	B moved_672
+full_670:
 	FMOVQ 0(R9), F1
-moved_655:
+moved_672:
 	VFMLA V1.S4, V5.S4, V0.S4
-	TBNZ $2, R8, full_656
+	TBNZ $2, R8, full_673
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_657
+	TBZ $1, R8, one_674
 	FMOVD 0(R12), F1
-	TBZ $0, R8, moved_658
+	TBZ $0, R8, moved_675
 	ADD $8, R12, R19
 	VLD1 (R19), V1.S[2]
-	B moved_658
-one_657:
-	TBZ $0, R8, moved_658
+	B moved_675
+one_674:
+	TBZ $0, R8, moved_675
 	FMOVS 0(R12), F1
-	B moved_658
-full_656:
+	B moved_675
+full_673:
 	FMOVQ 0(R12), F1
-moved_658:
+moved_675:
 	VFMLA V1.S4, V6.S4, V0.S4
 	ADD R2<<0, R12, R9
-	TBNZ $2, R8, full_659
+	TBNZ $2, R8, full_676
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_660
+	TBZ $1, R8, one_677
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_661
+	TBZ $0, R8, moved_678
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_661
-one_660:
-	TBZ $0, R8, moved_661
+	B moved_678
+one_677:
+	TBZ $0, R8, moved_678
 	FMOVS 0(R9), F1
-	B moved_661
-full_659:
+	B moved_678
+full_676:
 	FMOVQ 0(R9), F1
-moved_661:
+moved_678:
 	VFMLA V1.S4, V7.S4, V0.S4
 	ADD R2<<1, R12, R9
-	TBNZ $2, R8, full_662
+	TBNZ $2, R8, full_679
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_663
+	TBZ $1, R8, one_680
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_664
+	TBZ $0, R8, moved_681
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_664
-one_663:
-	TBZ $0, R8, moved_664
+	B moved_681
+one_680:
+	TBZ $0, R8, moved_681
 	FMOVS 0(R9), F1
-	B moved_664
-full_662:
+	B moved_681
+full_679:
 	FMOVQ 0(R9), F1
-moved_664:
+moved_681:
 	VFMLA V1.S4, V8.S4, V0.S4
 	ADD R3<<0, R12, R9
-	TBNZ $2, R8, full_665
+	TBNZ $2, R8, full_682
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_666
+	TBZ $1, R8, one_683
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_667
+	TBZ $0, R8, moved_684
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_667
-one_666:
-	TBZ $0, R8, moved_667
+	B moved_684
+one_683:
+	TBZ $0, R8, moved_684
 	FMOVS 0(R9), F1
-	B moved_667
-full_665:
+	B moved_684
+full_682:
 	FMOVQ 0(R9), F1
-moved_667:
+moved_684:
 	VFMLA V1.S4, V9.S4, V0.S4
-	TBNZ $2, R8, full_668
-	TBZ $1, R8, one_669
+	TBNZ $2, R8, full_685
+	TBZ $1, R8, one_686
 	FMOVD F0, 0(R10)
-	TBZ $0, R8, moved_670
+	TBZ $0, R8, moved_687
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_670
-one_669:
-	TBZ $0, R8, moved_670
+	B moved_687
+one_686:
+	TBZ $0, R8, moved_687
 	FMOVS F0, 0(R10)
-	B moved_670
-full_668:
+	B moved_687
+full_685:
 	FMOVQ F0, 0(R10)
-moved_670:
-next_640:
+moved_687:
+next_657:
 	ADD $32, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_636
-less_637:
-rows4_671:
+	B rows8_653
+less_654:
+rows4_688:
 	CMP $4, R0
-	BLT less_672
+	BLT less_689
 	FMOVS alpha+16(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS 0(R6), F2
@@ -4648,8 +4784,8 @@ rows4_671:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_674
-n_673:
+	BEQ rest_691
+n_690:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.S4, V2.S4, V0.S4
@@ -4664,118 +4800,118 @@ n_673:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $4, R11
-	BNE n_673
-rest_674:
+	BNE n_690
+rest_691:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_675
-	TBNZ $2, R8, full_676
+	BEQ next_692
+	TBNZ $2, R8, full_693
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R8, one_677
+	TBZ $1, R8, one_694
 	FMOVD 0(R10), F0
-	TBZ $0, R8, moved_678
+	TBZ $0, R8, moved_695
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_678
-one_677:
-	TBZ $0, R8, moved_678
+	B moved_695
+one_694:
+	TBZ $0, R8, moved_695
 	FMOVS 0(R10), F0
-	B moved_678
-full_676:
+	B moved_695
+full_693:
 	FMOVQ 0(R10), F0
-moved_678:
-	TBNZ $2, R8, full_679
+moved_695:
+	TBNZ $2, R8, full_696
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_680
+	TBZ $1, R8, one_697
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_681
+	TBZ $0, R8, moved_698
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_681
-one_680:
-	TBZ $0, R8, moved_681
+	B moved_698
+one_697:
+	TBZ $0, R8, moved_698
 	FMOVS 0(R9), F1
-	B moved_681
-full_679:
+	B moved_698
+full_696:
 	FMOVQ 0(R9), F1
-moved_681:
+moved_698:
 	VFMLA V1.S4, V2.S4, V0.S4
 	ADD R2<<0, R9, R11
-	TBNZ $2, R8, full_682
+	TBNZ $2, R8, full_699
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_683
+	TBZ $1, R8, one_700
 	FMOVD 0(R11), F1
-	TBZ $0, R8, moved_684
+	TBZ $0, R8, moved_701
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_684
-one_683:
-	TBZ $0, R8, moved_684
+	B moved_701
+one_700:
+	TBZ $0, R8, moved_701
 	FMOVS 0(R11), F1
-	B moved_684
-full_682:
+	B moved_701
+full_699:
 	FMOVQ 0(R11), F1
-moved_684:
+moved_701:
 	VFMLA V1.S4, V3.S4, V0.S4
 	ADD R2<<1, R9, R11
-	TBNZ $2, R8, full_685
+	TBNZ $2, R8, full_702
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_686
+	TBZ $1, R8, one_703
 	FMOVD 0(R11), F1
-	TBZ $0, R8, moved_687
+	TBZ $0, R8, moved_704
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_687
-one_686:
-	TBZ $0, R8, moved_687
+	B moved_704
+one_703:
+	TBZ $0, R8, moved_704
 	FMOVS 0(R11), F1
-	B moved_687
-full_685:
+	B moved_704
+full_702:
 	FMOVQ 0(R11), F1
-moved_687:
+moved_704:
 	VFMLA V1.S4, V4.S4, V0.S4
 	ADD R3<<0, R9, R9
-	TBNZ $2, R8, full_688
+	TBNZ $2, R8, full_705
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_689
+	TBZ $1, R8, one_706
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_690
+	TBZ $0, R8, moved_707
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_690
-one_689:
-	TBZ $0, R8, moved_690
+	B moved_707
+one_706:
+	TBZ $0, R8, moved_707
 	FMOVS 0(R9), F1
-	B moved_690
-full_688:
+	B moved_707
+full_705:
 	FMOVQ 0(R9), F1
-moved_690:
+moved_707:
 	VFMLA V1.S4, V5.S4, V0.S4
-	TBNZ $2, R8, full_691
-	TBZ $1, R8, one_692
+	TBNZ $2, R8, full_708
+	TBZ $1, R8, one_709
 	FMOVD F0, 0(R10)
-	TBZ $0, R8, moved_693
+	TBZ $0, R8, moved_710
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_693
-one_692:
-	TBZ $0, R8, moved_693
+	B moved_710
+one_709:
+	TBZ $0, R8, moved_710
 	FMOVS F0, 0(R10)
-	B moved_693
-full_691:
+	B moved_710
+full_708:
 	FMOVQ F0, 0(R10)
-moved_693:
-next_675:
+moved_710:
+next_692:
 	ADD $16, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_671
-less_672:
-rows2_694:
+	B rows4_688
+less_689:
+rows2_711:
 	CMP $2, R0
-	BLT less_695
+	BLT less_712
 	FMOVS alpha+16(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS 0(R6), F2
@@ -4788,109 +4924,13 @@ rows2_694:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_697
-n_696:
-	FMOVQ 0(R9), F0
-	FMOVQ 0(R3), F31
-	VFMLA V31.S4, V2.S4, V0.S4
-	WORD $0x3ce2687f // LDR Q31, [X3,X2]
-	VFMLA V31.S4, V3.S4, V0.S4
-	FMOVQ F0, 0(R9)
-	ADD $16, R3
-	ADD $16, R9
-	SUBS $4, R10
-	BNE n_696
-rest_697:
-	MOVD n+8(FP), R10
-	CMP R7, R10
-	BEQ next_698
-	TBNZ $2, R8, full_699
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R8, one_700
-	FMOVD 0(R9), F0
-	TBZ $0, R8, moved_701
-	ADD $8, R9, R19
-	VLD1 (R19), V0.S[2]
-	B moved_701
-one_700:
-	TBZ $0, R8, moved_701
-	FMOVS 0(R9), F0
-	B moved_701
-full_699:
-	FMOVQ 0(R9), F0
-moved_701:
-	TBNZ $2, R8, full_702
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_703
-	FMOVD 0(R3), F1
-	TBZ $0, R8, moved_704
-	ADD $8, R3, R19
-	VLD1 (R19), V1.S[2]
-	B moved_704
-one_703:
-	TBZ $0, R8, moved_704
-	FMOVS 0(R3), F1
-	B moved_704
-full_702:
-	FMOVQ 0(R3), F1
-moved_704:
-	VFMLA V1.S4, V2.S4, V0.S4
-	ADD R2<<0, R3, R3
-	TBNZ $2, R8, full_705
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_706
-	FMOVD 0(R3), F1
-	TBZ $0, R8, moved_707
-	ADD $8, R3, R19
-	VLD1 (R19), V1.S[2]
-	B moved_707
-one_706:
-	TBZ $0, R8, moved_707
-	FMOVS 0(R3), F1
-	B moved_707
-full_705:
-	FMOVQ 0(R3), F1
-moved_707:
-	VFMLA V1.S4, V3.S4, V0.S4
-	TBNZ $2, R8, full_708
-	TBZ $1, R8, one_709
-	FMOVD F0, 0(R9)
-	TBZ $0, R8, moved_710
-	ADD $8, R9, R19
-	VST1 V0.S[2], (R19)
-	B moved_710
-one_709:
-	TBZ $0, R8, moved_710
-	FMOVS F0, 0(R9)
-	B moved_710
-full_708:
-	FMOVQ F0, 0(R9)
-moved_710:
-next_698:
-	ADD $8, R6
-	MOVD $2, R20
-	MUL R20, R2, R3
-	ADD R3, R1
-	SUBS $2, R0
-	B rows2_694
-less_695:
-rows1_711:
-	CMP $1, R0
-	BLT less_712
-	FMOVS alpha+16(FP), F0
-	VDUP V0.S[0], V0.S4
-	FMOVS 0(R6), F2
-	VDUP V2.S[0], V2.S4
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	MOVD R1, R3
-	MOVD y+48(FP), R9
-	MOVD R7, R10
-	CMP $0, R10
 	BEQ rest_714
 n_713:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.S4, V2.S4, V0.S4
+	WORD $0x3ce2687f // LDR Q31, [X3,X2]
+	VFMLA V31.S4, V3.S4, V0.S4
 	FMOVQ F0, 0(R9)
 	ADD $16, R3
 	ADD $16, R9
@@ -4931,28 +4971,124 @@ full_719:
 	FMOVQ 0(R3), F1
 moved_721:
 	VFMLA V1.S4, V2.S4, V0.S4
+	ADD R2<<0, R3, R3
 	TBNZ $2, R8, full_722
+	VEOR V1.B16, V1.B16, V1.B16
 	TBZ $1, R8, one_723
-	FMOVD F0, 0(R9)
+	FMOVD 0(R3), F1
 	TBZ $0, R8, moved_724
-	ADD $8, R9, R19
-	VST1 V0.S[2], (R19)
+	ADD $8, R3, R19
+	VLD1 (R19), V1.S[2]
 	B moved_724
 one_723:
 	TBZ $0, R8, moved_724
-	FMOVS F0, 0(R9)
+	FMOVS 0(R3), F1
 	B moved_724
 full_722:
-	FMOVQ F0, 0(R9)
+	FMOVQ 0(R3), F1
 moved_724:
+	VFMLA V1.S4, V3.S4, V0.S4
+	TBNZ $2, R8, full_725
+	TBZ $1, R8, one_726
+	FMOVD F0, 0(R9)
+	TBZ $0, R8, moved_727
+	ADD $8, R9, R19
+	VST1 V0.S[2], (R19)
+	B moved_727
+one_726:
+	TBZ $0, R8, moved_727
+	FMOVS F0, 0(R9)
+	B moved_727
+full_725:
+	FMOVQ F0, 0(R9)
+moved_727:
 next_715:
+	ADD $8, R6
+	MOVD $2, R20
+	MUL R20, R2, R3
+	ADD R3, R1
+	SUBS $2, R0
+	B rows2_711
+less_712:
+rows1_728:
+	CMP $1, R0
+	BLT less_729
+	FMOVS alpha+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R6), F2
+	VDUP V2.S[0], V2.S4
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	MOVD R1, R3
+	MOVD y+48(FP), R9
+	MOVD R7, R10
+	CMP $0, R10
+	BEQ rest_731
+n_730:
+	FMOVQ 0(R9), F0
+	FMOVQ 0(R3), F31
+	VFMLA V31.S4, V2.S4, V0.S4
+	FMOVQ F0, 0(R9)
+	ADD $16, R3
+	ADD $16, R9
+	SUBS $4, R10
+	BNE n_730
+rest_731:
+	MOVD n+8(FP), R10
+	CMP R7, R10
+	BEQ next_732
+	TBNZ $2, R8, full_733
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R8, one_734
+	FMOVD 0(R9), F0
+	TBZ $0, R8, moved_735
+	ADD $8, R9, R19
+	VLD1 (R19), V0.S[2]
+	B moved_735
+one_734:
+	TBZ $0, R8, moved_735
+	FMOVS 0(R9), F0
+	B moved_735
+full_733:
+	FMOVQ 0(R9), F0
+moved_735:
+	TBNZ $2, R8, full_736
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R8, one_737
+	FMOVD 0(R3), F1
+	TBZ $0, R8, moved_738
+	ADD $8, R3, R19
+	VLD1 (R19), V1.S[2]
+	B moved_738
+one_737:
+	TBZ $0, R8, moved_738
+	FMOVS 0(R3), F1
+	B moved_738
+full_736:
+	FMOVQ 0(R3), F1
+moved_738:
+	VFMLA V1.S4, V2.S4, V0.S4
+	TBNZ $2, R8, full_739
+	TBZ $1, R8, one_740
+	FMOVD F0, 0(R9)
+	TBZ $0, R8, moved_741
+	ADD $8, R9, R19
+	VST1 V0.S[2], (R19)
+	B moved_741
+one_740:
+	TBZ $0, R8, moved_741
+	FMOVS F0, 0(R9)
+	B moved_741
+full_739:
+	FMOVQ F0, 0(R9)
+moved_741:
+next_732:
 	ADD $4, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_711
-less_712:
+	B rows1_728
+less_729:
 	RET
 
 // func scopyPanelNEON(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
@@ -4979,41 +5115,41 @@ TEXT ·scopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F1
-row_725:
+row_742:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_727
-vector_726:
+	BGE rest_744
+vector_743:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_726
-rest_727:
+	BLT vector_743
+rest_744:
 	CMP $0, R8
-	BEQ next_728
+	BEQ next_745
 	ADD R10<<0, R1, R11
-	TBNZ $2, R9, full_729
+	TBNZ $2, R9, full_746
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_730
+	TBZ $1, R9, one_747
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_731
+	TBZ $0, R9, moved_748
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_731
-one_730:
-	TBZ $0, R9, moved_731
+	B moved_748
+one_747:
+	TBZ $0, R9, moved_748
 	FMOVS 0(R11), F0
-	B moved_731
-full_729:
+	B moved_748
+full_746:
 	FMOVQ 0(R11), F0
-moved_731:
+moved_748:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_728:
+next_745:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_725
+	BNE row_742
 	RET
 
 // func sforeseeNEON(k int, n int, b *float32, bRow int)
@@ -5024,17 +5160,17 @@ TEXT ·sforeseeNEON(SB), NOSPLIT, $0-32
 	MOVD bRow+24(FP), R3
 	LSL $2, R3
 	LSL $2, R1
-row_732:
+row_749:
 	MOVD R2, R7
 	MOVD R1, R6
-line_733:
+line_750:
 	PRFM 0(R7), PLDL2KEEP
 	ADD $64, R7
 	SUBS $64, R6
-	BGT line_733
+	BGT line_750
 	ADD R3, R2
 	SUBS $1, R0
-	BNE row_732
+	BNE row_749
 	RET
 
 // func stransposePanelNEON(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
@@ -5046,7 +5182,7 @@ TEXT ·stransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $2, R3
 	MOVD n+8(FP), R6
-rows_734:
+rows_751:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -5054,7 +5190,7 @@ rows_734:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $4, R12
-k_736:
+k_753:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -5076,16 +5212,16 @@ k_736:
 	FMOVQ F7, 0(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_738
+	BEQ turned_755
 	CMP $4, R12
-	BLT last_737
+	BLT last_754
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $4, R12
-	B k_736
-last_737:
+	B k_753
+last_754:
 	ADD R12<<2, R7, R7
 	ADD R12<<2, R8, R8
 	ADD R12<<2, R9, R9
@@ -5094,21 +5230,21 @@ last_737:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_736
-turned_738:
+	B k_753
+turned_755:
 	SUBS $4, R6
-	BEQ done_735
+	BEQ done_752
 	ADD R1<<2, R0, R0
 	ADD $16, R2
 	CMP $4, R6
-	BGE rows_734
+	BGE rows_751
 	SUBS $4, R6
 	ADD R6<<2, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_734
-done_735:
+	B rows_751
+done_752:
 	RET
 
 // func sfmaLoopNEON(n int)
@@ -5140,7 +5276,7 @@ TEXT ·sfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_739:
+loop_756:
 	VFMLA V24.S4, V25.S4, V0.S4
 	VFMLA V24.S4, V25.S4, V1.S4
 	VFMLA V24.S4, V25.S4, V2.S4
@@ -5166,7 +5302,7 @@ loop_739:
 	VFMLA V24.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V25.S4, V23.S4
 	SUBS $1, R0
-	BNE loop_739
+	BNE loop_756
 	RET
 
 // func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
@@ -5184,10 +5320,10 @@ TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	LSL $3, R8
 	MOVD n+8(FP), R9
 	CMP $2, R9
-	BLE narrow_740
-rows12_741:
+	BLE narrow_757
+rows12_758:
 	CMP $12, R0
-	BLT less_742
+	BLT less_759
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5215,10 +5351,10 @@ rows12_741:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_743
+	BNE apart_760
 	MOVD R1, R11
 	PCALIGN $32
-k_745:
+k_762:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5250,16 +5386,16 @@ k_745:
 	WORD $0x4fdf1b16 // FMLA V22.2D, V24.2D, V31.D[1]
 	WORD $0x4fdf1b37 // FMLA V23.2D, V25.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_745
-	B summed_744
-apart_743:
+	BNE k_762
+	B summed_761
+apart_760:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_746:
+k_763:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5302,8 +5438,8 @@ k_746:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_746
-summed_744:
+	BNE k_763
+summed_761:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5337,8 +5473,8 @@ summed_744:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_747
-	CBZ R9, fresh_749
+	BNE edge_764
+	CBZ R9, fresh_766
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5423,8 +5559,8 @@ summed_744:
 	VFMLA V25.D2, V27.D2, V23.D2
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_748
-fresh_749:
+	B done_765
+fresh_766:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -5461,8 +5597,8 @@ fresh_749:
 	FMOVQ F22, 0(R7)
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_748
-edge_747:
+	B done_765
+edge_764:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -5471,367 +5607,367 @@ edge_747:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_750
+	CBZ R9, fresh_767
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_751
+	TBNZ $1, R10, full_768
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_753
+	TBZ $0, R10, moved_770
 	FMOVD 16(R7), F27
-	B moved_753
-full_751:
+	B moved_770
+full_768:
 	FMOVQ 16(R7), F27
-moved_753:
+moved_770:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_754
-	TBZ $0, R10, moved_756
+	TBNZ $1, R10, full_771
+	TBZ $0, R10, moved_773
 	FMOVD F1, 16(R7)
-	B moved_756
-full_754:
+	B moved_773
+full_771:
 	FMOVQ F1, 16(R7)
-moved_756:
+moved_773:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_757
+	TBNZ $1, R10, full_774
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_759
+	TBZ $0, R10, moved_776
 	FMOVD 16(R7), F27
-	B moved_759
-full_757:
+	B moved_776
+full_774:
 	FMOVQ 16(R7), F27
-moved_759:
+moved_776:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_760
-	TBZ $0, R10, moved_762
+	TBNZ $1, R10, full_777
+	TBZ $0, R10, moved_779
 	FMOVD F3, 16(R7)
-	B moved_762
-full_760:
+	B moved_779
+full_777:
 	FMOVQ F3, 16(R7)
-moved_762:
+moved_779:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_763
+	TBNZ $1, R10, full_780
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_765
+	TBZ $0, R10, moved_782
 	FMOVD 16(R7), F27
-	B moved_765
-full_763:
+	B moved_782
+full_780:
 	FMOVQ 16(R7), F27
-moved_765:
+moved_782:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_766
-	TBZ $0, R10, moved_768
+	TBNZ $1, R10, full_783
+	TBZ $0, R10, moved_785
 	FMOVD F5, 16(R7)
-	B moved_768
-full_766:
+	B moved_785
+full_783:
 	FMOVQ F5, 16(R7)
-moved_768:
+moved_785:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_769
+	TBNZ $1, R10, full_786
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_771
+	TBZ $0, R10, moved_788
 	FMOVD 16(R7), F27
-	B moved_771
-full_769:
+	B moved_788
+full_786:
 	FMOVQ 16(R7), F27
-moved_771:
+moved_788:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_772
-	TBZ $0, R10, moved_774
+	TBNZ $1, R10, full_789
+	TBZ $0, R10, moved_791
 	FMOVD F7, 16(R7)
-	B moved_774
-full_772:
+	B moved_791
+full_789:
 	FMOVQ F7, 16(R7)
-moved_774:
+moved_791:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_775
+	TBNZ $1, R10, full_792
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_777
+	TBZ $0, R10, moved_794
 	FMOVD 16(R7), F27
-	B moved_777
-full_775:
+	B moved_794
+full_792:
 	FMOVQ 16(R7), F27
-moved_777:
+moved_794:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_778
-	TBZ $0, R10, moved_780
+	TBNZ $1, R10, full_795
+	TBZ $0, R10, moved_797
 	FMOVD F9, 16(R7)
-	B moved_780
-full_778:
+	B moved_797
+full_795:
 	FMOVQ F9, 16(R7)
-moved_780:
+moved_797:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_781
+	TBNZ $1, R10, full_798
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_783
+	TBZ $0, R10, moved_800
 	FMOVD 16(R7), F27
-	B moved_783
-full_781:
+	B moved_800
+full_798:
 	FMOVQ 16(R7), F27
-moved_783:
+moved_800:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_784
-	TBZ $0, R10, moved_786
+	TBNZ $1, R10, full_801
+	TBZ $0, R10, moved_803
 	FMOVD F11, 16(R7)
-	B moved_786
-full_784:
+	B moved_803
+full_801:
 	FMOVQ F11, 16(R7)
-moved_786:
+moved_803:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_787
+	TBNZ $1, R10, full_804
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_789
+	TBZ $0, R10, moved_806
 	FMOVD 16(R7), F27
-	B moved_789
-full_787:
+	B moved_806
+full_804:
 	FMOVQ 16(R7), F27
-moved_789:
+moved_806:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_790
-	TBZ $0, R10, moved_792
+	TBNZ $1, R10, full_807
+	TBZ $0, R10, moved_809
 	FMOVD F13, 16(R7)
-	B moved_792
-full_790:
+	B moved_809
+full_807:
 	FMOVQ F13, 16(R7)
-moved_792:
+moved_809:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_793
+	TBNZ $1, R10, full_810
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_795
+	TBZ $0, R10, moved_812
 	FMOVD 16(R7), F27
-	B moved_795
-full_793:
+	B moved_812
+full_810:
 	FMOVQ 16(R7), F27
-moved_795:
+moved_812:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_796
-	TBZ $0, R10, moved_798
+	TBNZ $1, R10, full_813
+	TBZ $0, R10, moved_815
 	FMOVD F15, 16(R7)
-	B moved_798
-full_796:
+	B moved_815
+full_813:
 	FMOVQ F15, 16(R7)
-moved_798:
+moved_815:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V16.D2
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_799
+	TBNZ $1, R10, full_816
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_801
+	TBZ $0, R10, moved_818
 	FMOVD 16(R7), F27
-	B moved_801
-full_799:
+	B moved_818
+full_816:
 	FMOVQ 16(R7), F27
-moved_801:
+moved_818:
 	VFMLA V25.D2, V27.D2, V17.D2
-	TBNZ $1, R10, full_802
-	TBZ $0, R10, moved_804
+	TBNZ $1, R10, full_819
+	TBZ $0, R10, moved_821
 	FMOVD F17, 16(R7)
-	B moved_804
-full_802:
+	B moved_821
+full_819:
 	FMOVQ F17, 16(R7)
-moved_804:
+moved_821:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V18.D2
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_805
+	TBNZ $1, R10, full_822
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_807
+	TBZ $0, R10, moved_824
 	FMOVD 16(R7), F27
-	B moved_807
-full_805:
+	B moved_824
+full_822:
 	FMOVQ 16(R7), F27
-moved_807:
+moved_824:
 	VFMLA V25.D2, V27.D2, V19.D2
-	TBNZ $1, R10, full_808
-	TBZ $0, R10, moved_810
+	TBNZ $1, R10, full_825
+	TBZ $0, R10, moved_827
 	FMOVD F19, 16(R7)
-	B moved_810
-full_808:
+	B moved_827
+full_825:
 	FMOVQ F19, 16(R7)
-moved_810:
+moved_827:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V20.D2
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_811
+	TBNZ $1, R10, full_828
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_813
+	TBZ $0, R10, moved_830
 	FMOVD 16(R7), F27
-	B moved_813
-full_811:
+	B moved_830
+full_828:
 	FMOVQ 16(R7), F27
-moved_813:
+moved_830:
 	VFMLA V25.D2, V27.D2, V21.D2
-	TBNZ $1, R10, full_814
-	TBZ $0, R10, moved_816
+	TBNZ $1, R10, full_831
+	TBZ $0, R10, moved_833
 	FMOVD F21, 16(R7)
-	B moved_816
-full_814:
+	B moved_833
+full_831:
 	FMOVQ F21, 16(R7)
-moved_816:
+moved_833:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V22.D2
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_817
+	TBNZ $1, R10, full_834
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_819
+	TBZ $0, R10, moved_836
 	FMOVD 16(R7), F27
-	B moved_819
-full_817:
+	B moved_836
+full_834:
 	FMOVQ 16(R7), F27
-moved_819:
+moved_836:
 	VFMLA V25.D2, V27.D2, V23.D2
-	TBNZ $1, R10, full_820
-	TBZ $0, R10, moved_822
+	TBNZ $1, R10, full_837
+	TBZ $0, R10, moved_839
 	FMOVD F23, 16(R7)
-	B moved_822
-full_820:
+	B moved_839
+full_837:
 	FMOVQ F23, 16(R7)
-moved_822:
+moved_839:
 	ADD R8, R7
-	B done_748
-fresh_750:
+	B done_765
+fresh_767:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_823
-	TBZ $0, R10, moved_825
+	TBNZ $1, R10, full_840
+	TBZ $0, R10, moved_842
 	FMOVD F1, 16(R7)
-	B moved_825
-full_823:
+	B moved_842
+full_840:
 	FMOVQ F1, 16(R7)
-moved_825:
+moved_842:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_826
-	TBZ $0, R10, moved_828
+	TBNZ $1, R10, full_843
+	TBZ $0, R10, moved_845
 	FMOVD F3, 16(R7)
-	B moved_828
-full_826:
+	B moved_845
+full_843:
 	FMOVQ F3, 16(R7)
-moved_828:
+moved_845:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_829
-	TBZ $0, R10, moved_831
+	TBNZ $1, R10, full_846
+	TBZ $0, R10, moved_848
 	FMOVD F5, 16(R7)
-	B moved_831
-full_829:
+	B moved_848
+full_846:
 	FMOVQ F5, 16(R7)
-moved_831:
+moved_848:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_832
-	TBZ $0, R10, moved_834
+	TBNZ $1, R10, full_849
+	TBZ $0, R10, moved_851
 	FMOVD F7, 16(R7)
-	B moved_834
-full_832:
+	B moved_851
+full_849:
 	FMOVQ F7, 16(R7)
-moved_834:
+moved_851:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_835
-	TBZ $0, R10, moved_837
+	TBNZ $1, R10, full_852
+	TBZ $0, R10, moved_854
 	FMOVD F9, 16(R7)
-	B moved_837
-full_835:
+	B moved_854
+full_852:
 	FMOVQ F9, 16(R7)
-moved_837:
+moved_854:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_838
-	TBZ $0, R10, moved_840
+	TBNZ $1, R10, full_855
+	TBZ $0, R10, moved_857
 	FMOVD F11, 16(R7)
-	B moved_840
-full_838:
+	B moved_857
+full_855:
 	FMOVQ F11, 16(R7)
-moved_840:
+moved_857:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_841
-	TBZ $0, R10, moved_843
+	TBNZ $1, R10, full_858
+	TBZ $0, R10, moved_860
 	FMOVD F13, 16(R7)
-	B moved_843
-full_841:
+	B moved_860
+full_858:
 	FMOVQ F13, 16(R7)
-moved_843:
+moved_860:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_844
-	TBZ $0, R10, moved_846
+	TBNZ $1, R10, full_861
+	TBZ $0, R10, moved_863
 	FMOVD F15, 16(R7)
-	B moved_846
-full_844:
+	B moved_863
+full_861:
 	FMOVQ F15, 16(R7)
-moved_846:
+moved_863:
 	ADD R8, R7
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_847
-	TBZ $0, R10, moved_849
+	TBNZ $1, R10, full_864
+	TBZ $0, R10, moved_866
 	FMOVD F17, 16(R7)
-	B moved_849
-full_847:
+	B moved_866
+full_864:
 	FMOVQ F17, 16(R7)
-moved_849:
+moved_866:
 	ADD R8, R7
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_850
-	TBZ $0, R10, moved_852
+	TBNZ $1, R10, full_867
+	TBZ $0, R10, moved_869
 	FMOVD F19, 16(R7)
-	B moved_852
-full_850:
+	B moved_869
+full_867:
 	FMOVQ F19, 16(R7)
-moved_852:
+moved_869:
 	ADD R8, R7
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_853
-	TBZ $0, R10, moved_855
+	TBNZ $1, R10, full_870
+	TBZ $0, R10, moved_872
 	FMOVD F21, 16(R7)
-	B moved_855
-full_853:
+	B moved_872
+full_870:
 	FMOVQ F21, 16(R7)
-moved_855:
+moved_872:
 	ADD R8, R7
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_856
-	TBZ $0, R10, moved_858
+	TBNZ $1, R10, full_873
+	TBZ $0, R10, moved_875
 	FMOVD F23, 16(R7)
-	B moved_858
-full_856:
+	B moved_875
+full_873:
 	FMOVQ F23, 16(R7)
-moved_858:
+moved_875:
 	ADD R8, R7
-	B done_748
-done_748:
+	B done_765
+done_765:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_741
-less_742:
+	B rows12_758
+less_759:
 	CMP $8, R0
-	BLT less_860
+	BLT less_877
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5851,10 +5987,10 @@ less_742:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_861
+	BNE apart_878
 	MOVD R1, R11
 	PCALIGN $32
-k_863:
+k_880:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5877,15 +6013,15 @@ k_863:
 	WORD $0x4fdd1b0e // FMLA V14.2D, V24.2D, V29.D[1]
 	WORD $0x4fdd1b2f // FMLA V15.2D, V25.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_863
-	B summed_862
-apart_861:
+	BNE k_880
+	B summed_879
+apart_878:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_864:
+k_881:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5915,8 +6051,8 @@ k_864:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_864
-summed_862:
+	BNE k_881
+summed_879:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5942,8 +6078,8 @@ summed_862:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_865
-	CBZ R9, fresh_867
+	BNE edge_882
+	CBZ R9, fresh_884
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6000,8 +6136,8 @@ summed_862:
 	VFMLA V25.D2, V27.D2, V15.D2
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_866
-fresh_867:
+	B done_883
+fresh_884:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6026,8 +6162,8 @@ fresh_867:
 	FMOVQ F14, 0(R7)
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_866
-edge_865:
+	B done_883
+edge_882:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6036,250 +6172,250 @@ edge_865:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_868
+	CBZ R9, fresh_885
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_869
+	TBNZ $1, R10, full_886
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_871
+	TBZ $0, R10, moved_888
 	FMOVD 16(R7), F27
-	B moved_871
-full_869:
+	B moved_888
+full_886:
 	FMOVQ 16(R7), F27
-moved_871:
+moved_888:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_872
-	TBZ $0, R10, moved_874
+	TBNZ $1, R10, full_889
+	TBZ $0, R10, moved_891
 	FMOVD F1, 16(R7)
-	B moved_874
-full_872:
+	B moved_891
+full_889:
 	FMOVQ F1, 16(R7)
-moved_874:
+moved_891:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_875
+	TBNZ $1, R10, full_892
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_877
+	TBZ $0, R10, moved_894
 	FMOVD 16(R7), F27
-	B moved_877
-full_875:
+	B moved_894
+full_892:
 	FMOVQ 16(R7), F27
-moved_877:
+moved_894:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_878
-	TBZ $0, R10, moved_880
+	TBNZ $1, R10, full_895
+	TBZ $0, R10, moved_897
 	FMOVD F3, 16(R7)
-	B moved_880
-full_878:
+	B moved_897
+full_895:
 	FMOVQ F3, 16(R7)
-moved_880:
+moved_897:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_881
+	TBNZ $1, R10, full_898
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_883
+	TBZ $0, R10, moved_900
 	FMOVD 16(R7), F27
-	B moved_883
-full_881:
+	B moved_900
+full_898:
 	FMOVQ 16(R7), F27
-moved_883:
+moved_900:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_884
-	TBZ $0, R10, moved_886
+	TBNZ $1, R10, full_901
+	TBZ $0, R10, moved_903
 	FMOVD F5, 16(R7)
-	B moved_886
-full_884:
+	B moved_903
+full_901:
 	FMOVQ F5, 16(R7)
-moved_886:
+moved_903:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_887
+	TBNZ $1, R10, full_904
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_889
+	TBZ $0, R10, moved_906
 	FMOVD 16(R7), F27
-	B moved_889
-full_887:
+	B moved_906
+full_904:
 	FMOVQ 16(R7), F27
-moved_889:
+moved_906:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_890
-	TBZ $0, R10, moved_892
+	TBNZ $1, R10, full_907
+	TBZ $0, R10, moved_909
 	FMOVD F7, 16(R7)
-	B moved_892
-full_890:
+	B moved_909
+full_907:
 	FMOVQ F7, 16(R7)
-moved_892:
+moved_909:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_893
+	TBNZ $1, R10, full_910
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_895
+	TBZ $0, R10, moved_912
 	FMOVD 16(R7), F27
-	B moved_895
-full_893:
+	B moved_912
+full_910:
 	FMOVQ 16(R7), F27
-moved_895:
+moved_912:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_896
-	TBZ $0, R10, moved_898
+	TBNZ $1, R10, full_913
+	TBZ $0, R10, moved_915
 	FMOVD F9, 16(R7)
-	B moved_898
-full_896:
+	B moved_915
+full_913:
 	FMOVQ F9, 16(R7)
-moved_898:
+moved_915:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_899
+	TBNZ $1, R10, full_916
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_901
+	TBZ $0, R10, moved_918
 	FMOVD 16(R7), F27
-	B moved_901
-full_899:
+	B moved_918
+full_916:
 	FMOVQ 16(R7), F27
-moved_901:
+moved_918:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_902
-	TBZ $0, R10, moved_904
+	TBNZ $1, R10, full_919
+	TBZ $0, R10, moved_921
 	FMOVD F11, 16(R7)
-	B moved_904
-full_902:
+	B moved_921
+full_919:
 	FMOVQ F11, 16(R7)
-moved_904:
+moved_921:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_905
+	TBNZ $1, R10, full_922
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_907
+	TBZ $0, R10, moved_924
 	FMOVD 16(R7), F27
-	B moved_907
-full_905:
+	B moved_924
+full_922:
 	FMOVQ 16(R7), F27
-moved_907:
+moved_924:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_908
-	TBZ $0, R10, moved_910
+	TBNZ $1, R10, full_925
+	TBZ $0, R10, moved_927
 	FMOVD F13, 16(R7)
-	B moved_910
-full_908:
+	B moved_927
+full_925:
 	FMOVQ F13, 16(R7)
-moved_910:
+moved_927:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_911
+	TBNZ $1, R10, full_928
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_913
+	TBZ $0, R10, moved_930
 	FMOVD 16(R7), F27
-	B moved_913
-full_911:
+	B moved_930
+full_928:
 	FMOVQ 16(R7), F27
-moved_913:
+moved_930:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_914
-	TBZ $0, R10, moved_916
+	TBNZ $1, R10, full_931
+	TBZ $0, R10, moved_933
 	FMOVD F15, 16(R7)
-	B moved_916
-full_914:
+	B moved_933
+full_931:
 	FMOVQ F15, 16(R7)
-moved_916:
+moved_933:
 	ADD R8, R7
-	B done_866
-fresh_868:
+	B done_883
+fresh_885:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_917
-	TBZ $0, R10, moved_919
+	TBNZ $1, R10, full_934
+	TBZ $0, R10, moved_936
 	FMOVD F1, 16(R7)
-	B moved_919
-full_917:
+	B moved_936
+full_934:
 	FMOVQ F1, 16(R7)
-moved_919:
+moved_936:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_920
-	TBZ $0, R10, moved_922
+	TBNZ $1, R10, full_937
+	TBZ $0, R10, moved_939
 	FMOVD F3, 16(R7)
-	B moved_922
-full_920:
+	B moved_939
+full_937:
 	FMOVQ F3, 16(R7)
-moved_922:
+moved_939:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_923
-	TBZ $0, R10, moved_925
+	TBNZ $1, R10, full_940
+	TBZ $0, R10, moved_942
 	FMOVD F5, 16(R7)
-	B moved_925
-full_923:
+	B moved_942
+full_940:
 	FMOVQ F5, 16(R7)
-moved_925:
+moved_942:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_926
-	TBZ $0, R10, moved_928
+	TBNZ $1, R10, full_943
+	TBZ $0, R10, moved_945
 	FMOVD F7, 16(R7)
-	B moved_928
-full_926:
+	B moved_945
+full_943:
 	FMOVQ F7, 16(R7)
-moved_928:
+moved_945:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_929
-	TBZ $0, R10, moved_931
+	TBNZ $1, R10, full_946
+	TBZ $0, R10, moved_948
 	FMOVD F9, 16(R7)
-	B moved_931
-full_929:
+	B moved_948
+full_946:
 	FMOVQ F9, 16(R7)
-moved_931:
+moved_948:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_932
-	TBZ $0, R10, moved_934
+	TBNZ $1, R10, full_949
+	TBZ $0, R10, moved_951
 	FMOVD F11, 16(R7)
-	B moved_934
-full_932:
+	B moved_951
+full_949:
 	FMOVQ F11, 16(R7)
-moved_934:
+moved_951:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_935
-	TBZ $0, R10, moved_937
+	TBNZ $1, R10, full_952
+	TBZ $0, R10, moved_954
 	FMOVD F13, 16(R7)
-	B moved_937
-full_935:
+	B moved_954
+full_952:
 	FMOVQ F13, 16(R7)
-moved_937:
+moved_954:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_938
-	TBZ $0, R10, moved_940
+	TBNZ $1, R10, full_955
+	TBZ $0, R10, moved_957
 	FMOVD F15, 16(R7)
-	B moved_940
-full_938:
+	B moved_957
+full_955:
 	FMOVQ F15, 16(R7)
-moved_940:
+moved_957:
 	ADD R8, R7
-	B done_866
-done_866:
+	B done_883
+done_883:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_860:
+less_877:
 	CMP $4, R0
-	BLT less_942
+	BLT less_959
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6291,10 +6427,10 @@ less_860:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_943
+	BNE apart_960
 	MOVD R1, R11
 	PCALIGN $32
-k_945:
+k_962:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6308,14 +6444,14 @@ k_945:
 	WORD $0x4fdb1b06 // FMLA V6.2D, V24.2D, V27.D[1]
 	WORD $0x4fdb1b27 // FMLA V7.2D, V25.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_945
-	B summed_944
-apart_943:
+	BNE k_962
+	B summed_961
+apart_960:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_946:
+k_963:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6332,8 +6468,8 @@ k_946:
 	WORD $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_946
-summed_944:
+	BNE k_963
+summed_961:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6351,8 +6487,8 @@ summed_944:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_947
-	CBZ R9, fresh_949
+	BNE edge_964
+	CBZ R9, fresh_966
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6381,8 +6517,8 @@ summed_944:
 	VFMLA V25.D2, V27.D2, V7.D2
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_948
-fresh_949:
+	B done_965
+fresh_966:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6395,8 +6531,8 @@ fresh_949:
 	FMOVQ F6, 0(R7)
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_948
-edge_947:
+	B done_965
+edge_964:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6405,134 +6541,134 @@ edge_947:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_950
+	CBZ R9, fresh_967
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_951
+	TBNZ $1, R10, full_968
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_953
+	TBZ $0, R10, moved_970
 	FMOVD 16(R7), F27
-	B moved_953
-full_951:
+	B moved_970
+full_968:
 	FMOVQ 16(R7), F27
-moved_953:
+moved_970:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_954
-	TBZ $0, R10, moved_956
+	TBNZ $1, R10, full_971
+	TBZ $0, R10, moved_973
 	FMOVD F1, 16(R7)
-	B moved_956
-full_954:
+	B moved_973
+full_971:
 	FMOVQ F1, 16(R7)
-moved_956:
+moved_973:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_957
+	TBNZ $1, R10, full_974
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_959
+	TBZ $0, R10, moved_976
 	FMOVD 16(R7), F27
-	B moved_959
-full_957:
+	B moved_976
+full_974:
 	FMOVQ 16(R7), F27
-moved_959:
+moved_976:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_960
-	TBZ $0, R10, moved_962
+	TBNZ $1, R10, full_977
+	TBZ $0, R10, moved_979
 	FMOVD F3, 16(R7)
-	B moved_962
-full_960:
+	B moved_979
+full_977:
 	FMOVQ F3, 16(R7)
-moved_962:
+moved_979:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_963
+	TBNZ $1, R10, full_980
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_965
+	TBZ $0, R10, moved_982
 	FMOVD 16(R7), F27
-	B moved_965
-full_963:
+	B moved_982
+full_980:
 	FMOVQ 16(R7), F27
-moved_965:
+moved_982:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_966
-	TBZ $0, R10, moved_968
+	TBNZ $1, R10, full_983
+	TBZ $0, R10, moved_985
 	FMOVD F5, 16(R7)
-	B moved_968
-full_966:
+	B moved_985
+full_983:
 	FMOVQ F5, 16(R7)
-moved_968:
+moved_985:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_969
+	TBNZ $1, R10, full_986
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_971
+	TBZ $0, R10, moved_988
 	FMOVD 16(R7), F27
-	B moved_971
-full_969:
+	B moved_988
+full_986:
 	FMOVQ 16(R7), F27
-moved_971:
+moved_988:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_972
-	TBZ $0, R10, moved_974
+	TBNZ $1, R10, full_989
+	TBZ $0, R10, moved_991
 	FMOVD F7, 16(R7)
-	B moved_974
-full_972:
+	B moved_991
+full_989:
 	FMOVQ F7, 16(R7)
-moved_974:
+moved_991:
 	ADD R8, R7
-	B done_948
-fresh_950:
+	B done_965
+fresh_967:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_975
-	TBZ $0, R10, moved_977
+	TBNZ $1, R10, full_992
+	TBZ $0, R10, moved_994
 	FMOVD F1, 16(R7)
-	B moved_977
-full_975:
+	B moved_994
+full_992:
 	FMOVQ F1, 16(R7)
-moved_977:
+moved_994:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_978
-	TBZ $0, R10, moved_980
+	TBNZ $1, R10, full_995
+	TBZ $0, R10, moved_997
 	FMOVD F3, 16(R7)
-	B moved_980
-full_978:
+	B moved_997
+full_995:
 	FMOVQ F3, 16(R7)
-moved_980:
+moved_997:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_981
-	TBZ $0, R10, moved_983
+	TBNZ $1, R10, full_998
+	TBZ $0, R10, moved_1000
 	FMOVD F5, 16(R7)
-	B moved_983
-full_981:
+	B moved_1000
+full_998:
 	FMOVQ F5, 16(R7)
-moved_983:
+moved_1000:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_984
-	TBZ $0, R10, moved_986
+	TBNZ $1, R10, full_1001
+	TBZ $0, R10, moved_1003
 	FMOVD F7, 16(R7)
-	B moved_986
-full_984:
+	B moved_1003
+full_1001:
 	FMOVQ F7, 16(R7)
-moved_986:
+moved_1003:
 	ADD R8, R7
-	B done_948
-done_948:
+	B done_965
+done_965:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_942:
+less_959:
 	CMP $2, R0
-	BLT less_988
+	BLT less_1005
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6541,7 +6677,7 @@ less_942:
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_991:
+k_1008:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6552,7 +6688,7 @@ k_991:
 	WORD $0x4fdb1323 // FMLA V3.2D, V25.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_991
+	BNE k_1008
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6566,8 +6702,8 @@ k_991:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_992
-	CBZ R9, fresh_994
+	BNE edge_1009
+	CBZ R9, fresh_1011
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6582,16 +6718,16 @@ k_991:
 	VFMLA V25.D2, V27.D2, V3.D2
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_993
-fresh_994:
+	B done_1010
+fresh_1011:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_993
-edge_992:
+	B done_1010
+edge_1009:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6600,83 +6736,83 @@ edge_992:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_995
+	CBZ R9, fresh_1012
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_996
+	TBNZ $1, R10, full_1013
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_998
+	TBZ $0, R10, moved_1015
 	FMOVD 16(R7), F27
-	B moved_998
-full_996:
+	B moved_1015
+full_1013:
 	FMOVQ 16(R7), F27
-moved_998:
+moved_1015:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_999
-	TBZ $0, R10, moved_1001
+	TBNZ $1, R10, full_1016
+	TBZ $0, R10, moved_1018
 	FMOVD F1, 16(R7)
-	B moved_1001
-full_999:
+	B moved_1018
+full_1016:
 	FMOVQ F1, 16(R7)
-moved_1001:
+moved_1018:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1002
+	TBNZ $1, R10, full_1019
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1004
+	TBZ $0, R10, moved_1021
 	FMOVD 16(R7), F27
-	B moved_1004
-full_1002:
+	B moved_1021
+full_1019:
 	FMOVQ 16(R7), F27
-moved_1004:
+moved_1021:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1005
-	TBZ $0, R10, moved_1007
+	TBNZ $1, R10, full_1022
+	TBZ $0, R10, moved_1024
 	FMOVD F3, 16(R7)
-	B moved_1007
-full_1005:
+	B moved_1024
+full_1022:
 	FMOVQ F3, 16(R7)
-moved_1007:
+moved_1024:
 	ADD R8, R7
-	B done_993
-fresh_995:
+	B done_1010
+fresh_1012:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1008
-	TBZ $0, R10, moved_1010
+	TBNZ $1, R10, full_1025
+	TBZ $0, R10, moved_1027
 	FMOVD F1, 16(R7)
-	B moved_1010
-full_1008:
+	B moved_1027
+full_1025:
 	FMOVQ F1, 16(R7)
-moved_1010:
+moved_1027:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1011
-	TBZ $0, R10, moved_1013
+	TBNZ $1, R10, full_1028
+	TBZ $0, R10, moved_1030
 	FMOVD F3, 16(R7)
-	B moved_1013
-full_1011:
+	B moved_1030
+full_1028:
 	FMOVQ F3, 16(R7)
-moved_1013:
+moved_1030:
 	ADD R8, R7
-	B done_993
-done_993:
+	B done_1010
+done_1010:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_988:
+less_1005:
 	CMP $1, R0
-	BLT less_1015
+	BLT less_1032
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1018:
+k_1035:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6684,7 +6820,7 @@ k_1018:
 	WORD $0x4fda1321 // FMLA V1.2D, V25.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1018
+	BNE k_1035
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6696,8 +6832,8 @@ k_1018:
 	MOVD n+8(FP), R6
 	SUBS $2, R6
 	CMP $2, R6
-	BNE edge_1019
-	CBZ R3, fresh_1021
+	BNE edge_1036
+	CBZ R3, fresh_1038
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6705,13 +6841,13 @@ k_1018:
 	VFMLA V25.D2, V27.D2, V1.D2
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1020
-fresh_1021:
+	B done_1037
+fresh_1038:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1020
-edge_1019:
+	B done_1037
+edge_1036:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -6720,50 +6856,50 @@ edge_1019:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1022
+	CBZ R3, fresh_1039
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1023
+	TBNZ $1, R6, full_1040
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R6, moved_1025
+	TBZ $0, R6, moved_1042
 	FMOVD 16(R7), F27
-	B moved_1025
-full_1023:
+	B moved_1042
+full_1040:
 	FMOVQ 16(R7), F27
-moved_1025:
+moved_1042:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R6, full_1026
-	TBZ $0, R6, moved_1028
+	TBNZ $1, R6, full_1043
+	TBZ $0, R6, moved_1045
 	FMOVD F1, 16(R7)
-	B moved_1028
-full_1026:
+	B moved_1045
+full_1043:
 	FMOVQ F1, 16(R7)
-moved_1028:
+moved_1045:
 	ADD R8, R7
-	B done_1020
-fresh_1022:
+	B done_1037
+fresh_1039:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1029
-	TBZ $0, R6, moved_1031
+	TBNZ $1, R6, full_1046
+	TBZ $0, R6, moved_1048
 	FMOVD F1, 16(R7)
-	B moved_1031
-full_1029:
+	B moved_1048
+full_1046:
 	FMOVQ F1, 16(R7)
-moved_1031:
+moved_1048:
 	ADD R8, R7
-	B done_1020
-done_1020:
+	B done_1037
+done_1037:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1015:
+less_1032:
 	RET
-narrow_740:
-rows12_1032:
+narrow_757:
+rows12_1049:
 	CMP $12, R0
-	BLT less_1033
+	BLT less_1050
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6779,10 +6915,10 @@ rows12_1032:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1034
+	BNE apart_1051
 	MOVD R1, R11
 	PCALIGN $32
-k_1036:
+k_1053:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6802,16 +6938,16 @@ k_1036:
 	WORD $0x4fdf130a // FMLA V10.2D, V24.2D, V31.D[0]
 	WORD $0x4fdf1b0b // FMLA V11.2D, V24.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_1036
-	B summed_1035
-apart_1034:
+	BNE k_1053
+	B summed_1052
+apart_1051:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_1037:
+k_1054:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6842,8 +6978,8 @@ k_1037:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_1037
-summed_1035:
+	BNE k_1054
+summed_1052:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6865,8 +7001,8 @@ summed_1035:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1038
-	CBZ R9, fresh_1040
+	BNE edge_1055
+	CBZ R9, fresh_1057
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6915,8 +7051,8 @@ summed_1035:
 	VFMLA V25.D2, V26.D2, V11.D2
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1039
-fresh_1040:
+	B done_1056
+fresh_1057:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -6941,8 +7077,8 @@ fresh_1040:
 	ADD R8, R7
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1039
-edge_1038:
+	B done_1056
+edge_1055:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6951,319 +7087,319 @@ edge_1038:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1041
-	TBNZ $1, R10, full_1042
+	CBZ R9, fresh_1058
+	TBNZ $1, R10, full_1059
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1044
+	TBZ $0, R10, moved_1061
 	FMOVD 0(R7), F26
-	B moved_1044
-full_1042:
+	B moved_1061
+full_1059:
 	FMOVQ 0(R7), F26
-moved_1044:
+moved_1061:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1045
-	TBZ $0, R10, moved_1047
+	TBNZ $1, R10, full_1062
+	TBZ $0, R10, moved_1064
 	FMOVD F0, 0(R7)
-	B moved_1047
-full_1045:
+	B moved_1064
+full_1062:
 	FMOVQ F0, 0(R7)
-moved_1047:
+moved_1064:
 	ADD R8, R7
-	TBNZ $1, R10, full_1048
+	TBNZ $1, R10, full_1065
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1050
+	TBZ $0, R10, moved_1067
 	FMOVD 0(R7), F26
-	B moved_1050
-full_1048:
+	B moved_1067
+full_1065:
 	FMOVQ 0(R7), F26
-moved_1050:
+moved_1067:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1051
-	TBZ $0, R10, moved_1053
+	TBNZ $1, R10, full_1068
+	TBZ $0, R10, moved_1070
 	FMOVD F1, 0(R7)
-	B moved_1053
-full_1051:
+	B moved_1070
+full_1068:
 	FMOVQ F1, 0(R7)
-moved_1053:
+moved_1070:
 	ADD R8, R7
-	TBNZ $1, R10, full_1054
+	TBNZ $1, R10, full_1071
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1056
+	TBZ $0, R10, moved_1073
 	FMOVD 0(R7), F26
-	B moved_1056
-full_1054:
+	B moved_1073
+full_1071:
 	FMOVQ 0(R7), F26
-moved_1056:
+moved_1073:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1057
-	TBZ $0, R10, moved_1059
+	TBNZ $1, R10, full_1074
+	TBZ $0, R10, moved_1076
 	FMOVD F2, 0(R7)
-	B moved_1059
-full_1057:
+	B moved_1076
+full_1074:
 	FMOVQ F2, 0(R7)
-moved_1059:
+moved_1076:
 	ADD R8, R7
-	TBNZ $1, R10, full_1060
+	TBNZ $1, R10, full_1077
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1062
+	TBZ $0, R10, moved_1079
 	FMOVD 0(R7), F26
-	B moved_1062
-full_1060:
+	B moved_1079
+full_1077:
 	FMOVQ 0(R7), F26
-moved_1062:
+moved_1079:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1063
-	TBZ $0, R10, moved_1065
+	TBNZ $1, R10, full_1080
+	TBZ $0, R10, moved_1082
 	FMOVD F3, 0(R7)
-	B moved_1065
-full_1063:
+	B moved_1082
+full_1080:
 	FMOVQ F3, 0(R7)
-moved_1065:
+moved_1082:
 	ADD R8, R7
-	TBNZ $1, R10, full_1066
+	TBNZ $1, R10, full_1083
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1068
+	TBZ $0, R10, moved_1085
 	FMOVD 0(R7), F26
-	B moved_1068
-full_1066:
+	B moved_1085
+full_1083:
 	FMOVQ 0(R7), F26
-moved_1068:
+moved_1085:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1069
-	TBZ $0, R10, moved_1071
+	TBNZ $1, R10, full_1086
+	TBZ $0, R10, moved_1088
 	FMOVD F4, 0(R7)
-	B moved_1071
-full_1069:
+	B moved_1088
+full_1086:
 	FMOVQ F4, 0(R7)
-moved_1071:
+moved_1088:
 	ADD R8, R7
-	TBNZ $1, R10, full_1072
+	TBNZ $1, R10, full_1089
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1074
+	TBZ $0, R10, moved_1091
 	FMOVD 0(R7), F26
-	B moved_1074
-full_1072:
+	B moved_1091
+full_1089:
 	FMOVQ 0(R7), F26
-moved_1074:
+moved_1091:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1075
-	TBZ $0, R10, moved_1077
+	TBNZ $1, R10, full_1092
+	TBZ $0, R10, moved_1094
 	FMOVD F5, 0(R7)
-	B moved_1077
-full_1075:
+	B moved_1094
+full_1092:
 	FMOVQ F5, 0(R7)
-moved_1077:
+moved_1094:
 	ADD R8, R7
-	TBNZ $1, R10, full_1078
+	TBNZ $1, R10, full_1095
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1080
+	TBZ $0, R10, moved_1097
 	FMOVD 0(R7), F26
-	B moved_1080
-full_1078:
+	B moved_1097
+full_1095:
 	FMOVQ 0(R7), F26
-moved_1080:
+moved_1097:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1081
-	TBZ $0, R10, moved_1083
+	TBNZ $1, R10, full_1098
+	TBZ $0, R10, moved_1100
 	FMOVD F6, 0(R7)
-	B moved_1083
-full_1081:
+	B moved_1100
+full_1098:
 	FMOVQ F6, 0(R7)
-moved_1083:
+moved_1100:
 	ADD R8, R7
-	TBNZ $1, R10, full_1084
+	TBNZ $1, R10, full_1101
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1086
+	TBZ $0, R10, moved_1103
 	FMOVD 0(R7), F26
-	B moved_1086
-full_1084:
+	B moved_1103
+full_1101:
 	FMOVQ 0(R7), F26
-moved_1086:
+moved_1103:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1087
-	TBZ $0, R10, moved_1089
+	TBNZ $1, R10, full_1104
+	TBZ $0, R10, moved_1106
 	FMOVD F7, 0(R7)
-	B moved_1089
-full_1087:
+	B moved_1106
+full_1104:
 	FMOVQ F7, 0(R7)
-moved_1089:
+moved_1106:
 	ADD R8, R7
-	TBNZ $1, R10, full_1090
+	TBNZ $1, R10, full_1107
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1092
+	TBZ $0, R10, moved_1109
 	FMOVD 0(R7), F26
-	B moved_1092
-full_1090:
+	B moved_1109
+full_1107:
 	FMOVQ 0(R7), F26
-moved_1092:
+moved_1109:
 	VFMLA V25.D2, V26.D2, V8.D2
-	TBNZ $1, R10, full_1093
-	TBZ $0, R10, moved_1095
+	TBNZ $1, R10, full_1110
+	TBZ $0, R10, moved_1112
 	FMOVD F8, 0(R7)
-	B moved_1095
-full_1093:
+	B moved_1112
+full_1110:
 	FMOVQ F8, 0(R7)
-moved_1095:
+moved_1112:
 	ADD R8, R7
-	TBNZ $1, R10, full_1096
+	TBNZ $1, R10, full_1113
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1098
+	TBZ $0, R10, moved_1115
 	FMOVD 0(R7), F26
-	B moved_1098
-full_1096:
+	B moved_1115
+full_1113:
 	FMOVQ 0(R7), F26
-moved_1098:
+moved_1115:
 	VFMLA V25.D2, V26.D2, V9.D2
-	TBNZ $1, R10, full_1099
-	TBZ $0, R10, moved_1101
+	TBNZ $1, R10, full_1116
+	TBZ $0, R10, moved_1118
 	FMOVD F9, 0(R7)
-	B moved_1101
-full_1099:
+	B moved_1118
+full_1116:
 	FMOVQ F9, 0(R7)
-moved_1101:
+moved_1118:
 	ADD R8, R7
-	TBNZ $1, R10, full_1102
+	TBNZ $1, R10, full_1119
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1104
+	TBZ $0, R10, moved_1121
 	FMOVD 0(R7), F26
-	B moved_1104
-full_1102:
+	B moved_1121
+full_1119:
 	FMOVQ 0(R7), F26
-moved_1104:
+moved_1121:
 	VFMLA V25.D2, V26.D2, V10.D2
-	TBNZ $1, R10, full_1105
-	TBZ $0, R10, moved_1107
+	TBNZ $1, R10, full_1122
+	TBZ $0, R10, moved_1124
 	FMOVD F10, 0(R7)
-	B moved_1107
-full_1105:
+	B moved_1124
+full_1122:
 	FMOVQ F10, 0(R7)
-moved_1107:
+moved_1124:
 	ADD R8, R7
-	TBNZ $1, R10, full_1108
+	TBNZ $1, R10, full_1125
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1110
+	TBZ $0, R10, moved_1127
 	FMOVD 0(R7), F26
-	B moved_1110
-full_1108:
+	B moved_1127
+full_1125:
 	FMOVQ 0(R7), F26
-moved_1110:
+moved_1127:
 	VFMLA V25.D2, V26.D2, V11.D2
-	TBNZ $1, R10, full_1111
-	TBZ $0, R10, moved_1113
+	TBNZ $1, R10, full_1128
+	TBZ $0, R10, moved_1130
 	FMOVD F11, 0(R7)
-	B moved_1113
-full_1111:
+	B moved_1130
+full_1128:
 	FMOVQ F11, 0(R7)
-moved_1113:
+moved_1130:
 	ADD R8, R7
-	B done_1039
-fresh_1041:
-	TBNZ $1, R10, full_1114
-	TBZ $0, R10, moved_1116
+	B done_1056
+fresh_1058:
+	TBNZ $1, R10, full_1131
+	TBZ $0, R10, moved_1133
 	FMOVD F0, 0(R7)
-	B moved_1116
-full_1114:
+	B moved_1133
+full_1131:
 	FMOVQ F0, 0(R7)
-moved_1116:
+moved_1133:
 	ADD R8, R7
-	TBNZ $1, R10, full_1117
-	TBZ $0, R10, moved_1119
+	TBNZ $1, R10, full_1134
+	TBZ $0, R10, moved_1136
 	FMOVD F1, 0(R7)
-	B moved_1119
-full_1117:
+	B moved_1136
+full_1134:
 	FMOVQ F1, 0(R7)
-moved_1119:
+moved_1136:
 	ADD R8, R7
-	TBNZ $1, R10, full_1120
-	TBZ $0, R10, moved_1122
+	TBNZ $1, R10, full_1137
+	TBZ $0, R10, moved_1139
 	FMOVD F2, 0(R7)
-	B moved_1122
-full_1120:
+	B moved_1139
+full_1137:
 	FMOVQ F2, 0(R7)
-moved_1122:
+moved_1139:
 	ADD R8, R7
-	TBNZ $1, R10, full_1123
-	TBZ $0, R10, moved_1125
+	TBNZ $1, R10, full_1140
+	TBZ $0, R10, moved_1142
 	FMOVD F3, 0(R7)
-	B moved_1125
-full_1123:
+	B moved_1142
+full_1140:
 	FMOVQ F3, 0(R7)
-moved_1125:
+moved_1142:
 	ADD R8, R7
-	TBNZ $1, R10, full_1126
-	TBZ $0, R10, moved_1128
+	TBNZ $1, R10, full_1143
+	TBZ $0, R10, moved_1145
 	FMOVD F4, 0(R7)
-	B moved_1128
-full_1126:
+	B moved_1145
+full_1143:
 	FMOVQ F4, 0(R7)
-moved_1128:
+moved_1145:
 	ADD R8, R7
-	TBNZ $1, R10, full_1129
-	TBZ $0, R10, moved_1131
+	TBNZ $1, R10, full_1146
+	TBZ $0, R10, moved_1148
 	FMOVD F5, 0(R7)
-	B moved_1131
-full_1129:
+	B moved_1148
+full_1146:
 	FMOVQ F5, 0(R7)
-moved_1131:
+moved_1148:
 	ADD R8, R7
-	TBNZ $1, R10, full_1132
-	TBZ $0, R10, moved_1134
+	TBNZ $1, R10, full_1149
+	TBZ $0, R10, moved_1151
 	FMOVD F6, 0(R7)
-	B moved_1134
-full_1132:
+	B moved_1151
+full_1149:
 	FMOVQ F6, 0(R7)
-moved_1134:
+moved_1151:
 	ADD R8, R7
-	TBNZ $1, R10, full_1135
-	TBZ $0, R10, moved_1137
+	TBNZ $1, R10, full_1152
+	TBZ $0, R10, moved_1154
 	FMOVD F7, 0(R7)
-	B moved_1137
-full_1135:
+	B moved_1154
+full_1152:
 	FMOVQ F7, 0(R7)
-moved_1137:
+moved_1154:
 	ADD R8, R7
-	TBNZ $1, R10, full_1138
-	TBZ $0, R10, moved_1140
+	TBNZ $1, R10, full_1155
+	TBZ $0, R10, moved_1157
 	FMOVD F8, 0(R7)
-	B moved_1140
-full_1138:
+	B moved_1157
+full_1155:
 	FMOVQ F8, 0(R7)
-moved_1140:
+moved_1157:
 	ADD R8, R7
-	TBNZ $1, R10, full_1141
-	TBZ $0, R10, moved_1143
+	TBNZ $1, R10, full_1158
+	TBZ $0, R10, moved_1160
 	FMOVD F9, 0(R7)
-	B moved_1143
-full_1141:
+	B moved_1160
+full_1158:
 	FMOVQ F9, 0(R7)
-moved_1143:
+moved_1160:
 	ADD R8, R7
-	TBNZ $1, R10, full_1144
-	TBZ $0, R10, moved_1146
+	TBNZ $1, R10, full_1161
+	TBZ $0, R10, moved_1163
 	FMOVD F10, 0(R7)
-	B moved_1146
-full_1144:
+	B moved_1163
+full_1161:
 	FMOVQ F10, 0(R7)
-moved_1146:
+moved_1163:
 	ADD R8, R7
-	TBNZ $1, R10, full_1147
-	TBZ $0, R10, moved_1149
+	TBNZ $1, R10, full_1164
+	TBZ $0, R10, moved_1166
 	FMOVD F11, 0(R7)
-	B moved_1149
-full_1147:
+	B moved_1166
+full_1164:
 	FMOVQ F11, 0(R7)
-moved_1149:
+moved_1166:
 	ADD R8, R7
-	B done_1039
-done_1039:
+	B done_1056
+done_1056:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_1032
-less_1033:
+	B rows12_1049
+less_1050:
 	CMP $8, R0
-	BLT less_1151
+	BLT less_1168
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7275,10 +7411,10 @@ less_1033:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1152
+	BNE apart_1169
 	MOVD R1, R11
 	PCALIGN $32
-k_1154:
+k_1171:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7293,15 +7429,15 @@ k_1154:
 	WORD $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
 	WORD $0x4fdd1b07 // FMLA V7.2D, V24.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_1154
-	B summed_1153
-apart_1152:
+	BNE k_1171
+	B summed_1170
+apart_1169:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_1155:
+k_1172:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7323,8 +7459,8 @@ k_1155:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_1155
-summed_1153:
+	BNE k_1172
+summed_1170:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7342,8 +7478,8 @@ summed_1153:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1156
-	CBZ R9, fresh_1158
+	BNE edge_1173
+	CBZ R9, fresh_1175
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7376,8 +7512,8 @@ summed_1153:
 	VFMLA V25.D2, V26.D2, V7.D2
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1157
-fresh_1158:
+	B done_1174
+fresh_1175:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7394,8 +7530,8 @@ fresh_1158:
 	ADD R8, R7
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1157
-edge_1156:
+	B done_1174
+edge_1173:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7404,218 +7540,218 @@ edge_1156:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1159
-	TBNZ $1, R10, full_1160
+	CBZ R9, fresh_1176
+	TBNZ $1, R10, full_1177
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1162
+	TBZ $0, R10, moved_1179
 	FMOVD 0(R7), F26
-	B moved_1162
-full_1160:
+	B moved_1179
+full_1177:
 	FMOVQ 0(R7), F26
-moved_1162:
+moved_1179:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1163
-	TBZ $0, R10, moved_1165
+	TBNZ $1, R10, full_1180
+	TBZ $0, R10, moved_1182
 	FMOVD F0, 0(R7)
-	B moved_1165
-full_1163:
+	B moved_1182
+full_1180:
 	FMOVQ F0, 0(R7)
-moved_1165:
+moved_1182:
 	ADD R8, R7
-	TBNZ $1, R10, full_1166
+	TBNZ $1, R10, full_1183
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1168
+	TBZ $0, R10, moved_1185
 	FMOVD 0(R7), F26
-	B moved_1168
-full_1166:
+	B moved_1185
+full_1183:
 	FMOVQ 0(R7), F26
-moved_1168:
+moved_1185:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1169
-	TBZ $0, R10, moved_1171
+	TBNZ $1, R10, full_1186
+	TBZ $0, R10, moved_1188
 	FMOVD F1, 0(R7)
-	B moved_1171
-full_1169:
+	B moved_1188
+full_1186:
 	FMOVQ F1, 0(R7)
-moved_1171:
+moved_1188:
 	ADD R8, R7
-	TBNZ $1, R10, full_1172
+	TBNZ $1, R10, full_1189
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1174
+	TBZ $0, R10, moved_1191
 	FMOVD 0(R7), F26
-	B moved_1174
-full_1172:
+	B moved_1191
+full_1189:
 	FMOVQ 0(R7), F26
-moved_1174:
+moved_1191:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1175
-	TBZ $0, R10, moved_1177
+	TBNZ $1, R10, full_1192
+	TBZ $0, R10, moved_1194
 	FMOVD F2, 0(R7)
-	B moved_1177
-full_1175:
+	B moved_1194
+full_1192:
 	FMOVQ F2, 0(R7)
-moved_1177:
+moved_1194:
 	ADD R8, R7
-	TBNZ $1, R10, full_1178
+	TBNZ $1, R10, full_1195
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1180
+	TBZ $0, R10, moved_1197
 	FMOVD 0(R7), F26
-	B moved_1180
-full_1178:
+	B moved_1197
+full_1195:
 	FMOVQ 0(R7), F26
-moved_1180:
+moved_1197:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1181
-	TBZ $0, R10, moved_1183
+	TBNZ $1, R10, full_1198
+	TBZ $0, R10, moved_1200
 	FMOVD F3, 0(R7)
-	B moved_1183
-full_1181:
+	B moved_1200
+full_1198:
 	FMOVQ F3, 0(R7)
-moved_1183:
+moved_1200:
 	ADD R8, R7
-	TBNZ $1, R10, full_1184
+	TBNZ $1, R10, full_1201
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1186
+	TBZ $0, R10, moved_1203
 	FMOVD 0(R7), F26
-	B moved_1186
-full_1184:
+	B moved_1203
+full_1201:
 	FMOVQ 0(R7), F26
-moved_1186:
+moved_1203:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1187
-	TBZ $0, R10, moved_1189
+	TBNZ $1, R10, full_1204
+	TBZ $0, R10, moved_1206
 	FMOVD F4, 0(R7)
-	B moved_1189
-full_1187:
+	B moved_1206
+full_1204:
 	FMOVQ F4, 0(R7)
-moved_1189:
+moved_1206:
 	ADD R8, R7
-	TBNZ $1, R10, full_1190
+	TBNZ $1, R10, full_1207
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1192
+	TBZ $0, R10, moved_1209
 	FMOVD 0(R7), F26
-	B moved_1192
-full_1190:
+	B moved_1209
+full_1207:
 	FMOVQ 0(R7), F26
-moved_1192:
+moved_1209:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1193
-	TBZ $0, R10, moved_1195
+	TBNZ $1, R10, full_1210
+	TBZ $0, R10, moved_1212
 	FMOVD F5, 0(R7)
-	B moved_1195
-full_1193:
+	B moved_1212
+full_1210:
 	FMOVQ F5, 0(R7)
-moved_1195:
+moved_1212:
 	ADD R8, R7
-	TBNZ $1, R10, full_1196
+	TBNZ $1, R10, full_1213
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1198
+	TBZ $0, R10, moved_1215
 	FMOVD 0(R7), F26
-	B moved_1198
-full_1196:
+	B moved_1215
+full_1213:
 	FMOVQ 0(R7), F26
-moved_1198:
+moved_1215:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1199
-	TBZ $0, R10, moved_1201
+	TBNZ $1, R10, full_1216
+	TBZ $0, R10, moved_1218
 	FMOVD F6, 0(R7)
-	B moved_1201
-full_1199:
+	B moved_1218
+full_1216:
 	FMOVQ F6, 0(R7)
-moved_1201:
+moved_1218:
 	ADD R8, R7
-	TBNZ $1, R10, full_1202
+	TBNZ $1, R10, full_1219
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1204
+	TBZ $0, R10, moved_1221
 	FMOVD 0(R7), F26
-	B moved_1204
-full_1202:
+	B moved_1221
+full_1219:
 	FMOVQ 0(R7), F26
-moved_1204:
+moved_1221:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1205
-	TBZ $0, R10, moved_1207
+	TBNZ $1, R10, full_1222
+	TBZ $0, R10, moved_1224
 	FMOVD F7, 0(R7)
-	B moved_1207
-full_1205:
+	B moved_1224
+full_1222:
 	FMOVQ F7, 0(R7)
-moved_1207:
+moved_1224:
 	ADD R8, R7
-	B done_1157
-fresh_1159:
-	TBNZ $1, R10, full_1208
-	TBZ $0, R10, moved_1210
+	B done_1174
+fresh_1176:
+	TBNZ $1, R10, full_1225
+	TBZ $0, R10, moved_1227
 	FMOVD F0, 0(R7)
-	B moved_1210
-full_1208:
+	B moved_1227
+full_1225:
 	FMOVQ F0, 0(R7)
-moved_1210:
+moved_1227:
 	ADD R8, R7
-	TBNZ $1, R10, full_1211
-	TBZ $0, R10, moved_1213
+	TBNZ $1, R10, full_1228
+	TBZ $0, R10, moved_1230
 	FMOVD F1, 0(R7)
-	B moved_1213
-full_1211:
+	B moved_1230
+full_1228:
 	FMOVQ F1, 0(R7)
-moved_1213:
+moved_1230:
 	ADD R8, R7
-	TBNZ $1, R10, full_1214
-	TBZ $0, R10, moved_1216
+	TBNZ $1, R10, full_1231
+	TBZ $0, R10, moved_1233
 	FMOVD F2, 0(R7)
-	B moved_1216
-full_1214:
+	B moved_1233
+full_1231:
 	FMOVQ F2, 0(R7)
-moved_1216:
+moved_1233:
 	ADD R8, R7
-	TBNZ $1, R10, full_1217
-	TBZ $0, R10, moved_1219
+	TBNZ $1, R10, full_1234
+	TBZ $0, R10, moved_1236
 	FMOVD F3, 0(R7)
-	B moved_1219
-full_1217:
+	B moved_1236
+full_1234:
 	FMOVQ F3, 0(R7)
-moved_1219:
+moved_1236:
 	ADD R8, R7
-	TBNZ $1, R10, full_1220
-	TBZ $0, R10, moved_1222
+	TBNZ $1, R10, full_1237
+	TBZ $0, R10, moved_1239
 	FMOVD F4, 0(R7)
-	B moved_1222
-full_1220:
+	B moved_1239
+full_1237:
 	FMOVQ F4, 0(R7)
-moved_1222:
+moved_1239:
 	ADD R8, R7
-	TBNZ $1, R10, full_1223
-	TBZ $0, R10, moved_1225
+	TBNZ $1, R10, full_1240
+	TBZ $0, R10, moved_1242
 	FMOVD F5, 0(R7)
-	B moved_1225
-full_1223:
+	B moved_1242
+full_1240:
 	FMOVQ F5, 0(R7)
-moved_1225:
+moved_1242:
 	ADD R8, R7
-	TBNZ $1, R10, full_1226
-	TBZ $0, R10, moved_1228
+	TBNZ $1, R10, full_1243
+	TBZ $0, R10, moved_1245
 	FMOVD F6, 0(R7)
-	B moved_1228
-full_1226:
+	B moved_1245
+full_1243:
 	FMOVQ F6, 0(R7)
-moved_1228:
+moved_1245:
 	ADD R8, R7
-	TBNZ $1, R10, full_1229
-	TBZ $0, R10, moved_1231
+	TBNZ $1, R10, full_1246
+	TBZ $0, R10, moved_1248
 	FMOVD F7, 0(R7)
-	B moved_1231
-full_1229:
+	B moved_1248
+full_1246:
 	FMOVQ F7, 0(R7)
-moved_1231:
+moved_1248:
 	ADD R8, R7
-	B done_1157
-done_1157:
+	B done_1174
+done_1174:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1151:
+less_1168:
 	CMP $4, R0
-	BLT less_1233
+	BLT less_1250
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7623,10 +7759,10 @@ less_1151:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1234
+	BNE apart_1251
 	MOVD R1, R11
 	PCALIGN $32
-k_1236:
+k_1253:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7636,14 +7772,14 @@ k_1236:
 	WORD $0x4fdb1302 // FMLA V2.2D, V24.2D, V27.D[0]
 	WORD $0x4fdb1b03 // FMLA V3.2D, V24.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_1236
-	B summed_1235
-apart_1234:
+	BNE k_1253
+	B summed_1252
+apart_1251:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_1237:
+k_1254:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7656,8 +7792,8 @@ k_1237:
 	WORD $0x4fdd1303 // FMLA V3.2D, V24.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1237
-summed_1235:
+	BNE k_1254
+summed_1252:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7671,8 +7807,8 @@ summed_1235:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1238
-	CBZ R9, fresh_1240
+	BNE edge_1255
+	CBZ R9, fresh_1257
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7689,8 +7825,8 @@ summed_1235:
 	VFMLA V25.D2, V26.D2, V3.D2
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1239
-fresh_1240:
+	B done_1256
+fresh_1257:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7699,8 +7835,8 @@ fresh_1240:
 	ADD R8, R7
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1239
-edge_1238:
+	B done_1256
+edge_1255:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7709,125 +7845,125 @@ edge_1238:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1241
-	TBNZ $1, R10, full_1242
+	CBZ R9, fresh_1258
+	TBNZ $1, R10, full_1259
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1244
+	TBZ $0, R10, moved_1261
 	FMOVD 0(R7), F26
-	B moved_1244
-full_1242:
+	B moved_1261
+full_1259:
 	FMOVQ 0(R7), F26
-moved_1244:
+moved_1261:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1245
-	TBZ $0, R10, moved_1247
+	TBNZ $1, R10, full_1262
+	TBZ $0, R10, moved_1264
 	FMOVD F0, 0(R7)
-	B moved_1247
-full_1245:
+	B moved_1264
+full_1262:
 	FMOVQ F0, 0(R7)
-moved_1247:
+moved_1264:
 	ADD R8, R7
-	TBNZ $1, R10, full_1248
+	TBNZ $1, R10, full_1265
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1250
+	TBZ $0, R10, moved_1267
 	FMOVD 0(R7), F26
-	B moved_1250
-full_1248:
+	B moved_1267
+full_1265:
 	FMOVQ 0(R7), F26
-moved_1250:
+moved_1267:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1251
-	TBZ $0, R10, moved_1253
+	TBNZ $1, R10, full_1268
+	TBZ $0, R10, moved_1270
 	FMOVD F1, 0(R7)
-	B moved_1253
-full_1251:
+	B moved_1270
+full_1268:
 	FMOVQ F1, 0(R7)
-moved_1253:
+moved_1270:
 	ADD R8, R7
-	TBNZ $1, R10, full_1254
+	TBNZ $1, R10, full_1271
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1256
+	TBZ $0, R10, moved_1273
 	FMOVD 0(R7), F26
-	B moved_1256
-full_1254:
+	B moved_1273
+full_1271:
 	FMOVQ 0(R7), F26
-moved_1256:
+moved_1273:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1257
-	TBZ $0, R10, moved_1259
+	TBNZ $1, R10, full_1274
+	TBZ $0, R10, moved_1276
 	FMOVD F2, 0(R7)
-	B moved_1259
-full_1257:
+	B moved_1276
+full_1274:
 	FMOVQ F2, 0(R7)
-moved_1259:
+moved_1276:
 	ADD R8, R7
-	TBNZ $1, R10, full_1260
+	TBNZ $1, R10, full_1277
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1262
+	TBZ $0, R10, moved_1279
 	FMOVD 0(R7), F26
-	B moved_1262
-full_1260:
+	B moved_1279
+full_1277:
 	FMOVQ 0(R7), F26
-moved_1262:
+moved_1279:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1263
-	TBZ $0, R10, moved_1265
+	TBNZ $1, R10, full_1280
+	TBZ $0, R10, moved_1282
 	FMOVD F3, 0(R7)
-	B moved_1265
-full_1263:
+	B moved_1282
+full_1280:
 	FMOVQ F3, 0(R7)
-moved_1265:
+moved_1282:
 	ADD R8, R7
-	B done_1239
-fresh_1241:
-	TBNZ $1, R10, full_1266
-	TBZ $0, R10, moved_1268
+	B done_1256
+fresh_1258:
+	TBNZ $1, R10, full_1283
+	TBZ $0, R10, moved_1285
 	FMOVD F0, 0(R7)
-	B moved_1268
-full_1266:
+	B moved_1285
+full_1283:
 	FMOVQ F0, 0(R7)
-moved_1268:
+moved_1285:
 	ADD R8, R7
-	TBNZ $1, R10, full_1269
-	TBZ $0, R10, moved_1271
+	TBNZ $1, R10, full_1286
+	TBZ $0, R10, moved_1288
 	FMOVD F1, 0(R7)
-	B moved_1271
-full_1269:
+	B moved_1288
+full_1286:
 	FMOVQ F1, 0(R7)
-moved_1271:
+moved_1288:
 	ADD R8, R7
-	TBNZ $1, R10, full_1272
-	TBZ $0, R10, moved_1274
+	TBNZ $1, R10, full_1289
+	TBZ $0, R10, moved_1291
 	FMOVD F2, 0(R7)
-	B moved_1274
-full_1272:
+	B moved_1291
+full_1289:
 	FMOVQ F2, 0(R7)
-moved_1274:
+moved_1291:
 	ADD R8, R7
-	TBNZ $1, R10, full_1275
-	TBZ $0, R10, moved_1277
+	TBNZ $1, R10, full_1292
+	TBZ $0, R10, moved_1294
 	FMOVD F3, 0(R7)
-	B moved_1277
-full_1275:
+	B moved_1294
+full_1292:
 	FMOVQ F3, 0(R7)
-moved_1277:
+moved_1294:
 	ADD R8, R7
-	B done_1239
-done_1239:
+	B done_1256
+done_1256:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1233:
+less_1250:
 	CMP $2, R0
-	BLT less_1279
+	BLT less_1296
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1282:
+k_1299:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7836,7 +7972,7 @@ k_1282:
 	WORD $0x4fdb1301 // FMLA V1.2D, V24.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1282
+	BNE k_1299
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7848,8 +7984,8 @@ k_1282:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1283
-	CBZ R9, fresh_1285
+	BNE edge_1300
+	CBZ R9, fresh_1302
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7858,14 +7994,14 @@ k_1282:
 	VFMLA V25.D2, V26.D2, V1.D2
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1284
-fresh_1285:
+	B done_1301
+fresh_1302:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1284
-edge_1283:
+	B done_1301
+edge_1300:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7874,81 +8010,81 @@ edge_1283:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1286
-	TBNZ $1, R10, full_1287
+	CBZ R9, fresh_1303
+	TBNZ $1, R10, full_1304
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1289
+	TBZ $0, R10, moved_1306
 	FMOVD 0(R7), F26
-	B moved_1289
-full_1287:
+	B moved_1306
+full_1304:
 	FMOVQ 0(R7), F26
-moved_1289:
+moved_1306:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1290
-	TBZ $0, R10, moved_1292
+	TBNZ $1, R10, full_1307
+	TBZ $0, R10, moved_1309
 	FMOVD F0, 0(R7)
-	B moved_1292
-full_1290:
+	B moved_1309
+full_1307:
 	FMOVQ F0, 0(R7)
-moved_1292:
+moved_1309:
 	ADD R8, R7
-	TBNZ $1, R10, full_1293
+	TBNZ $1, R10, full_1310
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1295
+	TBZ $0, R10, moved_1312
 	FMOVD 0(R7), F26
-	B moved_1295
-full_1293:
+	B moved_1312
+full_1310:
 	FMOVQ 0(R7), F26
-moved_1295:
+moved_1312:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1296
-	TBZ $0, R10, moved_1298
+	TBNZ $1, R10, full_1313
+	TBZ $0, R10, moved_1315
 	FMOVD F1, 0(R7)
-	B moved_1298
-full_1296:
+	B moved_1315
+full_1313:
 	FMOVQ F1, 0(R7)
-moved_1298:
+moved_1315:
 	ADD R8, R7
-	B done_1284
-fresh_1286:
-	TBNZ $1, R10, full_1299
-	TBZ $0, R10, moved_1301
+	B done_1301
+fresh_1303:
+	TBNZ $1, R10, full_1316
+	TBZ $0, R10, moved_1318
 	FMOVD F0, 0(R7)
-	B moved_1301
-full_1299:
+	B moved_1318
+full_1316:
 	FMOVQ F0, 0(R7)
-moved_1301:
+moved_1318:
 	ADD R8, R7
-	TBNZ $1, R10, full_1302
-	TBZ $0, R10, moved_1304
+	TBNZ $1, R10, full_1319
+	TBZ $0, R10, moved_1321
 	FMOVD F1, 0(R7)
-	B moved_1304
-full_1302:
+	B moved_1321
+full_1319:
 	FMOVQ F1, 0(R7)
-moved_1304:
+moved_1321:
 	ADD R8, R7
-	B done_1284
-done_1284:
+	B done_1301
+done_1301:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1279:
+less_1296:
 	CMP $1, R0
-	BLT less_1306
+	BLT less_1323
 	VEOR V0.B16, V0.B16, V0.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1309:
+k_1326:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
 	WORD $0x4fda1300 // FMLA V0.2D, V24.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1309
+	BNE k_1326
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7959,18 +8095,18 @@ k_1309:
 	MOVD n+8(FP), R6
 	SUBS $0, R6
 	CMP $2, R6
-	BNE edge_1310
-	CBZ R3, fresh_1312
+	BNE edge_1327
+	CBZ R3, fresh_1329
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1311
-fresh_1312:
+	B done_1328
+fresh_1329:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1311
-edge_1310:
+	B done_1328
+edge_1327:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -7979,41 +8115,41 @@ edge_1310:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1313
-	TBNZ $1, R6, full_1314
+	CBZ R3, fresh_1330
+	TBNZ $1, R6, full_1331
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R6, moved_1316
+	TBZ $0, R6, moved_1333
 	FMOVD 0(R7), F26
-	B moved_1316
-full_1314:
+	B moved_1333
+full_1331:
 	FMOVQ 0(R7), F26
-moved_1316:
+moved_1333:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R6, full_1317
-	TBZ $0, R6, moved_1319
+	TBNZ $1, R6, full_1334
+	TBZ $0, R6, moved_1336
 	FMOVD F0, 0(R7)
-	B moved_1319
-full_1317:
+	B moved_1336
+full_1334:
 	FMOVQ F0, 0(R7)
-moved_1319:
+moved_1336:
 	ADD R8, R7
-	B done_1311
-fresh_1313:
-	TBNZ $1, R6, full_1320
-	TBZ $0, R6, moved_1322
+	B done_1328
+fresh_1330:
+	TBNZ $1, R6, full_1337
+	TBZ $0, R6, moved_1339
 	FMOVD F0, 0(R7)
-	B moved_1322
-full_1320:
+	B moved_1339
+full_1337:
 	FMOVQ F0, 0(R7)
-moved_1322:
+moved_1339:
 	ADD R8, R7
-	B done_1311
-done_1311:
+	B done_1328
+done_1328:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1306:
+less_1323:
 	RET
 
 // func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
@@ -8022,34 +8158,34 @@ TEXT ·ddotNEON(SB), NOSPLIT, $0-48
 	MOVD a+16(FP), R1
 	MOVD aRow+24(FP), R2
 	LSL $3, R2
-	ADD R2<<1, R2, R3
-	MOVD y+40(FP), R6
-	MOVD k+0(FP), R8
-	AND $3, R8
-	MOVD R8, R7
-	MOVD R8, R9
-	SUBS $0, R9
-	CMP $0, R9
-	CSEL LT, ZR, R9, R9
-	MOVD $2, R20
-	CMP R20, R9
-	CSEL GT, R20, R9, R9
-	MOVD $leadingLanes<>(SB), R10
-	SUB R9<<3, R10
-	FMOVQ 16(R10), F14
-	MOVD R8, R8
-	SUBS $2, R8
+	MOVD y+40(FP), R3
+	MOVD k+0(FP), R7
+	AND $3, R7
+	MOVD R7, R6
+	MOVD R7, R8
+	SUBS $0, R8
 	CMP $0, R8
 	CSEL LT, ZR, R8, R8
 	MOVD $2, R20
 	CMP R20, R8
 	CSEL GT, R20, R8, R8
-	MOVD $leadingLanes<>(SB), R10
-	SUB R8<<3, R10
-	FMOVQ 16(R10), F15
-rows4_1323:
+	MOVD $leadingLanes<>(SB), R9
+	SUB R8<<3, R9
+	FMOVQ 16(R9), F14
+	MOVD R7, R7
+	SUBS $2, R7
+	CMP $0, R7
+	CSEL LT, ZR, R7, R7
+	MOVD $2, R20
+	CMP R20, R7
+	CSEL GT, R20, R7, R7
+	MOVD $leadingLanes<>(SB), R9
+	SUB R7<<3, R9
+	FMOVQ 16(R9), F15
+	ADD R2<<1, R2, R9
+rows4_1340:
 	CMP $4, R0
-	BLT less_1324
+	BLT less_1341
 	MOVD R1, R10
 	MOVD x+32(FP), R11
 	MOVD k+0(FP), R12
@@ -8062,8 +8198,8 @@ rows4_1323:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	SUBS $4, R12
-	BLT rest_1326
-k_1325:
+	BLT rest_1343
+k_1342:
 	FMOVQ 0(R11), F8
 	FMOVQ 0(R10), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8072,7 +8208,7 @@ k_1325:
 	ADD R2<<1, R10, R19
 	FMOVQ 0(R19), F12
 	VFMLA V8.D2, V12.D2, V4.D2
-	WORD $0x3ce3694d // LDR Q13, [X10,X3]
+	WORD $0x3ce9694d // LDR Q13, [X10,X9]
 	VFMLA V8.D2, V13.D2, V6.D2
 	FMOVQ 16(R11), F9
 	FMOVQ 16(R10), F10
@@ -8083,207 +8219,313 @@ k_1325:
 	ADD R2<<1, R10, R19
 	FMOVQ 16(R19), F12
 	VFMLA V9.D2, V12.D2, V5.D2
-	ADD R3<<0, R10, R19
+	ADD R9<<0, R10, R19
 	FMOVQ 16(R19), F13
 	VFMLA V9.D2, V13.D2, V7.D2
 	ADD $32, R10
 	ADD $32, R11
 	SUBS $4, R12
-	BGE k_1325
-rest_1326:
-	CMP $0, R7
-	BEQ sum_1327
-	TBNZ $1, R9, full_1328
+	BGE k_1342
+rest_1343:
+	CMP $0, R6
+	BEQ sum_1344
+	TBNZ $1, R8, full_1345
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R9, moved_1330
+	TBZ $0, R8, moved_1347
 	FMOVD 0(R11), F8
-	B moved_1330
-full_1328:
+	B moved_1347
+full_1345:
 	FMOVQ 0(R11), F8
-moved_1330:
-	TBNZ $1, R9, full_1331
+moved_1347:
+	TBNZ $1, R8, full_1348
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R9, moved_1333
+	TBZ $0, R8, moved_1350
 	FMOVD 0(R10), F10
-	B moved_1333
-full_1331:
+	B moved_1350
+full_1348:
 	FMOVQ 0(R10), F10
-moved_1333:
+moved_1350:
 	VFMLA V8.D2, V10.D2, V0.D2
 	ADD R2<<0, R10, R12
-	TBNZ $1, R9, full_1334
+	TBNZ $1, R8, full_1351
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R9, moved_1336
+	TBZ $0, R8, moved_1353
 	FMOVD 0(R12), F11
-	B moved_1336
-full_1334:
+	B moved_1353
+full_1351:
 	FMOVQ 0(R12), F11
-moved_1336:
+moved_1353:
 	VFMLA V8.D2, V11.D2, V2.D2
 	ADD R2<<1, R10, R12
-	TBNZ $1, R9, full_1337
+	TBNZ $1, R8, full_1354
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R9, moved_1339
+	TBZ $0, R8, moved_1356
 	FMOVD 0(R12), F12
-	B moved_1339
-full_1337:
+	B moved_1356
+full_1354:
 	FMOVQ 0(R12), F12
-moved_1339:
+moved_1356:
 	VFMLA V8.D2, V12.D2, V4.D2
-	ADD R3<<0, R10, R12
-	TBNZ $1, R9, full_1340
+	ADD R9<<0, R10, R12
+	TBNZ $1, R8, full_1357
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R9, moved_1342
+	TBZ $0, R8, moved_1359
 	FMOVD 0(R12), F13
-	B moved_1342
-full_1340:
+	B moved_1359
+full_1357:
 	FMOVQ 0(R12), F13
-moved_1342:
+moved_1359:
 	VFMLA V8.D2, V13.D2, V6.D2
-	TBNZ $1, R8, full_1343
+	TBNZ $1, R7, full_1360
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R8, moved_1345
+	TBZ $0, R7, moved_1362
 	FMOVD 16(R11), F9
-	B moved_1345
-full_1343:
+	B moved_1362
+full_1360:
 	FMOVQ 16(R11), F9
-moved_1345:
-	TBNZ $1, R8, full_1346
+moved_1362:
+	TBNZ $1, R7, full_1363
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1348
+	TBZ $0, R7, moved_1365
 	FMOVD 16(R10), F10
-	B moved_1348
-full_1346:
+	B moved_1365
+full_1363:
 	FMOVQ 16(R10), F10
-moved_1348:
+moved_1365:
 	VFMLA V9.D2, V10.D2, V1.D2
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $1, R8, full_1349
+	TBNZ $1, R7, full_1366
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R8, moved_1351
+	TBZ $0, R7, moved_1368
 	FMOVD 0(R11), F11
-	B moved_1351
-full_1349:
+	B moved_1368
+full_1366:
 	FMOVQ 0(R11), F11
-moved_1351:
+moved_1368:
 	VFMLA V9.D2, V11.D2, V3.D2
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $1, R8, full_1352
+	TBNZ $1, R7, full_1369
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R8, moved_1354
+	TBZ $0, R7, moved_1371
 	FMOVD 0(R11), F12
-	B moved_1354
-full_1352:
+	B moved_1371
+full_1369:
 	FMOVQ 0(R11), F12
-moved_1354:
+moved_1371:
 	VFMLA V9.D2, V12.D2, V5.D2
-	ADD R3<<0, R10, R10
+	ADD R9<<0, R10, R10
 	ADD $16, R10
-	TBNZ $1, R8, full_1355
+	TBNZ $1, R7, full_1372
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R8, moved_1357
+	TBZ $0, R7, moved_1374
 	FMOVD 0(R10), F13
-	B moved_1357
-full_1355:
+	B moved_1374
+full_1372:
 	FMOVQ 0(R10), F13
-moved_1357:
+moved_1374:
 	VFMLA V9.D2, V13.D2, V7.D2
-sum_1327:
+sum_1344:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
-	FMOVD F0, 0(R6)
+	FMOVD F0, 0(R3)
 	WORD $0x4e63d442 // FADD V2.2D, V2.2D, V3.2D
 	VEXT $8, V2.B16, V2.B16, V8.B16
 	WORD $0x4e68d442 // FADD V2.2D, V2.2D, V8.2D
-	FMOVD F2, 8(R6)
+	FMOVD F2, 8(R3)
 	WORD $0x4e65d484 // FADD V4.2D, V4.2D, V5.2D
 	VEXT $8, V4.B16, V4.B16, V8.B16
 	WORD $0x4e68d484 // FADD V4.2D, V4.2D, V8.2D
-	FMOVD F4, 16(R6)
+	FMOVD F4, 16(R3)
 	WORD $0x4e67d4c6 // FADD V6.2D, V6.2D, V7.2D
 	VEXT $8, V6.B16, V6.B16, V8.B16
 	WORD $0x4e68d4c6 // FADD V6.2D, V6.2D, V8.2D
-	FMOVD F6, 24(R6)
-	ADD $32, R6
+	FMOVD F6, 24(R3)
+	ADD $32, R3
 	MOVD $4, R20
 	MUL R20, R2, R10
 	ADD R10, R1
 	SUBS $4, R0
-	B rows4_1323
-less_1324:
-rows1_1358:
+	B rows4_1340
+less_1341:
+rows1_1375:
 	CMP $1, R0
-	BLT less_1359
-	MOVD R1, R3
+	BLT less_1376
+	MOVD R1, R9
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R11
-	BLT rest_1361
-k_1360:
+	BLT rest_1378
+k_1377:
 	FMOVQ 0(R10), F8
-	FMOVQ 0(R3), F10
+	FMOVQ 0(R9), F10
 	VFMLA V8.D2, V10.D2, V0.D2
 	FMOVQ 16(R10), F9
-	FMOVQ 16(R3), F10
+	FMOVQ 16(R9), F10
 	VFMLA V9.D2, V10.D2, V1.D2
-	ADD $32, R3
+	ADD $32, R9
 	ADD $32, R10
 	SUBS $4, R11
-	BGE k_1360
-rest_1361:
-	CMP $0, R7
-	BEQ sum_1362
-	TBNZ $1, R9, full_1363
+	BGE k_1377
+rest_1378:
+	CMP $0, R6
+	BEQ sum_1379
+	TBNZ $1, R8, full_1380
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R9, moved_1365
+	TBZ $0, R8, moved_1382
 	FMOVD 0(R10), F8
-	B moved_1365
-full_1363:
+	B moved_1382
+full_1380:
 	FMOVQ 0(R10), F8
-moved_1365:
-	TBNZ $1, R9, full_1366
+moved_1382:
+	TBNZ $1, R8, full_1383
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R9, moved_1368
-	FMOVD 0(R3), F10
-	B moved_1368
-full_1366:
-	FMOVQ 0(R3), F10
-moved_1368:
+	TBZ $0, R8, moved_1385
+	FMOVD 0(R9), F10
+	B moved_1385
+full_1383:
+	FMOVQ 0(R9), F10
+moved_1385:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R8, full_1369
+	TBNZ $1, R7, full_1386
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R8, moved_1371
+	TBZ $0, R7, moved_1388
 	FMOVD 16(R10), F9
-	B moved_1371
-full_1369:
+	B moved_1388
+full_1386:
 	FMOVQ 16(R10), F9
-moved_1371:
-	TBNZ $1, R8, full_1372
+moved_1388:
+	TBNZ $1, R7, full_1389
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1374
-	FMOVD 16(R3), F10
-	B moved_1374
-full_1372:
-	FMOVQ 16(R3), F10
-moved_1374:
+	TBZ $0, R7, moved_1391
+	FMOVD 16(R9), F10
+	B moved_1391
+full_1389:
+	FMOVQ 16(R9), F10
+moved_1391:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1362:
+sum_1379:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
-	FMOVD F0, 0(R6)
-	ADD $8, R6
+	FMOVD F0, 0(R3)
+	ADD $8, R3
 	MOVD $1, R20
-	MUL R20, R2, R3
-	ADD R3, R1
+	MUL R20, R2, R9
+	ADD R9, R1
 	SUBS $1, R0
-	B rows1_1358
-less_1359:
+	B rows1_1375
+less_1376:
+	RET
+
+// func drowDotsNEON(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
+TEXT ·drowDotsNEON(SB), NOSPLIT, $0-56
+	MOVD m+0(FP), R0
+	MOVD a+16(FP), R1
+	MOVD aRow+24(FP), R2
+	LSL $3, R2
+	MOVD y+48(FP), R3
+	MOVD k+8(FP), R7
+	AND $3, R7
+	MOVD R7, R6
+	MOVD R7, R8
+	SUBS $0, R8
+	CMP $0, R8
+	CSEL LT, ZR, R8, R8
+	MOVD $2, R20
+	CMP R20, R8
+	CSEL GT, R20, R8, R8
+	MOVD $leadingLanes<>(SB), R9
+	SUB R8<<3, R9
+	FMOVQ 16(R9), F14
+	MOVD R7, R7
+	SUBS $2, R7
+	CMP $0, R7
+	CSEL LT, ZR, R7, R7
+	MOVD $2, R20
+	CMP R20, R7
+	CSEL GT, R20, R7, R7
+	MOVD $leadingLanes<>(SB), R9
+	SUB R7<<3, R9
+	FMOVQ 16(R9), F15
+	MOVD x+32(FP), R9
+	MOVD xRow+40(FP), R10
+	LSL $3, R10
+rows1_1392:
+	CMP $1, R0
+	BLT less_1393
+	MOVD R1, R11
+	MOVD R9, R12
+	ADD R10, R9
+	MOVD k+8(FP), R13
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	SUBS $4, R13
+	BLT rest_1395
+k_1394:
+	FMOVQ 0(R12), F8
+	FMOVQ 0(R11), F10
+	VFMLA V8.D2, V10.D2, V0.D2
+	FMOVQ 16(R12), F9
+	FMOVQ 16(R11), F10
+	VFMLA V9.D2, V10.D2, V1.D2
+	ADD $32, R11
+	ADD $32, R12
+	SUBS $4, R13
+	BGE k_1394
+rest_1395:
+	CMP $0, R6
+	BEQ sum_1396
+	TBNZ $1, R8, full_1397
+	VEOR V8.B16, V8.B16, V8.B16
+	TBZ $0, R8, moved_1399
+	FMOVD 0(R12), F8
+	B moved_1399
+full_1397:
+	FMOVQ 0(R12), F8
+moved_1399:
+	TBNZ $1, R8, full_1400
+	VEOR V10.B16, V10.B16, V10.B16
+	TBZ $0, R8, moved_1402
+	FMOVD 0(R11), F10
+	B moved_1402
+full_1400:
+	FMOVQ 0(R11), F10
+moved_1402:
+	VFMLA V8.D2, V10.D2, V0.D2
+	TBNZ $1, R7, full_1403
+	VEOR V9.B16, V9.B16, V9.B16
+	TBZ $0, R7, moved_1405
+	FMOVD 16(R12), F9
+	B moved_1405
+full_1403:
+	FMOVQ 16(R12), F9
+moved_1405:
+	TBNZ $1, R7, full_1406
+	VEOR V10.B16, V10.B16, V10.B16
+	TBZ $0, R7, moved_1408
+	FMOVD 16(R11), F10
+	B moved_1408
+full_1406:
+	FMOVQ 16(R11), F10
+moved_1408:
+	VFMLA V9.D2, V10.D2, V1.D2
+sum_1396:
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	VEXT $8, V0.B16, V0.B16, V8.B16
+	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
+	FMOVD F0, 0(R3)
+	ADD $8, R3
+	MOVD $1, R20
+	MUL R20, R2, R11
+	ADD R11, R1
+	SUBS $1, R0
+	B rows1_1392
+less_1393:
 	RET
 
 // func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
@@ -8306,9 +8548,9 @@ TEXT ·dweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-rows8_1375:
+rows8_1409:
 	CMP $8, R0
-	BLT less_1376
+	BLT less_1410
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8342,8 +8584,8 @@ rows8_1375:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1378
-n_1377:
+	BEQ rest_1412
+n_1411:
 	FMOVQ 0(R10), F0
 	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
@@ -8372,115 +8614,115 @@ n_1377:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1377
-rest_1378:
+	BNE n_1411
+rest_1412:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1379
-	TBNZ $1, R8, full_1380
+	BEQ next_1413
+	TBNZ $1, R8, full_1414
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1382
+	TBZ $0, R8, moved_1416
 	FMOVD 0(R10), F0
-	B moved_1382
-full_1380:
+	B moved_1416
+full_1414:
 	FMOVQ 0(R10), F0
-moved_1382:
-	TBNZ $1, R8, full_1383
+moved_1416:
+	TBNZ $1, R8, full_1417
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1385
+	TBZ $0, R8, moved_1419
 	FMOVD 0(R9), F1
-	B moved_1385
-full_1383:
+	B moved_1419
+full_1417:
 	FMOVQ 0(R9), F1
-moved_1385:
+moved_1419:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1386
+	TBNZ $1, R8, full_1420
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1388
+	TBZ $0, R8, moved_1422
 	FMOVD 0(R11), F1
-	B moved_1388
-full_1386:
+	B moved_1422
+full_1420:
 	FMOVQ 0(R11), F1
-moved_1388:
+moved_1422:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1389
+	TBNZ $1, R8, full_1423
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1391
+	TBZ $0, R8, moved_1425
 	FMOVD 0(R11), F1
-	B moved_1391
-full_1389:
+	B moved_1425
+full_1423:
 	FMOVQ 0(R11), F1
-moved_1391:
+moved_1425:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1392
+	TBNZ $1, R8, full_1426
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1394
+	TBZ $0, R8, moved_1428
 	FMOVD 0(R9), F1
-	B moved_1394
-full_1392:
+	B moved_1428
+full_1426:
 	FMOVQ 0(R9), F1
-moved_1394:
+moved_1428:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1395
+	TBNZ $1, R8, full_1429
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1397
+	TBZ $0, R8, moved_1431
 	FMOVD 0(R12), F1
-	B moved_1397
-full_1395:
+	B moved_1431
+full_1429:
 	FMOVQ 0(R12), F1
-moved_1397:
+moved_1431:
 	VFMLA V1.D2, V6.D2, V0.D2
 	ADD R2<<0, R12, R9
-	TBNZ $1, R8, full_1398
+	TBNZ $1, R8, full_1432
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1400
+	TBZ $0, R8, moved_1434
 	FMOVD 0(R9), F1
-	B moved_1400
-full_1398:
+	B moved_1434
+full_1432:
 	FMOVQ 0(R9), F1
-moved_1400:
+moved_1434:
 	VFMLA V1.D2, V7.D2, V0.D2
 	ADD R2<<1, R12, R9
-	TBNZ $1, R8, full_1401
+	TBNZ $1, R8, full_1435
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1403
+	TBZ $0, R8, moved_1437
 	FMOVD 0(R9), F1
-	B moved_1403
-full_1401:
+	B moved_1437
+full_1435:
 	FMOVQ 0(R9), F1
-moved_1403:
+moved_1437:
 	VFMLA V1.D2, V8.D2, V0.D2
 	ADD R3<<0, R12, R9
-	TBNZ $1, R8, full_1404
+	TBNZ $1, R8, full_1438
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1406
+	TBZ $0, R8, moved_1440
 	FMOVD 0(R9), F1
-	B moved_1406
-full_1404:
+	B moved_1440
+full_1438:
 	FMOVQ 0(R9), F1
-moved_1406:
+moved_1440:
 	VFMLA V1.D2, V9.D2, V0.D2
-	TBNZ $1, R8, full_1407
-	TBZ $0, R8, moved_1409
+	TBNZ $1, R8, full_1441
+	TBZ $0, R8, moved_1443
 	FMOVD F0, 0(R10)
-	B moved_1409
-full_1407:
+	B moved_1443
+full_1441:
 	FMOVQ F0, 0(R10)
-moved_1409:
-next_1379:
+moved_1443:
+next_1413:
 	ADD $64, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_1375
-less_1376:
-rows4_1410:
+	B rows8_1409
+less_1410:
+rows4_1444:
 	CMP $4, R0
-	BLT less_1411
+	BLT less_1445
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8499,8 +8741,8 @@ rows4_1410:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1413
-n_1412:
+	BEQ rest_1447
+n_1446:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8515,76 +8757,76 @@ n_1412:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1412
-rest_1413:
+	BNE n_1446
+rest_1447:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1414
-	TBNZ $1, R8, full_1415
+	BEQ next_1448
+	TBNZ $1, R8, full_1449
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1417
+	TBZ $0, R8, moved_1451
 	FMOVD 0(R10), F0
-	B moved_1417
-full_1415:
+	B moved_1451
+full_1449:
 	FMOVQ 0(R10), F0
-moved_1417:
-	TBNZ $1, R8, full_1418
+moved_1451:
+	TBNZ $1, R8, full_1452
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1420
+	TBZ $0, R8, moved_1454
 	FMOVD 0(R9), F1
-	B moved_1420
-full_1418:
+	B moved_1454
+full_1452:
 	FMOVQ 0(R9), F1
-moved_1420:
+moved_1454:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1421
+	TBNZ $1, R8, full_1455
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1423
+	TBZ $0, R8, moved_1457
 	FMOVD 0(R11), F1
-	B moved_1423
-full_1421:
+	B moved_1457
+full_1455:
 	FMOVQ 0(R11), F1
-moved_1423:
+moved_1457:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1424
+	TBNZ $1, R8, full_1458
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1426
+	TBZ $0, R8, moved_1460
 	FMOVD 0(R11), F1
-	B moved_1426
-full_1424:
+	B moved_1460
+full_1458:
 	FMOVQ 0(R11), F1
-moved_1426:
+moved_1460:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1427
+	TBNZ $1, R8, full_1461
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1429
+	TBZ $0, R8, moved_1463
 	FMOVD 0(R9), F1
-	B moved_1429
-full_1427:
+	B moved_1463
+full_1461:
 	FMOVQ 0(R9), F1
-moved_1429:
+moved_1463:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1430
-	TBZ $0, R8, moved_1432
+	TBNZ $1, R8, full_1464
+	TBZ $0, R8, moved_1466
 	FMOVD F0, 0(R10)
-	B moved_1432
-full_1430:
+	B moved_1466
+full_1464:
 	FMOVQ F0, 0(R10)
-moved_1432:
-next_1414:
+moved_1466:
+next_1448:
 	ADD $32, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_1410
-less_1411:
-rows2_1433:
+	B rows4_1444
+less_1445:
+rows2_1467:
 	CMP $2, R0
-	BLT less_1434
+	BLT less_1468
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8597,8 +8839,8 @@ rows2_1433:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1436
-n_1435:
+	BEQ rest_1470
+n_1469:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8608,56 +8850,56 @@ n_1435:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1435
-rest_1436:
+	BNE n_1469
+rest_1470:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1437
-	TBNZ $1, R8, full_1438
+	BEQ next_1471
+	TBNZ $1, R8, full_1472
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1440
+	TBZ $0, R8, moved_1474
 	FMOVD 0(R9), F0
-	B moved_1440
-full_1438:
+	B moved_1474
+full_1472:
 	FMOVQ 0(R9), F0
-moved_1440:
-	TBNZ $1, R8, full_1441
+moved_1474:
+	TBNZ $1, R8, full_1475
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1443
+	TBZ $0, R8, moved_1477
 	FMOVD 0(R3), F1
-	B moved_1443
-full_1441:
+	B moved_1477
+full_1475:
 	FMOVQ 0(R3), F1
-moved_1443:
+moved_1477:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R3, R3
-	TBNZ $1, R8, full_1444
+	TBNZ $1, R8, full_1478
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1446
+	TBZ $0, R8, moved_1480
 	FMOVD 0(R3), F1
-	B moved_1446
-full_1444:
+	B moved_1480
+full_1478:
 	FMOVQ 0(R3), F1
-moved_1446:
+moved_1480:
 	VFMLA V1.D2, V3.D2, V0.D2
-	TBNZ $1, R8, full_1447
-	TBZ $0, R8, moved_1449
+	TBNZ $1, R8, full_1481
+	TBZ $0, R8, moved_1483
 	FMOVD F0, 0(R9)
-	B moved_1449
-full_1447:
+	B moved_1483
+full_1481:
 	FMOVQ F0, 0(R9)
-moved_1449:
-next_1437:
+moved_1483:
+next_1471:
 	ADD $16, R6
 	MOVD $2, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $2, R0
-	B rows2_1433
-less_1434:
-rows1_1450:
+	B rows2_1467
+less_1468:
+rows1_1484:
 	CMP $1, R0
-	BLT less_1451
+	BLT less_1485
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8667,8 +8909,8 @@ rows1_1450:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1453
-n_1452:
+	BEQ rest_1487
+n_1486:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8676,43 +8918,43 @@ n_1452:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1452
-rest_1453:
+	BNE n_1486
+rest_1487:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1454
-	TBNZ $1, R8, full_1455
+	BEQ next_1488
+	TBNZ $1, R8, full_1489
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1457
+	TBZ $0, R8, moved_1491
 	FMOVD 0(R9), F0
-	B moved_1457
-full_1455:
+	B moved_1491
+full_1489:
 	FMOVQ 0(R9), F0
-moved_1457:
-	TBNZ $1, R8, full_1458
+moved_1491:
+	TBNZ $1, R8, full_1492
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1460
+	TBZ $0, R8, moved_1494
 	FMOVD 0(R3), F1
-	B moved_1460
-full_1458:
+	B moved_1494
+full_1492:
 	FMOVQ 0(R3), F1
-moved_1460:
+moved_1494:
 	VFMLA V1.D2, V2.D2, V0.D2
-	TBNZ $1, R8, full_1461
-	TBZ $0, R8, moved_1463
+	TBNZ $1, R8, full_1495
+	TBZ $0, R8, moved_1497
 	FMOVD F0, 0(R9)
-	B moved_1463
-full_1461:
+	B moved_1497
+full_1495:
 	FMOVQ F0, 0(R9)
-moved_1463:
-next_1454:
+moved_1497:
+next_1488:
 	ADD $8, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1450
-less_1451:
+	B rows1_1484
+less_1485:
 	RET
 
 // func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -8739,34 +8981,34 @@ TEXT ·dcopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F1
-row_1464:
+row_1498:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_1466
-vector_1465:
+	BGE rest_1500
+vector_1499:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1465
-rest_1466:
+	BLT vector_1499
+rest_1500:
 	CMP $0, R8
-	BEQ next_1467
+	BEQ next_1501
 	ADD R10<<0, R1, R11
-	TBNZ $1, R9, full_1468
+	TBNZ $1, R9, full_1502
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1470
+	TBZ $0, R9, moved_1504
 	FMOVD 0(R11), F0
-	B moved_1470
-full_1468:
+	B moved_1504
+full_1502:
 	FMOVQ 0(R11), F0
-moved_1470:
+moved_1504:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_1467:
+next_1501:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_1464
+	BNE row_1498
 	RET
 
 // func dforeseeNEON(k int, n int, b *float64, bRow int)
@@ -8777,17 +9019,17 @@ TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
 	MOVD bRow+24(FP), R3
 	LSL $3, R3
 	LSL $3, R1
-row_1471:
+row_1505:
 	MOVD R2, R7
 	MOVD R1, R6
-line_1472:
+line_1506:
 	PRFM 0(R7), PLDL2KEEP
 	ADD $64, R7
 	SUBS $64, R6
-	BGT line_1472
+	BGT line_1506
 	ADD R3, R2
 	SUBS $1, R0
-	BNE row_1471
+	BNE row_1505
 	RET
 
 // func dtransposePanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -8799,7 +9041,7 @@ TEXT ·dtransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $3, R3
 	MOVD n+8(FP), R6
-rows_1473:
+rows_1507:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -8807,7 +9049,7 @@ rows_1473:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $2, R12
-k_1475:
+k_1509:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -8823,16 +9065,16 @@ k_1475:
 	FMOVQ F7, 16(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_1477
+	BEQ turned_1511
 	CMP $2, R12
-	BLT last_1476
+	BLT last_1510
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R12
-	B k_1475
-last_1476:
+	B k_1509
+last_1510:
 	ADD R12<<3, R7, R7
 	ADD R12<<3, R8, R8
 	ADD R12<<3, R9, R9
@@ -8841,21 +9083,21 @@ last_1476:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_1475
-turned_1477:
+	B k_1509
+turned_1511:
 	SUBS $4, R6
-	BEQ done_1474
+	BEQ done_1508
 	ADD R1<<2, R0, R0
 	ADD $32, R2
 	CMP $4, R6
-	BGE rows_1473
+	BGE rows_1507
 	SUBS $4, R6
 	ADD R6<<3, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_1473
-done_1474:
+	B rows_1507
+done_1508:
 	RET
 
 // func dfmaLoopNEON(n int)
@@ -8887,7 +9129,7 @@ TEXT ·dfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_1478:
+loop_1512:
 	VFMLA V24.D2, V25.D2, V0.D2
 	VFMLA V24.D2, V25.D2, V1.D2
 	VFMLA V24.D2, V25.D2, V2.D2
@@ -8913,5 +9155,5 @@ loop_1478:
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V23.D2
 	SUBS $1, R0
-	BNE loop_1478
+	BNE loop_1512
 	RET

@@ -86,6 +86,13 @@ func dotGo[F Float](a []F, aRow int, x, y []F) {
 	}
 }
 
+// rowDotsGo computes y[i] ← Σ a[i·aRow+q]·x[i·xRow+q] for every i of y and q < k.
+func rowDotsGo[F Float](k int, a []F, aRow int, x []F, xRow int, y []F) {
+	for i := range y {
+		dotGo(a[i*aRow:], 0, x[i*xRow:][:k], y[i:i+1])
+	}
+}
+
 // copyPanelGo sets dst[p·dstRow+j] ← src[p·srcRow+j] for p < k and j < n.
 func copyPanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	for p := range k {

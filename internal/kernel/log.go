@@ -24,3 +24,23 @@ func log32(x float32) float32 {
 	q := s * s
 	return float32(float64(n)*math.Ln2 + 2*s*(1+q*(1./3+q*(1./5+q*(1./7+q*(1./9+q*(1./11)))))))
 }
+
+// logarithms writes the natural logarithms of x ≥ 0 to y.
+func logarithms[F Float](y, x []F) {
+	const normal = 0x1p-126
+	for _, v := range x {
+		if sizeOf[F]() != 4 || !(v >= normal && v <= math.MaxFloat32) {
+			logSingleGo(y, x)
+			return
+		}
+	}
+	logSingle(chosenPath, y, x)
+}
+
+// logSingleGo writes the logarithm of each element.
+func logSingleGo[F Float](y, x []F) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = log(v)
+	}
+}

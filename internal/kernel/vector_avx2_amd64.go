@@ -64,6 +64,11 @@ func scubeAVX2(n int, y *float32, x *float32)
 //go:noescape
 func slnAVX2(n int, y *float32, x *float32)
 
+// slogSingleAVX2 is logSingle of float32 with AVX2.
+//
+//go:noescape
+func slogSingleAVX2(n int, y *float32, x *float32)
+
 // smulAVX2 is mul of float32 with AVX2.
 //
 //go:noescape
@@ -208,6 +213,11 @@ func saddRowsAVX2(rows int, cols int, z *float32, x *float32, y *float32)
 //
 //go:noescape
 func saddOuterAVX2(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+
+// sscaleRowsAVX2 is scaleRows of float32 with AVX2.
+//
+//go:noescape
+func sscaleRowsAVX2(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
 // ssumRowsAVX2 is sumRows of float32 with AVX2.
 //
@@ -408,6 +418,11 @@ func daddRowsAVX2(rows int, cols int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func daddOuterAVX2(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
+
+// dscaleRowsAVX2 is scaleRows of float64 with AVX2.
+//
+//go:noescape
+func dscaleRowsAVX2(rows int, n int, y *float64, ld int, x *float64, factor *float64)
 
 // dsumRowsAVX2 is sumRows of float64 with AVX2.
 //

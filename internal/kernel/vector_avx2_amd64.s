@@ -236,215 +236,271 @@ DATA sconstants<>+912(SB)/4, $0x59800000
 DATA sconstants<>+916(SB)/4, $0x59800000
 DATA sconstants<>+920(SB)/4, $0x59800000
 DATA sconstants<>+924(SB)/4, $0x59800000
-DATA sconstants<>+928(SB)/4, $0x3f317218
-DATA sconstants<>+932(SB)/4, $0x3f317218
-DATA sconstants<>+936(SB)/4, $0x3f317218
-DATA sconstants<>+940(SB)/4, $0x3f317218
-DATA sconstants<>+944(SB)/4, $0x3f317218
-DATA sconstants<>+948(SB)/4, $0x3f317218
-DATA sconstants<>+952(SB)/4, $0x3f317218
-DATA sconstants<>+956(SB)/4, $0x3f317218
-DATA sconstants<>+960(SB)/4, $0x2f51cf7a
-DATA sconstants<>+964(SB)/4, $0x2f51cf7a
-DATA sconstants<>+968(SB)/4, $0x2f51cf7a
-DATA sconstants<>+972(SB)/4, $0x2f51cf7a
-DATA sconstants<>+976(SB)/4, $0x2f51cf7a
-DATA sconstants<>+980(SB)/4, $0x2f51cf7a
-DATA sconstants<>+984(SB)/4, $0x2f51cf7a
-DATA sconstants<>+988(SB)/4, $0x2f51cf7a
-DATA sconstants<>+992(SB)/4, $0x7f800000
-DATA sconstants<>+996(SB)/4, $0x7f800000
-DATA sconstants<>+1000(SB)/4, $0x7f800000
-DATA sconstants<>+1004(SB)/4, $0x7f800000
-DATA sconstants<>+1008(SB)/4, $0x7f800000
-DATA sconstants<>+1012(SB)/4, $0x7f800000
-DATA sconstants<>+1016(SB)/4, $0x7f800000
-DATA sconstants<>+1020(SB)/4, $0x7f800000
-DATA sconstants<>+1024(SB)/4, $0x7fc00000
-DATA sconstants<>+1028(SB)/4, $0x7fc00000
-DATA sconstants<>+1032(SB)/4, $0x7fc00000
-DATA sconstants<>+1036(SB)/4, $0x7fc00000
-DATA sconstants<>+1040(SB)/4, $0x7fc00000
-DATA sconstants<>+1044(SB)/4, $0x7fc00000
-DATA sconstants<>+1048(SB)/4, $0x7fc00000
-DATA sconstants<>+1052(SB)/4, $0x7fc00000
-DATA sconstants<>+1056(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1060(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1064(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1068(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1072(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1076(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1080(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1084(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1088(SB)/4, $0x3ecccccd
-DATA sconstants<>+1092(SB)/4, $0x3ecccccd
-DATA sconstants<>+1096(SB)/4, $0x3ecccccd
-DATA sconstants<>+1100(SB)/4, $0x3ecccccd
-DATA sconstants<>+1104(SB)/4, $0x3ecccccd
-DATA sconstants<>+1108(SB)/4, $0x3ecccccd
-DATA sconstants<>+1112(SB)/4, $0x3ecccccd
-DATA sconstants<>+1116(SB)/4, $0x3ecccccd
-DATA sconstants<>+1120(SB)/4, $0x3e924925
-DATA sconstants<>+1124(SB)/4, $0x3e924925
-DATA sconstants<>+1128(SB)/4, $0x3e924925
-DATA sconstants<>+1132(SB)/4, $0x3e924925
-DATA sconstants<>+1136(SB)/4, $0x3e924925
-DATA sconstants<>+1140(SB)/4, $0x3e924925
-DATA sconstants<>+1144(SB)/4, $0x3e924925
-DATA sconstants<>+1148(SB)/4, $0x3e924925
-DATA sconstants<>+1152(SB)/4, $0x3e638e29
-DATA sconstants<>+1156(SB)/4, $0x3e638e29
-DATA sconstants<>+1160(SB)/4, $0x3e638e29
-DATA sconstants<>+1164(SB)/4, $0x3e638e29
-DATA sconstants<>+1168(SB)/4, $0x3e638e29
-DATA sconstants<>+1172(SB)/4, $0x3e638e29
-DATA sconstants<>+1176(SB)/4, $0x3e638e29
-DATA sconstants<>+1180(SB)/4, $0x3e638e29
-DATA sconstants<>+1184(SB)/4, $0x3e3a3325
-DATA sconstants<>+1188(SB)/4, $0x3e3a3325
-DATA sconstants<>+1192(SB)/4, $0x3e3a3325
-DATA sconstants<>+1196(SB)/4, $0x3e3a3325
-DATA sconstants<>+1200(SB)/4, $0x3e3a3325
-DATA sconstants<>+1204(SB)/4, $0x3e3a3325
-DATA sconstants<>+1208(SB)/4, $0x3e3a3325
-DATA sconstants<>+1212(SB)/4, $0x3e3a3325
-DATA sconstants<>+1216(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1220(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1224(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1228(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1232(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1236(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1240(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1244(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1248(SB)/4, $0x3e178897
-DATA sconstants<>+1252(SB)/4, $0x3e178897
-DATA sconstants<>+1256(SB)/4, $0x3e178897
-DATA sconstants<>+1260(SB)/4, $0x3e178897
-DATA sconstants<>+1264(SB)/4, $0x3e178897
-DATA sconstants<>+1268(SB)/4, $0x3e178897
-DATA sconstants<>+1272(SB)/4, $0x3e178897
-DATA sconstants<>+1276(SB)/4, $0x3e178897
-DATA sconstants<>+1280(SB)/4, $0x3613a858
-DATA sconstants<>+1284(SB)/4, $0x3613a858
-DATA sconstants<>+1288(SB)/4, $0x3613a858
-DATA sconstants<>+1292(SB)/4, $0x3613a858
-DATA sconstants<>+1296(SB)/4, $0x3613a858
-DATA sconstants<>+1300(SB)/4, $0x3613a858
-DATA sconstants<>+1304(SB)/4, $0x3613a858
-DATA sconstants<>+1308(SB)/4, $0x3613a858
-DATA sconstants<>+1312(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1316(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1320(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1324(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1328(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1332(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1336(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1340(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1344(SB)/4, $0x3e0be612
-DATA sconstants<>+1348(SB)/4, $0x3e0be612
-DATA sconstants<>+1352(SB)/4, $0x3e0be612
-DATA sconstants<>+1356(SB)/4, $0x3e0be612
-DATA sconstants<>+1360(SB)/4, $0x3e0be612
-DATA sconstants<>+1364(SB)/4, $0x3e0be612
-DATA sconstants<>+1368(SB)/4, $0x3e0be612
-DATA sconstants<>+1372(SB)/4, $0x3e0be612
-DATA sconstants<>+1376(SB)/4, $0x3de6368d
-DATA sconstants<>+1380(SB)/4, $0x3de6368d
-DATA sconstants<>+1384(SB)/4, $0x3de6368d
-DATA sconstants<>+1388(SB)/4, $0x3de6368d
-DATA sconstants<>+1392(SB)/4, $0x3de6368d
-DATA sconstants<>+1396(SB)/4, $0x3de6368d
-DATA sconstants<>+1400(SB)/4, $0x3de6368d
-DATA sconstants<>+1404(SB)/4, $0x3de6368d
-DATA sconstants<>+1408(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1412(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1416(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1420(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1424(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1428(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1432(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1436(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1440(SB)/4, $0xbd84cf85
-DATA sconstants<>+1444(SB)/4, $0xbd84cf85
-DATA sconstants<>+1448(SB)/4, $0xbd84cf85
-DATA sconstants<>+1452(SB)/4, $0xbd84cf85
-DATA sconstants<>+1456(SB)/4, $0xbd84cf85
-DATA sconstants<>+1460(SB)/4, $0xbd84cf85
-DATA sconstants<>+1464(SB)/4, $0xbd84cf85
-DATA sconstants<>+1468(SB)/4, $0xbd84cf85
-DATA sconstants<>+1472(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1476(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1480(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1484(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1488(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1492(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1496(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1500(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1504(SB)/4, $0xbe97bdae
-DATA sconstants<>+1508(SB)/4, $0xbe97bdae
-DATA sconstants<>+1512(SB)/4, $0xbe97bdae
-DATA sconstants<>+1516(SB)/4, $0xbe97bdae
-DATA sconstants<>+1520(SB)/4, $0xbe97bdae
-DATA sconstants<>+1524(SB)/4, $0xbe97bdae
-DATA sconstants<>+1528(SB)/4, $0xbe97bdae
-DATA sconstants<>+1532(SB)/4, $0xbe97bdae
-DATA sconstants<>+1536(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1540(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1544(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1548(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1552(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1556(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1560(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1564(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1568(SB)/4, $0xbce84ef1
-DATA sconstants<>+1572(SB)/4, $0xbce84ef1
-DATA sconstants<>+1576(SB)/4, $0xbce84ef1
-DATA sconstants<>+1580(SB)/4, $0xbce84ef1
-DATA sconstants<>+1584(SB)/4, $0xbce84ef1
-DATA sconstants<>+1588(SB)/4, $0xbce84ef1
-DATA sconstants<>+1592(SB)/4, $0xbce84ef1
-DATA sconstants<>+1596(SB)/4, $0xbce84ef1
-DATA sconstants<>+1600(SB)/4, $0x3efffffe
-DATA sconstants<>+1604(SB)/4, $0x3efffffe
-DATA sconstants<>+1608(SB)/4, $0x3efffffe
-DATA sconstants<>+1612(SB)/4, $0x3efffffe
-DATA sconstants<>+1616(SB)/4, $0x3efffffe
-DATA sconstants<>+1620(SB)/4, $0x3efffffe
-DATA sconstants<>+1624(SB)/4, $0x3efffffe
-DATA sconstants<>+1628(SB)/4, $0x3efffffe
-DATA sconstants<>+1632(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1636(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1640(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1644(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1648(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1652(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1656(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1660(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1664(SB)/4, $0x3d2aac79
-DATA sconstants<>+1668(SB)/4, $0x3d2aac79
-DATA sconstants<>+1672(SB)/4, $0x3d2aac79
-DATA sconstants<>+1676(SB)/4, $0x3d2aac79
-DATA sconstants<>+1680(SB)/4, $0x3d2aac79
-DATA sconstants<>+1684(SB)/4, $0x3d2aac79
-DATA sconstants<>+1688(SB)/4, $0x3d2aac79
-DATA sconstants<>+1692(SB)/4, $0x3d2aac79
-DATA sconstants<>+1696(SB)/4, $0x3c091cf1
-DATA sconstants<>+1700(SB)/4, $0x3c091cf1
-DATA sconstants<>+1704(SB)/4, $0x3c091cf1
-DATA sconstants<>+1708(SB)/4, $0x3c091cf1
-DATA sconstants<>+1712(SB)/4, $0x3c091cf1
-DATA sconstants<>+1716(SB)/4, $0x3c091cf1
-DATA sconstants<>+1720(SB)/4, $0x3c091cf1
-DATA sconstants<>+1724(SB)/4, $0x3c091cf1
-DATA sconstants<>+1728(SB)/4, $0x3ab5121b
-DATA sconstants<>+1732(SB)/4, $0x3ab5121b
-DATA sconstants<>+1736(SB)/4, $0x3ab5121b
-DATA sconstants<>+1740(SB)/4, $0x3ab5121b
-DATA sconstants<>+1744(SB)/4, $0x3ab5121b
-DATA sconstants<>+1748(SB)/4, $0x3ab5121b
-DATA sconstants<>+1752(SB)/4, $0x3ab5121b
-DATA sconstants<>+1756(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $1760
+DATA sconstants<>+928(SB)/4, $0x3f3504f2
+DATA sconstants<>+932(SB)/4, $0x3f3504f2
+DATA sconstants<>+936(SB)/4, $0x3f3504f2
+DATA sconstants<>+940(SB)/4, $0x3f3504f2
+DATA sconstants<>+944(SB)/4, $0x3f3504f2
+DATA sconstants<>+948(SB)/4, $0x3f3504f2
+DATA sconstants<>+952(SB)/4, $0x3f3504f2
+DATA sconstants<>+956(SB)/4, $0x3f3504f2
+DATA sconstants<>+960(SB)/4, $0x3f317218
+DATA sconstants<>+964(SB)/4, $0x3f317218
+DATA sconstants<>+968(SB)/4, $0x3f317218
+DATA sconstants<>+972(SB)/4, $0x3f317218
+DATA sconstants<>+976(SB)/4, $0x3f317218
+DATA sconstants<>+980(SB)/4, $0x3f317218
+DATA sconstants<>+984(SB)/4, $0x3f317218
+DATA sconstants<>+988(SB)/4, $0x3f317218
+DATA sconstants<>+992(SB)/4, $0x3f317218
+DATA sconstants<>+996(SB)/4, $0x3f317218
+DATA sconstants<>+1000(SB)/4, $0x3f317218
+DATA sconstants<>+1004(SB)/4, $0x3f317218
+DATA sconstants<>+1008(SB)/4, $0x3f317218
+DATA sconstants<>+1012(SB)/4, $0x3f317218
+DATA sconstants<>+1016(SB)/4, $0x3f317218
+DATA sconstants<>+1020(SB)/4, $0x3f317218
+DATA sconstants<>+1024(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1028(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1032(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1036(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1040(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1044(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1048(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1052(SB)/4, $0x2f51cf7a
+DATA sconstants<>+1056(SB)/4, $0x7f800000
+DATA sconstants<>+1060(SB)/4, $0x7f800000
+DATA sconstants<>+1064(SB)/4, $0x7f800000
+DATA sconstants<>+1068(SB)/4, $0x7f800000
+DATA sconstants<>+1072(SB)/4, $0x7f800000
+DATA sconstants<>+1076(SB)/4, $0x7f800000
+DATA sconstants<>+1080(SB)/4, $0x7f800000
+DATA sconstants<>+1084(SB)/4, $0x7f800000
+DATA sconstants<>+1088(SB)/4, $0x7fc00000
+DATA sconstants<>+1092(SB)/4, $0x7fc00000
+DATA sconstants<>+1096(SB)/4, $0x7fc00000
+DATA sconstants<>+1100(SB)/4, $0x7fc00000
+DATA sconstants<>+1104(SB)/4, $0x7fc00000
+DATA sconstants<>+1108(SB)/4, $0x7fc00000
+DATA sconstants<>+1112(SB)/4, $0x7fc00000
+DATA sconstants<>+1116(SB)/4, $0x7fc00000
+DATA sconstants<>+1120(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1124(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1128(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1132(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1136(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1140(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1144(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1148(SB)/4, $0x3f2aaaab
+DATA sconstants<>+1152(SB)/4, $0x3ecccccd
+DATA sconstants<>+1156(SB)/4, $0x3ecccccd
+DATA sconstants<>+1160(SB)/4, $0x3ecccccd
+DATA sconstants<>+1164(SB)/4, $0x3ecccccd
+DATA sconstants<>+1168(SB)/4, $0x3ecccccd
+DATA sconstants<>+1172(SB)/4, $0x3ecccccd
+DATA sconstants<>+1176(SB)/4, $0x3ecccccd
+DATA sconstants<>+1180(SB)/4, $0x3ecccccd
+DATA sconstants<>+1184(SB)/4, $0x3e924925
+DATA sconstants<>+1188(SB)/4, $0x3e924925
+DATA sconstants<>+1192(SB)/4, $0x3e924925
+DATA sconstants<>+1196(SB)/4, $0x3e924925
+DATA sconstants<>+1200(SB)/4, $0x3e924925
+DATA sconstants<>+1204(SB)/4, $0x3e924925
+DATA sconstants<>+1208(SB)/4, $0x3e924925
+DATA sconstants<>+1212(SB)/4, $0x3e924925
+DATA sconstants<>+1216(SB)/4, $0x3e638e29
+DATA sconstants<>+1220(SB)/4, $0x3e638e29
+DATA sconstants<>+1224(SB)/4, $0x3e638e29
+DATA sconstants<>+1228(SB)/4, $0x3e638e29
+DATA sconstants<>+1232(SB)/4, $0x3e638e29
+DATA sconstants<>+1236(SB)/4, $0x3e638e29
+DATA sconstants<>+1240(SB)/4, $0x3e638e29
+DATA sconstants<>+1244(SB)/4, $0x3e638e29
+DATA sconstants<>+1248(SB)/4, $0x3e3a3325
+DATA sconstants<>+1252(SB)/4, $0x3e3a3325
+DATA sconstants<>+1256(SB)/4, $0x3e3a3325
+DATA sconstants<>+1260(SB)/4, $0x3e3a3325
+DATA sconstants<>+1264(SB)/4, $0x3e3a3325
+DATA sconstants<>+1268(SB)/4, $0x3e3a3325
+DATA sconstants<>+1272(SB)/4, $0x3e3a3325
+DATA sconstants<>+1276(SB)/4, $0x3e3a3325
+DATA sconstants<>+1280(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1284(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1288(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1292(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1296(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1300(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1304(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1308(SB)/4, $0x3e1cd04f
+DATA sconstants<>+1312(SB)/4, $0x3e178897
+DATA sconstants<>+1316(SB)/4, $0x3e178897
+DATA sconstants<>+1320(SB)/4, $0x3e178897
+DATA sconstants<>+1324(SB)/4, $0x3e178897
+DATA sconstants<>+1328(SB)/4, $0x3e178897
+DATA sconstants<>+1332(SB)/4, $0x3e178897
+DATA sconstants<>+1336(SB)/4, $0x3e178897
+DATA sconstants<>+1340(SB)/4, $0x3e178897
+DATA sconstants<>+1344(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1348(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1352(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1356(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1360(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1364(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1368(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1372(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1376(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1380(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1384(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1388(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1392(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1396(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1400(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1404(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1408(SB)/4, $0x3e124925
+DATA sconstants<>+1412(SB)/4, $0x3e124925
+DATA sconstants<>+1416(SB)/4, $0x3e124925
+DATA sconstants<>+1420(SB)/4, $0x3e124925
+DATA sconstants<>+1424(SB)/4, $0x3e124925
+DATA sconstants<>+1428(SB)/4, $0x3e124925
+DATA sconstants<>+1432(SB)/4, $0x3e124925
+DATA sconstants<>+1436(SB)/4, $0x3e124925
+DATA sconstants<>+1440(SB)/4, $0x3de38e39
+DATA sconstants<>+1444(SB)/4, $0x3de38e39
+DATA sconstants<>+1448(SB)/4, $0x3de38e39
+DATA sconstants<>+1452(SB)/4, $0x3de38e39
+DATA sconstants<>+1456(SB)/4, $0x3de38e39
+DATA sconstants<>+1460(SB)/4, $0x3de38e39
+DATA sconstants<>+1464(SB)/4, $0x3de38e39
+DATA sconstants<>+1468(SB)/4, $0x3de38e39
+DATA sconstants<>+1472(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1476(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1480(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1484(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1488(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1492(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1496(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1500(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1504(SB)/4, $0x3613a858
+DATA sconstants<>+1508(SB)/4, $0x3613a858
+DATA sconstants<>+1512(SB)/4, $0x3613a858
+DATA sconstants<>+1516(SB)/4, $0x3613a858
+DATA sconstants<>+1520(SB)/4, $0x3613a858
+DATA sconstants<>+1524(SB)/4, $0x3613a858
+DATA sconstants<>+1528(SB)/4, $0x3613a858
+DATA sconstants<>+1532(SB)/4, $0x3613a858
+DATA sconstants<>+1536(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1540(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1544(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1548(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1552(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1556(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1560(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1564(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1568(SB)/4, $0x3e0be612
+DATA sconstants<>+1572(SB)/4, $0x3e0be612
+DATA sconstants<>+1576(SB)/4, $0x3e0be612
+DATA sconstants<>+1580(SB)/4, $0x3e0be612
+DATA sconstants<>+1584(SB)/4, $0x3e0be612
+DATA sconstants<>+1588(SB)/4, $0x3e0be612
+DATA sconstants<>+1592(SB)/4, $0x3e0be612
+DATA sconstants<>+1596(SB)/4, $0x3e0be612
+DATA sconstants<>+1600(SB)/4, $0x3de6368d
+DATA sconstants<>+1604(SB)/4, $0x3de6368d
+DATA sconstants<>+1608(SB)/4, $0x3de6368d
+DATA sconstants<>+1612(SB)/4, $0x3de6368d
+DATA sconstants<>+1616(SB)/4, $0x3de6368d
+DATA sconstants<>+1620(SB)/4, $0x3de6368d
+DATA sconstants<>+1624(SB)/4, $0x3de6368d
+DATA sconstants<>+1628(SB)/4, $0x3de6368d
+DATA sconstants<>+1632(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1636(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1640(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1644(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1648(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1652(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1656(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1660(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1664(SB)/4, $0xbd84cf85
+DATA sconstants<>+1668(SB)/4, $0xbd84cf85
+DATA sconstants<>+1672(SB)/4, $0xbd84cf85
+DATA sconstants<>+1676(SB)/4, $0xbd84cf85
+DATA sconstants<>+1680(SB)/4, $0xbd84cf85
+DATA sconstants<>+1684(SB)/4, $0xbd84cf85
+DATA sconstants<>+1688(SB)/4, $0xbd84cf85
+DATA sconstants<>+1692(SB)/4, $0xbd84cf85
+DATA sconstants<>+1696(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1700(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1704(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1708(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1712(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1716(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1720(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1724(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1728(SB)/4, $0xbe97bdae
+DATA sconstants<>+1732(SB)/4, $0xbe97bdae
+DATA sconstants<>+1736(SB)/4, $0xbe97bdae
+DATA sconstants<>+1740(SB)/4, $0xbe97bdae
+DATA sconstants<>+1744(SB)/4, $0xbe97bdae
+DATA sconstants<>+1748(SB)/4, $0xbe97bdae
+DATA sconstants<>+1752(SB)/4, $0xbe97bdae
+DATA sconstants<>+1756(SB)/4, $0xbe97bdae
+DATA sconstants<>+1760(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1764(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1768(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1772(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1776(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1780(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1784(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1788(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1792(SB)/4, $0xbce84ef1
+DATA sconstants<>+1796(SB)/4, $0xbce84ef1
+DATA sconstants<>+1800(SB)/4, $0xbce84ef1
+DATA sconstants<>+1804(SB)/4, $0xbce84ef1
+DATA sconstants<>+1808(SB)/4, $0xbce84ef1
+DATA sconstants<>+1812(SB)/4, $0xbce84ef1
+DATA sconstants<>+1816(SB)/4, $0xbce84ef1
+DATA sconstants<>+1820(SB)/4, $0xbce84ef1
+DATA sconstants<>+1824(SB)/4, $0x3efffffe
+DATA sconstants<>+1828(SB)/4, $0x3efffffe
+DATA sconstants<>+1832(SB)/4, $0x3efffffe
+DATA sconstants<>+1836(SB)/4, $0x3efffffe
+DATA sconstants<>+1840(SB)/4, $0x3efffffe
+DATA sconstants<>+1844(SB)/4, $0x3efffffe
+DATA sconstants<>+1848(SB)/4, $0x3efffffe
+DATA sconstants<>+1852(SB)/4, $0x3efffffe
+DATA sconstants<>+1856(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1860(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1864(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1868(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1872(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1876(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1880(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1884(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1888(SB)/4, $0x3d2aac79
+DATA sconstants<>+1892(SB)/4, $0x3d2aac79
+DATA sconstants<>+1896(SB)/4, $0x3d2aac79
+DATA sconstants<>+1900(SB)/4, $0x3d2aac79
+DATA sconstants<>+1904(SB)/4, $0x3d2aac79
+DATA sconstants<>+1908(SB)/4, $0x3d2aac79
+DATA sconstants<>+1912(SB)/4, $0x3d2aac79
+DATA sconstants<>+1916(SB)/4, $0x3d2aac79
+DATA sconstants<>+1920(SB)/4, $0x3c091cf1
+DATA sconstants<>+1924(SB)/4, $0x3c091cf1
+DATA sconstants<>+1928(SB)/4, $0x3c091cf1
+DATA sconstants<>+1932(SB)/4, $0x3c091cf1
+DATA sconstants<>+1936(SB)/4, $0x3c091cf1
+DATA sconstants<>+1940(SB)/4, $0x3c091cf1
+DATA sconstants<>+1944(SB)/4, $0x3c091cf1
+DATA sconstants<>+1948(SB)/4, $0x3c091cf1
+DATA sconstants<>+1952(SB)/4, $0x3ab5121b
+DATA sconstants<>+1956(SB)/4, $0x3ab5121b
+DATA sconstants<>+1960(SB)/4, $0x3ab5121b
+DATA sconstants<>+1964(SB)/4, $0x3ab5121b
+DATA sconstants<>+1968(SB)/4, $0x3ab5121b
+DATA sconstants<>+1972(SB)/4, $0x3ab5121b
+DATA sconstants<>+1976(SB)/4, $0x3ab5121b
+DATA sconstants<>+1980(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $1984
 
 // func sexpAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -486,11 +542,11 @@ vector_1:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -519,11 +575,11 @@ rest_2:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -595,11 +651,11 @@ vector_4:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -628,11 +684,11 @@ rest_5:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -693,11 +749,11 @@ vector_7:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -732,11 +788,11 @@ rest_8:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -1224,37 +1280,37 @@ vector_34:
 	VDIVPD       Y4, Y0, Y3
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1248(BX), Y6
+	VMOVUPD      1312(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1248(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1184(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1056(BX), Y6, Y6
 	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1216(BX), Y6
+	VMOVUPD      1280(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1216(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1088(BX), Y6, Y6
 	VMULPD       Y6, Y5, Y5
 	VADDPD       Y5, Y4, Y6
 	VMULPD       800(BX), Y0, Y4
 	VMULPD       Y0, Y4, Y4
 	VADDPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y5
+	VMULPD       1024(BX), Y2, Y5
 	VADDPD       Y5, Y6, Y6
 	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y0, Y4, Y4
-	VMULPD       928(BX), Y2, Y0
+	VMULPD       992(BX), Y2, Y0
 	VSUBPD       Y4, Y0, Y0
 	VSUBPD       736(BX), Y0, Y4
 	VCMPPD       $0x11, 672(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y0, Y0
-	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VCMPPD       $0x15, 1056(BX), Y1, Y5
 	VBLENDVPD    Y5, Y1, Y0, Y0
-	VMOVUPD      1024(BX), Y4
+	VMOVUPD      1088(BX), Y4
 	VCMPPD       $0x11, 448(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y0, Y0
 	VMOVUPD      224(BX), Y4
@@ -1280,37 +1336,37 @@ vector_34:
 	VDIVPD       Y4, Y8, Y3
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1248(BX), Y6
+	VMOVUPD      1312(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1248(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1184(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1056(BX), Y6, Y6
 	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1216(BX), Y6
+	VMOVUPD      1280(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1216(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1088(BX), Y6, Y6
 	VMULPD       Y6, Y5, Y5
 	VADDPD       Y5, Y4, Y6
 	VMULPD       800(BX), Y8, Y4
 	VMULPD       Y8, Y4, Y4
 	VADDPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y5
+	VMULPD       1024(BX), Y2, Y5
 	VADDPD       Y5, Y6, Y6
 	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y8, Y4, Y4
-	VMULPD       928(BX), Y2, Y8
+	VMULPD       992(BX), Y2, Y8
 	VSUBPD       Y4, Y8, Y8
 	VSUBPD       736(BX), Y8, Y4
 	VCMPPD       $0x11, 672(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VCMPPD       $0x15, 1056(BX), Y1, Y5
 	VBLENDVPD    Y5, Y1, Y8, Y8
-	VMOVUPD      1024(BX), Y4
+	VMOVUPD      1088(BX), Y4
 	VCMPPD       $0x11, 448(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y8, Y8
 	VMOVUPD      224(BX), Y4
@@ -1351,37 +1407,37 @@ rest_35:
 	VDIVPD       Y4, Y0, Y3
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1248(BX), Y6
+	VMOVUPD      1312(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1248(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1184(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1056(BX), Y6, Y6
 	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1216(BX), Y6
+	VMOVUPD      1280(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1216(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1088(BX), Y6, Y6
 	VMULPD       Y6, Y5, Y5
 	VADDPD       Y5, Y4, Y6
 	VMULPD       800(BX), Y0, Y4
 	VMULPD       Y0, Y4, Y4
 	VADDPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y5
+	VMULPD       1024(BX), Y2, Y5
 	VADDPD       Y5, Y6, Y6
 	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y0, Y4, Y4
-	VMULPD       928(BX), Y2, Y0
+	VMULPD       992(BX), Y2, Y0
 	VSUBPD       Y4, Y0, Y0
 	VSUBPD       736(BX), Y0, Y4
 	VCMPPD       $0x11, 672(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y0, Y0
-	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VCMPPD       $0x15, 1056(BX), Y1, Y5
 	VBLENDVPD    Y5, Y1, Y0, Y0
-	VMOVUPD      1024(BX), Y4
+	VMOVUPD      1088(BX), Y4
 	VCMPPD       $0x11, 448(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y0, Y0
 	VMOVUPD      224(BX), Y4
@@ -1407,37 +1463,37 @@ rest_35:
 	VDIVPD       Y4, Y8, Y3
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1248(BX), Y6
+	VMOVUPD      1312(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1248(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1184(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1056(BX), Y6, Y6
 	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1216(BX), Y6
+	VMOVUPD      1280(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1216(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1088(BX), Y6, Y6
 	VMULPD       Y6, Y5, Y5
 	VADDPD       Y5, Y4, Y6
 	VMULPD       800(BX), Y8, Y4
 	VMULPD       Y8, Y4, Y4
 	VADDPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y5
+	VMULPD       1024(BX), Y2, Y5
 	VADDPD       Y5, Y6, Y6
 	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y8, Y4, Y4
-	VMULPD       928(BX), Y2, Y8
+	VMULPD       992(BX), Y2, Y8
 	VSUBPD       Y4, Y8, Y8
 	VSUBPD       736(BX), Y8, Y4
 	VCMPPD       $0x11, 672(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCMPPD       $0x15, 992(BX), Y1, Y5
+	VCMPPD       $0x15, 1056(BX), Y1, Y5
 	VBLENDVPD    Y5, Y1, Y8, Y8
-	VMOVUPD      1024(BX), Y4
+	VMOVUPD      1088(BX), Y4
 	VCMPPD       $0x11, 448(BX), Y1, Y5
 	VBLENDVPD    Y5, Y4, Y8, Y8
 	VMOVUPD      224(BX), Y4
@@ -1449,6 +1505,185 @@ rest_35:
 	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
 
 done_36:
+	VZEROUPPER
+	RET
+
+// func slogSingleAVX2(n int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·slogSingleAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_38
+	PCALIGN $0x40
+
+vector_37:
+	VMOVUPS      (DX)(AX*1), Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X8, Y8
+	VPSRLQ       $0x34, Y0, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y0, Y0
+	VORPS        800(BX), Y0, Y0
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y0, Y0, Y3
+	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y0, Y0
+	VSUBPD       160(BX), Y0, Y3
+	VADDPD       160(BX), Y0, Y4
+	VDIVPD       Y4, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      1472(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1440(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1408(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1376(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1344(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       160(BX), Y6, Y6
+	VADDPD       Y3, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y0
+	VADDPD       Y6, Y0, Y0
+	VPSRLQ       $0x34, Y8, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y8, Y8
+	VORPS        800(BX), Y8, Y8
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y8, Y8, Y3
+	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y8, Y8
+	VSUBPD       160(BX), Y8, Y3
+	VADDPD       160(BX), Y8, Y4
+	VDIVPD       Y4, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      1472(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1440(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1408(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1376(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1344(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       160(BX), Y6, Y6
+	VADDPD       Y3, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y8
+	VADDPD       Y6, Y8, Y8
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y8, X8
+	VINSERTF128  $0x01, X8, Y0, Y0
+	VMOVUPS      Y0, (CX)(AX*1)
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, SI
+	JLT          vector_37
+
+rest_38:
+	TESTQ        DI, DI
+	JE           done_39
+	VMASKMOVPS   (DX)(AX*1), Y15, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X8, Y8
+	VPSRLQ       $0x34, Y0, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y0, Y0
+	VORPS        800(BX), Y0, Y0
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y0, Y0, Y3
+	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VBLENDVPD    Y4, Y3, Y0, Y0
+	VSUBPD       160(BX), Y0, Y3
+	VADDPD       160(BX), Y0, Y4
+	VDIVPD       Y4, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      1472(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1440(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1408(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1376(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1344(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       160(BX), Y6, Y6
+	VADDPD       Y3, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y0
+	VADDPD       Y6, Y0, Y0
+	VPSRLQ       $0x34, Y8, Y2
+	VORPS        864(BX), Y2, Y2
+	VSUBPD       896(BX), Y2, Y2
+	VANDPS       768(BX), Y8, Y8
+	VORPS        800(BX), Y8, Y8
+	VSUBPD       160(BX), Y2, Y3
+	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VADDPD       Y8, Y8, Y3
+	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VBLENDVPD    Y4, Y3, Y8, Y8
+	VSUBPD       160(BX), Y8, Y3
+	VADDPD       160(BX), Y8, Y4
+	VDIVPD       Y4, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      1472(BX), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1440(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1408(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1376(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1344(BX), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       160(BX), Y6, Y6
+	VADDPD       Y3, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMULPD       960(BX), Y2, Y8
+	VADDPD       Y6, Y8, Y8
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y8, X8
+	VINSERTF128  $0x01, X8, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
+
+done_39:
 	VZEROUPPER
 	RET
 
@@ -1479,27 +1714,27 @@ TEXT ·smulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_38
+	JE      rest_41
 	PCALIGN $0x40
 
-vector_37:
+vector_40:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_37
+	JLT     vector_40
 
-rest_38:
+rest_41:
 	TESTQ      DI, DI
-	JE         done_39
+	JE         done_42
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_39:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -1530,27 +1765,27 @@ TEXT ·ssubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_41
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_40:
+vector_43:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_43
 
-rest_41:
+rest_44:
 	TESTQ      DI, DI
-	JE         done_42
+	JE         done_45
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_42:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -1581,27 +1816,27 @@ TEXT ·sdivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_44
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_43:
+vector_46:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_43
+	JLT     vector_46
 
-rest_44:
+rest_47:
 	TESTQ      DI, DI
-	JE         done_45
+	JE         done_48
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VDIVPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_45:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -1632,10 +1867,10 @@ TEXT ·slesserAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_47
+	JE      rest_50
 	PCALIGN $0x40
 
-vector_46:
+vector_49:
 	VMOVUPS   (DX)(AX*1), Y0
 	VMOVUPS   (BX)(AX*1), Y1
 	VMINPS    Y1, Y0, Y1
@@ -1644,11 +1879,11 @@ vector_46:
 	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_46
+	JLT       vector_49
 
-rest_47:
+rest_50:
 	TESTQ      DI, DI
-	JE         done_48
+	JE         done_51
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMINPS     Y1, Y0, Y1
@@ -1656,7 +1891,7 @@ rest_47:
 	VBLENDVPS  Y2, Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (CX)(AX*1)
 
-done_48:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -1687,10 +1922,10 @@ TEXT ·sgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_50
+	JE      rest_53
 	PCALIGN $0x40
 
-vector_49:
+vector_52:
 	VMOVUPS   (DX)(AX*1), Y0
 	VMOVUPS   (BX)(AX*1), Y1
 	VMAXPS    Y1, Y0, Y1
@@ -1699,11 +1934,11 @@ vector_49:
 	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_49
+	JLT       vector_52
 
-rest_50:
+rest_53:
 	TESTQ      DI, DI
-	JE         done_51
+	JE         done_54
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMAXPS     Y1, Y0, Y1
@@ -1711,7 +1946,7 @@ rest_50:
 	VBLENDVPS  Y2, Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (CX)(AX*1)
 
-done_51:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -1743,10 +1978,10 @@ TEXT ·slessAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_53
+	JE      rest_56
 	PCALIGN $0x40
 
-vector_52:
+vector_55:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VCMPPS  $0x11, Y1, Y0, Y0
@@ -1754,18 +1989,18 @@ vector_52:
 	VMOVUPS Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_52
+	JLT     vector_55
 
-rest_53:
+rest_56:
 	TESTQ      DI, DI
-	JE         done_54
+	JE         done_57
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VCMPPS     $0x11, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
-done_54:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -1797,10 +2032,10 @@ TEXT ·slessOrEqualAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_56
+	JE      rest_59
 	PCALIGN $0x40
 
-vector_55:
+vector_58:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VCMPPS  $0x12, Y1, Y0, Y0
@@ -1808,18 +2043,18 @@ vector_55:
 	VMOVUPS Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_55
+	JLT     vector_58
 
-rest_56:
+rest_59:
 	TESTQ      DI, DI
-	JE         done_57
+	JE         done_60
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VCMPPS     $0x12, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
-done_57:
+done_60:
 	VZEROUPPER
 	RET
 
@@ -1851,10 +2086,10 @@ TEXT ·sequalAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_59
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_58:
+vector_61:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VCMPPS  $0x00, Y1, Y0, Y0
@@ -1862,18 +2097,18 @@ vector_58:
 	VMOVUPS Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_58
+	JLT     vector_61
 
-rest_59:
+rest_62:
 	TESTQ      DI, DI
-	JE         done_60
+	JE         done_63
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VCMPPS     $0x00, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
-done_60:
+done_63:
 	VZEROUPPER
 	RET
 
@@ -1905,10 +2140,10 @@ TEXT ·sdiffersAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_62
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_61:
+vector_64:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VCMPPS  $0x04, Y1, Y0, Y0
@@ -1916,18 +2151,18 @@ vector_61:
 	VMOVUPS Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_61
+	JLT     vector_64
 
-rest_62:
+rest_65:
 	TESTQ      DI, DI
-	JE         done_63
+	JE         done_66
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VCMPPS     $0x04, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
-done_63:
+done_66:
 	VZEROUPPER
 	RET
 
@@ -1959,10 +2194,10 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_65
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_64:
+vector_67:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VMULPS  Y0, Y0, Y0
@@ -1971,11 +2206,11 @@ vector_64:
 	VMOVUPS Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_64
+	JLT     vector_67
 
-rest_65:
+rest_68:
 	TESTQ      DI, DI
-	JE         done_66
+	JE         done_69
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VMULPS     Y0, Y0, Y0
@@ -1983,7 +2218,7 @@ rest_65:
 	VMULPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(CX*1)
 
-done_66:
+done_69:
 	VZEROUPPER
 	RET
 
@@ -2017,10 +2252,10 @@ TEXT ·sgeluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_68
+	JE      rest_71
 	PCALIGN $0x40
 
-vector_67:
+vector_70:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2031,11 +2266,11 @@ vector_67:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y6
-	VFMADD213PS  1696(AX), Y0, Y6
-	VFMADD213PS  1664(AX), Y0, Y6
-	VFMADD213PS  1632(AX), Y0, Y6
-	VFMADD213PS  1600(AX), Y0, Y6
+	VMOVUPS      1952(AX), Y6
+	VFMADD213PS  1920(AX), Y0, Y6
+	VFMADD213PS  1888(AX), Y0, Y6
+	VFMADD213PS  1856(AX), Y0, Y6
+	VFMADD213PS  1824(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2055,27 +2290,27 @@ vector_67:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1568(AX), Y6
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1760(AX), Y1, Y6
+	VFMADD213PS  1728(AX), Y1, Y6
+	VFMADD213PS  1696(AX), Y1, Y6
+	VFMADD213PS  1664(AX), Y1, Y6
+	VFMADD213PS  1632(AX), Y1, Y6
+	VFMADD213PS  1600(AX), Y1, Y6
+	VFMADD213PS  1568(AX), Y1, Y6
 	VFMADD213PS  1536(AX), Y1, Y6
 	VFMADD213PS  1504(AX), Y1, Y6
-	VFMADD213PS  1472(AX), Y1, Y6
-	VFMADD213PS  1440(AX), Y1, Y6
-	VFMADD213PS  1408(AX), Y1, Y6
-	VFMADD213PS  1376(AX), Y1, Y6
-	VFMADD213PS  1344(AX), Y1, Y6
-	VFMADD213PS  1312(AX), Y1, Y6
-	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMOVUPS      Y5, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_67
+	JLT          vector_70
 
-rest_68:
+rest_71:
 	TESTQ        DI, DI
-	JE           done_69
+	JE           done_72
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2086,11 +2321,11 @@ rest_68:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y6
-	VFMADD213PS  1696(AX), Y0, Y6
-	VFMADD213PS  1664(AX), Y0, Y6
-	VFMADD213PS  1632(AX), Y0, Y6
-	VFMADD213PS  1600(AX), Y0, Y6
+	VMOVUPS      1952(AX), Y6
+	VFMADD213PS  1920(AX), Y0, Y6
+	VFMADD213PS  1888(AX), Y0, Y6
+	VFMADD213PS  1856(AX), Y0, Y6
+	VFMADD213PS  1824(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2110,22 +2345,22 @@ rest_68:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1568(AX), Y6
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1760(AX), Y1, Y6
+	VFMADD213PS  1728(AX), Y1, Y6
+	VFMADD213PS  1696(AX), Y1, Y6
+	VFMADD213PS  1664(AX), Y1, Y6
+	VFMADD213PS  1632(AX), Y1, Y6
+	VFMADD213PS  1600(AX), Y1, Y6
+	VFMADD213PS  1568(AX), Y1, Y6
 	VFMADD213PS  1536(AX), Y1, Y6
 	VFMADD213PS  1504(AX), Y1, Y6
-	VFMADD213PS  1472(AX), Y1, Y6
-	VFMADD213PS  1440(AX), Y1, Y6
-	VFMADD213PS  1408(AX), Y1, Y6
-	VFMADD213PS  1376(AX), Y1, Y6
-	VFMADD213PS  1344(AX), Y1, Y6
-	VFMADD213PS  1312(AX), Y1, Y6
-	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 
-done_69:
+done_72:
 	VZEROUPPER
 	RET
 
@@ -2160,10 +2395,10 @@ TEXT ·sgeluBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_71
+	JE      rest_74
 	PCALIGN $0x40
 
-vector_70:
+vector_73:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2174,11 +2409,11 @@ vector_70:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y6
-	VFMADD213PS  1696(AX), Y0, Y6
-	VFMADD213PS  1664(AX), Y0, Y6
-	VFMADD213PS  1632(AX), Y0, Y6
-	VFMADD213PS  1600(AX), Y0, Y6
+	VMOVUPS      1952(AX), Y6
+	VFMADD213PS  1920(AX), Y0, Y6
+	VFMADD213PS  1888(AX), Y0, Y6
+	VFMADD213PS  1856(AX), Y0, Y6
+	VFMADD213PS  1824(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2198,16 +2433,16 @@ vector_70:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1568(AX), Y6
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1760(AX), Y1, Y6
+	VFMADD213PS  1728(AX), Y1, Y6
+	VFMADD213PS  1696(AX), Y1, Y6
+	VFMADD213PS  1664(AX), Y1, Y6
+	VFMADD213PS  1632(AX), Y1, Y6
+	VFMADD213PS  1600(AX), Y1, Y6
+	VFMADD213PS  1568(AX), Y1, Y6
 	VFMADD213PS  1536(AX), Y1, Y6
 	VFMADD213PS  1504(AX), Y1, Y6
-	VFMADD213PS  1472(AX), Y1, Y6
-	VFMADD213PS  1440(AX), Y1, Y6
-	VFMADD213PS  1408(AX), Y1, Y6
-	VFMADD213PS  1376(AX), Y1, Y6
-	VFMADD213PS  1344(AX), Y1, Y6
-	VFMADD213PS  1312(AX), Y1, Y6
-	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -2221,11 +2456,11 @@ vector_70:
 	VMOVUPS      Y1, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_70
+	JLT          vector_73
 
-rest_71:
+rest_74:
 	TESTQ        R8, R8
-	JE           done_72
+	JE           done_75
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2236,11 +2471,11 @@ rest_71:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y6
-	VFMADD213PS  1696(AX), Y0, Y6
-	VFMADD213PS  1664(AX), Y0, Y6
-	VFMADD213PS  1632(AX), Y0, Y6
-	VFMADD213PS  1600(AX), Y0, Y6
+	VMOVUPS      1952(AX), Y6
+	VFMADD213PS  1920(AX), Y0, Y6
+	VFMADD213PS  1888(AX), Y0, Y6
+	VFMADD213PS  1856(AX), Y0, Y6
+	VFMADD213PS  1824(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2260,16 +2495,16 @@ rest_71:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1568(AX), Y6
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1760(AX), Y1, Y6
+	VFMADD213PS  1728(AX), Y1, Y6
+	VFMADD213PS  1696(AX), Y1, Y6
+	VFMADD213PS  1664(AX), Y1, Y6
+	VFMADD213PS  1632(AX), Y1, Y6
+	VFMADD213PS  1600(AX), Y1, Y6
+	VFMADD213PS  1568(AX), Y1, Y6
 	VFMADD213PS  1536(AX), Y1, Y6
 	VFMADD213PS  1504(AX), Y1, Y6
-	VFMADD213PS  1472(AX), Y1, Y6
-	VFMADD213PS  1440(AX), Y1, Y6
-	VFMADD213PS  1408(AX), Y1, Y6
-	VFMADD213PS  1376(AX), Y1, Y6
-	VFMADD213PS  1344(AX), Y1, Y6
-	VFMADD213PS  1312(AX), Y1, Y6
-	VFMADD213PS  1280(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -2282,7 +2517,7 @@ rest_71:
 	VMULPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y15, (DX)(CX*1)
 
-done_72:
+done_75:
 	VZEROUPPER
 	RET
 
@@ -2318,10 +2553,10 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_74
+	JE      rest_77
 	PCALIGN $0x40
 
-vector_73:
+vector_76:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -2336,11 +2571,11 @@ vector_73:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -2366,11 +2601,11 @@ vector_73:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_73
+	JLT          vector_76
 
-rest_74:
+rest_77:
 	TESTQ        R8, R8
-	JE           done_75
+	JE           done_78
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -2385,11 +2620,11 @@ rest_74:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1728(AX), Y2
-	VFMADD213PS  1696(AX), Y0, Y2
-	VFMADD213PS  1664(AX), Y0, Y2
-	VFMADD213PS  1632(AX), Y0, Y2
-	VFMADD213PS  1600(AX), Y0, Y2
+	VMOVUPS      1952(AX), Y2
+	VFMADD213PS  1920(AX), Y0, Y2
+	VFMADD213PS  1888(AX), Y0, Y2
+	VFMADD213PS  1856(AX), Y0, Y2
+	VFMADD213PS  1824(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -2414,7 +2649,7 @@ rest_74:
 	VMULPS       Y9, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_75:
+done_78:
 	VZEROUPPER
 	RET
 
@@ -2445,25 +2680,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_77
+	JE           rest_80
 	PCALIGN      $0x40
 
-vector_76:
+vector_79:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_76
+	JLT     vector_79
 
-rest_77:
+rest_80:
 	TESTQ      SI, SI
-	JE         done_78
+	JE         done_81
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_78:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -2505,10 +2740,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_80
+	JE           rest_83
 	PCALIGN      $0x40
 
-vector_79:
+vector_82:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -2534,11 +2769,11 @@ vector_79:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_79
+	JLT     vector_82
 
-rest_80:
+rest_83:
 	TESTQ      R8, R8
-	JE         done_81
+	JE         done_84
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -2563,7 +2798,7 @@ rest_80:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_81:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -2595,10 +2830,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_83
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_82:
+vector_85:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2608,11 +2843,11 @@ vector_82:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_82
+	JLT     vector_85
 
-rest_83:
+rest_86:
 	TESTQ      SI, SI
-	JE         done_84
+	JE         done_87
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2621,7 +2856,7 @@ rest_83:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_84:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -2655,10 +2890,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_86
+	JE           rest_89
 	PCALIGN      $0x40
 
-vector_85:
+vector_88:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2672,11 +2907,11 @@ vector_85:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_85
+	JLT     vector_88
 
-rest_86:
+rest_89:
 	TESTQ      DI, DI
-	JE         done_87
+	JE         done_90
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2689,7 +2924,7 @@ rest_86:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_87:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -2720,10 +2955,10 @@ TEXT ·ssumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_89
+	JE      rest_92
 	PCALIGN $0x40
 
-vector_88:
+vector_91:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2732,11 +2967,11 @@ vector_88:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_88
+	JLT          vector_91
 
-rest_89:
+rest_92:
 	TESTQ        BX, BX
-	JE           done_90
+	JE           done_93
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2744,7 +2979,7 @@ rest_89:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_90:
+done_93:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -2782,10 +3017,10 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_92
+	JE      rest_95
 	PCALIGN $0x40
 
-vector_91:
+vector_94:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2794,11 +3029,11 @@ vector_91:
 	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_91
+	JLT          vector_94
 
-rest_92:
+rest_95:
 	TESTQ        BX, BX
-	JE           done_93
+	JE           done_96
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2806,7 +3041,7 @@ rest_92:
 	VFMADD231PD  Y3, Y3, Y1
 	VFMADD231PD  Y2, Y2, Y0
 
-done_93:
+done_96:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -2845,13 +3080,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_94:
+row_97:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_96
+	JE      rest_99
 	PCALIGN $0x40
 
-vector_95:
+vector_98:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -2862,11 +3097,11 @@ vector_95:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_95
+	JLT          vector_98
 
-rest_96:
+rest_99:
 	TESTQ        R8, R8
-	JE           done_97
+	JE           done_100
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -2876,10 +3111,10 @@ rest_96:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_97:
+done_100:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_94
+	JNE  row_97
 	VZEROUPPER
 	RET
 
@@ -2915,28 +3150,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_98:
+row_101:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_100
+	JE      rest_103
 	PCALIGN $0x40
 
-vector_99:
+vector_102:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_99
+	JLT     vector_102
 
-rest_100:
+rest_103:
 	TESTQ      R8, R8
-	JE         done_101
+	JE         done_104
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_101:
+done_104:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2949,10 +3184,10 @@ done_101:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_103
+	JE           rest_106
 	PCALIGN      $0x40
 
-vector_102:
+vector_105:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -2962,11 +3197,11 @@ vector_102:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1728(AX), Y4
-	VFMADD213PS  1696(AX), Y2, Y4
-	VFMADD213PS  1664(AX), Y2, Y4
-	VFMADD213PS  1632(AX), Y2, Y4
-	VFMADD213PS  1600(AX), Y2, Y4
+	VMOVUPS      1952(AX), Y4
+	VFMADD213PS  1920(AX), Y2, Y4
+	VFMADD213PS  1888(AX), Y2, Y4
+	VFMADD213PS  1856(AX), Y2, Y4
+	VFMADD213PS  1824(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2983,11 +3218,11 @@ vector_102:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_102
+	JLT          vector_105
 
-rest_103:
+rest_106:
 	TESTQ        R8, R8
-	JE           done_104
+	JE           done_107
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -2998,11 +3233,11 @@ rest_103:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1728(AX), Y4
-	VFMADD213PS  1696(AX), Y2, Y4
-	VFMADD213PS  1664(AX), Y2, Y4
-	VFMADD213PS  1632(AX), Y2, Y4
-	VFMADD213PS  1600(AX), Y2, Y4
+	VMOVUPS      1952(AX), Y4
+	VFMADD213PS  1920(AX), Y2, Y4
+	VFMADD213PS  1888(AX), Y2, Y4
+	VFMADD213PS  1856(AX), Y2, Y4
+	VFMADD213PS  1824(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3018,7 +3253,7 @@ rest_103:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_104:
+done_107:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3031,29 +3266,29 @@ done_104:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_106
+	JE           rest_109
 	PCALIGN      $0x40
 
-vector_105:
+vector_108:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_105
+	JLT     vector_108
 
-rest_106:
+rest_109:
 	TESTQ      R8, R8
-	JE         done_107
+	JE         done_110
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_107:
+done_110:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_98
+	JNE  row_101
 	VZEROUPPER
 	RET
 
@@ -3084,29 +3319,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_108:
+row_111:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_110
+	JE      rest_113
 	PCALIGN $0x40
 
-vector_109:
+vector_112:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_109
+	JLT         vector_112
 
-rest_110:
+rest_113:
 	TESTQ       R8, R8
-	JE          done_111
+	JE          done_114
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_111:
+done_114:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3116,10 +3351,10 @@ done_111:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_113
+	JE           rest_116
 	PCALIGN      $0x40
 
-vector_112:
+vector_115:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -3127,23 +3362,23 @@ vector_112:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_112
+	JLT     vector_115
 
-rest_113:
+rest_116:
 	TESTQ      R8, R8
-	JE         done_114
+	JE         done_117
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_114:
+done_117:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_108
+	JNE  row_111
 	VZEROUPPER
 	RET
 
@@ -3174,33 +3409,33 @@ TEXT ·stopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_115:
+row_118:
 	VMOVUPS Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_117
+	JE      rest_120
 	PCALIGN $0x40
 
-vector_116:
+vector_119:
 	VMOVUPS   (SI)(R8*1), Y1
 	VMAXPS    Y0, Y1, Y0
 	VCMPPS    $0x03, Y1, Y1, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_116
+	JLT       vector_119
 
-rest_117:
+rest_120:
 	TESTQ      DI, DI
-	JE         done_118
+	JE         done_121
 	VMASKMOVPS (SI)(R8*1), Y15, Y1
 	VBLENDVPS  Y15, Y1, Y12, Y1
 	VMAXPS     Y0, Y1, Y0
 	VCMPPS     $0x03, Y1, Y1, Y3
 	VBLENDVPS  Y3, Y1, Y2, Y2
 
-done_118:
+done_121:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -3221,7 +3456,7 @@ done_118:
 	ADDQ         DX, SI
 	ADDQ         $0x04, BX
 	DECQ         CX
-	JNE          row_115
+	JNE          row_118
 	VZEROUPPER
 	RET
 
@@ -3256,28 +3491,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_119:
+row_122:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_121
+	JE      rest_124
 	PCALIGN $0x40
 
-vector_120:
+vector_123:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_120
+	JLT     vector_123
 
-rest_121:
+rest_124:
 	TESTQ      R9, R9
-	JE         done_122
+	JE         done_125
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_122:
+done_125:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3291,10 +3526,10 @@ done_122:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_124
+	JE           rest_127
 	PCALIGN      $0x40
 
-vector_123:
+vector_126:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3304,11 +3539,11 @@ vector_123:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1728(AX), Y4
-	VFMADD213PS  1696(AX), Y2, Y4
-	VFMADD213PS  1664(AX), Y2, Y4
-	VFMADD213PS  1632(AX), Y2, Y4
-	VFMADD213PS  1600(AX), Y2, Y4
+	VMOVUPS      1952(AX), Y4
+	VFMADD213PS  1920(AX), Y2, Y4
+	VFMADD213PS  1888(AX), Y2, Y4
+	VFMADD213PS  1856(AX), Y2, Y4
+	VFMADD213PS  1824(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3324,11 +3559,11 @@ vector_123:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_123
+	JLT          vector_126
 
-rest_124:
+rest_127:
 	TESTQ        R9, R9
-	JE           done_125
+	JE           done_128
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3339,11 +3574,11 @@ rest_124:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1728(AX), Y4
-	VFMADD213PS  1696(AX), Y2, Y4
-	VFMADD213PS  1664(AX), Y2, Y4
-	VFMADD213PS  1632(AX), Y2, Y4
-	VFMADD213PS  1600(AX), Y2, Y4
+	VMOVUPS      1952(AX), Y4
+	VFMADD213PS  1920(AX), Y2, Y4
+	VFMADD213PS  1888(AX), Y2, Y4
+	VFMADD213PS  1856(AX), Y2, Y4
+	VFMADD213PS  1824(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3358,7 +3593,7 @@ rest_124:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_125:
+done_128:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3371,7 +3606,7 @@ done_125:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_119
+	JNE          row_122
 	VZEROUPPER
 	RET
 
@@ -3412,27 +3647,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_126:
+row_129:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_128
+	JE      rest_131
 	PCALIGN $0x40
 
-vector_127:
+vector_130:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_127
+	JLT     vector_130
 
-rest_128:
+rest_131:
 	TESTQ      R11, R11
-	JE         done_129
+	JE         done_132
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_129:
+done_132:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3445,26 +3680,26 @@ done_129:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_131
+	JE           rest_134
 	PCALIGN      $0x40
 
-vector_130:
+vector_133:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_130
+	JLT         vector_133
 
-rest_131:
+rest_134:
 	TESTQ       R11, R11
-	JE          done_132
+	JE          done_135
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_132:
+done_135:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -3479,57 +3714,57 @@ done_132:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_134
+	JE           rest_137
 	PCALIGN      $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_136
+	JE      without_139
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_136:
+without_139:
 	TESTQ   R10, R10
-	JE      without_137
+	JE      without_140
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_137:
+without_140:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_133
+	JLT     vector_136
 
-rest_134:
+rest_137:
 	TESTQ      R11, R11
-	JE         done_135
+	JE         done_138
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_138
+	JE         without_141
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_138:
+without_141:
 	TESTQ      R10, R10
-	JE         without_139
+	JE         without_142
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_139:
+without_142:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_135:
+done_138:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_126
+	JNE  row_129
 	VZEROUPPER
 	RET
 
@@ -3568,24 +3803,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_140:
+row_143:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_142
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_141:
+vector_144:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_144
+	JE      without_147
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_144:
+without_147:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3593,18 +3828,18 @@ without_144:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_141
+	JLT         vector_144
 
-rest_142:
+rest_145:
 	TESTQ      R11, R11
-	JE         done_143
+	JE         done_146
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_145
+	JE         without_148
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_145:
+without_148:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3612,7 +3847,7 @@ without_145:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_143:
+done_146:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -3631,17 +3866,17 @@ done_143:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_147
+	JE           rest_150
 	PCALIGN      $0x40
 
-vector_146:
+vector_149:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_149
+	JE      without_152
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_149:
+without_152:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3651,18 +3886,18 @@ without_149:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_146
+	JLT          vector_149
 
-rest_147:
+rest_150:
 	TESTQ      R11, R11
-	JE         done_148
+	JE         done_151
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_150
+	JE         without_153
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_150:
+without_153:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3671,14 +3906,14 @@ without_150:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_148:
+done_151:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_140
+	JNE  row_143
 	VZEROUPPER
 	RET
 
@@ -3712,15 +3947,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_151:
+row_154:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_153
+	JE           rest_156
 	PCALIGN      $0x40
 
-vector_152:
+vector_155:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3733,11 +3968,11 @@ vector_152:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_152
+	JLT         vector_155
 
-rest_153:
+rest_156:
 	TESTQ       R11, R11
-	JE          done_154
+	JE          done_157
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3749,13 +3984,13 @@ rest_153:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_154:
+done_157:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_151
+	JNE  row_154
 	VZEROUPPER
 	RET
 
@@ -3786,34 +4021,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_155:
+row_158:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_157
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_156:
+vector_159:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_156
+	JLT     vector_159
 
-rest_157:
+rest_160:
 	TESTQ      R8, R8
-	JE         done_158
+	JE         done_161
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_158:
+done_161:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_155
+	JNE  row_158
 	VZEROUPPER
 	RET
 
@@ -3847,36 +4082,96 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_159:
+row_162:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_161
+	JE           rest_164
 	PCALIGN      $0x40
 
-vector_160:
+vector_163:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_160
+	JLT         vector_163
 
-rest_161:
+rest_164:
 	TESTQ       R9, R9
-	JE          done_162
+	JE          done_165
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_162:
+done_165:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_159
+	JNE  row_162
+	VZEROUPPER
+	RET
+
+// func sscaleRowsAVX2(rows int, n int, y *float32, ld int, x *float32, factor *float32)
+// Requires: AVX, CMOV
+TEXT ·sscaleRowsAVX2(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	SHLQ    $0x02, BX
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x02, R8
+	SHLQ    $0x02, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000008, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x02, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_166:
+	VBROADCASTSS (DI), Y1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_168
+	PCALIGN      $0x40
+
+vector_167:
+	VMOVUPS (SI)(R10*1), Y0
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (DX)(R10*1)
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_167
+
+rest_168:
+	TESTQ      R9, R9
+	JE         done_169
+	VMASKMOVPS (SI)(R10*1), Y15, Y0
+	VMULPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(R10*1)
+
+done_169:
+	ADDQ BX, DX
+	ADDQ CX, SI
+	ADDQ $0x04, DI
+	DECQ AX
+	JNE  row_166
 	VZEROUPPER
 	RET
 
@@ -3908,33 +4203,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_163:
+row_170:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_165
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_164:
+vector_171:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_164
+	JLT     vector_171
 
-rest_165:
+rest_172:
 	TESTQ      R8, R8
-	JE         done_166
+	JE         done_173
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_166:
+done_173:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_163
+	JNE  row_170
 	VZEROUPPER
 	RET
 
@@ -4054,131 +4349,159 @@ DATA dconstants<>+896(SB)/8, $0x43300000000003fe
 DATA dconstants<>+904(SB)/8, $0x43300000000003fe
 DATA dconstants<>+912(SB)/8, $0x43300000000003fe
 DATA dconstants<>+920(SB)/8, $0x43300000000003fe
-DATA dconstants<>+928(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+936(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+944(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+952(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+960(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+968(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+976(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+984(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+992(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1000(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1008(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1016(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1024(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1032(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1040(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1048(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1056(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1064(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1072(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1080(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1088(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1096(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1104(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1112(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1120(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1128(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1136(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1144(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1152(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1160(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1168(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1176(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1184(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1192(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1200(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1208(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1216(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1224(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1232(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1240(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1248(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1256(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1264(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1272(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1280(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1288(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1296(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1304(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1312(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1320(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1328(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1336(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1344(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1352(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1360(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1368(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1376(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1384(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1392(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1400(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1408(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1416(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1424(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1432(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1440(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1448(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1456(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1464(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1472(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1480(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1488(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1496(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1504(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1512(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1520(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1528(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1536(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1544(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1552(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1560(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1568(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1576(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1584(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1592(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1600(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1608(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1616(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1624(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1632(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1640(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1648(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1656(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1664(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1672(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1680(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1688(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1696(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1704(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1712(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1720(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1728(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1736(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1744(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1752(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1760(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1768(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1776(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1784(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1792(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1800(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1808(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1816(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1824(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1832(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1840(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1848(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1856(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1864(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1872(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1880(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1888(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1896(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1904(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1912(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $1920
+DATA dconstants<>+928(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+936(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+944(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+952(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+960(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+968(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+976(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+984(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+992(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1000(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1008(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1016(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1024(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1032(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1040(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1048(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+1056(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1064(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1072(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1080(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+1088(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1096(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1104(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1112(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+1120(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1128(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1136(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1144(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+1152(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1160(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1168(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1176(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+1184(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1192(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1200(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1208(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+1216(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1224(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1232(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1240(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+1248(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1256(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1264(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1272(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+1280(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1288(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1296(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1304(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+1312(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1320(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1328(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1336(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+1344(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1352(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1360(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1368(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1376(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1384(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1392(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1400(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1408(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1416(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1424(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1432(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1440(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1448(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1456(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1464(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1472(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1480(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1488(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1496(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1504(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1512(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1520(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1528(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1536(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1544(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1552(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1560(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1568(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1576(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1584(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1592(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1600(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1608(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1616(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1624(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1632(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1640(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1648(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1656(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1664(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1672(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1680(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1688(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1696(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1704(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1712(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1720(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1728(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1736(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1744(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1752(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1760(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1768(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1776(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1784(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1792(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1800(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1808(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1816(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1824(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1832(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1840(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1848(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1856(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1864(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1872(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1880(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1888(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1896(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1904(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1912(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1920(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1928(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1936(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1944(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1952(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1960(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1968(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1976(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1984(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1992(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2000(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2008(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+2016(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2024(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2032(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2040(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+2048(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2056(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2064(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2072(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+2080(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2088(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2096(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2104(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+2112(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2120(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2128(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+2136(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $2144
 
 // func dexpAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -4208,10 +4531,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_168
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_167:
+vector_174:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4220,16 +4543,16 @@ vector_167:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4247,11 +4570,11 @@ vector_167:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_167
+	JLT          vector_174
 
-rest_168:
+rest_175:
 	TESTQ        DI, DI
-	JE           done_169
+	JE           done_176
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4260,16 +4583,16 @@ rest_168:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4286,7 +4609,7 @@ rest_168:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_169:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -4319,10 +4642,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_171
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_170:
+vector_177:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4333,16 +4656,16 @@ vector_170:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -4357,11 +4680,11 @@ vector_170:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_170
+	JLT          vector_177
 
-rest_171:
+rest_178:
 	TESTQ        DI, DI
-	JE           done_172
+	JE           done_179
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4372,16 +4695,16 @@ rest_171:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -4395,7 +4718,7 @@ rest_171:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_172:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -4427,10 +4750,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_174
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_173:
+vector_180:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4443,16 +4766,16 @@ vector_173:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4472,11 +4795,11 @@ vector_173:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_173
+	JLT          vector_180
 
-rest_174:
+rest_181:
 	TESTQ        DI, DI
-	JE           done_175
+	JE           done_182
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4489,16 +4812,16 @@ rest_174:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4517,7 +4840,7 @@ rest_174:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_175:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -4548,25 +4871,25 @@ TEXT ·dabsAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_177
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_176:
+vector_183:
 	VMOVUPD (BX)(CX*1), Y0
 	VANDNPS Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_176
+	JLT     vector_183
 
-rest_177:
+rest_184:
 	TESTQ      SI, SI
-	JE         done_178
+	JE         done_185
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_178:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -4598,27 +4921,27 @@ TEXT ·dsignAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_180
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_179:
+vector_186:
 	VMOVUPD (BX)(CX*1), Y0
 	VANDPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_179
+	JLT     vector_186
 
-rest_180:
+rest_187:
 	TESTQ      SI, SI
-	JE         done_181
+	JE         done_188
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDPS     Y1, Y0, Y0
 	VORPS      Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_181:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -4648,25 +4971,25 @@ TEXT ·dceilAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_183
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_182:
+vector_189:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_182
+	JLT      vector_189
 
-rest_183:
+rest_190:
 	TESTQ      SI, SI
-	JE         done_184
+	JE         done_191
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x0a, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_184:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -4696,25 +5019,25 @@ TEXT ·dfloorAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_186
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_185:
+vector_192:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_185
+	JLT      vector_192
 
-rest_186:
+rest_193:
 	TESTQ      SI, SI
-	JE         done_187
+	JE         done_194
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x09, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_187:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -4744,25 +5067,25 @@ TEXT ·dsqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_189
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_188:
+vector_195:
 	VMOVUPD (DX)(AX*1), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_188
+	JLT     vector_195
 
-rest_189:
+rest_196:
 	TESTQ      SI, SI
-	JE         done_190
+	JE         done_197
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_190:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -4793,25 +5116,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_192
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_191:
+vector_198:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_191
+	JLT     vector_198
 
-rest_192:
+rest_199:
 	TESTQ      SI, SI
-	JE         done_193
+	JE         done_200
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_193:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -4842,27 +5165,27 @@ TEXT ·dinverseSqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_195
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_194:
+vector_201:
 	VMOVUPD (BX)(CX*1), Y0
 	VSQRTPD Y0, Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_194
+	JLT     vector_201
 
-rest_195:
+rest_202:
 	TESTQ      SI, SI
-	JE         done_196
+	JE         done_203
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_196:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -4892,27 +5215,27 @@ TEXT ·dcubeAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_198
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_197:
+vector_204:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y0, Y0, Y1
 	VMULPD  Y0, Y1, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_197
+	JLT     vector_204
 
-rest_198:
+rest_205:
 	TESTQ      SI, SI
-	JE         done_199
+	JE         done_206
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y0, Y0, Y1
 	VMULPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_199:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -4942,10 +5265,10 @@ TEXT ·dlnAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_201
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_200:
+vector_207:
 	VMOVUPD   (BX)(CX*1), Y0
 	VMOVUPD   Y0, Y1
 	VMULPD    704(AX), Y0, Y4
@@ -4967,37 +5290,37 @@ vector_200:
 	VDIVPD    Y4, Y0, Y3
 	VMULPD    Y3, Y3, Y4
 	VMULPD    Y4, Y4, Y5
-	VMOVUPD   1248(AX), Y6
+	VMOVUPD   1312(AX), Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1248(AX), Y6, Y6
 	VMULPD    Y5, Y6, Y6
 	VADDPD    1184(AX), Y6, Y6
 	VMULPD    Y5, Y6, Y6
 	VADDPD    1120(AX), Y6, Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1056(AX), Y6, Y6
 	VMULPD    Y6, Y4, Y4
-	VMOVUPD   1216(AX), Y6
+	VMOVUPD   1280(AX), Y6
+	VMULPD    Y5, Y6, Y6
+	VADDPD    1216(AX), Y6, Y6
 	VMULPD    Y5, Y6, Y6
 	VADDPD    1152(AX), Y6, Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1088(AX), Y6, Y6
 	VMULPD    Y6, Y5, Y5
 	VADDPD    Y5, Y4, Y6
 	VMULPD    800(AX), Y0, Y4
 	VMULPD    Y0, Y4, Y4
 	VADDPD    Y4, Y6, Y6
 	VMULPD    Y3, Y6, Y6
-	VMULPD    960(AX), Y2, Y5
+	VMULPD    1024(AX), Y2, Y5
 	VADDPD    Y5, Y6, Y6
 	VSUBPD    Y6, Y4, Y4
 	VSUBPD    Y0, Y4, Y4
-	VMULPD    928(AX), Y2, Y0
+	VMULPD    992(AX), Y2, Y0
 	VSUBPD    Y4, Y0, Y0
 	VSUBPD    736(AX), Y0, Y4
 	VCMPPD    $0x11, 672(AX), Y1, Y5
 	VBLENDVPD Y5, Y4, Y0, Y0
-	VCMPPD    $0x15, 992(AX), Y1, Y5
+	VCMPPD    $0x15, 1056(AX), Y1, Y5
 	VBLENDVPD Y5, Y1, Y0, Y0
-	VMOVUPD   1024(AX), Y4
+	VMOVUPD   1088(AX), Y4
 	VCMPPD    $0x11, 448(AX), Y1, Y5
 	VBLENDVPD Y5, Y4, Y0, Y0
 	VMOVUPD   224(AX), Y4
@@ -5006,11 +5329,11 @@ vector_200:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, SI
-	JLT       vector_200
+	JLT       vector_207
 
-rest_201:
+rest_208:
 	TESTQ      DI, DI
-	JE         done_202
+	JE         done_209
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMOVUPD    Y0, Y1
 	VMULPD     704(AX), Y0, Y4
@@ -5032,37 +5355,37 @@ rest_201:
 	VDIVPD     Y4, Y0, Y3
 	VMULPD     Y3, Y3, Y4
 	VMULPD     Y4, Y4, Y5
-	VMOVUPD    1248(AX), Y6
+	VMOVUPD    1312(AX), Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1248(AX), Y6, Y6
 	VMULPD     Y5, Y6, Y6
 	VADDPD     1184(AX), Y6, Y6
 	VMULPD     Y5, Y6, Y6
 	VADDPD     1120(AX), Y6, Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1056(AX), Y6, Y6
 	VMULPD     Y6, Y4, Y4
-	VMOVUPD    1216(AX), Y6
+	VMOVUPD    1280(AX), Y6
+	VMULPD     Y5, Y6, Y6
+	VADDPD     1216(AX), Y6, Y6
 	VMULPD     Y5, Y6, Y6
 	VADDPD     1152(AX), Y6, Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1088(AX), Y6, Y6
 	VMULPD     Y6, Y5, Y5
 	VADDPD     Y5, Y4, Y6
 	VMULPD     800(AX), Y0, Y4
 	VMULPD     Y0, Y4, Y4
 	VADDPD     Y4, Y6, Y6
 	VMULPD     Y3, Y6, Y6
-	VMULPD     960(AX), Y2, Y5
+	VMULPD     1024(AX), Y2, Y5
 	VADDPD     Y5, Y6, Y6
 	VSUBPD     Y6, Y4, Y4
 	VSUBPD     Y0, Y4, Y4
-	VMULPD     928(AX), Y2, Y0
+	VMULPD     992(AX), Y2, Y0
 	VSUBPD     Y4, Y0, Y0
 	VSUBPD     736(AX), Y0, Y4
 	VCMPPD     $0x11, 672(AX), Y1, Y5
 	VBLENDVPD  Y5, Y4, Y0, Y0
-	VCMPPD     $0x15, 992(AX), Y1, Y5
+	VCMPPD     $0x15, 1056(AX), Y1, Y5
 	VBLENDVPD  Y5, Y1, Y0, Y0
-	VMOVUPD    1024(AX), Y4
+	VMOVUPD    1088(AX), Y4
 	VCMPPD     $0x11, 448(AX), Y1, Y5
 	VBLENDVPD  Y5, Y4, Y0, Y0
 	VMOVUPD    224(AX), Y4
@@ -5070,7 +5393,7 @@ rest_201:
 	VBLENDVPD  Y5, Y4, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_202:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5101,27 +5424,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_204
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_203:
+vector_210:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_203
+	JLT     vector_210
 
-rest_204:
+rest_211:
 	TESTQ      DI, DI
-	JE         done_205
+	JE         done_212
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_205:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -5152,27 +5475,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_207
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_206:
+vector_213:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_206
+	JLT     vector_213
 
-rest_207:
+rest_214:
 	TESTQ      DI, DI
-	JE         done_208
+	JE         done_215
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_208:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -5203,27 +5526,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_210
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_209:
+vector_216:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_209
+	JLT     vector_216
 
-rest_210:
+rest_217:
 	TESTQ      DI, DI
-	JE         done_211
+	JE         done_218
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_211:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -5254,10 +5577,10 @@ TEXT ·dlesserAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_213
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_212:
+vector_219:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMINPD    Y1, Y0, Y1
@@ -5266,11 +5589,11 @@ vector_212:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_212
+	JLT       vector_219
 
-rest_213:
+rest_220:
 	TESTQ      DI, DI
-	JE         done_214
+	JE         done_221
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMINPD     Y1, Y0, Y1
@@ -5278,7 +5601,7 @@ rest_213:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_214:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -5309,10 +5632,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_216
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_215:
+vector_222:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -5321,11 +5644,11 @@ vector_215:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_215
+	JLT       vector_222
 
-rest_216:
+rest_223:
 	TESTQ      DI, DI
-	JE         done_217
+	JE         done_224
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -5333,7 +5656,7 @@ rest_216:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_217:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -5365,10 +5688,10 @@ TEXT ·dlessAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_219
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_218:
+vector_225:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x11, Y1, Y0, Y0
@@ -5376,18 +5699,18 @@ vector_218:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_218
+	JLT     vector_225
 
-rest_219:
+rest_226:
 	TESTQ      DI, DI
-	JE         done_220
+	JE         done_227
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x11, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_220:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -5419,10 +5742,10 @@ TEXT ·dlessOrEqualAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_222
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_221:
+vector_228:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x12, Y1, Y0, Y0
@@ -5430,18 +5753,18 @@ vector_221:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_221
+	JLT     vector_228
 
-rest_222:
+rest_229:
 	TESTQ      DI, DI
-	JE         done_223
+	JE         done_230
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x12, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_223:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -5473,10 +5796,10 @@ TEXT ·dequalAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_225
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_224:
+vector_231:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x00, Y1, Y0, Y0
@@ -5484,18 +5807,18 @@ vector_224:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_224
+	JLT     vector_231
 
-rest_225:
+rest_232:
 	TESTQ      DI, DI
-	JE         done_226
+	JE         done_233
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x00, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_226:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -5527,10 +5850,10 @@ TEXT ·ddiffersAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_228
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_227:
+vector_234:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x04, Y1, Y0, Y0
@@ -5538,18 +5861,18 @@ vector_227:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_227
+	JLT     vector_234
 
-rest_228:
+rest_235:
 	TESTQ      DI, DI
-	JE         done_229
+	JE         done_236
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x04, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_229:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -5581,10 +5904,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_231
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_230:
+vector_237:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -5593,11 +5916,11 @@ vector_230:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_230
+	JLT     vector_237
 
-rest_231:
+rest_238:
 	TESTQ      DI, DI
-	JE         done_232
+	JE         done_239
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -5605,7 +5928,7 @@ rest_231:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_232:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -5641,10 +5964,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_234
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_233:
+vector_240:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -5659,16 +5982,16 @@ vector_233:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5696,11 +6019,11 @@ vector_233:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_233
+	JLT          vector_240
 
-rest_234:
+rest_241:
 	TESTQ        R8, R8
-	JE           done_235
+	JE           done_242
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -5715,16 +6038,16 @@ rest_234:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1888(AX), Y2
+	VMOVUPD      2112(AX), Y2
+	VFMADD213PD  2080(AX), Y0, Y2
+	VFMADD213PD  2048(AX), Y0, Y2
+	VFMADD213PD  2016(AX), Y0, Y2
+	VFMADD213PD  1984(AX), Y0, Y2
+	VFMADD213PD  1952(AX), Y0, Y2
+	VFMADD213PD  1920(AX), Y0, Y2
+	VFMADD213PD  1888(AX), Y0, Y2
 	VFMADD213PD  1856(AX), Y0, Y2
 	VFMADD213PD  1824(AX), Y0, Y2
-	VFMADD213PD  1792(AX), Y0, Y2
-	VFMADD213PD  1760(AX), Y0, Y2
-	VFMADD213PD  1728(AX), Y0, Y2
-	VFMADD213PD  1696(AX), Y0, Y2
-	VFMADD213PD  1664(AX), Y0, Y2
-	VFMADD213PD  1632(AX), Y0, Y2
-	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5751,7 +6074,7 @@ rest_234:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_235:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -5782,25 +6105,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_237
+	JE           rest_244
 	PCALIGN      $0x40
 
-vector_236:
+vector_243:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_236
+	JLT     vector_243
 
-rest_237:
+rest_244:
 	TESTQ      SI, SI
-	JE         done_238
+	JE         done_245
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_238:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -5842,10 +6165,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_240
+	JE           rest_247
 	PCALIGN      $0x40
 
-vector_239:
+vector_246:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -5871,11 +6194,11 @@ vector_239:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_239
+	JLT     vector_246
 
-rest_240:
+rest_247:
 	TESTQ      R8, R8
-	JE         done_241
+	JE         done_248
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -5900,7 +6223,7 @@ rest_240:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_241:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -5932,10 +6255,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_243
+	JE           rest_250
 	PCALIGN      $0x40
 
-vector_242:
+vector_249:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -5945,11 +6268,11 @@ vector_242:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_242
+	JLT     vector_249
 
-rest_243:
+rest_250:
 	TESTQ      SI, SI
-	JE         done_244
+	JE         done_251
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -5958,7 +6281,7 @@ rest_243:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_244:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -5992,10 +6315,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_246
+	JE           rest_253
 	PCALIGN      $0x40
 
-vector_245:
+vector_252:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6009,11 +6332,11 @@ vector_245:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_245
+	JLT     vector_252
 
-rest_246:
+rest_253:
 	TESTQ      DI, DI
-	JE         done_247
+	JE         done_254
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6026,7 +6349,7 @@ rest_246:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_247:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6057,23 +6380,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_249
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_248:
+vector_255:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_248
+	JLT     vector_255
 
-rest_249:
+rest_256:
 	TESTQ      BX, BX
-	JE         done_250
+	JE         done_257
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_250:
+done_257:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6111,23 +6434,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_252
+	JE      rest_259
 	PCALIGN $0x40
 
-vector_251:
+vector_258:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_251
+	JLT         vector_258
 
-rest_252:
+rest_259:
 	TESTQ       BX, BX
-	JE          done_253
+	JE          done_260
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_253:
+done_260:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6166,31 +6489,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_254:
+row_261:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_256
+	JE      rest_263
 	PCALIGN $0x40
 
-vector_255:
+vector_262:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_255
+	JLT     vector_262
 
-rest_256:
+rest_263:
 	TESTQ      R8, R8
-	JE         done_257
+	JE         done_264
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_257:
+done_264:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_254
+	JNE  row_261
 	VZEROUPPER
 	RET
 
@@ -6226,28 +6549,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_258:
+row_265:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_260
+	JE      rest_267
 	PCALIGN $0x40
 
-vector_259:
+vector_266:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_259
+	JLT     vector_266
 
-rest_260:
+rest_267:
 	TESTQ      R8, R8
-	JE         done_261
+	JE         done_268
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_261:
+done_268:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6258,10 +6581,10 @@ done_261:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_263
+	JE           rest_270
 	PCALIGN      $0x40
 
-vector_262:
+vector_269:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -6271,16 +6594,16 @@ vector_262:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1888(AX), Y4
+	VMOVUPD      2112(AX), Y4
+	VFMADD213PD  2080(AX), Y2, Y4
+	VFMADD213PD  2048(AX), Y2, Y4
+	VFMADD213PD  2016(AX), Y2, Y4
+	VFMADD213PD  1984(AX), Y2, Y4
+	VFMADD213PD  1952(AX), Y2, Y4
+	VFMADD213PD  1920(AX), Y2, Y4
+	VFMADD213PD  1888(AX), Y2, Y4
 	VFMADD213PD  1856(AX), Y2, Y4
 	VFMADD213PD  1824(AX), Y2, Y4
-	VFMADD213PD  1792(AX), Y2, Y4
-	VFMADD213PD  1760(AX), Y2, Y4
-	VFMADD213PD  1728(AX), Y2, Y4
-	VFMADD213PD  1696(AX), Y2, Y4
-	VFMADD213PD  1664(AX), Y2, Y4
-	VFMADD213PD  1632(AX), Y2, Y4
-	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -6299,11 +6622,11 @@ vector_262:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_262
+	JLT          vector_269
 
-rest_263:
+rest_270:
 	TESTQ        R8, R8
-	JE           done_264
+	JE           done_271
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -6314,16 +6637,16 @@ rest_263:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1888(AX), Y4
+	VMOVUPD      2112(AX), Y4
+	VFMADD213PD  2080(AX), Y2, Y4
+	VFMADD213PD  2048(AX), Y2, Y4
+	VFMADD213PD  2016(AX), Y2, Y4
+	VFMADD213PD  1984(AX), Y2, Y4
+	VFMADD213PD  1952(AX), Y2, Y4
+	VFMADD213PD  1920(AX), Y2, Y4
+	VFMADD213PD  1888(AX), Y2, Y4
 	VFMADD213PD  1856(AX), Y2, Y4
 	VFMADD213PD  1824(AX), Y2, Y4
-	VFMADD213PD  1792(AX), Y2, Y4
-	VFMADD213PD  1760(AX), Y2, Y4
-	VFMADD213PD  1728(AX), Y2, Y4
-	VFMADD213PD  1696(AX), Y2, Y4
-	VFMADD213PD  1664(AX), Y2, Y4
-	VFMADD213PD  1632(AX), Y2, Y4
-	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -6341,7 +6664,7 @@ rest_263:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_264:
+done_271:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6352,29 +6675,29 @@ done_264:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_266
+	JE           rest_273
 	PCALIGN      $0x40
 
-vector_265:
+vector_272:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_265
+	JLT     vector_272
 
-rest_266:
+rest_273:
 	TESTQ      R8, R8
-	JE         done_267
+	JE         done_274
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_267:
+done_274:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_258
+	JNE  row_265
 	VZEROUPPER
 	RET
 
@@ -6405,29 +6728,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_268:
+row_275:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_270
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_269:
+vector_276:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_269
+	JLT         vector_276
 
-rest_270:
+rest_277:
 	TESTQ       R8, R8
-	JE          done_271
+	JE          done_278
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_271:
+done_278:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6435,10 +6758,10 @@ done_271:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_273
+	JE           rest_280
 	PCALIGN      $0x40
 
-vector_272:
+vector_279:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -6446,23 +6769,23 @@ vector_272:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_272
+	JLT     vector_279
 
-rest_273:
+rest_280:
 	TESTQ      R8, R8
-	JE         done_274
+	JE         done_281
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_274:
+done_281:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_268
+	JNE  row_275
 	VZEROUPPER
 	RET
 
@@ -6493,33 +6816,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_275:
+row_282:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_277
+	JE      rest_284
 	PCALIGN $0x40
 
-vector_276:
+vector_283:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_276
+	JLT       vector_283
 
-rest_277:
+rest_284:
 	TESTQ      DI, DI
-	JE         done_278
+	JE         done_285
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_278:
+done_285:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -6536,7 +6859,7 @@ done_278:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_275
+	JNE          row_282
 	VZEROUPPER
 	RET
 
@@ -6571,28 +6894,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_279:
+row_286:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_281
+	JE      rest_288
 	PCALIGN $0x40
 
-vector_280:
+vector_287:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_280
+	JLT     vector_287
 
-rest_281:
+rest_288:
 	TESTQ      R9, R9
-	JE         done_282
+	JE         done_289
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_282:
+done_289:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6604,10 +6927,10 @@ done_282:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_284
+	JE           rest_291
 	PCALIGN      $0x40
 
-vector_283:
+vector_290:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -6617,16 +6940,16 @@ vector_283:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1888(AX), Y4
+	VMOVUPD      2112(AX), Y4
+	VFMADD213PD  2080(AX), Y2, Y4
+	VFMADD213PD  2048(AX), Y2, Y4
+	VFMADD213PD  2016(AX), Y2, Y4
+	VFMADD213PD  1984(AX), Y2, Y4
+	VFMADD213PD  1952(AX), Y2, Y4
+	VFMADD213PD  1920(AX), Y2, Y4
+	VFMADD213PD  1888(AX), Y2, Y4
 	VFMADD213PD  1856(AX), Y2, Y4
 	VFMADD213PD  1824(AX), Y2, Y4
-	VFMADD213PD  1792(AX), Y2, Y4
-	VFMADD213PD  1760(AX), Y2, Y4
-	VFMADD213PD  1728(AX), Y2, Y4
-	VFMADD213PD  1696(AX), Y2, Y4
-	VFMADD213PD  1664(AX), Y2, Y4
-	VFMADD213PD  1632(AX), Y2, Y4
-	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -6644,11 +6967,11 @@ vector_283:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_283
+	JLT          vector_290
 
-rest_284:
+rest_291:
 	TESTQ        R9, R9
-	JE           done_285
+	JE           done_292
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -6659,16 +6982,16 @@ rest_284:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1888(AX), Y4
+	VMOVUPD      2112(AX), Y4
+	VFMADD213PD  2080(AX), Y2, Y4
+	VFMADD213PD  2048(AX), Y2, Y4
+	VFMADD213PD  2016(AX), Y2, Y4
+	VFMADD213PD  1984(AX), Y2, Y4
+	VFMADD213PD  1952(AX), Y2, Y4
+	VFMADD213PD  1920(AX), Y2, Y4
+	VFMADD213PD  1888(AX), Y2, Y4
 	VFMADD213PD  1856(AX), Y2, Y4
 	VFMADD213PD  1824(AX), Y2, Y4
-	VFMADD213PD  1792(AX), Y2, Y4
-	VFMADD213PD  1760(AX), Y2, Y4
-	VFMADD213PD  1728(AX), Y2, Y4
-	VFMADD213PD  1696(AX), Y2, Y4
-	VFMADD213PD  1664(AX), Y2, Y4
-	VFMADD213PD  1632(AX), Y2, Y4
-	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -6685,7 +7008,7 @@ rest_284:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_285:
+done_292:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6696,7 +7019,7 @@ done_285:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_279
+	JNE          row_286
 	VZEROUPPER
 	RET
 
@@ -6737,27 +7060,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_286:
+row_293:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_288
+	JE      rest_295
 	PCALIGN $0x40
 
-vector_287:
+vector_294:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_287
+	JLT     vector_294
 
-rest_288:
+rest_295:
 	TESTQ      R11, R11
-	JE         done_289
+	JE         done_296
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_289:
+done_296:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -6768,26 +7091,26 @@ done_289:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_291
+	JE           rest_298
 	PCALIGN      $0x40
 
-vector_290:
+vector_297:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_290
+	JLT         vector_297
 
-rest_291:
+rest_298:
 	TESTQ       R11, R11
-	JE          done_292
+	JE          done_299
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_292:
+done_299:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -6800,57 +7123,57 @@ done_292:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_294
+	JE           rest_301
 	PCALIGN      $0x40
 
-vector_293:
+vector_300:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_296
+	JE      without_303
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_296:
+without_303:
 	TESTQ   R10, R10
-	JE      without_297
+	JE      without_304
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_297:
+without_304:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_293
+	JLT     vector_300
 
-rest_294:
+rest_301:
 	TESTQ      R11, R11
-	JE         done_295
+	JE         done_302
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_298
+	JE         without_305
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_298:
+without_305:
 	TESTQ      R10, R10
-	JE         without_299
+	JE         without_306
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_299:
+without_306:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_295:
+done_302:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_286
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -6889,24 +7212,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_300:
+row_307:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_302
+	JE           rest_309
 	PCALIGN      $0x40
 
-vector_301:
+vector_308:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_304
+	JE      without_311
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_304:
+without_311:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -6914,18 +7237,18 @@ without_304:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_301
+	JLT         vector_308
 
-rest_302:
+rest_309:
 	TESTQ      R11, R11
-	JE         done_303
+	JE         done_310
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_305
+	JE         without_312
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_305:
+without_312:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -6933,7 +7256,7 @@ without_305:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_303:
+done_310:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -6948,17 +7271,17 @@ done_303:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_307
+	JE           rest_314
 	PCALIGN      $0x40
 
-vector_306:
+vector_313:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_309
+	JE      without_316
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_309:
+without_316:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -6968,18 +7291,18 @@ without_309:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_306
+	JLT          vector_313
 
-rest_307:
+rest_314:
 	TESTQ      R11, R11
-	JE         done_308
+	JE         done_315
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_310
+	JE         without_317
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_310:
+without_317:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -6988,14 +7311,14 @@ without_310:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_308:
+done_315:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_300
+	JNE  row_307
 	VZEROUPPER
 	RET
 
@@ -7029,15 +7352,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_311:
+row_318:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_313
+	JE           rest_320
 	PCALIGN      $0x40
 
-vector_312:
+vector_319:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7050,11 +7373,11 @@ vector_312:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_312
+	JLT         vector_319
 
-rest_313:
+rest_320:
 	TESTQ       R11, R11
-	JE          done_314
+	JE          done_321
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7066,13 +7389,13 @@ rest_313:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_314:
+done_321:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_311
+	JNE  row_318
 	VZEROUPPER
 	RET
 
@@ -7103,34 +7426,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_315:
+row_322:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_317
+	JE      rest_324
 	PCALIGN $0x40
 
-vector_316:
+vector_323:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_316
+	JLT     vector_323
 
-rest_317:
+rest_324:
 	TESTQ      R8, R8
-	JE         done_318
+	JE         done_325
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_318:
+done_325:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_315
+	JNE  row_322
 	VZEROUPPER
 	RET
 
@@ -7164,36 +7487,96 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_319:
+row_326:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_321
+	JE           rest_328
 	PCALIGN      $0x40
 
-vector_320:
+vector_327:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_320
+	JLT         vector_327
 
-rest_321:
+rest_328:
 	TESTQ       R9, R9
-	JE          done_322
+	JE          done_329
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_322:
+done_329:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_319
+	JNE  row_326
+	VZEROUPPER
+	RET
+
+// func dscaleRowsAVX2(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+// Requires: AVX, CMOV
+TEXT ·dscaleRowsAVX2(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	SHLQ    $0x03, BX
+	MOVQ    CX, R9
+	ANDQ    $0x03, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x03, R8
+	SHLQ    $0x03, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000004, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x03, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_330:
+	VBROADCASTSD (DI), Y1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_332
+	PCALIGN      $0x40
+
+vector_331:
+	VMOVUPD (SI)(R10*1), Y0
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (DX)(R10*1)
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_331
+
+rest_332:
+	TESTQ      R9, R9
+	JE         done_333
+	VMASKMOVPD (SI)(R10*1), Y15, Y0
+	VMULPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(R10*1)
+
+done_333:
+	ADDQ BX, DX
+	ADDQ CX, SI
+	ADDQ $0x08, DI
+	DECQ AX
+	JNE  row_330
 	VZEROUPPER
 	RET
 
@@ -7225,32 +7608,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_323:
+row_334:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_325
+	JE      rest_336
 	PCALIGN $0x40
 
-vector_324:
+vector_335:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_324
+	JLT     vector_335
 
-rest_325:
+rest_336:
 	TESTQ      R8, R8
-	JE         done_326
+	JE         done_337
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_326:
+done_337:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_323
+	JNE  row_334
 	VZEROUPPER
 	RET

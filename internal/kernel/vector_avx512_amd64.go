@@ -64,6 +64,11 @@ func scubeAVX512(n int, y *float32, x *float32)
 //go:noescape
 func slnAVX512(n int, y *float32, x *float32)
 
+// slogSingleAVX512 is logSingle of float32 with AVX512.
+//
+//go:noescape
+func slogSingleAVX512(n int, y *float32, x *float32)
+
 // smulAVX512 is mul of float32 with AVX512.
 //
 //go:noescape
@@ -208,6 +213,11 @@ func saddRowsAVX512(rows int, cols int, z *float32, x *float32, y *float32)
 //
 //go:noescape
 func saddOuterAVX512(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+
+// sscaleRowsAVX512 is scaleRows of float32 with AVX512.
+//
+//go:noescape
+func sscaleRowsAVX512(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
 // ssumRowsAVX512 is sumRows of float32 with AVX512.
 //
@@ -408,6 +418,11 @@ func daddRowsAVX512(rows int, cols int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func daddOuterAVX512(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
+
+// dscaleRowsAVX512 is scaleRows of float64 with AVX512.
+//
+//go:noescape
+func dscaleRowsAVX512(rows int, n int, y *float64, ld int, x *float64, factor *float64)
 
 // dsumRowsAVX512 is sumRows of float64 with AVX512.
 //

@@ -468,423 +468,535 @@ DATA sconstants<>+1840(SB)/4, $0x59800000
 DATA sconstants<>+1844(SB)/4, $0x59800000
 DATA sconstants<>+1848(SB)/4, $0x59800000
 DATA sconstants<>+1852(SB)/4, $0x59800000
-DATA sconstants<>+1856(SB)/4, $0x3f317218
-DATA sconstants<>+1860(SB)/4, $0x3f317218
-DATA sconstants<>+1864(SB)/4, $0x3f317218
-DATA sconstants<>+1868(SB)/4, $0x3f317218
-DATA sconstants<>+1872(SB)/4, $0x3f317218
-DATA sconstants<>+1876(SB)/4, $0x3f317218
-DATA sconstants<>+1880(SB)/4, $0x3f317218
-DATA sconstants<>+1884(SB)/4, $0x3f317218
-DATA sconstants<>+1888(SB)/4, $0x3f317218
-DATA sconstants<>+1892(SB)/4, $0x3f317218
-DATA sconstants<>+1896(SB)/4, $0x3f317218
-DATA sconstants<>+1900(SB)/4, $0x3f317218
-DATA sconstants<>+1904(SB)/4, $0x3f317218
-DATA sconstants<>+1908(SB)/4, $0x3f317218
-DATA sconstants<>+1912(SB)/4, $0x3f317218
-DATA sconstants<>+1916(SB)/4, $0x3f317218
-DATA sconstants<>+1920(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1924(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1928(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1932(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1936(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1940(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1944(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1948(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1952(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1956(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1960(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1964(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1968(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1972(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1976(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1980(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1984(SB)/4, $0x7f800000
-DATA sconstants<>+1988(SB)/4, $0x7f800000
-DATA sconstants<>+1992(SB)/4, $0x7f800000
-DATA sconstants<>+1996(SB)/4, $0x7f800000
-DATA sconstants<>+2000(SB)/4, $0x7f800000
-DATA sconstants<>+2004(SB)/4, $0x7f800000
-DATA sconstants<>+2008(SB)/4, $0x7f800000
-DATA sconstants<>+2012(SB)/4, $0x7f800000
-DATA sconstants<>+2016(SB)/4, $0x7f800000
-DATA sconstants<>+2020(SB)/4, $0x7f800000
-DATA sconstants<>+2024(SB)/4, $0x7f800000
-DATA sconstants<>+2028(SB)/4, $0x7f800000
-DATA sconstants<>+2032(SB)/4, $0x7f800000
-DATA sconstants<>+2036(SB)/4, $0x7f800000
-DATA sconstants<>+2040(SB)/4, $0x7f800000
-DATA sconstants<>+2044(SB)/4, $0x7f800000
-DATA sconstants<>+2048(SB)/4, $0x7fc00000
-DATA sconstants<>+2052(SB)/4, $0x7fc00000
-DATA sconstants<>+2056(SB)/4, $0x7fc00000
-DATA sconstants<>+2060(SB)/4, $0x7fc00000
-DATA sconstants<>+2064(SB)/4, $0x7fc00000
-DATA sconstants<>+2068(SB)/4, $0x7fc00000
-DATA sconstants<>+2072(SB)/4, $0x7fc00000
-DATA sconstants<>+2076(SB)/4, $0x7fc00000
-DATA sconstants<>+2080(SB)/4, $0x7fc00000
-DATA sconstants<>+2084(SB)/4, $0x7fc00000
-DATA sconstants<>+2088(SB)/4, $0x7fc00000
-DATA sconstants<>+2092(SB)/4, $0x7fc00000
-DATA sconstants<>+2096(SB)/4, $0x7fc00000
-DATA sconstants<>+2100(SB)/4, $0x7fc00000
-DATA sconstants<>+2104(SB)/4, $0x7fc00000
-DATA sconstants<>+2108(SB)/4, $0x7fc00000
-DATA sconstants<>+2112(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2116(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2120(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2124(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2128(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2132(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2136(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2140(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2144(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2148(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2152(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2156(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2160(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2164(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2168(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2172(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2176(SB)/4, $0x3ecccccd
-DATA sconstants<>+2180(SB)/4, $0x3ecccccd
-DATA sconstants<>+2184(SB)/4, $0x3ecccccd
-DATA sconstants<>+2188(SB)/4, $0x3ecccccd
-DATA sconstants<>+2192(SB)/4, $0x3ecccccd
-DATA sconstants<>+2196(SB)/4, $0x3ecccccd
-DATA sconstants<>+2200(SB)/4, $0x3ecccccd
-DATA sconstants<>+2204(SB)/4, $0x3ecccccd
-DATA sconstants<>+2208(SB)/4, $0x3ecccccd
-DATA sconstants<>+2212(SB)/4, $0x3ecccccd
-DATA sconstants<>+2216(SB)/4, $0x3ecccccd
-DATA sconstants<>+2220(SB)/4, $0x3ecccccd
-DATA sconstants<>+2224(SB)/4, $0x3ecccccd
-DATA sconstants<>+2228(SB)/4, $0x3ecccccd
-DATA sconstants<>+2232(SB)/4, $0x3ecccccd
-DATA sconstants<>+2236(SB)/4, $0x3ecccccd
-DATA sconstants<>+2240(SB)/4, $0x3e924925
-DATA sconstants<>+2244(SB)/4, $0x3e924925
-DATA sconstants<>+2248(SB)/4, $0x3e924925
-DATA sconstants<>+2252(SB)/4, $0x3e924925
-DATA sconstants<>+2256(SB)/4, $0x3e924925
-DATA sconstants<>+2260(SB)/4, $0x3e924925
-DATA sconstants<>+2264(SB)/4, $0x3e924925
-DATA sconstants<>+2268(SB)/4, $0x3e924925
-DATA sconstants<>+2272(SB)/4, $0x3e924925
-DATA sconstants<>+2276(SB)/4, $0x3e924925
-DATA sconstants<>+2280(SB)/4, $0x3e924925
-DATA sconstants<>+2284(SB)/4, $0x3e924925
-DATA sconstants<>+2288(SB)/4, $0x3e924925
-DATA sconstants<>+2292(SB)/4, $0x3e924925
-DATA sconstants<>+2296(SB)/4, $0x3e924925
-DATA sconstants<>+2300(SB)/4, $0x3e924925
-DATA sconstants<>+2304(SB)/4, $0x3e638e29
-DATA sconstants<>+2308(SB)/4, $0x3e638e29
-DATA sconstants<>+2312(SB)/4, $0x3e638e29
-DATA sconstants<>+2316(SB)/4, $0x3e638e29
-DATA sconstants<>+2320(SB)/4, $0x3e638e29
-DATA sconstants<>+2324(SB)/4, $0x3e638e29
-DATA sconstants<>+2328(SB)/4, $0x3e638e29
-DATA sconstants<>+2332(SB)/4, $0x3e638e29
-DATA sconstants<>+2336(SB)/4, $0x3e638e29
-DATA sconstants<>+2340(SB)/4, $0x3e638e29
-DATA sconstants<>+2344(SB)/4, $0x3e638e29
-DATA sconstants<>+2348(SB)/4, $0x3e638e29
-DATA sconstants<>+2352(SB)/4, $0x3e638e29
-DATA sconstants<>+2356(SB)/4, $0x3e638e29
-DATA sconstants<>+2360(SB)/4, $0x3e638e29
-DATA sconstants<>+2364(SB)/4, $0x3e638e29
-DATA sconstants<>+2368(SB)/4, $0x3e3a3325
-DATA sconstants<>+2372(SB)/4, $0x3e3a3325
-DATA sconstants<>+2376(SB)/4, $0x3e3a3325
-DATA sconstants<>+2380(SB)/4, $0x3e3a3325
-DATA sconstants<>+2384(SB)/4, $0x3e3a3325
-DATA sconstants<>+2388(SB)/4, $0x3e3a3325
-DATA sconstants<>+2392(SB)/4, $0x3e3a3325
-DATA sconstants<>+2396(SB)/4, $0x3e3a3325
-DATA sconstants<>+2400(SB)/4, $0x3e3a3325
-DATA sconstants<>+2404(SB)/4, $0x3e3a3325
-DATA sconstants<>+2408(SB)/4, $0x3e3a3325
-DATA sconstants<>+2412(SB)/4, $0x3e3a3325
-DATA sconstants<>+2416(SB)/4, $0x3e3a3325
-DATA sconstants<>+2420(SB)/4, $0x3e3a3325
-DATA sconstants<>+2424(SB)/4, $0x3e3a3325
-DATA sconstants<>+2428(SB)/4, $0x3e3a3325
-DATA sconstants<>+2432(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2436(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2440(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2444(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2448(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2452(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2456(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2460(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2464(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2468(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2472(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2476(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2480(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2484(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2488(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2492(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2496(SB)/4, $0x3e178897
-DATA sconstants<>+2500(SB)/4, $0x3e178897
-DATA sconstants<>+2504(SB)/4, $0x3e178897
-DATA sconstants<>+2508(SB)/4, $0x3e178897
-DATA sconstants<>+2512(SB)/4, $0x3e178897
-DATA sconstants<>+2516(SB)/4, $0x3e178897
-DATA sconstants<>+2520(SB)/4, $0x3e178897
-DATA sconstants<>+2524(SB)/4, $0x3e178897
-DATA sconstants<>+2528(SB)/4, $0x3e178897
-DATA sconstants<>+2532(SB)/4, $0x3e178897
-DATA sconstants<>+2536(SB)/4, $0x3e178897
-DATA sconstants<>+2540(SB)/4, $0x3e178897
-DATA sconstants<>+2544(SB)/4, $0x3e178897
-DATA sconstants<>+2548(SB)/4, $0x3e178897
-DATA sconstants<>+2552(SB)/4, $0x3e178897
-DATA sconstants<>+2556(SB)/4, $0x3e178897
-DATA sconstants<>+2560(SB)/4, $0x3613a858
-DATA sconstants<>+2564(SB)/4, $0x3613a858
-DATA sconstants<>+2568(SB)/4, $0x3613a858
-DATA sconstants<>+2572(SB)/4, $0x3613a858
-DATA sconstants<>+2576(SB)/4, $0x3613a858
-DATA sconstants<>+2580(SB)/4, $0x3613a858
-DATA sconstants<>+2584(SB)/4, $0x3613a858
-DATA sconstants<>+2588(SB)/4, $0x3613a858
-DATA sconstants<>+2592(SB)/4, $0x3613a858
-DATA sconstants<>+2596(SB)/4, $0x3613a858
-DATA sconstants<>+2600(SB)/4, $0x3613a858
-DATA sconstants<>+2604(SB)/4, $0x3613a858
-DATA sconstants<>+2608(SB)/4, $0x3613a858
-DATA sconstants<>+2612(SB)/4, $0x3613a858
-DATA sconstants<>+2616(SB)/4, $0x3613a858
-DATA sconstants<>+2620(SB)/4, $0x3613a858
-DATA sconstants<>+2624(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2628(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2632(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2636(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2640(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2644(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2648(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2652(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2656(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2660(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2664(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2668(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2672(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2676(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2680(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2684(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2688(SB)/4, $0x3e0be612
-DATA sconstants<>+2692(SB)/4, $0x3e0be612
-DATA sconstants<>+2696(SB)/4, $0x3e0be612
-DATA sconstants<>+2700(SB)/4, $0x3e0be612
-DATA sconstants<>+2704(SB)/4, $0x3e0be612
-DATA sconstants<>+2708(SB)/4, $0x3e0be612
-DATA sconstants<>+2712(SB)/4, $0x3e0be612
-DATA sconstants<>+2716(SB)/4, $0x3e0be612
-DATA sconstants<>+2720(SB)/4, $0x3e0be612
-DATA sconstants<>+2724(SB)/4, $0x3e0be612
-DATA sconstants<>+2728(SB)/4, $0x3e0be612
-DATA sconstants<>+2732(SB)/4, $0x3e0be612
-DATA sconstants<>+2736(SB)/4, $0x3e0be612
-DATA sconstants<>+2740(SB)/4, $0x3e0be612
-DATA sconstants<>+2744(SB)/4, $0x3e0be612
-DATA sconstants<>+2748(SB)/4, $0x3e0be612
-DATA sconstants<>+2752(SB)/4, $0x3de6368d
-DATA sconstants<>+2756(SB)/4, $0x3de6368d
-DATA sconstants<>+2760(SB)/4, $0x3de6368d
-DATA sconstants<>+2764(SB)/4, $0x3de6368d
-DATA sconstants<>+2768(SB)/4, $0x3de6368d
-DATA sconstants<>+2772(SB)/4, $0x3de6368d
-DATA sconstants<>+2776(SB)/4, $0x3de6368d
-DATA sconstants<>+2780(SB)/4, $0x3de6368d
-DATA sconstants<>+2784(SB)/4, $0x3de6368d
-DATA sconstants<>+2788(SB)/4, $0x3de6368d
-DATA sconstants<>+2792(SB)/4, $0x3de6368d
-DATA sconstants<>+2796(SB)/4, $0x3de6368d
-DATA sconstants<>+2800(SB)/4, $0x3de6368d
-DATA sconstants<>+2804(SB)/4, $0x3de6368d
-DATA sconstants<>+2808(SB)/4, $0x3de6368d
-DATA sconstants<>+2812(SB)/4, $0x3de6368d
-DATA sconstants<>+2816(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2820(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2824(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2828(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2832(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2836(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2840(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2844(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2848(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2852(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2856(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2860(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2864(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2868(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2872(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2876(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2880(SB)/4, $0xbd84cf85
-DATA sconstants<>+2884(SB)/4, $0xbd84cf85
-DATA sconstants<>+2888(SB)/4, $0xbd84cf85
-DATA sconstants<>+2892(SB)/4, $0xbd84cf85
-DATA sconstants<>+2896(SB)/4, $0xbd84cf85
-DATA sconstants<>+2900(SB)/4, $0xbd84cf85
-DATA sconstants<>+2904(SB)/4, $0xbd84cf85
-DATA sconstants<>+2908(SB)/4, $0xbd84cf85
-DATA sconstants<>+2912(SB)/4, $0xbd84cf85
-DATA sconstants<>+2916(SB)/4, $0xbd84cf85
-DATA sconstants<>+2920(SB)/4, $0xbd84cf85
-DATA sconstants<>+2924(SB)/4, $0xbd84cf85
-DATA sconstants<>+2928(SB)/4, $0xbd84cf85
-DATA sconstants<>+2932(SB)/4, $0xbd84cf85
-DATA sconstants<>+2936(SB)/4, $0xbd84cf85
-DATA sconstants<>+2940(SB)/4, $0xbd84cf85
-DATA sconstants<>+2944(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2948(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2952(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2956(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2960(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2964(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2968(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2972(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2976(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2980(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2984(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2988(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2992(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2996(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3000(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3004(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3008(SB)/4, $0xbe97bdae
-DATA sconstants<>+3012(SB)/4, $0xbe97bdae
-DATA sconstants<>+3016(SB)/4, $0xbe97bdae
-DATA sconstants<>+3020(SB)/4, $0xbe97bdae
-DATA sconstants<>+3024(SB)/4, $0xbe97bdae
-DATA sconstants<>+3028(SB)/4, $0xbe97bdae
-DATA sconstants<>+3032(SB)/4, $0xbe97bdae
-DATA sconstants<>+3036(SB)/4, $0xbe97bdae
-DATA sconstants<>+3040(SB)/4, $0xbe97bdae
-DATA sconstants<>+3044(SB)/4, $0xbe97bdae
-DATA sconstants<>+3048(SB)/4, $0xbe97bdae
-DATA sconstants<>+3052(SB)/4, $0xbe97bdae
-DATA sconstants<>+3056(SB)/4, $0xbe97bdae
-DATA sconstants<>+3060(SB)/4, $0xbe97bdae
-DATA sconstants<>+3064(SB)/4, $0xbe97bdae
-DATA sconstants<>+3068(SB)/4, $0xbe97bdae
-DATA sconstants<>+3072(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3076(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3080(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3084(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3088(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3092(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3096(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3100(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3104(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3108(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3112(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3116(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3120(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3124(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3128(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3132(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3136(SB)/4, $0xbce84ef1
-DATA sconstants<>+3140(SB)/4, $0xbce84ef1
-DATA sconstants<>+3144(SB)/4, $0xbce84ef1
-DATA sconstants<>+3148(SB)/4, $0xbce84ef1
-DATA sconstants<>+3152(SB)/4, $0xbce84ef1
-DATA sconstants<>+3156(SB)/4, $0xbce84ef1
-DATA sconstants<>+3160(SB)/4, $0xbce84ef1
-DATA sconstants<>+3164(SB)/4, $0xbce84ef1
-DATA sconstants<>+3168(SB)/4, $0xbce84ef1
-DATA sconstants<>+3172(SB)/4, $0xbce84ef1
-DATA sconstants<>+3176(SB)/4, $0xbce84ef1
-DATA sconstants<>+3180(SB)/4, $0xbce84ef1
-DATA sconstants<>+3184(SB)/4, $0xbce84ef1
-DATA sconstants<>+3188(SB)/4, $0xbce84ef1
-DATA sconstants<>+3192(SB)/4, $0xbce84ef1
-DATA sconstants<>+3196(SB)/4, $0xbce84ef1
-DATA sconstants<>+3200(SB)/4, $0x3efffffe
-DATA sconstants<>+3204(SB)/4, $0x3efffffe
-DATA sconstants<>+3208(SB)/4, $0x3efffffe
-DATA sconstants<>+3212(SB)/4, $0x3efffffe
-DATA sconstants<>+3216(SB)/4, $0x3efffffe
-DATA sconstants<>+3220(SB)/4, $0x3efffffe
-DATA sconstants<>+3224(SB)/4, $0x3efffffe
-DATA sconstants<>+3228(SB)/4, $0x3efffffe
-DATA sconstants<>+3232(SB)/4, $0x3efffffe
-DATA sconstants<>+3236(SB)/4, $0x3efffffe
-DATA sconstants<>+3240(SB)/4, $0x3efffffe
-DATA sconstants<>+3244(SB)/4, $0x3efffffe
-DATA sconstants<>+3248(SB)/4, $0x3efffffe
-DATA sconstants<>+3252(SB)/4, $0x3efffffe
-DATA sconstants<>+3256(SB)/4, $0x3efffffe
-DATA sconstants<>+3260(SB)/4, $0x3efffffe
-DATA sconstants<>+3264(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3268(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3272(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3276(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3280(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3284(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3288(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3292(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3296(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3300(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3304(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3308(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3312(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3316(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3320(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3324(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3328(SB)/4, $0x3d2aac79
-DATA sconstants<>+3332(SB)/4, $0x3d2aac79
-DATA sconstants<>+3336(SB)/4, $0x3d2aac79
-DATA sconstants<>+3340(SB)/4, $0x3d2aac79
-DATA sconstants<>+3344(SB)/4, $0x3d2aac79
-DATA sconstants<>+3348(SB)/4, $0x3d2aac79
-DATA sconstants<>+3352(SB)/4, $0x3d2aac79
-DATA sconstants<>+3356(SB)/4, $0x3d2aac79
-DATA sconstants<>+3360(SB)/4, $0x3d2aac79
-DATA sconstants<>+3364(SB)/4, $0x3d2aac79
-DATA sconstants<>+3368(SB)/4, $0x3d2aac79
-DATA sconstants<>+3372(SB)/4, $0x3d2aac79
-DATA sconstants<>+3376(SB)/4, $0x3d2aac79
-DATA sconstants<>+3380(SB)/4, $0x3d2aac79
-DATA sconstants<>+3384(SB)/4, $0x3d2aac79
-DATA sconstants<>+3388(SB)/4, $0x3d2aac79
-DATA sconstants<>+3392(SB)/4, $0x3c091cf1
-DATA sconstants<>+3396(SB)/4, $0x3c091cf1
-DATA sconstants<>+3400(SB)/4, $0x3c091cf1
-DATA sconstants<>+3404(SB)/4, $0x3c091cf1
-DATA sconstants<>+3408(SB)/4, $0x3c091cf1
-DATA sconstants<>+3412(SB)/4, $0x3c091cf1
-DATA sconstants<>+3416(SB)/4, $0x3c091cf1
-DATA sconstants<>+3420(SB)/4, $0x3c091cf1
-DATA sconstants<>+3424(SB)/4, $0x3c091cf1
-DATA sconstants<>+3428(SB)/4, $0x3c091cf1
-DATA sconstants<>+3432(SB)/4, $0x3c091cf1
-DATA sconstants<>+3436(SB)/4, $0x3c091cf1
-DATA sconstants<>+3440(SB)/4, $0x3c091cf1
-DATA sconstants<>+3444(SB)/4, $0x3c091cf1
-DATA sconstants<>+3448(SB)/4, $0x3c091cf1
-DATA sconstants<>+3452(SB)/4, $0x3c091cf1
-DATA sconstants<>+3456(SB)/4, $0x3ab5121b
-DATA sconstants<>+3460(SB)/4, $0x3ab5121b
-DATA sconstants<>+3464(SB)/4, $0x3ab5121b
-DATA sconstants<>+3468(SB)/4, $0x3ab5121b
-DATA sconstants<>+3472(SB)/4, $0x3ab5121b
-DATA sconstants<>+3476(SB)/4, $0x3ab5121b
-DATA sconstants<>+3480(SB)/4, $0x3ab5121b
-DATA sconstants<>+3484(SB)/4, $0x3ab5121b
-DATA sconstants<>+3488(SB)/4, $0x3ab5121b
-DATA sconstants<>+3492(SB)/4, $0x3ab5121b
-DATA sconstants<>+3496(SB)/4, $0x3ab5121b
-DATA sconstants<>+3500(SB)/4, $0x3ab5121b
-DATA sconstants<>+3504(SB)/4, $0x3ab5121b
-DATA sconstants<>+3508(SB)/4, $0x3ab5121b
-DATA sconstants<>+3512(SB)/4, $0x3ab5121b
-DATA sconstants<>+3516(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $3520
+DATA sconstants<>+1856(SB)/4, $0x3f3504f2
+DATA sconstants<>+1860(SB)/4, $0x3f3504f2
+DATA sconstants<>+1864(SB)/4, $0x3f3504f2
+DATA sconstants<>+1868(SB)/4, $0x3f3504f2
+DATA sconstants<>+1872(SB)/4, $0x3f3504f2
+DATA sconstants<>+1876(SB)/4, $0x3f3504f2
+DATA sconstants<>+1880(SB)/4, $0x3f3504f2
+DATA sconstants<>+1884(SB)/4, $0x3f3504f2
+DATA sconstants<>+1888(SB)/4, $0x3f3504f2
+DATA sconstants<>+1892(SB)/4, $0x3f3504f2
+DATA sconstants<>+1896(SB)/4, $0x3f3504f2
+DATA sconstants<>+1900(SB)/4, $0x3f3504f2
+DATA sconstants<>+1904(SB)/4, $0x3f3504f2
+DATA sconstants<>+1908(SB)/4, $0x3f3504f2
+DATA sconstants<>+1912(SB)/4, $0x3f3504f2
+DATA sconstants<>+1916(SB)/4, $0x3f3504f2
+DATA sconstants<>+1920(SB)/4, $0x3f317218
+DATA sconstants<>+1924(SB)/4, $0x3f317218
+DATA sconstants<>+1928(SB)/4, $0x3f317218
+DATA sconstants<>+1932(SB)/4, $0x3f317218
+DATA sconstants<>+1936(SB)/4, $0x3f317218
+DATA sconstants<>+1940(SB)/4, $0x3f317218
+DATA sconstants<>+1944(SB)/4, $0x3f317218
+DATA sconstants<>+1948(SB)/4, $0x3f317218
+DATA sconstants<>+1952(SB)/4, $0x3f317218
+DATA sconstants<>+1956(SB)/4, $0x3f317218
+DATA sconstants<>+1960(SB)/4, $0x3f317218
+DATA sconstants<>+1964(SB)/4, $0x3f317218
+DATA sconstants<>+1968(SB)/4, $0x3f317218
+DATA sconstants<>+1972(SB)/4, $0x3f317218
+DATA sconstants<>+1976(SB)/4, $0x3f317218
+DATA sconstants<>+1980(SB)/4, $0x3f317218
+DATA sconstants<>+1984(SB)/4, $0x3f317218
+DATA sconstants<>+1988(SB)/4, $0x3f317218
+DATA sconstants<>+1992(SB)/4, $0x3f317218
+DATA sconstants<>+1996(SB)/4, $0x3f317218
+DATA sconstants<>+2000(SB)/4, $0x3f317218
+DATA sconstants<>+2004(SB)/4, $0x3f317218
+DATA sconstants<>+2008(SB)/4, $0x3f317218
+DATA sconstants<>+2012(SB)/4, $0x3f317218
+DATA sconstants<>+2016(SB)/4, $0x3f317218
+DATA sconstants<>+2020(SB)/4, $0x3f317218
+DATA sconstants<>+2024(SB)/4, $0x3f317218
+DATA sconstants<>+2028(SB)/4, $0x3f317218
+DATA sconstants<>+2032(SB)/4, $0x3f317218
+DATA sconstants<>+2036(SB)/4, $0x3f317218
+DATA sconstants<>+2040(SB)/4, $0x3f317218
+DATA sconstants<>+2044(SB)/4, $0x3f317218
+DATA sconstants<>+2048(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2052(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2056(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2060(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2064(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2068(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2072(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2076(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2080(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2084(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2088(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2092(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2096(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2100(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2104(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2108(SB)/4, $0x2f51cf7a
+DATA sconstants<>+2112(SB)/4, $0x7f800000
+DATA sconstants<>+2116(SB)/4, $0x7f800000
+DATA sconstants<>+2120(SB)/4, $0x7f800000
+DATA sconstants<>+2124(SB)/4, $0x7f800000
+DATA sconstants<>+2128(SB)/4, $0x7f800000
+DATA sconstants<>+2132(SB)/4, $0x7f800000
+DATA sconstants<>+2136(SB)/4, $0x7f800000
+DATA sconstants<>+2140(SB)/4, $0x7f800000
+DATA sconstants<>+2144(SB)/4, $0x7f800000
+DATA sconstants<>+2148(SB)/4, $0x7f800000
+DATA sconstants<>+2152(SB)/4, $0x7f800000
+DATA sconstants<>+2156(SB)/4, $0x7f800000
+DATA sconstants<>+2160(SB)/4, $0x7f800000
+DATA sconstants<>+2164(SB)/4, $0x7f800000
+DATA sconstants<>+2168(SB)/4, $0x7f800000
+DATA sconstants<>+2172(SB)/4, $0x7f800000
+DATA sconstants<>+2176(SB)/4, $0x7fc00000
+DATA sconstants<>+2180(SB)/4, $0x7fc00000
+DATA sconstants<>+2184(SB)/4, $0x7fc00000
+DATA sconstants<>+2188(SB)/4, $0x7fc00000
+DATA sconstants<>+2192(SB)/4, $0x7fc00000
+DATA sconstants<>+2196(SB)/4, $0x7fc00000
+DATA sconstants<>+2200(SB)/4, $0x7fc00000
+DATA sconstants<>+2204(SB)/4, $0x7fc00000
+DATA sconstants<>+2208(SB)/4, $0x7fc00000
+DATA sconstants<>+2212(SB)/4, $0x7fc00000
+DATA sconstants<>+2216(SB)/4, $0x7fc00000
+DATA sconstants<>+2220(SB)/4, $0x7fc00000
+DATA sconstants<>+2224(SB)/4, $0x7fc00000
+DATA sconstants<>+2228(SB)/4, $0x7fc00000
+DATA sconstants<>+2232(SB)/4, $0x7fc00000
+DATA sconstants<>+2236(SB)/4, $0x7fc00000
+DATA sconstants<>+2240(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2244(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2248(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2252(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2256(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2260(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2264(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2268(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2272(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2276(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2280(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2284(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2288(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2292(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2296(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2300(SB)/4, $0x3f2aaaab
+DATA sconstants<>+2304(SB)/4, $0x3ecccccd
+DATA sconstants<>+2308(SB)/4, $0x3ecccccd
+DATA sconstants<>+2312(SB)/4, $0x3ecccccd
+DATA sconstants<>+2316(SB)/4, $0x3ecccccd
+DATA sconstants<>+2320(SB)/4, $0x3ecccccd
+DATA sconstants<>+2324(SB)/4, $0x3ecccccd
+DATA sconstants<>+2328(SB)/4, $0x3ecccccd
+DATA sconstants<>+2332(SB)/4, $0x3ecccccd
+DATA sconstants<>+2336(SB)/4, $0x3ecccccd
+DATA sconstants<>+2340(SB)/4, $0x3ecccccd
+DATA sconstants<>+2344(SB)/4, $0x3ecccccd
+DATA sconstants<>+2348(SB)/4, $0x3ecccccd
+DATA sconstants<>+2352(SB)/4, $0x3ecccccd
+DATA sconstants<>+2356(SB)/4, $0x3ecccccd
+DATA sconstants<>+2360(SB)/4, $0x3ecccccd
+DATA sconstants<>+2364(SB)/4, $0x3ecccccd
+DATA sconstants<>+2368(SB)/4, $0x3e924925
+DATA sconstants<>+2372(SB)/4, $0x3e924925
+DATA sconstants<>+2376(SB)/4, $0x3e924925
+DATA sconstants<>+2380(SB)/4, $0x3e924925
+DATA sconstants<>+2384(SB)/4, $0x3e924925
+DATA sconstants<>+2388(SB)/4, $0x3e924925
+DATA sconstants<>+2392(SB)/4, $0x3e924925
+DATA sconstants<>+2396(SB)/4, $0x3e924925
+DATA sconstants<>+2400(SB)/4, $0x3e924925
+DATA sconstants<>+2404(SB)/4, $0x3e924925
+DATA sconstants<>+2408(SB)/4, $0x3e924925
+DATA sconstants<>+2412(SB)/4, $0x3e924925
+DATA sconstants<>+2416(SB)/4, $0x3e924925
+DATA sconstants<>+2420(SB)/4, $0x3e924925
+DATA sconstants<>+2424(SB)/4, $0x3e924925
+DATA sconstants<>+2428(SB)/4, $0x3e924925
+DATA sconstants<>+2432(SB)/4, $0x3e638e29
+DATA sconstants<>+2436(SB)/4, $0x3e638e29
+DATA sconstants<>+2440(SB)/4, $0x3e638e29
+DATA sconstants<>+2444(SB)/4, $0x3e638e29
+DATA sconstants<>+2448(SB)/4, $0x3e638e29
+DATA sconstants<>+2452(SB)/4, $0x3e638e29
+DATA sconstants<>+2456(SB)/4, $0x3e638e29
+DATA sconstants<>+2460(SB)/4, $0x3e638e29
+DATA sconstants<>+2464(SB)/4, $0x3e638e29
+DATA sconstants<>+2468(SB)/4, $0x3e638e29
+DATA sconstants<>+2472(SB)/4, $0x3e638e29
+DATA sconstants<>+2476(SB)/4, $0x3e638e29
+DATA sconstants<>+2480(SB)/4, $0x3e638e29
+DATA sconstants<>+2484(SB)/4, $0x3e638e29
+DATA sconstants<>+2488(SB)/4, $0x3e638e29
+DATA sconstants<>+2492(SB)/4, $0x3e638e29
+DATA sconstants<>+2496(SB)/4, $0x3e3a3325
+DATA sconstants<>+2500(SB)/4, $0x3e3a3325
+DATA sconstants<>+2504(SB)/4, $0x3e3a3325
+DATA sconstants<>+2508(SB)/4, $0x3e3a3325
+DATA sconstants<>+2512(SB)/4, $0x3e3a3325
+DATA sconstants<>+2516(SB)/4, $0x3e3a3325
+DATA sconstants<>+2520(SB)/4, $0x3e3a3325
+DATA sconstants<>+2524(SB)/4, $0x3e3a3325
+DATA sconstants<>+2528(SB)/4, $0x3e3a3325
+DATA sconstants<>+2532(SB)/4, $0x3e3a3325
+DATA sconstants<>+2536(SB)/4, $0x3e3a3325
+DATA sconstants<>+2540(SB)/4, $0x3e3a3325
+DATA sconstants<>+2544(SB)/4, $0x3e3a3325
+DATA sconstants<>+2548(SB)/4, $0x3e3a3325
+DATA sconstants<>+2552(SB)/4, $0x3e3a3325
+DATA sconstants<>+2556(SB)/4, $0x3e3a3325
+DATA sconstants<>+2560(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2564(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2568(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2572(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2576(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2580(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2584(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2588(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2592(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2596(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2600(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2604(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2608(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2612(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2616(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2620(SB)/4, $0x3e1cd04f
+DATA sconstants<>+2624(SB)/4, $0x3e178897
+DATA sconstants<>+2628(SB)/4, $0x3e178897
+DATA sconstants<>+2632(SB)/4, $0x3e178897
+DATA sconstants<>+2636(SB)/4, $0x3e178897
+DATA sconstants<>+2640(SB)/4, $0x3e178897
+DATA sconstants<>+2644(SB)/4, $0x3e178897
+DATA sconstants<>+2648(SB)/4, $0x3e178897
+DATA sconstants<>+2652(SB)/4, $0x3e178897
+DATA sconstants<>+2656(SB)/4, $0x3e178897
+DATA sconstants<>+2660(SB)/4, $0x3e178897
+DATA sconstants<>+2664(SB)/4, $0x3e178897
+DATA sconstants<>+2668(SB)/4, $0x3e178897
+DATA sconstants<>+2672(SB)/4, $0x3e178897
+DATA sconstants<>+2676(SB)/4, $0x3e178897
+DATA sconstants<>+2680(SB)/4, $0x3e178897
+DATA sconstants<>+2684(SB)/4, $0x3e178897
+DATA sconstants<>+2688(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2692(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2696(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2700(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2704(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2708(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2712(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2716(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2720(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2724(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2728(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2732(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2736(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2740(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2744(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2748(SB)/4, $0x3eaaaaab
+DATA sconstants<>+2752(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2756(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2760(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2764(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2768(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2772(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2776(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2780(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2784(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2788(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2792(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2796(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2800(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2804(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2808(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2812(SB)/4, $0x3e4ccccd
+DATA sconstants<>+2816(SB)/4, $0x3e124925
+DATA sconstants<>+2820(SB)/4, $0x3e124925
+DATA sconstants<>+2824(SB)/4, $0x3e124925
+DATA sconstants<>+2828(SB)/4, $0x3e124925
+DATA sconstants<>+2832(SB)/4, $0x3e124925
+DATA sconstants<>+2836(SB)/4, $0x3e124925
+DATA sconstants<>+2840(SB)/4, $0x3e124925
+DATA sconstants<>+2844(SB)/4, $0x3e124925
+DATA sconstants<>+2848(SB)/4, $0x3e124925
+DATA sconstants<>+2852(SB)/4, $0x3e124925
+DATA sconstants<>+2856(SB)/4, $0x3e124925
+DATA sconstants<>+2860(SB)/4, $0x3e124925
+DATA sconstants<>+2864(SB)/4, $0x3e124925
+DATA sconstants<>+2868(SB)/4, $0x3e124925
+DATA sconstants<>+2872(SB)/4, $0x3e124925
+DATA sconstants<>+2876(SB)/4, $0x3e124925
+DATA sconstants<>+2880(SB)/4, $0x3de38e39
+DATA sconstants<>+2884(SB)/4, $0x3de38e39
+DATA sconstants<>+2888(SB)/4, $0x3de38e39
+DATA sconstants<>+2892(SB)/4, $0x3de38e39
+DATA sconstants<>+2896(SB)/4, $0x3de38e39
+DATA sconstants<>+2900(SB)/4, $0x3de38e39
+DATA sconstants<>+2904(SB)/4, $0x3de38e39
+DATA sconstants<>+2908(SB)/4, $0x3de38e39
+DATA sconstants<>+2912(SB)/4, $0x3de38e39
+DATA sconstants<>+2916(SB)/4, $0x3de38e39
+DATA sconstants<>+2920(SB)/4, $0x3de38e39
+DATA sconstants<>+2924(SB)/4, $0x3de38e39
+DATA sconstants<>+2928(SB)/4, $0x3de38e39
+DATA sconstants<>+2932(SB)/4, $0x3de38e39
+DATA sconstants<>+2936(SB)/4, $0x3de38e39
+DATA sconstants<>+2940(SB)/4, $0x3de38e39
+DATA sconstants<>+2944(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2948(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2952(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2956(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2960(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2964(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2968(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2972(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2976(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2980(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2984(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2988(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2992(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2996(SB)/4, $0x3dba2e8c
+DATA sconstants<>+3000(SB)/4, $0x3dba2e8c
+DATA sconstants<>+3004(SB)/4, $0x3dba2e8c
+DATA sconstants<>+3008(SB)/4, $0x3613a858
+DATA sconstants<>+3012(SB)/4, $0x3613a858
+DATA sconstants<>+3016(SB)/4, $0x3613a858
+DATA sconstants<>+3020(SB)/4, $0x3613a858
+DATA sconstants<>+3024(SB)/4, $0x3613a858
+DATA sconstants<>+3028(SB)/4, $0x3613a858
+DATA sconstants<>+3032(SB)/4, $0x3613a858
+DATA sconstants<>+3036(SB)/4, $0x3613a858
+DATA sconstants<>+3040(SB)/4, $0x3613a858
+DATA sconstants<>+3044(SB)/4, $0x3613a858
+DATA sconstants<>+3048(SB)/4, $0x3613a858
+DATA sconstants<>+3052(SB)/4, $0x3613a858
+DATA sconstants<>+3056(SB)/4, $0x3613a858
+DATA sconstants<>+3060(SB)/4, $0x3613a858
+DATA sconstants<>+3064(SB)/4, $0x3613a858
+DATA sconstants<>+3068(SB)/4, $0x3613a858
+DATA sconstants<>+3072(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3076(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3080(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3084(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3088(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3092(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3096(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3100(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3104(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3108(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3112(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3116(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3120(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3124(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3128(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3132(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+3136(SB)/4, $0x3e0be612
+DATA sconstants<>+3140(SB)/4, $0x3e0be612
+DATA sconstants<>+3144(SB)/4, $0x3e0be612
+DATA sconstants<>+3148(SB)/4, $0x3e0be612
+DATA sconstants<>+3152(SB)/4, $0x3e0be612
+DATA sconstants<>+3156(SB)/4, $0x3e0be612
+DATA sconstants<>+3160(SB)/4, $0x3e0be612
+DATA sconstants<>+3164(SB)/4, $0x3e0be612
+DATA sconstants<>+3168(SB)/4, $0x3e0be612
+DATA sconstants<>+3172(SB)/4, $0x3e0be612
+DATA sconstants<>+3176(SB)/4, $0x3e0be612
+DATA sconstants<>+3180(SB)/4, $0x3e0be612
+DATA sconstants<>+3184(SB)/4, $0x3e0be612
+DATA sconstants<>+3188(SB)/4, $0x3e0be612
+DATA sconstants<>+3192(SB)/4, $0x3e0be612
+DATA sconstants<>+3196(SB)/4, $0x3e0be612
+DATA sconstants<>+3200(SB)/4, $0x3de6368d
+DATA sconstants<>+3204(SB)/4, $0x3de6368d
+DATA sconstants<>+3208(SB)/4, $0x3de6368d
+DATA sconstants<>+3212(SB)/4, $0x3de6368d
+DATA sconstants<>+3216(SB)/4, $0x3de6368d
+DATA sconstants<>+3220(SB)/4, $0x3de6368d
+DATA sconstants<>+3224(SB)/4, $0x3de6368d
+DATA sconstants<>+3228(SB)/4, $0x3de6368d
+DATA sconstants<>+3232(SB)/4, $0x3de6368d
+DATA sconstants<>+3236(SB)/4, $0x3de6368d
+DATA sconstants<>+3240(SB)/4, $0x3de6368d
+DATA sconstants<>+3244(SB)/4, $0x3de6368d
+DATA sconstants<>+3248(SB)/4, $0x3de6368d
+DATA sconstants<>+3252(SB)/4, $0x3de6368d
+DATA sconstants<>+3256(SB)/4, $0x3de6368d
+DATA sconstants<>+3260(SB)/4, $0x3de6368d
+DATA sconstants<>+3264(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3268(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3272(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3276(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3280(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3284(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3288(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3292(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3296(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3300(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3304(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3308(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3312(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3316(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3320(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3324(SB)/4, $0x3dff7ce7
+DATA sconstants<>+3328(SB)/4, $0xbd84cf85
+DATA sconstants<>+3332(SB)/4, $0xbd84cf85
+DATA sconstants<>+3336(SB)/4, $0xbd84cf85
+DATA sconstants<>+3340(SB)/4, $0xbd84cf85
+DATA sconstants<>+3344(SB)/4, $0xbd84cf85
+DATA sconstants<>+3348(SB)/4, $0xbd84cf85
+DATA sconstants<>+3352(SB)/4, $0xbd84cf85
+DATA sconstants<>+3356(SB)/4, $0xbd84cf85
+DATA sconstants<>+3360(SB)/4, $0xbd84cf85
+DATA sconstants<>+3364(SB)/4, $0xbd84cf85
+DATA sconstants<>+3368(SB)/4, $0xbd84cf85
+DATA sconstants<>+3372(SB)/4, $0xbd84cf85
+DATA sconstants<>+3376(SB)/4, $0xbd84cf85
+DATA sconstants<>+3380(SB)/4, $0xbd84cf85
+DATA sconstants<>+3384(SB)/4, $0xbd84cf85
+DATA sconstants<>+3388(SB)/4, $0xbd84cf85
+DATA sconstants<>+3392(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3396(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3400(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3404(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3408(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3412(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3416(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3420(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3424(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3428(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3432(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3436(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3440(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3444(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3448(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3452(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+3456(SB)/4, $0xbe97bdae
+DATA sconstants<>+3460(SB)/4, $0xbe97bdae
+DATA sconstants<>+3464(SB)/4, $0xbe97bdae
+DATA sconstants<>+3468(SB)/4, $0xbe97bdae
+DATA sconstants<>+3472(SB)/4, $0xbe97bdae
+DATA sconstants<>+3476(SB)/4, $0xbe97bdae
+DATA sconstants<>+3480(SB)/4, $0xbe97bdae
+DATA sconstants<>+3484(SB)/4, $0xbe97bdae
+DATA sconstants<>+3488(SB)/4, $0xbe97bdae
+DATA sconstants<>+3492(SB)/4, $0xbe97bdae
+DATA sconstants<>+3496(SB)/4, $0xbe97bdae
+DATA sconstants<>+3500(SB)/4, $0xbe97bdae
+DATA sconstants<>+3504(SB)/4, $0xbe97bdae
+DATA sconstants<>+3508(SB)/4, $0xbe97bdae
+DATA sconstants<>+3512(SB)/4, $0xbe97bdae
+DATA sconstants<>+3516(SB)/4, $0xbe97bdae
+DATA sconstants<>+3520(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3524(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3528(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3532(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3536(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3540(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3544(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3548(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3552(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3556(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3560(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3564(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3568(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3572(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3576(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3580(SB)/4, $0x3e1a1eda
+DATA sconstants<>+3584(SB)/4, $0xbce84ef1
+DATA sconstants<>+3588(SB)/4, $0xbce84ef1
+DATA sconstants<>+3592(SB)/4, $0xbce84ef1
+DATA sconstants<>+3596(SB)/4, $0xbce84ef1
+DATA sconstants<>+3600(SB)/4, $0xbce84ef1
+DATA sconstants<>+3604(SB)/4, $0xbce84ef1
+DATA sconstants<>+3608(SB)/4, $0xbce84ef1
+DATA sconstants<>+3612(SB)/4, $0xbce84ef1
+DATA sconstants<>+3616(SB)/4, $0xbce84ef1
+DATA sconstants<>+3620(SB)/4, $0xbce84ef1
+DATA sconstants<>+3624(SB)/4, $0xbce84ef1
+DATA sconstants<>+3628(SB)/4, $0xbce84ef1
+DATA sconstants<>+3632(SB)/4, $0xbce84ef1
+DATA sconstants<>+3636(SB)/4, $0xbce84ef1
+DATA sconstants<>+3640(SB)/4, $0xbce84ef1
+DATA sconstants<>+3644(SB)/4, $0xbce84ef1
+DATA sconstants<>+3648(SB)/4, $0x3efffffe
+DATA sconstants<>+3652(SB)/4, $0x3efffffe
+DATA sconstants<>+3656(SB)/4, $0x3efffffe
+DATA sconstants<>+3660(SB)/4, $0x3efffffe
+DATA sconstants<>+3664(SB)/4, $0x3efffffe
+DATA sconstants<>+3668(SB)/4, $0x3efffffe
+DATA sconstants<>+3672(SB)/4, $0x3efffffe
+DATA sconstants<>+3676(SB)/4, $0x3efffffe
+DATA sconstants<>+3680(SB)/4, $0x3efffffe
+DATA sconstants<>+3684(SB)/4, $0x3efffffe
+DATA sconstants<>+3688(SB)/4, $0x3efffffe
+DATA sconstants<>+3692(SB)/4, $0x3efffffe
+DATA sconstants<>+3696(SB)/4, $0x3efffffe
+DATA sconstants<>+3700(SB)/4, $0x3efffffe
+DATA sconstants<>+3704(SB)/4, $0x3efffffe
+DATA sconstants<>+3708(SB)/4, $0x3efffffe
+DATA sconstants<>+3712(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3716(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3720(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3724(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3728(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3732(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3736(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3740(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3744(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3748(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3752(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3756(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3760(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3764(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3768(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3772(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3776(SB)/4, $0x3d2aac79
+DATA sconstants<>+3780(SB)/4, $0x3d2aac79
+DATA sconstants<>+3784(SB)/4, $0x3d2aac79
+DATA sconstants<>+3788(SB)/4, $0x3d2aac79
+DATA sconstants<>+3792(SB)/4, $0x3d2aac79
+DATA sconstants<>+3796(SB)/4, $0x3d2aac79
+DATA sconstants<>+3800(SB)/4, $0x3d2aac79
+DATA sconstants<>+3804(SB)/4, $0x3d2aac79
+DATA sconstants<>+3808(SB)/4, $0x3d2aac79
+DATA sconstants<>+3812(SB)/4, $0x3d2aac79
+DATA sconstants<>+3816(SB)/4, $0x3d2aac79
+DATA sconstants<>+3820(SB)/4, $0x3d2aac79
+DATA sconstants<>+3824(SB)/4, $0x3d2aac79
+DATA sconstants<>+3828(SB)/4, $0x3d2aac79
+DATA sconstants<>+3832(SB)/4, $0x3d2aac79
+DATA sconstants<>+3836(SB)/4, $0x3d2aac79
+DATA sconstants<>+3840(SB)/4, $0x3c091cf1
+DATA sconstants<>+3844(SB)/4, $0x3c091cf1
+DATA sconstants<>+3848(SB)/4, $0x3c091cf1
+DATA sconstants<>+3852(SB)/4, $0x3c091cf1
+DATA sconstants<>+3856(SB)/4, $0x3c091cf1
+DATA sconstants<>+3860(SB)/4, $0x3c091cf1
+DATA sconstants<>+3864(SB)/4, $0x3c091cf1
+DATA sconstants<>+3868(SB)/4, $0x3c091cf1
+DATA sconstants<>+3872(SB)/4, $0x3c091cf1
+DATA sconstants<>+3876(SB)/4, $0x3c091cf1
+DATA sconstants<>+3880(SB)/4, $0x3c091cf1
+DATA sconstants<>+3884(SB)/4, $0x3c091cf1
+DATA sconstants<>+3888(SB)/4, $0x3c091cf1
+DATA sconstants<>+3892(SB)/4, $0x3c091cf1
+DATA sconstants<>+3896(SB)/4, $0x3c091cf1
+DATA sconstants<>+3900(SB)/4, $0x3c091cf1
+DATA sconstants<>+3904(SB)/4, $0x3ab5121b
+DATA sconstants<>+3908(SB)/4, $0x3ab5121b
+DATA sconstants<>+3912(SB)/4, $0x3ab5121b
+DATA sconstants<>+3916(SB)/4, $0x3ab5121b
+DATA sconstants<>+3920(SB)/4, $0x3ab5121b
+DATA sconstants<>+3924(SB)/4, $0x3ab5121b
+DATA sconstants<>+3928(SB)/4, $0x3ab5121b
+DATA sconstants<>+3932(SB)/4, $0x3ab5121b
+DATA sconstants<>+3936(SB)/4, $0x3ab5121b
+DATA sconstants<>+3940(SB)/4, $0x3ab5121b
+DATA sconstants<>+3944(SB)/4, $0x3ab5121b
+DATA sconstants<>+3948(SB)/4, $0x3ab5121b
+DATA sconstants<>+3952(SB)/4, $0x3ab5121b
+DATA sconstants<>+3956(SB)/4, $0x3ab5121b
+DATA sconstants<>+3960(SB)/4, $0x3ab5121b
+DATA sconstants<>+3964(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $3968
 
 // func sexpAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -899,11 +1011,11 @@ TEXT ·sexpAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
 	MOVQ    CX, SI
 	ANDQ    $0x0f, SI
 	MOVQ    CX, AX
@@ -985,11 +1097,11 @@ TEXT ·stanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
 	VMOVUPS 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -1086,11 +1198,11 @@ TEXT ·sgeluTanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
 	MOVQ    CX, SI
@@ -1629,37 +1741,37 @@ vector_34:
 	VDIVPD        Z4, Z0, Z3
 	VMULPD        Z3, Z3, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2496(BX), Z6
+	VMOVUPD       2624(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2496(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2368(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2112(BX), Z6, Z6
 	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2432(BX), Z6
+	VMOVUPD       2560(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2432(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2176(BX), Z6, Z6
 	VMULPD        Z6, Z5, Z5
 	VADDPD        Z5, Z4, Z6
 	VMULPD        1600(BX), Z0, Z4
 	VMULPD        Z0, Z4, Z4
 	VADDPD        Z4, Z6, Z6
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z5
+	VMULPD        2048(BX), Z2, Z5
 	VADDPD        Z5, Z6, Z6
 	VSUBPD        Z6, Z4, Z4
 	VSUBPD        Z0, Z4, Z4
-	VMULPD        1856(BX), Z2, Z0
+	VMULPD        1984(BX), Z2, Z0
 	VSUBPD        Z4, Z0, Z0
 	VSUBPD        1472(BX), Z0, Z4
 	VCMPPD        $0x11, 1344(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z0
-	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VCMPPD        $0x15, 2112(BX), Z1, K2
 	VMOVUPD       Z1, K2, Z0
-	VMOVUPD       2048(BX), Z4
+	VMOVUPD       2176(BX), Z4
 	VCMPPD        $0x11, 896(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z0
 	VMOVUPD       448(BX), Z4
@@ -1685,37 +1797,37 @@ vector_34:
 	VDIVPD        Z4, Z8, Z3
 	VMULPD        Z3, Z3, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2496(BX), Z6
+	VMOVUPD       2624(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2496(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2368(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2112(BX), Z6, Z6
 	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2432(BX), Z6
+	VMOVUPD       2560(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2432(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2176(BX), Z6, Z6
 	VMULPD        Z6, Z5, Z5
 	VADDPD        Z5, Z4, Z6
 	VMULPD        1600(BX), Z8, Z4
 	VMULPD        Z8, Z4, Z4
 	VADDPD        Z4, Z6, Z6
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z5
+	VMULPD        2048(BX), Z2, Z5
 	VADDPD        Z5, Z6, Z6
 	VSUBPD        Z6, Z4, Z4
 	VSUBPD        Z8, Z4, Z4
-	VMULPD        1856(BX), Z2, Z8
+	VMULPD        1984(BX), Z2, Z8
 	VSUBPD        Z4, Z8, Z8
 	VSUBPD        1472(BX), Z8, Z4
 	VCMPPD        $0x11, 1344(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z8
-	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VCMPPD        $0x15, 2112(BX), Z1, K2
 	VMOVUPD       Z1, K2, Z8
-	VMOVUPD       2048(BX), Z4
+	VMOVUPD       2176(BX), Z4
 	VCMPPD        $0x11, 896(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z8
 	VMOVUPD       448(BX), Z4
@@ -1756,37 +1868,37 @@ rest_35:
 	VDIVPD        Z4, Z0, Z3
 	VMULPD        Z3, Z3, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2496(BX), Z6
+	VMOVUPD       2624(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2496(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2368(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2112(BX), Z6, Z6
 	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2432(BX), Z6
+	VMOVUPD       2560(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2432(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2176(BX), Z6, Z6
 	VMULPD        Z6, Z5, Z5
 	VADDPD        Z5, Z4, Z6
 	VMULPD        1600(BX), Z0, Z4
 	VMULPD        Z0, Z4, Z4
 	VADDPD        Z4, Z6, Z6
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z5
+	VMULPD        2048(BX), Z2, Z5
 	VADDPD        Z5, Z6, Z6
 	VSUBPD        Z6, Z4, Z4
 	VSUBPD        Z0, Z4, Z4
-	VMULPD        1856(BX), Z2, Z0
+	VMULPD        1984(BX), Z2, Z0
 	VSUBPD        Z4, Z0, Z0
 	VSUBPD        1472(BX), Z0, Z4
 	VCMPPD        $0x11, 1344(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z0
-	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VCMPPD        $0x15, 2112(BX), Z1, K2
 	VMOVUPD       Z1, K2, Z0
-	VMOVUPD       2048(BX), Z4
+	VMOVUPD       2176(BX), Z4
 	VCMPPD        $0x11, 896(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z0
 	VMOVUPD       448(BX), Z4
@@ -1812,37 +1924,37 @@ rest_35:
 	VDIVPD        Z4, Z8, Z3
 	VMULPD        Z3, Z3, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2496(BX), Z6
+	VMOVUPD       2624(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2496(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2368(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2112(BX), Z6, Z6
 	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2432(BX), Z6
+	VMOVUPD       2560(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2432(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2176(BX), Z6, Z6
 	VMULPD        Z6, Z5, Z5
 	VADDPD        Z5, Z4, Z6
 	VMULPD        1600(BX), Z8, Z4
 	VMULPD        Z8, Z4, Z4
 	VADDPD        Z4, Z6, Z6
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z5
+	VMULPD        2048(BX), Z2, Z5
 	VADDPD        Z5, Z6, Z6
 	VSUBPD        Z6, Z4, Z4
 	VSUBPD        Z8, Z4, Z4
-	VMULPD        1856(BX), Z2, Z8
+	VMULPD        1984(BX), Z2, Z8
 	VSUBPD        Z4, Z8, Z8
 	VSUBPD        1472(BX), Z8, Z4
 	VCMPPD        $0x11, 1344(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z8
-	VCMPPD        $0x15, 1984(BX), Z1, K2
+	VCMPPD        $0x15, 2112(BX), Z1, K2
 	VMOVUPD       Z1, K2, Z8
-	VMOVUPD       2048(BX), Z4
+	VMOVUPD       2176(BX), Z4
 	VCMPPD        $0x11, 896(BX), Z1, K2
 	VMOVUPD       Z4, K2, Z8
 	VMOVUPD       448(BX), Z4
@@ -1854,6 +1966,184 @@ rest_35:
 	VMOVUPS       Z0, K1, (CX)(AX*1)
 
 done_36:
+	VZEROUPPER
+	RET
+
+// func slogSingleAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·slogSingleAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	LEAQ    dconstants<>+0(SB), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_38
+	PCALIGN $0x40
+
+vector_37:
+	VMOVUPS       (DX)(AX*1), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y8, Z8
+	VPSRLQ        $0x34, Z0, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z0, Z0
+	VPORQ         1600(BX), Z0, Z0
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z0, Z0, Z3
+	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z0
+	VSUBPD        320(BX), Z0, Z3
+	VADDPD        320(BX), Z0, Z4
+	VDIVPD        Z4, Z3, Z3
+	VMULPD        Z3, Z3, Z5
+	VMOVUPD       2944(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2880(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2816(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2752(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2688(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        320(BX), Z6, Z6
+	VADDPD        Z3, Z3, Z3
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z0
+	VADDPD        Z6, Z0, Z0
+	VPSRLQ        $0x34, Z8, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z8, Z8
+	VPORQ         1600(BX), Z8, Z8
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z8, Z8, Z3
+	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z8
+	VSUBPD        320(BX), Z8, Z3
+	VADDPD        320(BX), Z8, Z4
+	VDIVPD        Z4, Z3, Z3
+	VMULPD        Z3, Z3, Z5
+	VMOVUPD       2944(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2880(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2816(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2752(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2688(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        320(BX), Z6, Z6
+	VADDPD        Z3, Z3, Z3
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z8
+	VADDPD        Z6, Z8, Z8
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z8, Y8
+	VINSERTF64X4  $0x01, Y8, Z0, Z0
+	VMOVUPS       Z0, (CX)(AX*1)
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, SI
+	JLT           vector_37
+
+rest_38:
+	TESTQ         DI, DI
+	JE            done_39
+	VMOVUPS.Z     (DX)(AX*1), K1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y8, Z8
+	VPSRLQ        $0x34, Z0, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z0, Z0
+	VPORQ         1600(BX), Z0, Z0
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z0, Z0, Z3
+	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VMOVUPD       Z3, K2, Z0
+	VSUBPD        320(BX), Z0, Z3
+	VADDPD        320(BX), Z0, Z4
+	VDIVPD        Z4, Z3, Z3
+	VMULPD        Z3, Z3, Z5
+	VMOVUPD       2944(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2880(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2816(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2752(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2688(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        320(BX), Z6, Z6
+	VADDPD        Z3, Z3, Z3
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z0
+	VADDPD        Z6, Z0, Z0
+	VPSRLQ        $0x34, Z8, Z2
+	VPORQ         1728(BX), Z2, Z2
+	VSUBPD        1792(BX), Z2, Z2
+	VPANDQ        1536(BX), Z8, Z8
+	VPORQ         1600(BX), Z8, Z8
+	VSUBPD        320(BX), Z2, Z3
+	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z2
+	VADDPD        Z8, Z8, Z3
+	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VMOVUPD       Z3, K2, Z8
+	VSUBPD        320(BX), Z8, Z3
+	VADDPD        320(BX), Z8, Z4
+	VDIVPD        Z4, Z3, Z3
+	VMULPD        Z3, Z3, Z5
+	VMOVUPD       2944(BX), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2880(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2816(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2752(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2688(BX), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        320(BX), Z6, Z6
+	VADDPD        Z3, Z3, Z3
+	VMULPD        Z3, Z6, Z6
+	VMULPD        1920(BX), Z2, Z8
+	VADDPD        Z6, Z8, Z8
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z8, Y8
+	VINSERTF64X4  $0x01, Y8, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(AX*1)
+
+done_39:
 	VZEROUPPER
 	RET
 
@@ -1883,27 +2173,27 @@ TEXT ·smulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_38
+	JE      rest_41
 	PCALIGN $0x40
 
-vector_37:
+vector_40:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_37
+	JLT     vector_40
 
-rest_38:
+rest_41:
 	TESTQ     DI, DI
-	JE        done_39
+	JE        done_42
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_39:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -1933,27 +2223,27 @@ TEXT ·ssubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_41
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_40:
+vector_43:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_43
 
-rest_41:
+rest_44:
 	TESTQ     DI, DI
-	JE        done_42
+	JE        done_45
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_42:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -1983,27 +2273,27 @@ TEXT ·sdivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_44
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_43:
+vector_46:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_43
+	JLT     vector_46
 
-rest_44:
+rest_47:
 	TESTQ     DI, DI
-	JE        done_45
+	JE        done_48
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_45:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -2033,10 +2323,10 @@ TEXT ·slesserAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_47
+	JE      rest_50
 	PCALIGN $0x40
 
-vector_46:
+vector_49:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VMINPS  Z1, Z0, Z1
@@ -2045,11 +2335,11 @@ vector_46:
 	VMOVUPS Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_46
+	JLT     vector_49
 
-rest_47:
+rest_50:
 	TESTQ     DI, DI
-	JE        done_48
+	JE        done_51
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMINPS    Z1, Z0, Z1
@@ -2057,7 +2347,7 @@ rest_47:
 	VMOVUPS   Z0, K2, Z1
 	VMOVUPS   Z1, K1, (CX)(AX*1)
 
-done_48:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -2087,10 +2377,10 @@ TEXT ·sgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_50
+	JE      rest_53
 	PCALIGN $0x40
 
-vector_49:
+vector_52:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VMAXPS  Z1, Z0, Z1
@@ -2099,11 +2389,11 @@ vector_49:
 	VMOVUPS Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_49
+	JLT     vector_52
 
-rest_50:
+rest_53:
 	TESTQ     DI, DI
-	JE        done_51
+	JE        done_54
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMAXPS    Z1, Z0, Z1
@@ -2111,7 +2401,7 @@ rest_50:
 	VMOVUPS   Z0, K2, Z1
 	VMOVUPS   Z1, K1, (CX)(AX*1)
 
-done_51:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -2142,10 +2432,10 @@ TEXT ·slessAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_53
+	JE      rest_56
 	PCALIGN $0x40
 
-vector_52:
+vector_55:
 	VMOVUPS   (BX)(CX*1), Z0
 	VMOVUPS   (SI)(CX*1), Z1
 	VCMPPS    $0x11, Z1, Z0, K2
@@ -2153,18 +2443,18 @@ vector_52:
 	VMOVUPS   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_52
+	JLT       vector_55
 
-rest_53:
+rest_56:
 	TESTQ     DI, DI
-	JE        done_54
+	JE        done_57
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VCMPPS    $0x11, Z1, Z0, K2
 	VMOVUPS.Z Z2, K2, Z0
 	VMOVUPS   Z0, K1, (DX)(CX*1)
 
-done_54:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -2195,10 +2485,10 @@ TEXT ·slessOrEqualAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_56
+	JE      rest_59
 	PCALIGN $0x40
 
-vector_55:
+vector_58:
 	VMOVUPS   (BX)(CX*1), Z0
 	VMOVUPS   (SI)(CX*1), Z1
 	VCMPPS    $0x12, Z1, Z0, K2
@@ -2206,18 +2496,18 @@ vector_55:
 	VMOVUPS   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_55
+	JLT       vector_58
 
-rest_56:
+rest_59:
 	TESTQ     DI, DI
-	JE        done_57
+	JE        done_60
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VCMPPS    $0x12, Z1, Z0, K2
 	VMOVUPS.Z Z2, K2, Z0
 	VMOVUPS   Z0, K1, (DX)(CX*1)
 
-done_57:
+done_60:
 	VZEROUPPER
 	RET
 
@@ -2248,10 +2538,10 @@ TEXT ·sequalAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_59
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_58:
+vector_61:
 	VMOVUPS   (BX)(CX*1), Z0
 	VMOVUPS   (SI)(CX*1), Z1
 	VCMPPS    $0x00, Z1, Z0, K2
@@ -2259,18 +2549,18 @@ vector_58:
 	VMOVUPS   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_58
+	JLT       vector_61
 
-rest_59:
+rest_62:
 	TESTQ     DI, DI
-	JE        done_60
+	JE        done_63
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VCMPPS    $0x00, Z1, Z0, K2
 	VMOVUPS.Z Z2, K2, Z0
 	VMOVUPS   Z0, K1, (DX)(CX*1)
 
-done_60:
+done_63:
 	VZEROUPPER
 	RET
 
@@ -2301,10 +2591,10 @@ TEXT ·sdiffersAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_62
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_61:
+vector_64:
 	VMOVUPS   (BX)(CX*1), Z0
 	VMOVUPS   (SI)(CX*1), Z1
 	VCMPPS    $0x04, Z1, Z0, K2
@@ -2312,18 +2602,18 @@ vector_61:
 	VMOVUPS   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_61
+	JLT       vector_64
 
-rest_62:
+rest_65:
 	TESTQ     DI, DI
-	JE        done_63
+	JE        done_66
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VCMPPS    $0x04, Z1, Z0, K2
 	VMOVUPS.Z Z2, K2, Z0
 	VMOVUPS   Z0, K1, (DX)(CX*1)
 
-done_63:
+done_66:
 	VZEROUPPER
 	RET
 
@@ -2354,10 +2644,10 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_65
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_64:
+vector_67:
 	VMOVUPS (BX)(CX*1), Z0
 	VMOVUPS (SI)(CX*1), Z1
 	VMULPS  Z0, Z0, Z0
@@ -2366,11 +2656,11 @@ vector_64:
 	VMOVUPS Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_64
+	JLT     vector_67
 
-rest_65:
+rest_68:
 	TESTQ     DI, DI
-	JE        done_66
+	JE        done_69
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VMULPS    Z0, Z0, Z0
@@ -2378,7 +2668,7 @@ rest_65:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(CX*1)
 
-done_66:
+done_69:
 	VZEROUPPER
 	RET
 
@@ -2395,11 +2685,11 @@ TEXT ·sgeluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, DI
@@ -2420,139 +2710,6 @@ TEXT ·sgeluAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_68
-	PCALIGN $0x40
-
-vector_67:
-	VMOVUPS      (BX)(CX*1), Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS.Z  Z1, Z6, K3, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3136(AX), Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
-	VFMADD213PS  2944(AX), Z1, Z6
-	VFMADD213PS  2880(AX), Z1, Z6
-	VFMADD213PS  2816(AX), Z1, Z6
-	VFMADD213PS  2752(AX), Z1, Z6
-	VFMADD213PS  2688(AX), Z1, Z6
-	VFMADD213PS  2624(AX), Z1, Z6
-	VFMADD213PS  2560(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, (DX)(CX*1)
-	ADDQ         $0x00000040, CX
-	CMPQ         CX, SI
-	JLT          vector_67
-
-rest_68:
-	TESTQ        DI, DI
-	JE           done_69
-	VMOVUPS.Z    (BX)(CX*1), K1, Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS.Z  Z1, Z6, K3, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3136(AX), Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
-	VFMADD213PS  2944(AX), Z1, Z6
-	VFMADD213PS  2880(AX), Z1, Z6
-	VFMADD213PS  2816(AX), Z1, Z6
-	VFMADD213PS  2752(AX), Z1, Z6
-	VFMADD213PS  2688(AX), Z1, Z6
-	VFMADD213PS  2624(AX), Z1, Z6
-	VFMADD213PS  2560(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, K1, (DX)(CX*1)
-
-done_69:
-	VZEROUPPER
-	RET
-
-// func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluBackwardAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    dx+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    dy+24(FP), SI
-	VMOVUPS (AX), Z13
-	VMOVUPS 64(AX), Z14
-	VMOVUPS 128(AX), Z16
-	VMOVUPS 192(AX), Z17
-	VMOVUPS 256(AX), Z18
-	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
-	VMOVUPS 1024(AX), Z12
-	VMOVUPS 896(AX), Z11
-	MOVQ    CX, R8
-	ANDQ    $0x0f, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, CX
-	XORL    R9, R9
-	TESTQ   CX, CX
-	CMOVQLT R9, CX
-	MOVQ    $0x00000010, R9
-	CMPQ    CX, R9
-	CMOVQGT R9, CX
-	MOVQ    $-1, R9
-	BZHIQ   CX, R9, R9
-	KMOVW   R9, K1
-	XORQ    CX, CX
-	TESTQ   DI, DI
 	JE      rest_71
 	PCALIGN $0x40
 
@@ -2582,34 +2739,26 @@ vector_70:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3136(AX), Z6
+	VMOVUPS      3584(AX), Z6
+	VFMADD213PS  3520(AX), Z1, Z6
+	VFMADD213PS  3456(AX), Z1, Z6
+	VFMADD213PS  3392(AX), Z1, Z6
+	VFMADD213PS  3328(AX), Z1, Z6
+	VFMADD213PS  3264(AX), Z1, Z6
+	VFMADD213PS  3200(AX), Z1, Z6
+	VFMADD213PS  3136(AX), Z1, Z6
 	VFMADD213PS  3072(AX), Z1, Z6
 	VFMADD213PS  3008(AX), Z1, Z6
-	VFMADD213PS  2944(AX), Z1, Z6
-	VFMADD213PS  2880(AX), Z1, Z6
-	VFMADD213PS  2816(AX), Z1, Z6
-	VFMADD213PS  2752(AX), Z1, Z6
-	VFMADD213PS  2688(AX), Z1, Z6
-	VFMADD213PS  2624(AX), Z1, Z6
-	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS      (SI)(CX*1), Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, (DX)(CX*1)
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
-	CMPQ         CX, DI
+	CMPQ         CX, SI
 	JLT          vector_70
 
 rest_71:
-	TESTQ        R8, R8
+	TESTQ        DI, DI
 	JE           done_72
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
@@ -2636,36 +2785,28 @@ rest_71:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3136(AX), Z6
+	VMOVUPS      3584(AX), Z6
+	VFMADD213PS  3520(AX), Z1, Z6
+	VFMADD213PS  3456(AX), Z1, Z6
+	VFMADD213PS  3392(AX), Z1, Z6
+	VFMADD213PS  3328(AX), Z1, Z6
+	VFMADD213PS  3264(AX), Z1, Z6
+	VFMADD213PS  3200(AX), Z1, Z6
+	VFMADD213PS  3136(AX), Z1, Z6
 	VFMADD213PS  3072(AX), Z1, Z6
 	VFMADD213PS  3008(AX), Z1, Z6
-	VFMADD213PS  2944(AX), Z1, Z6
-	VFMADD213PS  2880(AX), Z1, Z6
-	VFMADD213PS  2816(AX), Z1, Z6
-	VFMADD213PS  2752(AX), Z1, Z6
-	VFMADD213PS  2688(AX), Z1, Z6
-	VFMADD213PS  2624(AX), Z1, Z6
-	VFMADD213PS  2560(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS.Z    (SI)(CX*1), K1, Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, K1, (DX)(CX*1)
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, K1, (DX)(CX*1)
 
 done_72:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+// func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
+TEXT ·sgeluBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    dx+8(FP), DX
@@ -2677,14 +2818,13 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
-	VMOVUPS 576(AX), Z12
-	VMOVUPS 640(AX), Z11
-	VMOVUPS 320(AX), Z10
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R8
 	ANDQ    $0x0f, R8
 	MOVQ    CX, DI
@@ -2707,6 +2847,156 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	PCALIGN $0x40
 
 vector_73:
+	VMOVUPS      (BX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS.Z  Z1, Z6, K3, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      3584(AX), Z6
+	VFMADD213PS  3520(AX), Z1, Z6
+	VFMADD213PS  3456(AX), Z1, Z6
+	VFMADD213PS  3392(AX), Z1, Z6
+	VFMADD213PS  3328(AX), Z1, Z6
+	VFMADD213PS  3264(AX), Z1, Z6
+	VFMADD213PS  3200(AX), Z1, Z6
+	VFMADD213PS  3136(AX), Z1, Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS      (SI)(CX*1), Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, DI
+	JLT          vector_73
+
+rest_74:
+	TESTQ        R8, R8
+	JE           done_75
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS.Z  Z1, Z6, K3, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      3584(AX), Z6
+	VFMADD213PS  3520(AX), Z1, Z6
+	VFMADD213PS  3456(AX), Z1, Z6
+	VFMADD213PS  3392(AX), Z1, Z6
+	VFMADD213PS  3328(AX), Z1, Z6
+	VFMADD213PS  3264(AX), Z1, Z6
+	VFMADD213PS  3200(AX), Z1, Z6
+	VFMADD213PS  3136(AX), Z1, Z6
+	VFMADD213PS  3072(AX), Z1, Z6
+	VFMADD213PS  3008(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS.Z    (SI)(CX*1), K1, Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, K1, (DX)(CX*1)
+
+done_75:
+	VZEROUPPER
+	RET
+
+// func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
+	VMOVUPS 576(AX), Z12
+	VMOVUPS 640(AX), Z11
+	VMOVUPS 320(AX), Z10
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000010, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_77
+	PCALIGN $0x40
+
+vector_76:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -2742,11 +3032,11 @@ vector_73:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_73
+	JLT          vector_76
 
-rest_74:
+rest_77:
 	TESTQ        R8, R8
-	JE           done_75
+	JE           done_78
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -2781,7 +3071,7 @@ rest_74:
 	VMULPS       Z9, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_75:
+done_78:
 	VZEROUPPER
 	RET
 
@@ -2811,25 +3101,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_77
+	JE           rest_80
 	PCALIGN      $0x40
 
-vector_76:
+vector_79:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_76
+	JLT     vector_79
 
-rest_77:
+rest_80:
 	TESTQ     SI, SI
-	JE        done_78
+	JE        done_81
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_78:
+done_81:
 	VZEROUPPER
 	RET
 
@@ -2870,10 +3160,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_80
+	JE           rest_83
 	PCALIGN      $0x40
 
-vector_79:
+vector_82:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -2899,11 +3189,11 @@ vector_79:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_79
+	JLT     vector_82
 
-rest_80:
+rest_83:
 	TESTQ     R8, R8
-	JE        done_81
+	JE        done_84
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -2928,7 +3218,7 @@ rest_80:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_81:
+done_84:
 	VZEROUPPER
 	RET
 
@@ -2959,10 +3249,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_83
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_82:
+vector_85:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -2972,11 +3262,11 @@ vector_82:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_82
+	JLT     vector_85
 
-rest_83:
+rest_86:
 	TESTQ     SI, SI
-	JE        done_84
+	JE        done_87
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -2985,7 +3275,7 @@ rest_83:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_84:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -3018,10 +3308,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_86
+	JE           rest_89
 	PCALIGN      $0x40
 
-vector_85:
+vector_88:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -3035,11 +3325,11 @@ vector_85:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_85
+	JLT     vector_88
 
-rest_86:
+rest_89:
 	TESTQ     DI, DI
-	JE        done_87
+	JE        done_90
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -3052,7 +3342,7 @@ rest_86:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_87:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -3082,10 +3372,10 @@ TEXT ·ssumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_89
+	JE      rest_92
 	PCALIGN $0x40
 
-vector_88:
+vector_91:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3094,11 +3384,11 @@ vector_88:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_88
+	JLT           vector_91
 
-rest_89:
+rest_92:
 	TESTQ         BX, BX
-	JE            done_90
+	JE            done_93
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3106,7 +3396,7 @@ rest_89:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_90:
+done_93:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3145,10 +3435,10 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_92
+	JE      rest_95
 	PCALIGN $0x40
 
-vector_91:
+vector_94:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3157,11 +3447,11 @@ vector_91:
 	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_91
+	JLT           vector_94
 
-rest_92:
+rest_95:
 	TESTQ         BX, BX
-	JE            done_93
+	JE            done_96
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3169,7 +3459,7 @@ rest_92:
 	VFMADD231PD   Z3, Z3, Z1
 	VFMADD231PD   Z2, Z2, Z0
 
-done_93:
+done_96:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3209,13 +3499,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_94:
+row_97:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_96
+	JE      rest_99
 	PCALIGN $0x40
 
-vector_95:
+vector_98:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3226,11 +3516,11 @@ vector_95:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_95
+	JLT           vector_98
 
-rest_96:
+rest_99:
 	TESTQ         R8, R8
-	JE            done_97
+	JE            done_100
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3240,10 +3530,10 @@ rest_96:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_97:
+done_100:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_94
+	JNE  row_97
 	VZEROUPPER
 	RET
 
@@ -3261,11 +3551,11 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	VMOVUPS      192(AX), Z17
 	VMOVUPS      256(AX), Z18
 	VMOVUPS      320(AX), Z19
-	VMOVUPS      3200(AX), Z20
-	VMOVUPS      3264(AX), Z21
-	VMOVUPS      3328(AX), Z22
-	VMOVUPS      3392(AX), Z23
-	VMOVUPS      3456(AX), Z24
+	VMOVUPS      3648(AX), Z20
+	VMOVUPS      3712(AX), Z21
+	VMOVUPS      3776(AX), Z22
+	VMOVUPS      3840(AX), Z23
+	VMOVUPS      3904(AX), Z24
 	VMOVUPS      448(AX), Z12
 	VBROADCASTSS scale+32(FP), Z6
 	VBROADCASTSS empty+36(FP), Z7
@@ -3287,28 +3577,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_98:
+row_101:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_100
+	JE      rest_103
 	PCALIGN $0x40
 
-vector_99:
+vector_102:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_99
+	JLT     vector_102
 
-rest_100:
+rest_103:
 	TESTQ   DI, DI
-	JE      done_101
+	JE      done_104
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_101:
+done_104:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3323,10 +3613,10 @@ done_101:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_103
+	JE            rest_106
 	PCALIGN       $0x40
 
-vector_102:
+vector_105:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3348,11 +3638,11 @@ vector_102:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_102
+	JLT          vector_105
 
-rest_103:
+rest_106:
 	TESTQ        DI, DI
-	JE           done_104
+	JE           done_107
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3374,7 +3664,7 @@ rest_103:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_104:
+done_107:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3389,29 +3679,29 @@ done_104:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_106
+	JE            rest_109
 	PCALIGN       $0x40
 
-vector_105:
+vector_108:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_105
+	JLT     vector_108
 
-rest_106:
+rest_109:
 	TESTQ     DI, DI
-	JE        done_107
+	JE        done_110
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_107:
+done_110:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_98
+	JNE  row_101
 	VZEROUPPER
 	RET
 
@@ -3441,29 +3731,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_108:
+row_111:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_110
+	JE      rest_113
 	PCALIGN $0x40
 
-vector_109:
+vector_112:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_109
+	JLT         vector_112
 
-rest_110:
+rest_113:
 	TESTQ       R8, R8
-	JE          done_111
+	JE          done_114
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_111:
+done_114:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3475,10 +3765,10 @@ done_111:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_113
+	JE            rest_116
 	PCALIGN       $0x40
 
-vector_112:
+vector_115:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -3486,23 +3776,23 @@ vector_112:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_112
+	JLT     vector_115
 
-rest_113:
+rest_116:
 	TESTQ     R8, R8
-	JE        done_114
+	JE        done_117
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_114:
+done_117:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_108
+	JNE  row_111
 	VZEROUPPER
 	RET
 
@@ -3532,33 +3822,33 @@ TEXT ·stopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_115:
+row_118:
 	VMOVUPS Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_117
+	JE      rest_120
 	PCALIGN $0x40
 
-vector_116:
+vector_119:
 	VMOVUPS (SI)(R8*1), Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_116
+	JLT     vector_119
 
-rest_117:
+rest_120:
 	TESTQ   DI, DI
-	JE      done_118
+	JE      done_121
 	VMOVUPS Z12, Z1
 	VMOVUPS (SI)(R8*1), K1, Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 
-done_118:
+done_121:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -3583,7 +3873,7 @@ done_118:
 	ADDQ          DX, SI
 	ADDQ          $0x04, BX
 	DECQ          CX
-	JNE           row_115
+	JNE           row_118
 	VZEROUPPER
 	RET
 
@@ -3602,11 +3892,11 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3200(AX), Z20
-	VMOVUPS 3264(AX), Z21
-	VMOVUPS 3328(AX), Z22
-	VMOVUPS 3392(AX), Z23
-	VMOVUPS 3456(AX), Z24
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
 	VMOVUPS 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -3626,28 +3916,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_119:
+row_122:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_121
+	JE      rest_124
 	PCALIGN $0x40
 
-vector_120:
+vector_123:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_120
+	JLT     vector_123
 
-rest_121:
+rest_124:
 	TESTQ   R8, R8
-	JE      done_122
+	JE      done_125
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_122:
+done_125:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3663,10 +3953,10 @@ done_122:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_124
+	JE            rest_127
 	PCALIGN       $0x40
 
-vector_123:
+vector_126:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3687,11 +3977,11 @@ vector_123:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_123
+	JLT          vector_126
 
-rest_124:
+rest_127:
 	TESTQ        R8, R8
-	JE           done_125
+	JE           done_128
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3712,7 +4002,7 @@ rest_124:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_125:
+done_128:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3727,7 +4017,7 @@ done_125:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_119
+	JNE           row_122
 	VZEROUPPER
 	RET
 
@@ -3767,27 +4057,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_126:
+row_129:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_128
+	JE      rest_131
 	PCALIGN $0x40
 
-vector_127:
+vector_130:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_127
+	JLT     vector_130
 
-rest_128:
+rest_131:
 	TESTQ     R11, R11
-	JE        done_129
+	JE        done_132
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_129:
+done_132:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -3802,26 +4092,26 @@ done_129:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_131
+	JE            rest_134
 	PCALIGN       $0x40
 
-vector_130:
+vector_133:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_130
+	JLT         vector_133
 
-rest_131:
+rest_134:
 	TESTQ       R11, R11
-	JE          done_132
+	JE          done_135
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_132:
+done_135:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -3838,57 +4128,57 @@ done_132:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_134
+	JE            rest_137
 	PCALIGN       $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_136
+	JE      without_139
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_136:
+without_139:
 	TESTQ   R10, R10
-	JE      without_137
+	JE      without_140
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_137:
+without_140:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_133
+	JLT     vector_136
 
-rest_134:
+rest_137:
 	TESTQ     R11, R11
-	JE        done_135
+	JE        done_138
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_138
+	JE        without_141
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_138:
+without_141:
 	TESTQ     R10, R10
-	JE        without_139
+	JE        without_142
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_139:
+without_142:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_135:
+done_138:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_126
+	JNE  row_129
 	VZEROUPPER
 	RET
 
@@ -3926,24 +4216,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_140:
+row_143:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_142
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_141:
+vector_144:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_144
+	JE      without_147
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_144:
+without_147:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -3951,18 +4241,18 @@ without_144:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_141
+	JLT         vector_144
 
-rest_142:
+rest_145:
 	TESTQ     R11, R11
-	JE        done_143
+	JE        done_146
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_145
+	JE        without_148
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_145:
+without_148:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -3970,7 +4260,7 @@ without_145:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_143:
+done_146:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -3993,17 +4283,17 @@ done_143:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_147
+	JE            rest_150
 	PCALIGN       $0x40
 
-vector_146:
+vector_149:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_149
+	JE      without_152
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_149:
+without_152:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4013,18 +4303,18 @@ without_149:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_146
+	JLT          vector_149
 
-rest_147:
+rest_150:
 	TESTQ     R11, R11
-	JE        done_148
+	JE        done_151
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_150
+	JE        without_153
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_150:
+without_153:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4033,14 +4323,14 @@ without_150:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_148:
+done_151:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_140
+	JNE  row_143
 	VZEROUPPER
 	RET
 
@@ -4073,15 +4363,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_151:
+row_154:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_153
+	JE           rest_156
 	PCALIGN      $0x40
 
-vector_152:
+vector_155:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4094,11 +4384,11 @@ vector_152:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_152
+	JLT         vector_155
 
-rest_153:
+rest_156:
 	TESTQ       R11, R11
-	JE          done_154
+	JE          done_157
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4110,13 +4400,13 @@ rest_153:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_154:
+done_157:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_151
+	JNE  row_154
 	VZEROUPPER
 	RET
 
@@ -4146,34 +4436,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_155:
+row_158:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_157
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_156:
+vector_159:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_156
+	JLT     vector_159
 
-rest_157:
+rest_160:
 	TESTQ     R8, R8
-	JE        done_158
+	JE        done_161
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_158:
+done_161:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_155
+	JNE  row_158
 	VZEROUPPER
 	RET
 
@@ -4206,36 +4496,95 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_159:
+row_162:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_161
+	JE           rest_164
 	PCALIGN      $0x40
 
-vector_160:
+vector_163:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_160
+	JLT         vector_163
 
-rest_161:
+rest_164:
 	TESTQ       R9, R9
-	JE          done_162
+	JE          done_165
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_162:
+done_165:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_159
+	JNE  row_162
+	VZEROUPPER
+	RET
+
+// func sscaleRowsAVX512(rows int, n int, y *float32, ld int, x *float32, factor *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sscaleRowsAVX512(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	SHLQ    $0x02, BX
+	MOVQ    CX, R9
+	ANDQ    $0x0f, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x02, R8
+	SHLQ    $0x02, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000010, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	MOVQ    $-1, R11
+	BZHIQ   R10, R11, R11
+	KMOVW   R11, K1
+
+row_166:
+	VBROADCASTSS (DI), Z1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_168
+	PCALIGN      $0x40
+
+vector_167:
+	VMOVUPS (SI)(R10*1), Z0
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DX)(R10*1)
+	ADDQ    $0x00000040, R10
+	CMPQ    R10, R8
+	JLT     vector_167
+
+rest_168:
+	TESTQ     R9, R9
+	JE        done_169
+	VMOVUPS.Z (SI)(R10*1), K1, Z0
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(R10*1)
+
+done_169:
+	ADDQ BX, DX
+	ADDQ CX, SI
+	ADDQ $0x04, DI
+	DECQ AX
+	JNE  row_166
 	VZEROUPPER
 	RET
 
@@ -4266,33 +4615,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_163:
+row_170:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_165
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_164:
+vector_171:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_164
+	JLT     vector_171
 
-rest_165:
+rest_172:
 	TESTQ     R8, R8
-	JE        done_166
+	JE        done_173
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_166:
+done_173:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_163
+	JNE  row_170
 	VZEROUPPER
 	RET
 
@@ -4528,255 +4877,311 @@ DATA dconstants<>+1824(SB)/8, $0x43300000000003fe
 DATA dconstants<>+1832(SB)/8, $0x43300000000003fe
 DATA dconstants<>+1840(SB)/8, $0x43300000000003fe
 DATA dconstants<>+1848(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1856(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1864(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1872(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1880(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1888(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1896(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1904(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1912(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1920(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1928(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1936(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1944(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1952(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1960(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1968(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1976(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1984(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1992(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2000(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2008(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2016(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2024(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2032(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2040(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2048(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2056(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2064(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2072(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2080(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2088(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2096(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2104(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2112(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2120(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2128(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2136(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2144(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2152(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2160(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2168(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2176(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2184(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2192(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2200(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2208(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2216(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2224(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2232(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2240(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2248(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2256(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2264(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2272(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2280(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2288(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2296(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2304(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2312(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2320(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2328(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2336(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2344(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2352(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2360(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2368(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2376(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2384(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2392(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2400(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2408(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2416(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2424(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2432(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2440(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2448(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2456(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2464(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2472(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2480(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2488(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2496(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2504(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2512(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2520(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2528(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2536(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2544(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2552(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2560(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2568(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2576(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2584(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2592(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2600(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2608(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2616(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2624(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2632(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2640(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2648(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2656(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2664(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2672(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2680(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2688(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2696(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2704(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2712(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2720(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2728(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2736(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2744(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2752(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2760(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2768(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2776(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2784(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2792(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2800(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2808(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2816(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2824(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2832(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2840(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2848(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2856(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2864(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2872(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2880(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2888(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2896(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2904(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2912(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2920(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2928(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2936(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2944(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2952(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2960(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2968(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2976(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2984(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2992(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3000(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3008(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3016(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3024(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3032(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3040(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3048(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3056(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3064(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3072(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3080(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3088(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3096(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3104(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3112(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3120(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3128(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3136(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3144(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3152(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3160(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3168(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3176(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3184(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3192(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3200(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3208(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3216(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3224(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3232(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3240(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3248(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3256(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3264(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3272(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3280(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3288(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3296(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3304(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3312(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3320(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3328(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3336(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3344(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3352(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3360(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3368(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3376(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3384(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3392(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3400(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3408(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3416(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3424(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3432(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3440(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3448(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3456(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3464(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3472(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3480(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3488(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3496(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3504(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3512(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3520(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3528(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3536(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3544(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3552(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3560(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3568(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3576(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3584(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3592(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3600(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3608(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3616(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3624(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3632(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3640(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3648(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3656(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3664(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3672(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3680(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3688(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3696(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3704(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3712(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3720(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3728(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3736(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3744(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3752(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3760(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3768(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3776(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3784(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3792(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3800(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3808(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3816(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3824(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3832(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $3840
+DATA dconstants<>+1856(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1864(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1872(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1880(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1888(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1896(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1904(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1912(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1920(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1928(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1936(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1944(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1952(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1960(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1968(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1976(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1984(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+1992(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2000(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2008(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2016(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2024(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2032(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2040(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+2048(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2056(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2064(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2072(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2080(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2088(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2096(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2104(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+2112(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2120(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2128(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2136(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2144(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2152(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2160(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2168(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+2176(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2184(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2192(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2200(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2208(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2216(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2224(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2232(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+2240(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2248(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2256(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2264(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2272(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2280(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2288(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2296(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+2304(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2312(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2320(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2328(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2336(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2344(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2352(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2360(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+2368(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2376(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2384(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2392(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2400(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2408(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2416(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2424(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+2432(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2440(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2448(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2456(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2464(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2472(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2480(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2488(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+2496(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2504(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2512(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2520(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2528(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2536(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2544(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2552(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+2560(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2568(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2576(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2584(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2592(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2600(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2608(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2616(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+2624(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2632(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2640(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2648(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2656(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2664(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2672(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2680(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+2688(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2696(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2704(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2712(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2720(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2728(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2736(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2744(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+2752(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2760(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2768(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2776(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2784(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2792(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2800(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2808(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+2816(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2824(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2832(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2840(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2848(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2856(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2864(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2872(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+2880(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2888(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2896(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2904(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2912(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2920(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2928(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2936(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+2944(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2952(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2960(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2968(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2976(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2984(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2992(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+3000(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+3008(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3016(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3024(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3032(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3040(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3048(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3056(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3064(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+3072(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3080(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3088(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3096(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3104(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3112(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3120(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3128(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+3136(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3144(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3152(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3160(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3168(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3176(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3184(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3192(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+3200(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3208(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3216(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3224(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3232(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3240(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3248(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3256(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+3264(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3272(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3280(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3288(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3296(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3304(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3312(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3320(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+3328(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3336(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3344(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3352(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3360(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3368(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3376(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3384(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+3392(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3400(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3408(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3416(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3424(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3432(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3440(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3448(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+3456(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3464(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3472(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3480(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3488(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3496(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3504(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3512(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+3520(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3528(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3536(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3544(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3552(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3560(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3568(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3576(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+3584(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3592(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3600(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3608(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3616(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3624(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3632(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3640(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3648(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3656(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3664(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3672(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3680(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3688(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3696(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3704(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3712(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3720(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3728(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3736(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3744(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3752(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3760(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3768(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3776(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3784(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3792(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3800(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3808(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3816(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3824(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3832(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3840(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3848(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3856(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3864(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3872(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3880(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3888(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3896(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3904(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3912(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3920(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3928(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3936(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3944(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3952(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3960(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3968(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3976(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3984(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3992(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+4000(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+4008(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+4016(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+4024(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+4032(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4040(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4048(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4056(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4064(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4072(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4080(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4088(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+4096(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4104(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4112(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4120(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4128(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4136(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4144(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4152(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+4160(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4168(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4176(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4184(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4192(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4200(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4208(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4216(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+4224(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4232(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4240(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4248(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4256(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4264(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4272(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+4280(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $4288
 
 // func dexpAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -4791,16 +5196,16 @@ TEXT ·dexpAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3200(AX), Z20
-	VMOVUPD 3264(AX), Z21
-	VMOVUPD 3328(AX), Z22
-	VMOVUPD 3392(AX), Z23
-	VMOVUPD 3456(AX), Z24
-	VMOVUPD 3520(AX), Z25
-	VMOVUPD 3584(AX), Z26
-	VMOVUPD 3648(AX), Z27
-	VMOVUPD 3712(AX), Z28
-	VMOVUPD 3776(AX), Z29
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -4819,10 +5224,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_168
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_167:
+vector_174:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -4847,11 +5252,11 @@ vector_167:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_167
+	JLT          vector_174
 
-rest_168:
+rest_175:
 	TESTQ        SI, SI
-	JE           done_169
+	JE           done_176
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -4875,7 +5280,7 @@ rest_168:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_169:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -4892,16 +5297,16 @@ TEXT ·dtanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3200(AX), Z20
-	VMOVUPD 3264(AX), Z21
-	VMOVUPD 3328(AX), Z22
-	VMOVUPD 3392(AX), Z23
-	VMOVUPD 3456(AX), Z24
-	VMOVUPD 3520(AX), Z25
-	VMOVUPD 3584(AX), Z26
-	VMOVUPD 3648(AX), Z27
-	VMOVUPD 3712(AX), Z28
-	VMOVUPD 3776(AX), Z29
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
 	VMOVUPD 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -4921,10 +5326,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_171
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_170:
+vector_177:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -4956,11 +5361,11 @@ vector_170:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_170
+	JLT          vector_177
 
-rest_171:
+rest_178:
 	TESTQ        DI, DI
-	JE           done_172
+	JE           done_179
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -4991,7 +5396,7 @@ rest_171:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_172:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -5008,16 +5413,16 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3200(AX), Z20
-	VMOVUPD 3264(AX), Z21
-	VMOVUPD 3328(AX), Z22
-	VMOVUPD 3392(AX), Z23
-	VMOVUPD 3456(AX), Z24
-	VMOVUPD 3520(AX), Z25
-	VMOVUPD 3584(AX), Z26
-	VMOVUPD 3648(AX), Z27
-	VMOVUPD 3712(AX), Z28
-	VMOVUPD 3776(AX), Z29
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -5036,10 +5441,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_174
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_173:
+vector_180:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5070,11 +5475,11 @@ vector_173:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_173
+	JLT          vector_180
 
-rest_174:
+rest_181:
 	TESTQ        DI, DI
-	JE           done_175
+	JE           done_182
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5104,7 +5509,7 @@ rest_174:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_175:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -5134,25 +5539,25 @@ TEXT ·dabsAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_177
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_176:
+vector_183:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_176
+	JLT     vector_183
 
-rest_177:
+rest_184:
 	TESTQ     SI, SI
-	JE        done_178
+	JE        done_185
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_178:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -5183,27 +5588,27 @@ TEXT ·dsignAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_180
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_179:
+vector_186:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDQ  Z1, Z0, Z0
 	VPORQ   Z2, Z0, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_179
+	JLT     vector_186
 
-rest_180:
+rest_187:
 	TESTQ     SI, SI
-	JE        done_181
+	JE        done_188
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDQ    Z1, Z0, Z0
 	VPORQ     Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_181:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -5232,25 +5637,25 @@ TEXT ·dceilAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_183
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_182:
+vector_189:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_182
+	JLT         vector_189
 
-rest_183:
+rest_190:
 	TESTQ       SI, SI
-	JE          done_184
+	JE          done_191
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_184:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -5279,25 +5684,25 @@ TEXT ·dfloorAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_186
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_185:
+vector_192:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_185
+	JLT         vector_192
 
-rest_186:
+rest_193:
 	TESTQ       SI, SI
-	JE          done_187
+	JE          done_194
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_187:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -5326,25 +5731,25 @@ TEXT ·dsqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_189
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_188:
+vector_195:
 	VMOVUPD (DX)(AX*1), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_188
+	JLT     vector_195
 
-rest_189:
+rest_196:
 	TESTQ     SI, SI
-	JE        done_190
+	JE        done_197
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_190:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5374,25 +5779,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_192
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_191:
+vector_198:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_191
+	JLT     vector_198
 
-rest_192:
+rest_199:
 	TESTQ     SI, SI
-	JE        done_193
+	JE        done_200
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_193:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5422,27 +5827,27 @@ TEXT ·dinverseSqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_195
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_194:
+vector_201:
 	VMOVUPD (BX)(CX*1), Z0
 	VSQRTPD Z0, Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_194
+	JLT     vector_201
 
-rest_195:
+rest_202:
 	TESTQ     SI, SI
-	JE        done_196
+	JE        done_203
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_196:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5471,27 +5876,27 @@ TEXT ·dcubeAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_198
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_197:
+vector_204:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z0, Z0, Z1
 	VMULPD  Z0, Z1, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_197
+	JLT     vector_204
 
-rest_198:
+rest_205:
 	TESTQ     SI, SI
-	JE        done_199
+	JE        done_206
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z0, Z0, Z1
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_199:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5520,10 +5925,10 @@ TEXT ·dlnAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_201
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_200:
+vector_207:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD Z0, Z1
 	VMULPD  1408(AX), Z0, Z4
@@ -5545,37 +5950,37 @@ vector_200:
 	VDIVPD  Z4, Z0, Z3
 	VMULPD  Z3, Z3, Z4
 	VMULPD  Z4, Z4, Z5
-	VMOVUPD 2496(AX), Z6
+	VMOVUPD 2624(AX), Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2496(AX), Z6, Z6
 	VMULPD  Z5, Z6, Z6
 	VADDPD  2368(AX), Z6, Z6
 	VMULPD  Z5, Z6, Z6
 	VADDPD  2240(AX), Z6, Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2112(AX), Z6, Z6
 	VMULPD  Z6, Z4, Z4
-	VMOVUPD 2432(AX), Z6
+	VMOVUPD 2560(AX), Z6
+	VMULPD  Z5, Z6, Z6
+	VADDPD  2432(AX), Z6, Z6
 	VMULPD  Z5, Z6, Z6
 	VADDPD  2304(AX), Z6, Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2176(AX), Z6, Z6
 	VMULPD  Z6, Z5, Z5
 	VADDPD  Z5, Z4, Z6
 	VMULPD  1600(AX), Z0, Z4
 	VMULPD  Z0, Z4, Z4
 	VADDPD  Z4, Z6, Z6
 	VMULPD  Z3, Z6, Z6
-	VMULPD  1920(AX), Z2, Z5
+	VMULPD  2048(AX), Z2, Z5
 	VADDPD  Z5, Z6, Z6
 	VSUBPD  Z6, Z4, Z4
 	VSUBPD  Z0, Z4, Z4
-	VMULPD  1856(AX), Z2, Z0
+	VMULPD  1984(AX), Z2, Z0
 	VSUBPD  Z4, Z0, Z0
 	VSUBPD  1472(AX), Z0, Z4
 	VCMPPD  $0x11, 1344(AX), Z1, K2
 	VMOVUPD Z4, K2, Z0
-	VCMPPD  $0x15, 1984(AX), Z1, K2
+	VCMPPD  $0x15, 2112(AX), Z1, K2
 	VMOVUPD Z1, K2, Z0
-	VMOVUPD 2048(AX), Z4
+	VMOVUPD 2176(AX), Z4
 	VCMPPD  $0x11, 896(AX), Z1, K2
 	VMOVUPD Z4, K2, Z0
 	VMOVUPD 448(AX), Z4
@@ -5584,11 +5989,11 @@ vector_200:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, SI
-	JLT     vector_200
+	JLT     vector_207
 
-rest_201:
+rest_208:
 	TESTQ     DI, DI
-	JE        done_202
+	JE        done_209
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD   Z0, Z1
 	VMULPD    1408(AX), Z0, Z4
@@ -5610,37 +6015,37 @@ rest_201:
 	VDIVPD    Z4, Z0, Z3
 	VMULPD    Z3, Z3, Z4
 	VMULPD    Z4, Z4, Z5
-	VMOVUPD   2496(AX), Z6
+	VMOVUPD   2624(AX), Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2496(AX), Z6, Z6
 	VMULPD    Z5, Z6, Z6
 	VADDPD    2368(AX), Z6, Z6
 	VMULPD    Z5, Z6, Z6
 	VADDPD    2240(AX), Z6, Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2112(AX), Z6, Z6
 	VMULPD    Z6, Z4, Z4
-	VMOVUPD   2432(AX), Z6
+	VMOVUPD   2560(AX), Z6
+	VMULPD    Z5, Z6, Z6
+	VADDPD    2432(AX), Z6, Z6
 	VMULPD    Z5, Z6, Z6
 	VADDPD    2304(AX), Z6, Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2176(AX), Z6, Z6
 	VMULPD    Z6, Z5, Z5
 	VADDPD    Z5, Z4, Z6
 	VMULPD    1600(AX), Z0, Z4
 	VMULPD    Z0, Z4, Z4
 	VADDPD    Z4, Z6, Z6
 	VMULPD    Z3, Z6, Z6
-	VMULPD    1920(AX), Z2, Z5
+	VMULPD    2048(AX), Z2, Z5
 	VADDPD    Z5, Z6, Z6
 	VSUBPD    Z6, Z4, Z4
 	VSUBPD    Z0, Z4, Z4
-	VMULPD    1856(AX), Z2, Z0
+	VMULPD    1984(AX), Z2, Z0
 	VSUBPD    Z4, Z0, Z0
 	VSUBPD    1472(AX), Z0, Z4
 	VCMPPD    $0x11, 1344(AX), Z1, K2
 	VMOVUPD   Z4, K2, Z0
-	VCMPPD    $0x15, 1984(AX), Z1, K2
+	VCMPPD    $0x15, 2112(AX), Z1, K2
 	VMOVUPD   Z1, K2, Z0
-	VMOVUPD   2048(AX), Z4
+	VMOVUPD   2176(AX), Z4
 	VCMPPD    $0x11, 896(AX), Z1, K2
 	VMOVUPD   Z4, K2, Z0
 	VMOVUPD   448(AX), Z4
@@ -5648,7 +6053,7 @@ rest_201:
 	VMOVUPD   Z4, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_202:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5678,27 +6083,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_204
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_203:
+vector_210:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_203
+	JLT     vector_210
 
-rest_204:
+rest_211:
 	TESTQ     DI, DI
-	JE        done_205
+	JE        done_212
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_205:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -5728,27 +6133,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_207
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_206:
+vector_213:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_206
+	JLT     vector_213
 
-rest_207:
+rest_214:
 	TESTQ     DI, DI
-	JE        done_208
+	JE        done_215
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_208:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -5778,27 +6183,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_210
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_209:
+vector_216:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_209
+	JLT     vector_216
 
-rest_210:
+rest_217:
 	TESTQ     DI, DI
-	JE        done_211
+	JE        done_218
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_211:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -5828,10 +6233,10 @@ TEXT ·dlesserAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_213
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_212:
+vector_219:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMINPD  Z1, Z0, Z1
@@ -5840,11 +6245,11 @@ vector_212:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_212
+	JLT     vector_219
 
-rest_213:
+rest_220:
 	TESTQ     DI, DI
-	JE        done_214
+	JE        done_221
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMINPD    Z1, Z0, Z1
@@ -5852,7 +6257,7 @@ rest_213:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_214:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -5882,10 +6287,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_216
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_215:
+vector_222:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -5894,11 +6299,11 @@ vector_215:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_215
+	JLT     vector_222
 
-rest_216:
+rest_223:
 	TESTQ     DI, DI
-	JE        done_217
+	JE        done_224
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -5906,7 +6311,7 @@ rest_216:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_217:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -5937,10 +6342,10 @@ TEXT ·dlessAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_219
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_218:
+vector_225:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x11, Z1, Z0, K2
@@ -5948,18 +6353,18 @@ vector_218:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_218
+	JLT       vector_225
 
-rest_219:
+rest_226:
 	TESTQ     DI, DI
-	JE        done_220
+	JE        done_227
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x11, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_220:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -5990,10 +6395,10 @@ TEXT ·dlessOrEqualAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_222
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_221:
+vector_228:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x12, Z1, Z0, K2
@@ -6001,18 +6406,18 @@ vector_221:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_221
+	JLT       vector_228
 
-rest_222:
+rest_229:
 	TESTQ     DI, DI
-	JE        done_223
+	JE        done_230
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x12, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_223:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -6043,10 +6448,10 @@ TEXT ·dequalAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_225
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_224:
+vector_231:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x00, Z1, Z0, K2
@@ -6054,18 +6459,18 @@ vector_224:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_224
+	JLT       vector_231
 
-rest_225:
+rest_232:
 	TESTQ     DI, DI
-	JE        done_226
+	JE        done_233
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x00, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_226:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -6096,10 +6501,10 @@ TEXT ·ddiffersAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_228
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_227:
+vector_234:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x04, Z1, Z0, K2
@@ -6107,18 +6512,18 @@ vector_227:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_227
+	JLT       vector_234
 
-rest_228:
+rest_235:
 	TESTQ     DI, DI
-	JE        done_229
+	JE        done_236
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x04, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_229:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -6149,10 +6554,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_231
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_230:
+vector_237:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -6161,11 +6566,11 @@ vector_230:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_230
+	JLT     vector_237
 
-rest_231:
+rest_238:
 	TESTQ     DI, DI
-	JE        done_232
+	JE        done_239
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -6173,7 +6578,7 @@ rest_231:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_232:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -6191,16 +6596,16 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3200(AX), Z20
-	VMOVUPD 3264(AX), Z21
-	VMOVUPD 3328(AX), Z22
-	VMOVUPD 3392(AX), Z23
-	VMOVUPD 3456(AX), Z24
-	VMOVUPD 3520(AX), Z25
-	VMOVUPD 3584(AX), Z26
-	VMOVUPD 3648(AX), Z27
-	VMOVUPD 3712(AX), Z28
-	VMOVUPD 3776(AX), Z29
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
 	VMOVUPD 576(AX), Z12
 	VMOVUPD 640(AX), Z11
 	VMOVUPD 320(AX), Z10
@@ -6222,10 +6627,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_234
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_233:
+vector_240:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6266,11 +6671,11 @@ vector_233:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_233
+	JLT          vector_240
 
-rest_234:
+rest_241:
 	TESTQ        R8, R8
-	JE           done_235
+	JE           done_242
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6310,7 +6715,7 @@ rest_234:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_235:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -6340,25 +6745,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_237
+	JE           rest_244
 	PCALIGN      $0x40
 
-vector_236:
+vector_243:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_236
+	JLT     vector_243
 
-rest_237:
+rest_244:
 	TESTQ     SI, SI
-	JE        done_238
+	JE        done_245
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_238:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -6399,10 +6804,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_240
+	JE           rest_247
 	PCALIGN      $0x40
 
-vector_239:
+vector_246:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -6428,11 +6833,11 @@ vector_239:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_239
+	JLT     vector_246
 
-rest_240:
+rest_247:
 	TESTQ     R8, R8
-	JE        done_241
+	JE        done_248
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -6457,7 +6862,7 @@ rest_240:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_241:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -6488,10 +6893,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_243
+	JE           rest_250
 	PCALIGN      $0x40
 
-vector_242:
+vector_249:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -6501,11 +6906,11 @@ vector_242:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_242
+	JLT     vector_249
 
-rest_243:
+rest_250:
 	TESTQ     SI, SI
-	JE        done_244
+	JE        done_251
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -6514,7 +6919,7 @@ rest_243:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_244:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -6547,10 +6952,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_246
+	JE           rest_253
 	PCALIGN      $0x40
 
-vector_245:
+vector_252:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -6564,11 +6969,11 @@ vector_245:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_245
+	JLT     vector_252
 
-rest_246:
+rest_253:
 	TESTQ     DI, DI
-	JE        done_247
+	JE        done_254
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -6581,7 +6986,7 @@ rest_246:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_247:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6611,23 +7016,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_249
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_248:
+vector_255:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_248
+	JLT     vector_255
 
-rest_249:
+rest_256:
 	TESTQ     BX, BX
-	JE        done_250
+	JE        done_257
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_250:
+done_257:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -6666,23 +7071,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_252
+	JE      rest_259
 	PCALIGN $0x40
 
-vector_251:
+vector_258:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_251
+	JLT         vector_258
 
-rest_252:
+rest_259:
 	TESTQ       BX, BX
-	JE          done_253
+	JE          done_260
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_253:
+done_260:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -6722,31 +7127,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_254:
+row_261:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_256
+	JE      rest_263
 	PCALIGN $0x40
 
-vector_255:
+vector_262:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_255
+	JLT     vector_262
 
-rest_256:
+rest_263:
 	TESTQ     R8, R8
-	JE        done_257
+	JE        done_264
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_257:
+done_264:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_254
+	JNE  row_261
 	VZEROUPPER
 	RET
 
@@ -6764,16 +7169,16 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	VMOVUPD      192(AX), Z17
 	VMOVUPD      256(AX), Z18
 	VMOVUPD      320(AX), Z19
-	VMOVUPD      3200(AX), Z20
-	VMOVUPD      3264(AX), Z21
-	VMOVUPD      3328(AX), Z22
-	VMOVUPD      3392(AX), Z23
-	VMOVUPD      3456(AX), Z24
-	VMOVUPD      3520(AX), Z25
-	VMOVUPD      3584(AX), Z26
-	VMOVUPD      3648(AX), Z27
-	VMOVUPD      3712(AX), Z28
-	VMOVUPD      3776(AX), Z29
+	VMOVUPD      3648(AX), Z20
+	VMOVUPD      3712(AX), Z21
+	VMOVUPD      3776(AX), Z22
+	VMOVUPD      3840(AX), Z23
+	VMOVUPD      3904(AX), Z24
+	VMOVUPD      3968(AX), Z25
+	VMOVUPD      4032(AX), Z26
+	VMOVUPD      4096(AX), Z27
+	VMOVUPD      4160(AX), Z28
+	VMOVUPD      4224(AX), Z29
 	VMOVUPD      448(AX), Z12
 	VBROADCASTSD scale+32(FP), Z6
 	VBROADCASTSD empty+40(FP), Z7
@@ -6795,28 +7200,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_258:
+row_265:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_260
+	JE      rest_267
 	PCALIGN $0x40
 
-vector_259:
+vector_266:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_259
+	JLT     vector_266
 
-rest_260:
+rest_267:
 	TESTQ   DI, DI
-	JE      done_261
+	JE      done_268
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_261:
+done_268:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -6829,10 +7234,10 @@ done_261:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_263
+	JE            rest_270
 	PCALIGN       $0x40
 
-vector_262:
+vector_269:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -6859,11 +7264,11 @@ vector_262:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_262
+	JLT          vector_269
 
-rest_263:
+rest_270:
 	TESTQ        DI, DI
-	JE           done_264
+	JE           done_271
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -6890,7 +7295,7 @@ rest_263:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_264:
+done_271:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -6903,29 +7308,29 @@ done_264:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_266
+	JE            rest_273
 	PCALIGN       $0x40
 
-vector_265:
+vector_272:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_265
+	JLT     vector_272
 
-rest_266:
+rest_273:
 	TESTQ     DI, DI
-	JE        done_267
+	JE        done_274
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_267:
+done_274:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_258
+	JNE  row_265
 	VZEROUPPER
 	RET
 
@@ -6955,29 +7360,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_268:
+row_275:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_270
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_269:
+vector_276:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_269
+	JLT         vector_276
 
-rest_270:
+rest_277:
 	TESTQ       R8, R8
-	JE          done_271
+	JE          done_278
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_271:
+done_278:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -6987,10 +7392,10 @@ done_271:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_273
+	JE            rest_280
 	PCALIGN       $0x40
 
-vector_272:
+vector_279:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -6998,23 +7403,23 @@ vector_272:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_272
+	JLT     vector_279
 
-rest_273:
+rest_280:
 	TESTQ     R8, R8
-	JE        done_274
+	JE        done_281
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_274:
+done_281:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_268
+	JNE  row_275
 	VZEROUPPER
 	RET
 
@@ -7044,33 +7449,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_275:
+row_282:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_277
+	JE      rest_284
 	PCALIGN $0x40
 
-vector_276:
+vector_283:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_276
+	JLT     vector_283
 
-rest_277:
+rest_284:
 	TESTQ   DI, DI
-	JE      done_278
+	JE      done_285
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_278:
+done_285:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -7091,7 +7496,7 @@ done_278:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_275
+	JNE           row_282
 	VZEROUPPER
 	RET
 
@@ -7110,16 +7515,16 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3200(AX), Z20
-	VMOVUPD 3264(AX), Z21
-	VMOVUPD 3328(AX), Z22
-	VMOVUPD 3392(AX), Z23
-	VMOVUPD 3456(AX), Z24
-	VMOVUPD 3520(AX), Z25
-	VMOVUPD 3584(AX), Z26
-	VMOVUPD 3648(AX), Z27
-	VMOVUPD 3712(AX), Z28
-	VMOVUPD 3776(AX), Z29
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
 	VMOVUPD 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -7139,28 +7544,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_279:
+row_286:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_281
+	JE      rest_288
 	PCALIGN $0x40
 
-vector_280:
+vector_287:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_280
+	JLT     vector_287
 
-rest_281:
+rest_288:
 	TESTQ   R8, R8
-	JE      done_282
+	JE      done_289
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_282:
+done_289:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7174,10 +7579,10 @@ done_282:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_284
+	JE            rest_291
 	PCALIGN       $0x40
 
-vector_283:
+vector_290:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7203,11 +7608,11 @@ vector_283:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_283
+	JLT          vector_290
 
-rest_284:
+rest_291:
 	TESTQ        R8, R8
-	JE           done_285
+	JE           done_292
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7233,7 +7638,7 @@ rest_284:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_285:
+done_292:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7246,7 +7651,7 @@ done_285:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_279
+	JNE           row_286
 	VZEROUPPER
 	RET
 
@@ -7286,27 +7691,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_286:
+row_293:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_288
+	JE      rest_295
 	PCALIGN $0x40
 
-vector_287:
+vector_294:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_287
+	JLT     vector_294
 
-rest_288:
+rest_295:
 	TESTQ     R11, R11
-	JE        done_289
+	JE        done_296
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_289:
+done_296:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -7319,26 +7724,26 @@ done_289:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_291
+	JE            rest_298
 	PCALIGN       $0x40
 
-vector_290:
+vector_297:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_290
+	JLT         vector_297
 
-rest_291:
+rest_298:
 	TESTQ       R11, R11
-	JE          done_292
+	JE          done_299
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_292:
+done_299:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -7353,57 +7758,57 @@ done_292:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_294
+	JE            rest_301
 	PCALIGN       $0x40
 
-vector_293:
+vector_300:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_296
+	JE      without_303
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_296:
+without_303:
 	TESTQ   R10, R10
-	JE      without_297
+	JE      without_304
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_297:
+without_304:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_293
+	JLT     vector_300
 
-rest_294:
+rest_301:
 	TESTQ     R11, R11
-	JE        done_295
+	JE        done_302
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_298
+	JE        without_305
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_298:
+without_305:
 	TESTQ     R10, R10
-	JE        without_299
+	JE        without_306
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_299:
+without_306:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_295:
+done_302:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_286
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -7441,24 +7846,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_300:
+row_307:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_302
+	JE           rest_309
 	PCALIGN      $0x40
 
-vector_301:
+vector_308:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_304
+	JE      without_311
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_304:
+without_311:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -7466,18 +7871,18 @@ without_304:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_301
+	JLT         vector_308
 
-rest_302:
+rest_309:
 	TESTQ     R11, R11
-	JE        done_303
+	JE        done_310
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_305
+	JE        without_312
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_305:
+without_312:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -7485,7 +7890,7 @@ without_305:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_303:
+done_310:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -7504,17 +7909,17 @@ done_303:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_307
+	JE            rest_314
 	PCALIGN       $0x40
 
-vector_306:
+vector_313:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_309
+	JE      without_316
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_309:
+without_316:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -7524,18 +7929,18 @@ without_309:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_306
+	JLT          vector_313
 
-rest_307:
+rest_314:
 	TESTQ     R11, R11
-	JE        done_308
+	JE        done_315
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_310
+	JE        without_317
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_310:
+without_317:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -7544,14 +7949,14 @@ without_310:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_308:
+done_315:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_300
+	JNE  row_307
 	VZEROUPPER
 	RET
 
@@ -7584,15 +7989,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_311:
+row_318:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_313
+	JE           rest_320
 	PCALIGN      $0x40
 
-vector_312:
+vector_319:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -7605,11 +8010,11 @@ vector_312:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_312
+	JLT         vector_319
 
-rest_313:
+rest_320:
 	TESTQ       R11, R11
-	JE          done_314
+	JE          done_321
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -7621,13 +8026,13 @@ rest_313:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_314:
+done_321:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_311
+	JNE  row_318
 	VZEROUPPER
 	RET
 
@@ -7657,34 +8062,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_315:
+row_322:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_317
+	JE      rest_324
 	PCALIGN $0x40
 
-vector_316:
+vector_323:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_316
+	JLT     vector_323
 
-rest_317:
+rest_324:
 	TESTQ     R8, R8
-	JE        done_318
+	JE        done_325
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_318:
+done_325:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_315
+	JNE  row_322
 	VZEROUPPER
 	RET
 
@@ -7717,36 +8122,95 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_319:
+row_326:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_321
+	JE           rest_328
 	PCALIGN      $0x40
 
-vector_320:
+vector_327:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_320
+	JLT         vector_327
 
-rest_321:
+rest_328:
 	TESTQ       R9, R9
-	JE          done_322
+	JE          done_329
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_322:
+done_329:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_319
+	JNE  row_326
+	VZEROUPPER
+	RET
+
+// func dscaleRowsAVX512(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dscaleRowsAVX512(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    ld+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	SHLQ    $0x03, BX
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x03, R8
+	SHLQ    $0x03, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000008, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	MOVQ    $-1, R11
+	BZHIQ   R10, R11, R11
+	KMOVW   R11, K1
+
+row_330:
+	VBROADCASTSD (DI), Z1
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_332
+	PCALIGN      $0x40
+
+vector_331:
+	VMOVUPD (SI)(R10*1), Z0
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (DX)(R10*1)
+	ADDQ    $0x00000040, R10
+	CMPQ    R10, R8
+	JLT     vector_331
+
+rest_332:
+	TESTQ     R9, R9
+	JE        done_333
+	VMOVUPD.Z (SI)(R10*1), K1, Z0
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(R10*1)
+
+done_333:
+	ADDQ BX, DX
+	ADDQ CX, SI
+	ADDQ $0x08, DI
+	DECQ AX
+	JNE  row_330
 	VZEROUPPER
 	RET
 
@@ -7777,32 +8241,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_323:
+row_334:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_325
+	JE      rest_336
 	PCALIGN $0x40
 
-vector_324:
+vector_335:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_324
+	JLT     vector_335
 
-rest_325:
+rest_336:
 	TESTQ     R8, R8
-	JE        done_326
+	JE        done_337
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_326:
+done_337:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_323
+	JNE  row_334
 	VZEROUPPER
 	RET

@@ -64,6 +64,11 @@ func scubeNEON(n int, y *float32, x *float32)
 //go:noescape
 func slnNEON(n int, y *float32, x *float32)
 
+// slogSingleNEON is logSingle of float32 with NEON.
+//
+//go:noescape
+func slogSingleNEON(n int, y *float32, x *float32)
+
 // smulNEON is mul of float32 with NEON.
 //
 //go:noescape
@@ -208,6 +213,11 @@ func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
 //
 //go:noescape
 func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
+
+// sscaleRowsNEON is scaleRows of float32 with NEON.
+//
+//go:noescape
+func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
 // ssumRowsNEON is sumRows of float32 with NEON.
 //
@@ -408,6 +418,11 @@ func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
+
+// dscaleRowsNEON is scaleRows of float64 with NEON.
+//
+//go:noescape
+func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
 
 // dsumRowsNEON is sumRows of float64 with NEON.
 //

@@ -120,111 +120,139 @@ DATA sconstants<>+448(SB)/4, $0x59800000
 DATA sconstants<>+452(SB)/4, $0x59800000
 DATA sconstants<>+456(SB)/4, $0x59800000
 DATA sconstants<>+460(SB)/4, $0x59800000
-DATA sconstants<>+464(SB)/4, $0x3f317218
-DATA sconstants<>+468(SB)/4, $0x3f317218
-DATA sconstants<>+472(SB)/4, $0x3f317218
-DATA sconstants<>+476(SB)/4, $0x3f317218
-DATA sconstants<>+480(SB)/4, $0x2f51cf7a
-DATA sconstants<>+484(SB)/4, $0x2f51cf7a
-DATA sconstants<>+488(SB)/4, $0x2f51cf7a
-DATA sconstants<>+492(SB)/4, $0x2f51cf7a
-DATA sconstants<>+496(SB)/4, $0x7f800000
-DATA sconstants<>+500(SB)/4, $0x7f800000
-DATA sconstants<>+504(SB)/4, $0x7f800000
-DATA sconstants<>+508(SB)/4, $0x7f800000
-DATA sconstants<>+512(SB)/4, $0x7fc00000
-DATA sconstants<>+516(SB)/4, $0x7fc00000
-DATA sconstants<>+520(SB)/4, $0x7fc00000
-DATA sconstants<>+524(SB)/4, $0x7fc00000
-DATA sconstants<>+528(SB)/4, $0x3f2aaaab
-DATA sconstants<>+532(SB)/4, $0x3f2aaaab
-DATA sconstants<>+536(SB)/4, $0x3f2aaaab
-DATA sconstants<>+540(SB)/4, $0x3f2aaaab
-DATA sconstants<>+544(SB)/4, $0x3ecccccd
-DATA sconstants<>+548(SB)/4, $0x3ecccccd
-DATA sconstants<>+552(SB)/4, $0x3ecccccd
-DATA sconstants<>+556(SB)/4, $0x3ecccccd
-DATA sconstants<>+560(SB)/4, $0x3e924925
-DATA sconstants<>+564(SB)/4, $0x3e924925
-DATA sconstants<>+568(SB)/4, $0x3e924925
-DATA sconstants<>+572(SB)/4, $0x3e924925
-DATA sconstants<>+576(SB)/4, $0x3e638e29
-DATA sconstants<>+580(SB)/4, $0x3e638e29
-DATA sconstants<>+584(SB)/4, $0x3e638e29
-DATA sconstants<>+588(SB)/4, $0x3e638e29
-DATA sconstants<>+592(SB)/4, $0x3e3a3325
-DATA sconstants<>+596(SB)/4, $0x3e3a3325
-DATA sconstants<>+600(SB)/4, $0x3e3a3325
-DATA sconstants<>+604(SB)/4, $0x3e3a3325
-DATA sconstants<>+608(SB)/4, $0x3e1cd04f
-DATA sconstants<>+612(SB)/4, $0x3e1cd04f
-DATA sconstants<>+616(SB)/4, $0x3e1cd04f
-DATA sconstants<>+620(SB)/4, $0x3e1cd04f
-DATA sconstants<>+624(SB)/4, $0x3e178897
-DATA sconstants<>+628(SB)/4, $0x3e178897
-DATA sconstants<>+632(SB)/4, $0x3e178897
-DATA sconstants<>+636(SB)/4, $0x3e178897
-DATA sconstants<>+640(SB)/4, $0x3613a858
-DATA sconstants<>+644(SB)/4, $0x3613a858
-DATA sconstants<>+648(SB)/4, $0x3613a858
-DATA sconstants<>+652(SB)/4, $0x3613a858
-DATA sconstants<>+656(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+660(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+664(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+668(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+672(SB)/4, $0x3e0be612
-DATA sconstants<>+676(SB)/4, $0x3e0be612
-DATA sconstants<>+680(SB)/4, $0x3e0be612
-DATA sconstants<>+684(SB)/4, $0x3e0be612
-DATA sconstants<>+688(SB)/4, $0x3de6368d
-DATA sconstants<>+692(SB)/4, $0x3de6368d
-DATA sconstants<>+696(SB)/4, $0x3de6368d
-DATA sconstants<>+700(SB)/4, $0x3de6368d
-DATA sconstants<>+704(SB)/4, $0x3dff7ce7
-DATA sconstants<>+708(SB)/4, $0x3dff7ce7
-DATA sconstants<>+712(SB)/4, $0x3dff7ce7
-DATA sconstants<>+716(SB)/4, $0x3dff7ce7
-DATA sconstants<>+720(SB)/4, $0xbd84cf85
-DATA sconstants<>+724(SB)/4, $0xbd84cf85
-DATA sconstants<>+728(SB)/4, $0xbd84cf85
-DATA sconstants<>+732(SB)/4, $0xbd84cf85
-DATA sconstants<>+736(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+740(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+744(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+748(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+752(SB)/4, $0xbe97bdae
-DATA sconstants<>+756(SB)/4, $0xbe97bdae
-DATA sconstants<>+760(SB)/4, $0xbe97bdae
-DATA sconstants<>+764(SB)/4, $0xbe97bdae
-DATA sconstants<>+768(SB)/4, $0x3e1a1eda
-DATA sconstants<>+772(SB)/4, $0x3e1a1eda
-DATA sconstants<>+776(SB)/4, $0x3e1a1eda
-DATA sconstants<>+780(SB)/4, $0x3e1a1eda
-DATA sconstants<>+784(SB)/4, $0xbce84ef1
-DATA sconstants<>+788(SB)/4, $0xbce84ef1
-DATA sconstants<>+792(SB)/4, $0xbce84ef1
-DATA sconstants<>+796(SB)/4, $0xbce84ef1
-DATA sconstants<>+800(SB)/4, $0x3efffffe
-DATA sconstants<>+804(SB)/4, $0x3efffffe
-DATA sconstants<>+808(SB)/4, $0x3efffffe
-DATA sconstants<>+812(SB)/4, $0x3efffffe
-DATA sconstants<>+816(SB)/4, $0x3e2aaa49
-DATA sconstants<>+820(SB)/4, $0x3e2aaa49
-DATA sconstants<>+824(SB)/4, $0x3e2aaa49
-DATA sconstants<>+828(SB)/4, $0x3e2aaa49
-DATA sconstants<>+832(SB)/4, $0x3d2aac79
-DATA sconstants<>+836(SB)/4, $0x3d2aac79
-DATA sconstants<>+840(SB)/4, $0x3d2aac79
-DATA sconstants<>+844(SB)/4, $0x3d2aac79
-DATA sconstants<>+848(SB)/4, $0x3c091cf1
-DATA sconstants<>+852(SB)/4, $0x3c091cf1
-DATA sconstants<>+856(SB)/4, $0x3c091cf1
-DATA sconstants<>+860(SB)/4, $0x3c091cf1
-DATA sconstants<>+864(SB)/4, $0x3ab5121b
-DATA sconstants<>+868(SB)/4, $0x3ab5121b
-DATA sconstants<>+872(SB)/4, $0x3ab5121b
-DATA sconstants<>+876(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $880
+DATA sconstants<>+464(SB)/4, $0x3f3504f2
+DATA sconstants<>+468(SB)/4, $0x3f3504f2
+DATA sconstants<>+472(SB)/4, $0x3f3504f2
+DATA sconstants<>+476(SB)/4, $0x3f3504f2
+DATA sconstants<>+480(SB)/4, $0x3f317218
+DATA sconstants<>+484(SB)/4, $0x3f317218
+DATA sconstants<>+488(SB)/4, $0x3f317218
+DATA sconstants<>+492(SB)/4, $0x3f317218
+DATA sconstants<>+496(SB)/4, $0x3f317218
+DATA sconstants<>+500(SB)/4, $0x3f317218
+DATA sconstants<>+504(SB)/4, $0x3f317218
+DATA sconstants<>+508(SB)/4, $0x3f317218
+DATA sconstants<>+512(SB)/4, $0x2f51cf7a
+DATA sconstants<>+516(SB)/4, $0x2f51cf7a
+DATA sconstants<>+520(SB)/4, $0x2f51cf7a
+DATA sconstants<>+524(SB)/4, $0x2f51cf7a
+DATA sconstants<>+528(SB)/4, $0x7f800000
+DATA sconstants<>+532(SB)/4, $0x7f800000
+DATA sconstants<>+536(SB)/4, $0x7f800000
+DATA sconstants<>+540(SB)/4, $0x7f800000
+DATA sconstants<>+544(SB)/4, $0x7fc00000
+DATA sconstants<>+548(SB)/4, $0x7fc00000
+DATA sconstants<>+552(SB)/4, $0x7fc00000
+DATA sconstants<>+556(SB)/4, $0x7fc00000
+DATA sconstants<>+560(SB)/4, $0x3f2aaaab
+DATA sconstants<>+564(SB)/4, $0x3f2aaaab
+DATA sconstants<>+568(SB)/4, $0x3f2aaaab
+DATA sconstants<>+572(SB)/4, $0x3f2aaaab
+DATA sconstants<>+576(SB)/4, $0x3ecccccd
+DATA sconstants<>+580(SB)/4, $0x3ecccccd
+DATA sconstants<>+584(SB)/4, $0x3ecccccd
+DATA sconstants<>+588(SB)/4, $0x3ecccccd
+DATA sconstants<>+592(SB)/4, $0x3e924925
+DATA sconstants<>+596(SB)/4, $0x3e924925
+DATA sconstants<>+600(SB)/4, $0x3e924925
+DATA sconstants<>+604(SB)/4, $0x3e924925
+DATA sconstants<>+608(SB)/4, $0x3e638e29
+DATA sconstants<>+612(SB)/4, $0x3e638e29
+DATA sconstants<>+616(SB)/4, $0x3e638e29
+DATA sconstants<>+620(SB)/4, $0x3e638e29
+DATA sconstants<>+624(SB)/4, $0x3e3a3325
+DATA sconstants<>+628(SB)/4, $0x3e3a3325
+DATA sconstants<>+632(SB)/4, $0x3e3a3325
+DATA sconstants<>+636(SB)/4, $0x3e3a3325
+DATA sconstants<>+640(SB)/4, $0x3e1cd04f
+DATA sconstants<>+644(SB)/4, $0x3e1cd04f
+DATA sconstants<>+648(SB)/4, $0x3e1cd04f
+DATA sconstants<>+652(SB)/4, $0x3e1cd04f
+DATA sconstants<>+656(SB)/4, $0x3e178897
+DATA sconstants<>+660(SB)/4, $0x3e178897
+DATA sconstants<>+664(SB)/4, $0x3e178897
+DATA sconstants<>+668(SB)/4, $0x3e178897
+DATA sconstants<>+672(SB)/4, $0x3eaaaaab
+DATA sconstants<>+676(SB)/4, $0x3eaaaaab
+DATA sconstants<>+680(SB)/4, $0x3eaaaaab
+DATA sconstants<>+684(SB)/4, $0x3eaaaaab
+DATA sconstants<>+688(SB)/4, $0x3e4ccccd
+DATA sconstants<>+692(SB)/4, $0x3e4ccccd
+DATA sconstants<>+696(SB)/4, $0x3e4ccccd
+DATA sconstants<>+700(SB)/4, $0x3e4ccccd
+DATA sconstants<>+704(SB)/4, $0x3e124925
+DATA sconstants<>+708(SB)/4, $0x3e124925
+DATA sconstants<>+712(SB)/4, $0x3e124925
+DATA sconstants<>+716(SB)/4, $0x3e124925
+DATA sconstants<>+720(SB)/4, $0x3de38e39
+DATA sconstants<>+724(SB)/4, $0x3de38e39
+DATA sconstants<>+728(SB)/4, $0x3de38e39
+DATA sconstants<>+732(SB)/4, $0x3de38e39
+DATA sconstants<>+736(SB)/4, $0x3dba2e8c
+DATA sconstants<>+740(SB)/4, $0x3dba2e8c
+DATA sconstants<>+744(SB)/4, $0x3dba2e8c
+DATA sconstants<>+748(SB)/4, $0x3dba2e8c
+DATA sconstants<>+752(SB)/4, $0x3613a858
+DATA sconstants<>+756(SB)/4, $0x3613a858
+DATA sconstants<>+760(SB)/4, $0x3613a858
+DATA sconstants<>+764(SB)/4, $0x3613a858
+DATA sconstants<>+768(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+772(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+776(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+780(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+784(SB)/4, $0x3e0be612
+DATA sconstants<>+788(SB)/4, $0x3e0be612
+DATA sconstants<>+792(SB)/4, $0x3e0be612
+DATA sconstants<>+796(SB)/4, $0x3e0be612
+DATA sconstants<>+800(SB)/4, $0x3de6368d
+DATA sconstants<>+804(SB)/4, $0x3de6368d
+DATA sconstants<>+808(SB)/4, $0x3de6368d
+DATA sconstants<>+812(SB)/4, $0x3de6368d
+DATA sconstants<>+816(SB)/4, $0x3dff7ce7
+DATA sconstants<>+820(SB)/4, $0x3dff7ce7
+DATA sconstants<>+824(SB)/4, $0x3dff7ce7
+DATA sconstants<>+828(SB)/4, $0x3dff7ce7
+DATA sconstants<>+832(SB)/4, $0xbd84cf85
+DATA sconstants<>+836(SB)/4, $0xbd84cf85
+DATA sconstants<>+840(SB)/4, $0xbd84cf85
+DATA sconstants<>+844(SB)/4, $0xbd84cf85
+DATA sconstants<>+848(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+852(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+856(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+860(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+864(SB)/4, $0xbe97bdae
+DATA sconstants<>+868(SB)/4, $0xbe97bdae
+DATA sconstants<>+872(SB)/4, $0xbe97bdae
+DATA sconstants<>+876(SB)/4, $0xbe97bdae
+DATA sconstants<>+880(SB)/4, $0x3e1a1eda
+DATA sconstants<>+884(SB)/4, $0x3e1a1eda
+DATA sconstants<>+888(SB)/4, $0x3e1a1eda
+DATA sconstants<>+892(SB)/4, $0x3e1a1eda
+DATA sconstants<>+896(SB)/4, $0xbce84ef1
+DATA sconstants<>+900(SB)/4, $0xbce84ef1
+DATA sconstants<>+904(SB)/4, $0xbce84ef1
+DATA sconstants<>+908(SB)/4, $0xbce84ef1
+DATA sconstants<>+912(SB)/4, $0x3efffffe
+DATA sconstants<>+916(SB)/4, $0x3efffffe
+DATA sconstants<>+920(SB)/4, $0x3efffffe
+DATA sconstants<>+924(SB)/4, $0x3efffffe
+DATA sconstants<>+928(SB)/4, $0x3e2aaa49
+DATA sconstants<>+932(SB)/4, $0x3e2aaa49
+DATA sconstants<>+936(SB)/4, $0x3e2aaa49
+DATA sconstants<>+940(SB)/4, $0x3e2aaa49
+DATA sconstants<>+944(SB)/4, $0x3d2aac79
+DATA sconstants<>+948(SB)/4, $0x3d2aac79
+DATA sconstants<>+952(SB)/4, $0x3d2aac79
+DATA sconstants<>+956(SB)/4, $0x3d2aac79
+DATA sconstants<>+960(SB)/4, $0x3c091cf1
+DATA sconstants<>+964(SB)/4, $0x3c091cf1
+DATA sconstants<>+968(SB)/4, $0x3c091cf1
+DATA sconstants<>+972(SB)/4, $0x3c091cf1
+DATA sconstants<>+976(SB)/4, $0x3ab5121b
+DATA sconstants<>+980(SB)/4, $0x3ab5121b
+DATA sconstants<>+984(SB)/4, $0x3ab5121b
+DATA sconstants<>+988(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $992
 
 // func sexpNEON(n int, y *float32, x *float32)
 TEXT ·sexpNEON(SB), NOSPLIT, $0-24
@@ -238,11 +266,11 @@ TEXT ·sexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -388,11 +416,11 @@ TEXT ·stanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $3, R7
@@ -537,11 +565,11 @@ TEXT ·sgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -1337,23 +1365,23 @@ vector_100:
 	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R3), F6
+	FMOVQ 656(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R3), F6
+	FMOVQ 640(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -1362,12 +1390,12 @@ vector_100:
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 512(R3), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 496(R3), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	FMOVQ 368(R3), F31
@@ -1375,11 +1403,11 @@ vector_100:
 	FMOVQ 336(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 496(R3), F31
+	FMOVQ 528(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 512(R3), F4
+	FMOVQ 544(R3), F4
 	FMOVQ 224(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
@@ -1418,23 +1446,23 @@ vector_100:
 	WORD $0x6e64fd03 // FDIV V3.2D, V8.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R3), F6
+	FMOVQ 656(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R3), F6
+	FMOVQ 640(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -1443,12 +1471,12 @@ vector_100:
 	WORD $0x6e68dc84 // FMUL V4.2D, V4.2D, V8.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 512(R3), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee8d484 // FSUB V4.2D, V4.2D, V8.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 496(R3), F31
 	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
 	WORD $0x4ee4d508 // FSUB V8.2D, V8.2D, V4.2D
 	FMOVQ 368(R3), F31
@@ -1456,11 +1484,11 @@ vector_100:
 	FMOVQ 336(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 496(R3), F31
+	FMOVQ 528(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V8.B16
-	FMOVQ 512(R3), F4
+	FMOVQ 544(R3), F4
 	FMOVQ 224(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V8.B16
@@ -1526,23 +1554,23 @@ moved_105:
 	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R3), F6
+	FMOVQ 656(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R3), F6
+	FMOVQ 640(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -1551,12 +1579,12 @@ moved_105:
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 512(R3), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 496(R3), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	FMOVQ 368(R3), F31
@@ -1564,11 +1592,11 @@ moved_105:
 	FMOVQ 336(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 496(R3), F31
+	FMOVQ 528(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 512(R3), F4
+	FMOVQ 544(R3), F4
 	FMOVQ 224(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
@@ -1607,23 +1635,23 @@ moved_105:
 	WORD $0x6e64fd03 // FDIV V3.2D, V8.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R3), F6
+	FMOVQ 656(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R3), F6
+	FMOVQ 640(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -1632,12 +1660,12 @@ moved_105:
 	WORD $0x6e68dc84 // FMUL V4.2D, V4.2D, V8.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 512(R3), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee8d484 // FSUB V4.2D, V4.2D, V8.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 496(R3), F31
 	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
 	WORD $0x4ee4d508 // FSUB V8.2D, V8.2D, V4.2D
 	FMOVQ 368(R3), F31
@@ -1645,11 +1673,11 @@ moved_105:
 	FMOVQ 336(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 496(R3), F31
+	FMOVQ 528(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V8.B16
-	FMOVQ 512(R3), F4
+	FMOVQ 544(R3), F4
 	FMOVQ 224(R3), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V8.B16
@@ -1677,6 +1705,264 @@ moved_108:
 done_102:
 	RET
 
+// func slogSingleNEON(n int, y *float32, x *float32)
+TEXT ·slogSingleNEON(SB), NOSPLIT, $0-24
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD $dconstants<>(SB), R3
+	MOVD R0, R7
+	AND $3, R7
+	MOVD R0, R6
+	SUBS R7, R6
+	LSL $2, R6
+	MOVD R0, R0
+	LSL $2, R0
+	MOVD R7, R0
+	CMP $0, R0
+	CSEL LT, ZR, R0, R0
+	MOVD $4, R20
+	CMP R20, R0
+	CSEL GT, R20, R0, R0
+	MOVD $leadingLanes<>(SB), R8
+	SUB R0<<2, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_110
+	PCALIGN $32
+vector_109:
+	WORD $0x3ce86840 // LDR Q0, [X2,X8]
+	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
+	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
+	VUSHR $52, V0.D2, V2.D2
+	FMOVQ 432(R3), F31
+	VORR V31.B16, V2.B16, V2.B16
+	FMOVQ 448(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 384(R3), F31
+	VAND V31.B16, V0.B16, V0.B16
+	FMOVQ 400(R3), F31
+	VORR V31.B16, V0.B16, V0.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
+	VBIT V4.B16, V3.B16, V2.B16
+	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
+	VBIT V4.B16, V3.B16, V0.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd403 // FSUB V3.2D, V0.2D, V31.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
+	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
+	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
+	FMOVQ 736(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 720(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 704(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 688(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 672(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
+	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
+	FMOVQ 480(R3), F31
+	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
+	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
+	VUSHR $52, V8.D2, V2.D2
+	FMOVQ 432(R3), F31
+	VORR V31.B16, V2.B16, V2.B16
+	FMOVQ 448(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 384(R3), F31
+	VAND V31.B16, V8.B16, V8.B16
+	FMOVQ 400(R3), F31
+	VORR V31.B16, V8.B16, V8.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
+	VBIT V4.B16, V3.B16, V2.B16
+	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
+	VBIT V4.B16, V3.B16, V8.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd503 // FSUB V3.2D, V8.2D, V31.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
+	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
+	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
+	FMOVQ 736(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 720(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 704(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 688(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 672(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
+	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
+	FMOVQ 480(R3), F31
+	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
+	WORD $0x4e66d508 // FADD V8.2D, V8.2D, V6.2D
+	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
+	WORD $0x4e616900 // FCVTN2 V0.4S, V8.2D
+	WORD $0x3ca86820 // STR Q0, [X1,X8]
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_109
+rest_110:
+	CMP $0, R7
+	BEQ done_111
+	ADD R8<<0, R2, R2
+	TBNZ $2, R0, full_112
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R0, one_113
+	FMOVD 0(R2), F0
+	TBZ $0, R0, moved_114
+	ADD $8, R2, R19
+	VLD1 (R19), V0.S[2]
+	B moved_114
+one_113:
+	TBZ $0, R0, moved_114
+	FMOVS 0(R2), F0
+	B moved_114
+full_112:
+	FMOVQ 0(R2), F0
+moved_114:
+	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
+	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
+	VUSHR $52, V0.D2, V2.D2
+	FMOVQ 432(R3), F31
+	VORR V31.B16, V2.B16, V2.B16
+	FMOVQ 448(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 384(R3), F31
+	VAND V31.B16, V0.B16, V0.B16
+	FMOVQ 400(R3), F31
+	VORR V31.B16, V0.B16, V0.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
+	VBIT V4.B16, V3.B16, V2.B16
+	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
+	VBIT V4.B16, V3.B16, V0.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd403 // FSUB V3.2D, V0.2D, V31.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
+	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
+	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
+	FMOVQ 736(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 720(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 704(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 688(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 672(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
+	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
+	FMOVQ 480(R3), F31
+	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
+	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
+	VUSHR $52, V8.D2, V2.D2
+	FMOVQ 432(R3), F31
+	VORR V31.B16, V2.B16, V2.B16
+	FMOVQ 448(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 384(R3), F31
+	VAND V31.B16, V8.B16, V8.B16
+	FMOVQ 400(R3), F31
+	VORR V31.B16, V8.B16, V8.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
+	VBIT V4.B16, V3.B16, V2.B16
+	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
+	FMOVQ 464(R3), F31
+	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
+	VBIT V4.B16, V3.B16, V8.B16
+	FMOVQ 80(R3), F31
+	WORD $0x4effd503 // FSUB V3.2D, V8.2D, V31.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
+	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
+	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
+	FMOVQ 736(R3), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 720(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 704(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 688(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 672(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 80(R3), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
+	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
+	FMOVQ 480(R3), F31
+	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
+	WORD $0x4e66d508 // FADD V8.2D, V8.2D, V6.2D
+	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
+	WORD $0x4e616900 // FCVTN2 V0.4S, V8.2D
+	ADD R8<<0, R1, R1
+	TBNZ $2, R0, full_115
+	TBZ $1, R0, one_116
+	FMOVD F0, 0(R1)
+	TBZ $0, R0, moved_117
+	ADD $8, R1, R19
+	VST1 V0.S[2], (R19)
+	B moved_117
+one_116:
+	TBZ $0, R0, moved_117
+	FMOVS F0, 0(R1)
+	B moved_117
+full_115:
+	FMOVQ F0, 0(R1)
+moved_117:
+done_111:
+	RET
+
 // func smulNEON(n int, z *float32, x *float32, y *float32)
 TEXT ·smulNEON(SB), NOSPLIT, $0-32
 	MOVD $sconstants<>(SB), R0
@@ -1702,68 +1988,68 @@ TEXT ·smulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_110
+	BEQ rest_119
 	PCALIGN $32
-vector_109:
+vector_118:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_109
-rest_110:
+	BLT vector_118
+rest_119:
 	CMP $0, R7
-	BEQ done_111
+	BEQ done_120
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_112
+	TBNZ $2, R0, full_121
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_113
+	TBZ $1, R0, one_122
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_114
+	TBZ $0, R0, moved_123
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_114
-one_113:
-	TBZ $0, R0, moved_114
+	B moved_123
+one_122:
+	TBZ $0, R0, moved_123
 	FMOVS 0(R2), F0
-	B moved_114
-full_112:
+	B moved_123
+full_121:
 	FMOVQ 0(R2), F0
-moved_114:
+moved_123:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_115
+	TBNZ $2, R0, full_124
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_116
+	TBZ $1, R0, one_125
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_117
+	TBZ $0, R0, moved_126
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_117
-one_116:
-	TBZ $0, R0, moved_117
+	B moved_126
+one_125:
+	TBZ $0, R0, moved_126
 	FMOVS 0(R2), F1
-	B moved_117
-full_115:
+	B moved_126
+full_124:
 	FMOVQ 0(R2), F1
-moved_117:
+moved_126:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_118
-	TBZ $1, R0, one_119
+	TBNZ $2, R0, full_127
+	TBZ $1, R0, one_128
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_120
+	TBZ $0, R0, moved_129
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_120
-one_119:
-	TBZ $0, R0, moved_120
+	B moved_129
+one_128:
+	TBZ $0, R0, moved_129
 	FMOVS F0, 0(R1)
-	B moved_120
-full_118:
+	B moved_129
+full_127:
 	FMOVQ F0, 0(R1)
-moved_120:
-done_111:
+moved_129:
+done_120:
 	RET
 
 // func ssubNEON(n int, z *float32, x *float32, y *float32)
@@ -1791,68 +2077,68 @@ TEXT ·ssubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_122
+	BEQ rest_131
 	PCALIGN $32
-vector_121:
+vector_130:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_121
-rest_122:
+	BLT vector_130
+rest_131:
 	CMP $0, R7
-	BEQ done_123
+	BEQ done_132
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_124
+	TBNZ $2, R0, full_133
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_125
+	TBZ $1, R0, one_134
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_126
+	TBZ $0, R0, moved_135
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_126
-one_125:
-	TBZ $0, R0, moved_126
+	B moved_135
+one_134:
+	TBZ $0, R0, moved_135
 	FMOVS 0(R2), F0
-	B moved_126
-full_124:
+	B moved_135
+full_133:
 	FMOVQ 0(R2), F0
-moved_126:
+moved_135:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_127
+	TBNZ $2, R0, full_136
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_128
+	TBZ $1, R0, one_137
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_129
+	TBZ $0, R0, moved_138
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_129
-one_128:
-	TBZ $0, R0, moved_129
+	B moved_138
+one_137:
+	TBZ $0, R0, moved_138
 	FMOVS 0(R2), F1
-	B moved_129
-full_127:
+	B moved_138
+full_136:
 	FMOVQ 0(R2), F1
-moved_129:
+moved_138:
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_130
-	TBZ $1, R0, one_131
+	TBNZ $2, R0, full_139
+	TBZ $1, R0, one_140
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_132
+	TBZ $0, R0, moved_141
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_132
-one_131:
-	TBZ $0, R0, moved_132
+	B moved_141
+one_140:
+	TBZ $0, R0, moved_141
 	FMOVS F0, 0(R1)
-	B moved_132
-full_130:
+	B moved_141
+full_139:
 	FMOVQ F0, 0(R1)
-moved_132:
-done_123:
+moved_141:
+done_132:
 	RET
 
 // func sdivNEON(n int, z *float32, x *float32, y *float32)
@@ -1880,68 +2166,68 @@ TEXT ·sdivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_134
+	BEQ rest_143
 	PCALIGN $32
-vector_133:
+vector_142:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_133
-rest_134:
+	BLT vector_142
+rest_143:
 	CMP $0, R7
-	BEQ done_135
+	BEQ done_144
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_136
+	TBNZ $2, R0, full_145
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_137
+	TBZ $1, R0, one_146
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_138
+	TBZ $0, R0, moved_147
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_138
-one_137:
-	TBZ $0, R0, moved_138
+	B moved_147
+one_146:
+	TBZ $0, R0, moved_147
 	FMOVS 0(R2), F0
-	B moved_138
-full_136:
+	B moved_147
+full_145:
 	FMOVQ 0(R2), F0
-moved_138:
+moved_147:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_139
+	TBNZ $2, R0, full_148
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_140
+	TBZ $1, R0, one_149
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_141
+	TBZ $0, R0, moved_150
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_141
-one_140:
-	TBZ $0, R0, moved_141
+	B moved_150
+one_149:
+	TBZ $0, R0, moved_150
 	FMOVS 0(R2), F1
-	B moved_141
-full_139:
+	B moved_150
+full_148:
 	FMOVQ 0(R2), F1
-moved_141:
+moved_150:
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_142
-	TBZ $1, R0, one_143
+	TBNZ $2, R0, full_151
+	TBZ $1, R0, one_152
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_144
+	TBZ $0, R0, moved_153
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_144
-one_143:
-	TBZ $0, R0, moved_144
+	B moved_153
+one_152:
+	TBZ $0, R0, moved_153
 	FMOVS F0, 0(R1)
-	B moved_144
-full_142:
+	B moved_153
+full_151:
 	FMOVQ F0, 0(R1)
-moved_144:
-done_135:
+moved_153:
+done_144:
 	RET
 
 // func slesserNEON(n int, z *float32, x *float32, y *float32)
@@ -1969,9 +2255,9 @@ TEXT ·slesserNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_146
+	BEQ rest_155
 	PCALIGN $32
-vector_145:
+vector_154:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ea0e43e // FCMGT V30.4S, V1.4S, V0.4S
@@ -1984,42 +2270,42 @@ vector_145:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_145
-rest_146:
+	BLT vector_154
+rest_155:
 	CMP $0, R7
-	BEQ done_147
+	BEQ done_156
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_148
+	TBNZ $2, R0, full_157
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_149
+	TBZ $1, R0, one_158
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_150
+	TBZ $0, R0, moved_159
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_150
-one_149:
-	TBZ $0, R0, moved_150
+	B moved_159
+one_158:
+	TBZ $0, R0, moved_159
 	FMOVS 0(R2), F0
-	B moved_150
-full_148:
+	B moved_159
+full_157:
 	FMOVQ 0(R2), F0
-moved_150:
+moved_159:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_151
+	TBNZ $2, R0, full_160
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_152
+	TBZ $1, R0, one_161
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_153
+	TBZ $0, R0, moved_162
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_153
-one_152:
-	TBZ $0, R0, moved_153
+	B moved_162
+one_161:
+	TBZ $0, R0, moved_162
 	FMOVS 0(R2), F1
-	B moved_153
-full_151:
+	B moved_162
+full_160:
 	FMOVQ 0(R2), F1
-moved_153:
+moved_162:
 	WORD $0x6ea0e43e // FCMGT V30.4S, V1.4S, V0.4S
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
@@ -2028,21 +2314,21 @@ moved_153:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_154
-	TBZ $1, R0, one_155
+	TBNZ $2, R0, full_163
+	TBZ $1, R0, one_164
 	FMOVD F1, 0(R1)
-	TBZ $0, R0, moved_156
+	TBZ $0, R0, moved_165
 	ADD $8, R1, R19
 	VST1 V1.S[2], (R19)
-	B moved_156
-one_155:
-	TBZ $0, R0, moved_156
+	B moved_165
+one_164:
+	TBZ $0, R0, moved_165
 	FMOVS F1, 0(R1)
-	B moved_156
-full_154:
+	B moved_165
+full_163:
 	FMOVQ F1, 0(R1)
-moved_156:
-done_147:
+moved_165:
+done_156:
 	RET
 
 // func sgreaterNEON(n int, z *float32, x *float32, y *float32)
@@ -2070,9 +2356,9 @@ TEXT ·sgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_158
+	BEQ rest_167
 	PCALIGN $32
-vector_157:
+vector_166:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
@@ -2085,42 +2371,42 @@ vector_157:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_157
-rest_158:
+	BLT vector_166
+rest_167:
 	CMP $0, R7
-	BEQ done_159
+	BEQ done_168
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_160
+	TBNZ $2, R0, full_169
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_161
+	TBZ $1, R0, one_170
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_162
+	TBZ $0, R0, moved_171
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_162
-one_161:
-	TBZ $0, R0, moved_162
+	B moved_171
+one_170:
+	TBZ $0, R0, moved_171
 	FMOVS 0(R2), F0
-	B moved_162
-full_160:
+	B moved_171
+full_169:
 	FMOVQ 0(R2), F0
-moved_162:
+moved_171:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_163
+	TBNZ $2, R0, full_172
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_164
+	TBZ $1, R0, one_173
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_165
+	TBZ $0, R0, moved_174
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_165
-one_164:
-	TBZ $0, R0, moved_165
+	B moved_174
+one_173:
+	TBZ $0, R0, moved_174
 	FMOVS 0(R2), F1
-	B moved_165
-full_163:
+	B moved_174
+full_172:
 	FMOVQ 0(R2), F1
-moved_165:
+moved_174:
 	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
@@ -2129,21 +2415,21 @@ moved_165:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_166
-	TBZ $1, R0, one_167
+	TBNZ $2, R0, full_175
+	TBZ $1, R0, one_176
 	FMOVD F1, 0(R1)
-	TBZ $0, R0, moved_168
+	TBZ $0, R0, moved_177
 	ADD $8, R1, R19
 	VST1 V1.S[2], (R19)
-	B moved_168
-one_167:
-	TBZ $0, R0, moved_168
+	B moved_177
+one_176:
+	TBZ $0, R0, moved_177
 	FMOVS F1, 0(R1)
-	B moved_168
-full_166:
+	B moved_177
+full_175:
 	FMOVQ F1, 0(R1)
-moved_168:
-done_159:
+moved_177:
+done_168:
 	RET
 
 // func slessNEON(n int, z *float32, x *float32, y *float32)
@@ -2172,9 +2458,9 @@ TEXT ·slessNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_170
+	BEQ rest_179
 	PCALIGN $32
-vector_169:
+vector_178:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6ea0e420 // FCMGT V0.4S, V1.4S, V0.4S
@@ -2182,60 +2468,60 @@ vector_169:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_169
-rest_170:
+	BLT vector_178
+rest_179:
 	CMP $0, R7
-	BEQ done_171
+	BEQ done_180
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_172
+	TBNZ $2, R1, full_181
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_173
+	TBZ $1, R1, one_182
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_174
+	TBZ $0, R1, moved_183
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_174
-one_173:
-	TBZ $0, R1, moved_174
+	B moved_183
+one_182:
+	TBZ $0, R1, moved_183
 	FMOVS 0(R0), F0
-	B moved_174
-full_172:
+	B moved_183
+full_181:
 	FMOVQ 0(R0), F0
-moved_174:
+moved_183:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_175
+	TBNZ $2, R1, full_184
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_176
+	TBZ $1, R1, one_185
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_177
+	TBZ $0, R1, moved_186
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_177
-one_176:
-	TBZ $0, R1, moved_177
+	B moved_186
+one_185:
+	TBZ $0, R1, moved_186
 	FMOVS 0(R0), F1
-	B moved_177
-full_175:
+	B moved_186
+full_184:
 	FMOVQ 0(R0), F1
-moved_177:
+moved_186:
 	WORD $0x6ea0e420 // FCMGT V0.4S, V1.4S, V0.4S
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_178
-	TBZ $1, R1, one_179
+	TBNZ $2, R1, full_187
+	TBZ $1, R1, one_188
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_180
+	TBZ $0, R1, moved_189
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_180
-one_179:
-	TBZ $0, R1, moved_180
+	B moved_189
+one_188:
+	TBZ $0, R1, moved_189
 	FMOVS F0, 0(R0)
-	B moved_180
-full_178:
+	B moved_189
+full_187:
 	FMOVQ F0, 0(R0)
-moved_180:
-done_171:
+moved_189:
+done_180:
 	RET
 
 // func slessOrEqualNEON(n int, z *float32, x *float32, y *float32)
@@ -2264,9 +2550,9 @@ TEXT ·slessOrEqualNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_182
+	BEQ rest_191
 	PCALIGN $32
-vector_181:
+vector_190:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
@@ -2274,60 +2560,60 @@ vector_181:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_181
-rest_182:
+	BLT vector_190
+rest_191:
 	CMP $0, R7
-	BEQ done_183
+	BEQ done_192
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_184
+	TBNZ $2, R1, full_193
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_185
+	TBZ $1, R1, one_194
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_186
+	TBZ $0, R1, moved_195
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_186
-one_185:
-	TBZ $0, R1, moved_186
+	B moved_195
+one_194:
+	TBZ $0, R1, moved_195
 	FMOVS 0(R0), F0
-	B moved_186
-full_184:
+	B moved_195
+full_193:
 	FMOVQ 0(R0), F0
-moved_186:
+moved_195:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_187
+	TBNZ $2, R1, full_196
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_188
+	TBZ $1, R1, one_197
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_189
+	TBZ $0, R1, moved_198
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_189
-one_188:
-	TBZ $0, R1, moved_189
+	B moved_198
+one_197:
+	TBZ $0, R1, moved_198
 	FMOVS 0(R0), F1
-	B moved_189
-full_187:
+	B moved_198
+full_196:
 	FMOVQ 0(R0), F1
-moved_189:
+moved_198:
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_190
-	TBZ $1, R1, one_191
+	TBNZ $2, R1, full_199
+	TBZ $1, R1, one_200
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_192
+	TBZ $0, R1, moved_201
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_192
-one_191:
-	TBZ $0, R1, moved_192
+	B moved_201
+one_200:
+	TBZ $0, R1, moved_201
 	FMOVS F0, 0(R0)
-	B moved_192
-full_190:
+	B moved_201
+full_199:
 	FMOVQ F0, 0(R0)
-moved_192:
-done_183:
+moved_201:
+done_192:
 	RET
 
 // func sequalNEON(n int, z *float32, x *float32, y *float32)
@@ -2356,9 +2642,9 @@ TEXT ·sequalNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_194
+	BEQ rest_203
 	PCALIGN $32
-vector_193:
+vector_202:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
@@ -2366,60 +2652,60 @@ vector_193:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_193
-rest_194:
+	BLT vector_202
+rest_203:
 	CMP $0, R7
-	BEQ done_195
+	BEQ done_204
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_196
+	TBNZ $2, R1, full_205
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_197
+	TBZ $1, R1, one_206
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_198
+	TBZ $0, R1, moved_207
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_198
-one_197:
-	TBZ $0, R1, moved_198
+	B moved_207
+one_206:
+	TBZ $0, R1, moved_207
 	FMOVS 0(R0), F0
-	B moved_198
-full_196:
+	B moved_207
+full_205:
 	FMOVQ 0(R0), F0
-moved_198:
+moved_207:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_199
+	TBNZ $2, R1, full_208
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_200
+	TBZ $1, R1, one_209
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_201
+	TBZ $0, R1, moved_210
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_201
-one_200:
-	TBZ $0, R1, moved_201
+	B moved_210
+one_209:
+	TBZ $0, R1, moved_210
 	FMOVS 0(R0), F1
-	B moved_201
-full_199:
+	B moved_210
+full_208:
 	FMOVQ 0(R0), F1
-moved_201:
+moved_210:
 	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_202
-	TBZ $1, R1, one_203
+	TBNZ $2, R1, full_211
+	TBZ $1, R1, one_212
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_204
+	TBZ $0, R1, moved_213
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_204
-one_203:
-	TBZ $0, R1, moved_204
+	B moved_213
+one_212:
+	TBZ $0, R1, moved_213
 	FMOVS F0, 0(R0)
-	B moved_204
-full_202:
+	B moved_213
+full_211:
 	FMOVQ F0, 0(R0)
-moved_204:
-done_195:
+moved_213:
+done_204:
 	RET
 
 // func sdiffersNEON(n int, z *float32, x *float32, y *float32)
@@ -2448,9 +2734,9 @@ TEXT ·sdiffersNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_206
+	BEQ rest_215
 	PCALIGN $32
-vector_205:
+vector_214:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
@@ -2459,61 +2745,61 @@ vector_205:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_205
-rest_206:
+	BLT vector_214
+rest_215:
 	CMP $0, R7
-	BEQ done_207
+	BEQ done_216
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_208
+	TBNZ $2, R1, full_217
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_209
+	TBZ $1, R1, one_218
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_210
+	TBZ $0, R1, moved_219
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_210
-one_209:
-	TBZ $0, R1, moved_210
+	B moved_219
+one_218:
+	TBZ $0, R1, moved_219
 	FMOVS 0(R0), F0
-	B moved_210
-full_208:
+	B moved_219
+full_217:
 	FMOVQ 0(R0), F0
-moved_210:
+moved_219:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_211
+	TBNZ $2, R1, full_220
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_212
+	TBZ $1, R1, one_221
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_213
+	TBZ $0, R1, moved_222
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_213
-one_212:
-	TBZ $0, R1, moved_213
+	B moved_222
+one_221:
+	TBZ $0, R1, moved_222
 	FMOVS 0(R0), F1
-	B moved_213
-full_211:
+	B moved_222
+full_220:
 	FMOVQ 0(R0), F1
-moved_213:
+moved_222:
 	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
 	WORD $0x6e205800 // MVN V0.16B, V0.16B
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_214
-	TBZ $1, R1, one_215
+	TBNZ $2, R1, full_223
+	TBZ $1, R1, one_224
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_216
+	TBZ $0, R1, moved_225
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_216
-one_215:
-	TBZ $0, R1, moved_216
+	B moved_225
+one_224:
+	TBZ $0, R1, moved_225
 	FMOVS F0, 0(R0)
-	B moved_216
-full_214:
+	B moved_225
+full_223:
 	FMOVQ F0, 0(R0)
-moved_216:
-done_207:
+moved_225:
+done_216:
 	RET
 
 // func stanhBackwardNEON(n int, dx *float32, y *float32, dy *float32)
@@ -2542,9 +2828,9 @@ TEXT ·stanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_218
+	BEQ rest_227
 	PCALIGN $32
-vector_217:
+vector_226:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
@@ -2553,61 +2839,61 @@ vector_217:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_217
-rest_218:
+	BLT vector_226
+rest_227:
 	CMP $0, R7
-	BEQ done_219
+	BEQ done_228
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_220
+	TBNZ $2, R1, full_229
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_221
+	TBZ $1, R1, one_230
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_222
+	TBZ $0, R1, moved_231
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_222
-one_221:
-	TBZ $0, R1, moved_222
+	B moved_231
+one_230:
+	TBZ $0, R1, moved_231
 	FMOVS 0(R0), F0
-	B moved_222
-full_220:
+	B moved_231
+full_229:
 	FMOVQ 0(R0), F0
-moved_222:
+moved_231:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_223
+	TBNZ $2, R1, full_232
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_224
+	TBZ $1, R1, one_233
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_225
+	TBZ $0, R1, moved_234
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_225
-one_224:
-	TBZ $0, R1, moved_225
+	B moved_234
+one_233:
+	TBZ $0, R1, moved_234
 	FMOVS 0(R0), F1
-	B moved_225
-full_223:
+	B moved_234
+full_232:
 	FMOVQ 0(R0), F1
-moved_225:
+moved_234:
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
 	WORD $0x4ea0d580 // FSUB V0.4S, V12.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_226
-	TBZ $1, R1, one_227
+	TBNZ $2, R1, full_235
+	TBZ $1, R1, one_236
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_228
+	TBZ $0, R1, moved_237
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_228
-one_227:
-	TBZ $0, R1, moved_228
+	B moved_237
+one_236:
+	TBZ $0, R1, moved_237
 	FMOVS F1, 0(R0)
-	B moved_228
-full_226:
+	B moved_237
+full_235:
 	FMOVQ F1, 0(R0)
-moved_228:
-done_219:
+moved_237:
+done_228:
 	RET
 
 // func sgeluNEON(n int, y *float32, x *float32)
@@ -2622,11 +2908,11 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	FMOVQ 256(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -2647,9 +2933,9 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_230
+	BEQ rest_239
 	PCALIGN $32
-vector_229:
+vector_238:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
@@ -2695,24 +2981,24 @@ vector_229:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 784(R0), F30
-	FMOVQ 768(R0), F6
+	FMOVQ 896(R0), F30
+	FMOVQ 880(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 752(R0), F30
+	FMOVQ 864(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 736(R0), F6
+	FMOVQ 848(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 720(R0), F30
+	FMOVQ 832(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 704(R0), F6
+	FMOVQ 816(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 688(R0), F30
+	FMOVQ 800(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 672(R0), F6
+	FMOVQ 784(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 656(R0), F30
+	FMOVQ 768(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 640(R0), F6
+	FMOVQ 752(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
@@ -2720,235 +3006,11 @@ vector_229:
 	WORD $0x3ca86845 // STR Q5, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_229
-rest_230:
-	CMP $0, R7
-	BEQ done_231
-	ADD R8<<0, R3, R3
-	TBNZ $2, R1, full_232
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_233
-	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_234
-	ADD $8, R3, R19
-	VLD1 (R19), V5.S[2]
-	B moved_234
-one_233:
-	TBZ $0, R1, moved_234
-	FMOVS 0(R3), F5
-	B moved_234
-full_232:
-	FMOVQ 0(R3), F5
-moved_234:
-	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
-	FMOVQ 240(R0), F31
-	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
-	WORD $0x6ea0e5a3 // FCMGT V3.4S, V13.4S, V0.4S
-	WORD $0x4e20f5a0 // FMAX V0.4S, V13.4S, V0.4S
-	WORD $0x4ea0f5c0 // FMIN V0.4S, V14.4S, V0.4S
-	WORD $0x6e30dc01 // FMUL V1.4S, V0.4S, V16.4S
-	WORD $0x4e218821 // FRINTN V1.4S, V1.4S
-	VFMLS V17.S4, V1.S4, V0.S4
-	VFMLS V18.S4, V1.S4, V0.S4
-	VMOV V24.B16, V6.B16
-	VMOV V23.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V22.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	VMOV V21.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V20.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	VMOV V19.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V19.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	WORD $0x4e631cc6 // BIC V6.16B, V6.16B, V3.16B
-	WORD $0x4e21a821 // FCVTNS V1.4S, V1.4S
-	WORD $0x4f3f0423 // SSHR V3.4S, V1.4S, #1
-	VSUB V3.S4, V1.S4, V1.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V1.S4, V1.S4
-	VSHL $23, V1.S4, V1.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V3.S4, V3.S4
-	VSHL $23, V3.S4, V3.S4
-	WORD $0x6e21dcc0 // FMUL V0.4S, V6.4S, V1.4S
-	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
-	FMOVQ 320(R0), F3
-	WORD $0x4e631ca7 // BIC V7.16B, V5.16B, V3.16B
-	WORD $0x4eacf4e7 // FMIN V7.4S, V7.4S, V12.4S
-	VMOV V19.B16, V3.B16
-	FMOVQ 272(R0), F1
-	VMOV V3.B16, V30.B16
-	VFMLA V7.S4, V1.S4, V30.S4
-	VMOV V30.B16, V1.B16
-	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 784(R0), F30
-	FMOVQ 768(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 752(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 736(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 720(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 704(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 688(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 672(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 656(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 640(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
-	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
-	VFMLS V7.S4, V6.S4, V5.S4
-	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_235
-	TBZ $1, R1, one_236
-	FMOVD F5, 0(R0)
-	TBZ $0, R1, moved_237
-	ADD $8, R0, R19
-	VST1 V5.S[2], (R19)
-	B moved_237
-one_236:
-	TBZ $0, R1, moved_237
-	FMOVS F5, 0(R0)
-	B moved_237
-full_235:
-	FMOVQ F5, 0(R0)
-moved_237:
-done_231:
-	RET
-
-// func sgeluBackwardNEON(n int, dx *float32, x *float32, dy *float32)
-TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD dx+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD dy+24(FP), R6
-	FMOVQ 0(R0), F13
-	FMOVQ 16(R0), F14
-	FMOVQ 32(R0), F16
-	FMOVQ 48(R0), F17
-	FMOVQ 64(R0), F18
-	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 256(R0), F12
-	FMOVQ 224(R0), F11
-	MOVD R1, R8
-	AND $3, R8
-	MOVD R1, R7
-	SUBS R8, R7
-	LSL $2, R7
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R8, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R9
-	SUB R1<<2, R9
-	FMOVQ 16(R9), F15
-	MOVD ZR, R9
-	CMP $0, R7
-	BEQ rest_239
-	PCALIGN $32
-vector_238:
-	WORD $0x3ce96865 // LDR Q5, [X3,X9]
-	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
-	FMOVQ 240(R0), F31
-	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
-	WORD $0x6ea0e5a3 // FCMGT V3.4S, V13.4S, V0.4S
-	WORD $0x4e20f5a0 // FMAX V0.4S, V13.4S, V0.4S
-	WORD $0x4ea0f5c0 // FMIN V0.4S, V14.4S, V0.4S
-	WORD $0x6e30dc01 // FMUL V1.4S, V0.4S, V16.4S
-	WORD $0x4e218821 // FRINTN V1.4S, V1.4S
-	VFMLS V17.S4, V1.S4, V0.S4
-	VFMLS V18.S4, V1.S4, V0.S4
-	VMOV V24.B16, V6.B16
-	VMOV V23.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V22.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	VMOV V21.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V20.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	VMOV V19.B16, V30.B16
-	VFMLA V0.S4, V6.S4, V30.S4
-	VMOV V19.B16, V6.B16
-	VFMLA V0.S4, V30.S4, V6.S4
-	WORD $0x4e631cc6 // BIC V6.16B, V6.16B, V3.16B
-	WORD $0x4e21a821 // FCVTNS V1.4S, V1.4S
-	WORD $0x4f3f0423 // SSHR V3.4S, V1.4S, #1
-	VSUB V3.S4, V1.S4, V1.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V1.S4, V1.S4
-	VSHL $23, V1.S4, V1.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V3.S4, V3.S4
-	VSHL $23, V3.S4, V3.S4
-	WORD $0x6e21dcc0 // FMUL V0.4S, V6.4S, V1.4S
-	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
-	FMOVQ 320(R0), F3
-	WORD $0x4e631ca7 // BIC V7.16B, V5.16B, V3.16B
-	WORD $0x4eacf4e7 // FMIN V7.4S, V7.4S, V12.4S
-	VMOV V19.B16, V3.B16
-	FMOVQ 272(R0), F1
-	VMOV V3.B16, V30.B16
-	VFMLA V7.S4, V1.S4, V30.S4
-	VMOV V30.B16, V1.B16
-	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 784(R0), F30
-	FMOVQ 768(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 752(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 736(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 720(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 704(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 688(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 672(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 656(R0), F30
-	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 640(R0), F6
-	VFMLA V1.S4, V30.S4, V6.S4
-	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
-	FMOVQ 288(R0), F31
-	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
-	WORD $0x6e27dc00 // FMUL V0.4S, V0.4S, V7.4S
-	VMOV V19.B16, V1.B16
-	WORD $0x4ea6d421 // FSUB V1.4S, V1.4S, V6.4S
-	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
-	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
-	WORD $0x4ea0a8be // CMLT V30.4S, V5.4S, #0
-	VBIT V30.B16, V6.B16, V1.B16
-	WORD $0x3ce968c8 // LDR Q8, [X6,X9]
-	WORD $0x6e28dc21 // FMUL V1.4S, V1.4S, V8.4S
-	WORD $0x3ca96841 // STR Q1, [X2,X9]
-	ADD $16, R9
-	CMP R7, R9
 	BLT vector_238
 rest_239:
-	CMP $0, R8
+	CMP $0, R7
 	BEQ done_240
-	ADD R9<<0, R3, R3
+	ADD R8<<0, R3, R3
 	TBNZ $2, R1, full_241
 	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R1, one_242
@@ -3008,24 +3070,248 @@ moved_243:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 784(R0), F30
-	FMOVQ 768(R0), F6
+	FMOVQ 896(R0), F30
+	FMOVQ 880(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 752(R0), F30
+	FMOVQ 864(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 736(R0), F6
+	FMOVQ 848(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 720(R0), F30
+	FMOVQ 832(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 704(R0), F6
+	FMOVQ 816(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 688(R0), F30
+	FMOVQ 800(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 672(R0), F6
+	FMOVQ 784(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 656(R0), F30
+	FMOVQ 768(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 640(R0), F6
+	FMOVQ 752(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
+	VFMLS V7.S4, V6.S4, V5.S4
+	ADD R8<<0, R2, R0
+	TBNZ $2, R1, full_244
+	TBZ $1, R1, one_245
+	FMOVD F5, 0(R0)
+	TBZ $0, R1, moved_246
+	ADD $8, R0, R19
+	VST1 V5.S[2], (R19)
+	B moved_246
+one_245:
+	TBZ $0, R1, moved_246
+	FMOVS F5, 0(R0)
+	B moved_246
+full_244:
+	FMOVQ F5, 0(R0)
+moved_246:
+done_240:
+	RET
+
+// func sgeluBackwardNEON(n int, dx *float32, x *float32, dy *float32)
+TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R1
+	MOVD dx+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD dy+24(FP), R6
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 256(R0), F12
+	FMOVQ 224(R0), F11
+	MOVD R1, R8
+	AND $3, R8
+	MOVD R1, R7
+	SUBS R8, R7
+	LSL $2, R7
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R8, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $4, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R9
+	SUB R1<<2, R9
+	FMOVQ 16(R9), F15
+	MOVD ZR, R9
+	CMP $0, R7
+	BEQ rest_248
+	PCALIGN $32
+vector_247:
+	WORD $0x3ce96865 // LDR Q5, [X3,X9]
+	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
+	FMOVQ 240(R0), F31
+	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
+	WORD $0x6ea0e5a3 // FCMGT V3.4S, V13.4S, V0.4S
+	WORD $0x4e20f5a0 // FMAX V0.4S, V13.4S, V0.4S
+	WORD $0x4ea0f5c0 // FMIN V0.4S, V14.4S, V0.4S
+	WORD $0x6e30dc01 // FMUL V1.4S, V0.4S, V16.4S
+	WORD $0x4e218821 // FRINTN V1.4S, V1.4S
+	VFMLS V17.S4, V1.S4, V0.S4
+	VFMLS V18.S4, V1.S4, V0.S4
+	VMOV V24.B16, V6.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V22.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V20.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	VMOV V19.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V19.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	WORD $0x4e631cc6 // BIC V6.16B, V6.16B, V3.16B
+	WORD $0x4e21a821 // FCVTNS V1.4S, V1.4S
+	WORD $0x4f3f0423 // SSHR V3.4S, V1.4S, #1
+	VSUB V3.S4, V1.S4, V1.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V1.S4, V1.S4
+	VSHL $23, V1.S4, V1.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V3.S4, V3.S4
+	VSHL $23, V3.S4, V3.S4
+	WORD $0x6e21dcc0 // FMUL V0.4S, V6.4S, V1.4S
+	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
+	FMOVQ 320(R0), F3
+	WORD $0x4e631ca7 // BIC V7.16B, V5.16B, V3.16B
+	WORD $0x4eacf4e7 // FMIN V7.4S, V7.4S, V12.4S
+	VMOV V19.B16, V3.B16
+	FMOVQ 272(R0), F1
+	VMOV V3.B16, V30.B16
+	VFMLA V7.S4, V1.S4, V30.S4
+	VMOV V30.B16, V1.B16
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	FMOVQ 896(R0), F30
+	FMOVQ 880(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 864(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 848(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 832(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 816(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 800(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 784(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 768(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 752(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	FMOVQ 288(R0), F31
+	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
+	WORD $0x6e27dc00 // FMUL V0.4S, V0.4S, V7.4S
+	VMOV V19.B16, V1.B16
+	WORD $0x4ea6d421 // FSUB V1.4S, V1.4S, V6.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
+	WORD $0x4ea0a8be // CMLT V30.4S, V5.4S, #0
+	VBIT V30.B16, V6.B16, V1.B16
+	WORD $0x3ce968c8 // LDR Q8, [X6,X9]
+	WORD $0x6e28dc21 // FMUL V1.4S, V1.4S, V8.4S
+	WORD $0x3ca96841 // STR Q1, [X2,X9]
+	ADD $16, R9
+	CMP R7, R9
+	BLT vector_247
+rest_248:
+	CMP $0, R8
+	BEQ done_249
+	ADD R9<<0, R3, R3
+	TBNZ $2, R1, full_250
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R1, one_251
+	FMOVD 0(R3), F5
+	TBZ $0, R1, moved_252
+	ADD $8, R3, R19
+	VLD1 (R19), V5.S[2]
+	B moved_252
+one_251:
+	TBZ $0, R1, moved_252
+	FMOVS 0(R3), F5
+	B moved_252
+full_250:
+	FMOVQ 0(R3), F5
+moved_252:
+	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
+	FMOVQ 240(R0), F31
+	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
+	WORD $0x6ea0e5a3 // FCMGT V3.4S, V13.4S, V0.4S
+	WORD $0x4e20f5a0 // FMAX V0.4S, V13.4S, V0.4S
+	WORD $0x4ea0f5c0 // FMIN V0.4S, V14.4S, V0.4S
+	WORD $0x6e30dc01 // FMUL V1.4S, V0.4S, V16.4S
+	WORD $0x4e218821 // FRINTN V1.4S, V1.4S
+	VFMLS V17.S4, V1.S4, V0.S4
+	VFMLS V18.S4, V1.S4, V0.S4
+	VMOV V24.B16, V6.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V22.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V20.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	VMOV V19.B16, V30.B16
+	VFMLA V0.S4, V6.S4, V30.S4
+	VMOV V19.B16, V6.B16
+	VFMLA V0.S4, V30.S4, V6.S4
+	WORD $0x4e631cc6 // BIC V6.16B, V6.16B, V3.16B
+	WORD $0x4e21a821 // FCVTNS V1.4S, V1.4S
+	WORD $0x4f3f0423 // SSHR V3.4S, V1.4S, #1
+	VSUB V3.S4, V1.S4, V1.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V1.S4, V1.S4
+	VSHL $23, V1.S4, V1.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V3.S4, V3.S4
+	VSHL $23, V3.S4, V3.S4
+	WORD $0x6e21dcc0 // FMUL V0.4S, V6.4S, V1.4S
+	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
+	FMOVQ 320(R0), F3
+	WORD $0x4e631ca7 // BIC V7.16B, V5.16B, V3.16B
+	WORD $0x4eacf4e7 // FMIN V7.4S, V7.4S, V12.4S
+	VMOV V19.B16, V3.B16
+	FMOVQ 272(R0), F1
+	VMOV V3.B16, V30.B16
+	VFMLA V7.S4, V1.S4, V30.S4
+	VMOV V30.B16, V1.B16
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	FMOVQ 896(R0), F30
+	FMOVQ 880(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 864(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 848(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 832(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 816(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 800(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 784(R0), F6
+	VFMLA V1.S4, V30.S4, V6.S4
+	FMOVQ 768(R0), F30
+	VFMLA V1.S4, V6.S4, V30.S4
+	FMOVQ 752(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	FMOVQ 288(R0), F31
@@ -3038,38 +3324,38 @@ moved_243:
 	WORD $0x4ea0a8be // CMLT V30.4S, V5.4S, #0
 	VBIT V30.B16, V6.B16, V1.B16
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_244
+	TBNZ $2, R1, full_253
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $1, R1, one_245
+	TBZ $1, R1, one_254
 	FMOVD 0(R0), F8
-	TBZ $0, R1, moved_246
+	TBZ $0, R1, moved_255
 	ADD $8, R0, R19
 	VLD1 (R19), V8.S[2]
-	B moved_246
-one_245:
-	TBZ $0, R1, moved_246
+	B moved_255
+one_254:
+	TBZ $0, R1, moved_255
 	FMOVS 0(R0), F8
-	B moved_246
-full_244:
+	B moved_255
+full_253:
 	FMOVQ 0(R0), F8
-moved_246:
+moved_255:
 	WORD $0x6e28dc21 // FMUL V1.4S, V1.4S, V8.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_247
-	TBZ $1, R1, one_248
+	TBNZ $2, R1, full_256
+	TBZ $1, R1, one_257
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_249
+	TBZ $0, R1, moved_258
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_249
-one_248:
-	TBZ $0, R1, moved_249
+	B moved_258
+one_257:
+	TBZ $0, R1, moved_258
 	FMOVS F1, 0(R0)
-	B moved_249
-full_247:
+	B moved_258
+full_256:
 	FMOVQ F1, 0(R0)
-moved_249:
-done_240:
+moved_258:
+done_249:
 	RET
 
 // func sgeluTanhBackwardNEON(n int, dx *float32, x *float32, dy *float32)
@@ -3085,11 +3371,11 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -3111,9 +3397,9 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_251
+	BEQ rest_260
 	PCALIGN $32
-vector_250:
+vector_259:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
@@ -3168,26 +3454,26 @@ vector_250:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_250
-rest_251:
+	BLT vector_259
+rest_260:
 	CMP $0, R8
-	BEQ done_252
+	BEQ done_261
 	ADD R9<<0, R3, R3
-	TBNZ $2, R1, full_253
+	TBNZ $2, R1, full_262
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_254
+	TBZ $1, R1, one_263
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_255
+	TBZ $0, R1, moved_264
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_255
-one_254:
-	TBZ $0, R1, moved_255
+	B moved_264
+one_263:
+	TBZ $0, R1, moved_264
 	FMOVS 0(R3), F5
-	B moved_255
-full_253:
+	B moved_264
+full_262:
 	FMOVQ 0(R3), F5
-moved_255:
+moved_264:
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
 	WORD $0x6e25dca6 // FMUL V6.4S, V5.4S, V5.4S
@@ -3237,38 +3523,38 @@ moved_255:
 	WORD $0x6e20dd08 // FMUL V8.4S, V8.4S, V0.4S
 	VFMLS V7.S4, V8.S4, V0.S4
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_256
+	TBNZ $2, R1, full_265
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $1, R1, one_257
+	TBZ $1, R1, one_266
 	FMOVD 0(R0), F9
-	TBZ $0, R1, moved_258
+	TBZ $0, R1, moved_267
 	ADD $8, R0, R19
 	VLD1 (R19), V9.S[2]
-	B moved_258
-one_257:
-	TBZ $0, R1, moved_258
+	B moved_267
+one_266:
+	TBZ $0, R1, moved_267
 	FMOVS 0(R0), F9
-	B moved_258
-full_256:
+	B moved_267
+full_265:
 	FMOVQ 0(R0), F9
-moved_258:
+moved_267:
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_259
-	TBZ $1, R1, one_260
+	TBNZ $2, R1, full_268
+	TBZ $1, R1, one_269
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_261
+	TBZ $0, R1, moved_270
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_261
-one_260:
-	TBZ $0, R1, moved_261
+	B moved_270
+one_269:
+	TBZ $0, R1, moved_270
 	FMOVS F0, 0(R0)
-	B moved_261
-full_259:
+	B moved_270
+full_268:
 	FMOVQ F0, 0(R0)
-moved_261:
-done_252:
+moved_270:
+done_261:
 	RET
 
 // func sscaleNEON(n int, y *float32, x *float32, c float32)
@@ -3297,51 +3583,51 @@ TEXT ·sscaleNEON(SB), NOSPLIT, $0-28
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_263
+	BEQ rest_272
 	PCALIGN $32
-vector_262:
+vector_271:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_262
-rest_263:
+	BLT vector_271
+rest_272:
 	CMP $0, R6
-	BEQ done_264
+	BEQ done_273
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_265
+	TBNZ $2, R0, full_274
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_266
+	TBZ $1, R0, one_275
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_267
+	TBZ $0, R0, moved_276
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_267
-one_266:
-	TBZ $0, R0, moved_267
+	B moved_276
+one_275:
+	TBZ $0, R0, moved_276
 	FMOVS 0(R2), F0
-	B moved_267
-full_265:
+	B moved_276
+full_274:
 	FMOVQ 0(R2), F0
-moved_267:
+moved_276:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_268
-	TBZ $1, R0, one_269
+	TBNZ $2, R0, full_277
+	TBZ $1, R0, one_278
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_270
+	TBZ $0, R0, moved_279
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_270
-one_269:
-	TBZ $0, R0, moved_270
+	B moved_279
+one_278:
+	TBZ $0, R0, moved_279
 	FMOVS F0, 0(R1)
-	B moved_270
-full_268:
+	B moved_279
+full_277:
 	FMOVQ F0, 0(R1)
-moved_270:
-done_264:
+moved_279:
+done_273:
 	RET
 
 // func sadamNEON(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
@@ -3389,9 +3675,9 @@ TEXT ·sadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_272
+	BEQ rest_281
 	PCALIGN $32
-vector_271:
+vector_280:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -3417,74 +3703,74 @@ vector_271:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_271
-rest_272:
+	BLT vector_280
+rest_281:
 	CMP $0, R8
-	BEQ done_273
+	BEQ done_282
 	ADD R9<<0, R1, R7
-	TBNZ $2, R0, full_274
+	TBNZ $2, R0, full_283
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_275
+	TBZ $1, R0, one_284
 	FMOVD 0(R7), F0
-	TBZ $0, R0, moved_276
+	TBZ $0, R0, moved_285
 	ADD $8, R7, R19
 	VLD1 (R19), V0.S[2]
-	B moved_276
-one_275:
-	TBZ $0, R0, moved_276
-	FMOVS 0(R7), F0
-	B moved_276
-full_274:
-	FMOVQ 0(R7), F0
-moved_276:
-	ADD R9<<0, R2, R2
-	TBNZ $2, R0, full_277
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_278
-	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_279
-	ADD $8, R2, R19
-	VLD1 (R19), V1.S[2]
-	B moved_279
-one_278:
-	TBZ $0, R0, moved_279
-	FMOVS 0(R2), F1
-	B moved_279
-full_277:
-	FMOVQ 0(R2), F1
-moved_279:
-	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_280
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_281
-	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_282
-	ADD $8, R2, R19
-	VLD1 (R19), V2.S[2]
-	B moved_282
-one_281:
-	TBZ $0, R0, moved_282
-	FMOVS 0(R2), F2
-	B moved_282
-full_280:
-	FMOVQ 0(R2), F2
-moved_282:
-	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_283
-	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_284
-	FMOVD 0(R2), F3
-	TBZ $0, R0, moved_285
-	ADD $8, R2, R19
-	VLD1 (R19), V3.S[2]
 	B moved_285
 one_284:
 	TBZ $0, R0, moved_285
-	FMOVS 0(R2), F3
+	FMOVS 0(R7), F0
 	B moved_285
 full_283:
-	FMOVQ 0(R2), F3
+	FMOVQ 0(R7), F0
 moved_285:
+	ADD R9<<0, R2, R2
+	TBNZ $2, R0, full_286
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R0, one_287
+	FMOVD 0(R2), F1
+	TBZ $0, R0, moved_288
+	ADD $8, R2, R19
+	VLD1 (R19), V1.S[2]
+	B moved_288
+one_287:
+	TBZ $0, R0, moved_288
+	FMOVS 0(R2), F1
+	B moved_288
+full_286:
+	FMOVQ 0(R2), F1
+moved_288:
+	ADD R9<<0, R3, R2
+	TBNZ $2, R0, full_289
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R0, one_290
+	FMOVD 0(R2), F2
+	TBZ $0, R0, moved_291
+	ADD $8, R2, R19
+	VLD1 (R19), V2.S[2]
+	B moved_291
+one_290:
+	TBZ $0, R0, moved_291
+	FMOVS 0(R2), F2
+	B moved_291
+full_289:
+	FMOVQ 0(R2), F2
+moved_291:
+	ADD R9<<0, R6, R2
+	TBNZ $2, R0, full_292
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $1, R0, one_293
+	FMOVD 0(R2), F3
+	TBZ $0, R0, moved_294
+	ADD $8, R2, R19
+	VLD1 (R19), V3.S[2]
+	B moved_294
+one_293:
+	TBZ $0, R0, moved_294
+	FMOVS 0(R2), F3
+	B moved_294
+full_292:
+	FMOVQ 0(R2), F3
+moved_294:
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
 	WORD $0x6e27dc04 // FMUL V4.4S, V0.4S, V7.4S
 	WORD $0x4e24d421 // FADD V1.4S, V1.4S, V4.4S
@@ -3492,39 +3778,39 @@ moved_285:
 	WORD $0x6e29dc24 // FMUL V4.4S, V1.4S, V9.4S
 	WORD $0x4e24d442 // FADD V2.4S, V2.4S, V4.4S
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_286
-	TBZ $1, R0, one_287
+	TBNZ $2, R0, full_295
+	TBZ $1, R0, one_296
 	FMOVD F2, 0(R2)
-	TBZ $0, R0, moved_288
+	TBZ $0, R0, moved_297
 	ADD $8, R2, R19
 	VST1 V2.S[2], (R19)
-	B moved_288
-one_287:
-	TBZ $0, R0, moved_288
+	B moved_297
+one_296:
+	TBZ $0, R0, moved_297
 	FMOVS F2, 0(R2)
-	B moved_288
-full_286:
+	B moved_297
+full_295:
 	FMOVQ F2, 0(R2)
-moved_288:
+moved_297:
 	WORD $0x6e2adc63 // FMUL V3.4S, V3.4S, V10.4S
 	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
 	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
 	WORD $0x4e24d463 // FADD V3.4S, V3.4S, V4.4S
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_289
-	TBZ $1, R0, one_290
+	TBNZ $2, R0, full_298
+	TBZ $1, R0, one_299
 	FMOVD F3, 0(R2)
-	TBZ $0, R0, moved_291
+	TBZ $0, R0, moved_300
 	ADD $8, R2, R19
 	VST1 V3.S[2], (R19)
-	B moved_291
-one_290:
-	TBZ $0, R0, moved_291
+	B moved_300
+one_299:
+	TBZ $0, R0, moved_300
 	FMOVS F3, 0(R2)
-	B moved_291
-full_289:
+	B moved_300
+full_298:
 	FMOVQ F3, 0(R2)
-moved_291:
+moved_300:
 	WORD $0x6ea1f863 // FSQRT V3.4S, V3.4S
 	WORD $0x6e2dfc63 // FDIV V3.4S, V3.4S, V13.4S
 	WORD $0x4e2ed463 // FADD V3.4S, V3.4S, V14.4S
@@ -3532,21 +3818,21 @@ moved_291:
 	WORD $0x6e23fc42 // FDIV V2.4S, V2.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	ADD R9<<0, R1, R1
-	TBNZ $2, R0, full_292
-	TBZ $1, R0, one_293
+	TBNZ $2, R0, full_301
+	TBZ $1, R0, one_302
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_294
+	TBZ $0, R0, moved_303
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_294
-one_293:
-	TBZ $0, R0, moved_294
+	B moved_303
+one_302:
+	TBZ $0, R0, moved_303
 	FMOVS F0, 0(R1)
-	B moved_294
-full_292:
+	B moved_303
+full_301:
 	FMOVQ F0, 0(R1)
-moved_294:
-done_273:
+moved_303:
+done_282:
 	RET
 
 // func ssgdNEON(n int, value *float32, grad *float32, rate float32, decay float32)
@@ -3577,9 +3863,9 @@ TEXT ·ssgdNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_296
+	BEQ rest_305
 	PCALIGN $32
-vector_295:
+vector_304:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -3589,62 +3875,62 @@ vector_295:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_295
-rest_296:
+	BLT vector_304
+rest_305:
 	CMP $0, R6
-	BEQ done_297
+	BEQ done_306
 	ADD R7<<0, R1, R3
-	TBNZ $2, R0, full_298
+	TBNZ $2, R0, full_307
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_299
+	TBZ $1, R0, one_308
 	FMOVD 0(R3), F0
-	TBZ $0, R0, moved_300
+	TBZ $0, R0, moved_309
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_300
-one_299:
-	TBZ $0, R0, moved_300
+	B moved_309
+one_308:
+	TBZ $0, R0, moved_309
 	FMOVS 0(R3), F0
-	B moved_300
-full_298:
+	B moved_309
+full_307:
 	FMOVQ 0(R3), F0
-moved_300:
+moved_309:
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_301
+	TBNZ $2, R0, full_310
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_302
+	TBZ $1, R0, one_311
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_303
+	TBZ $0, R0, moved_312
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_303
-one_302:
-	TBZ $0, R0, moved_303
+	B moved_312
+one_311:
+	TBZ $0, R0, moved_312
 	FMOVS 0(R2), F1
-	B moved_303
-full_301:
+	B moved_312
+full_310:
 	FMOVQ 0(R2), F1
-moved_303:
+moved_312:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_304
-	TBZ $1, R0, one_305
+	TBNZ $2, R0, full_313
+	TBZ $1, R0, one_314
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_306
+	TBZ $0, R0, moved_315
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_306
-one_305:
-	TBZ $0, R0, moved_306
+	B moved_315
+one_314:
+	TBZ $0, R0, moved_315
 	FMOVS F0, 0(R1)
-	B moved_306
-full_304:
+	B moved_315
+full_313:
 	FMOVQ F0, 0(R1)
-moved_306:
-done_297:
+moved_315:
+done_306:
 	RET
 
 // func smomentumNEON(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
@@ -3678,9 +3964,9 @@ TEXT ·smomentumNEON(SB), NOSPLIT, $0-44
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_308
+	BEQ rest_317
 	PCALIGN $32
-vector_307:
+vector_316:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -3694,95 +3980,95 @@ vector_307:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_307
-rest_308:
+	BLT vector_316
+rest_317:
 	CMP $0, R7
-	BEQ done_309
+	BEQ done_318
 	ADD R8<<0, R1, R6
-	TBNZ $2, R0, full_310
+	TBNZ $2, R0, full_319
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_311
+	TBZ $1, R0, one_320
 	FMOVD 0(R6), F0
-	TBZ $0, R0, moved_312
+	TBZ $0, R0, moved_321
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_312
-one_311:
-	TBZ $0, R0, moved_312
-	FMOVS 0(R6), F0
-	B moved_312
-full_310:
-	FMOVQ 0(R6), F0
-moved_312:
-	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_313
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_314
-	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_315
-	ADD $8, R2, R19
-	VLD1 (R19), V1.S[2]
-	B moved_315
-one_314:
-	TBZ $0, R0, moved_315
-	FMOVS 0(R2), F1
-	B moved_315
-full_313:
-	FMOVQ 0(R2), F1
-moved_315:
-	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_316
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_317
-	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_318
-	ADD $8, R2, R19
-	VLD1 (R19), V2.S[2]
-	B moved_318
-one_317:
-	TBZ $0, R0, moved_318
-	FMOVS 0(R2), F2
-	B moved_318
-full_316:
-	FMOVQ 0(R2), F2
-moved_318:
-	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
-	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
-	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_319
-	TBZ $1, R0, one_320
-	FMOVD F1, 0(R2)
-	TBZ $0, R0, moved_321
-	ADD $8, R2, R19
-	VST1 V1.S[2], (R19)
 	B moved_321
 one_320:
 	TBZ $0, R0, moved_321
-	FMOVS F1, 0(R2)
+	FMOVS 0(R6), F0
 	B moved_321
 full_319:
-	FMOVQ F1, 0(R2)
+	FMOVQ 0(R6), F0
 moved_321:
-	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
-	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
-	ADD R8<<0, R1, R1
+	ADD R8<<0, R2, R2
 	TBNZ $2, R0, full_322
+	VEOR V1.B16, V1.B16, V1.B16
 	TBZ $1, R0, one_323
-	FMOVD F0, 0(R1)
+	FMOVD 0(R2), F1
 	TBZ $0, R0, moved_324
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
+	ADD $8, R2, R19
+	VLD1 (R19), V1.S[2]
 	B moved_324
 one_323:
 	TBZ $0, R0, moved_324
-	FMOVS F0, 0(R1)
+	FMOVS 0(R2), F1
 	B moved_324
 full_322:
-	FMOVQ F0, 0(R1)
+	FMOVQ 0(R2), F1
 moved_324:
-done_309:
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	ADD R8<<0, R3, R2
+	TBNZ $2, R0, full_325
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R0, one_326
+	FMOVD 0(R2), F2
+	TBZ $0, R0, moved_327
+	ADD $8, R2, R19
+	VLD1 (R19), V2.S[2]
+	B moved_327
+one_326:
+	TBZ $0, R0, moved_327
+	FMOVS 0(R2), F2
+	B moved_327
+full_325:
+	FMOVQ 0(R2), F2
+moved_327:
+	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
+	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
+	ADD R8<<0, R3, R2
+	TBNZ $2, R0, full_328
+	TBZ $1, R0, one_329
+	FMOVD F1, 0(R2)
+	TBZ $0, R0, moved_330
+	ADD $8, R2, R19
+	VST1 V1.S[2], (R19)
+	B moved_330
+one_329:
+	TBZ $0, R0, moved_330
+	FMOVS F1, 0(R2)
+	B moved_330
+full_328:
+	FMOVQ F1, 0(R2)
+moved_330:
+	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
+	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
+	ADD R8<<0, R1, R1
+	TBNZ $2, R0, full_331
+	TBZ $1, R0, one_332
+	FMOVD F0, 0(R1)
+	TBZ $0, R0, moved_333
+	ADD $8, R1, R19
+	VST1 V0.S[2], (R19)
+	B moved_333
+one_332:
+	TBZ $0, R0, moved_333
+	FMOVS F0, 0(R1)
+	B moved_333
+full_331:
+	FMOVQ F0, 0(R1)
+moved_333:
+done_318:
 	RET
 
 // func ssumNEON(n int, x *float32) float64
@@ -3810,9 +4096,9 @@ TEXT ·ssumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_326
+	BEQ rest_335
 	PCALIGN $32
-vector_325:
+vector_334:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -3820,31 +4106,31 @@ vector_325:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_325
-rest_326:
+	BLT vector_334
+rest_335:
 	CMP $0, R3
-	BEQ done_327
+	BEQ done_336
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_328
+	TBNZ $2, R0, full_337
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_329
+	TBZ $1, R0, one_338
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_330
+	TBZ $0, R0, moved_339
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_330
-one_329:
-	TBZ $0, R0, moved_330
+	B moved_339
+one_338:
+	TBZ $0, R0, moved_339
 	FMOVS 0(R1), F2
-	B moved_330
-full_328:
+	B moved_339
+full_337:
 	FMOVQ 0(R1), F2
-moved_330:
+moved_339:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_327:
+done_336:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -3876,9 +4162,9 @@ TEXT ·ssumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_332
+	BEQ rest_341
 	PCALIGN $32
-vector_331:
+vector_340:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -3886,31 +4172,31 @@ vector_331:
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_331
-rest_332:
+	BLT vector_340
+rest_341:
 	CMP $0, R3
-	BEQ done_333
+	BEQ done_342
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_334
+	TBNZ $2, R0, full_343
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_335
+	TBZ $1, R0, one_344
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_336
+	TBZ $0, R0, moved_345
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_336
-one_335:
-	TBZ $0, R0, moved_336
+	B moved_345
+one_344:
+	TBZ $0, R0, moved_345
 	FMOVS 0(R1), F2
-	B moved_336
-full_334:
+	B moved_345
+full_343:
 	FMOVQ 0(R1), F2
-moved_336:
+moved_345:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	VFMLA V3.D2, V3.D2, V1.D2
 	VFMLA V2.D2, V2.D2, V0.D2
-done_333:
+done_342:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -3942,12 +4228,12 @@ TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_337:
+row_346:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_339
+	BEQ rest_348
 	PCALIGN $32
-vector_338:
+vector_347:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
@@ -3963,26 +4249,26 @@ vector_338:
 	FMOVQ F1, 16(R19)
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_338
-rest_339:
+	BLT vector_347
+rest_348:
 	CMP $0, R8
-	BEQ done_340
+	BEQ done_349
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_341
+	TBNZ $2, R1, full_350
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_342
+	TBZ $1, R1, one_351
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_343
+	TBZ $0, R1, moved_352
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_343
-one_342:
-	TBZ $0, R1, moved_343
+	B moved_352
+one_351:
+	TBZ $0, R1, moved_352
 	FMOVS 0(R10), F0
-	B moved_343
-full_341:
+	B moved_352
+full_350:
 	FMOVQ 0(R10), F0
-moved_343:
+moved_352:
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	ADD R9<<1, R3, R19
@@ -3995,10 +4281,10 @@ moved_343:
 	WORD $0x4e7fd421 // FADD V1.2D, V1.2D, V31.2D
 	ADD R9<<1, R3, R19
 	FMOVQ F1, 16(R19)
-done_340:
+done_349:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_337
+	BNE row_346
 	RET
 
 // func ssoftmaxRowsNEON(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
@@ -4014,11 +4300,11 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	FMOVQ 112(R0), F12
 	FMOVS scale+32(FP), F6
 	VDUP V6.S[0], V6.S4
@@ -4041,40 +4327,40 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_344:
+row_353:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_346
+	BEQ rest_355
 	PCALIGN $32
-vector_345:
+vector_354:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_345
-rest_346:
+	BLT vector_354
+rest_355:
 	CMP $0, R8
-	BEQ done_347
+	BEQ done_356
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_348
+	TBNZ $2, R9, full_357
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_349
+	TBZ $1, R9, one_358
 	FMOVD 0(R10), F2
-	TBZ $0, R9, moved_350
+	TBZ $0, R9, moved_359
 	ADD $8, R10, R19
 	VLD1 (R19), V2.S[2]
-	B moved_350
-one_349:
-	TBZ $0, R9, moved_350
+	B moved_359
+one_358:
+	TBZ $0, R9, moved_359
 	FMOVS 0(R10), F2
-	B moved_350
-full_348:
+	B moved_359
+full_357:
 	FMOVQ 0(R10), F2
-moved_350:
+moved_359:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_347:
+done_356:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4084,9 +4370,9 @@ done_347:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_352
+	BEQ rest_361
 	PCALIGN $32
-vector_351:
+vector_360:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4125,99 +4411,11 @@ vector_351:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_351
-rest_352:
-	CMP $0, R8
-	BEQ done_353
-	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_354
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_355
-	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_356
-	ADD $8, R11, R19
-	VLD1 (R19), V2.S[2]
-	B moved_356
-one_355:
-	TBZ $0, R9, moved_356
-	FMOVS 0(R11), F2
-	B moved_356
-full_354:
-	FMOVQ 0(R11), F2
-moved_356:
-	VBIF V15.B16, V12.B16, V2.B16
-	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
-	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
-	WORD $0x4e22f5a2 // FMAX V2.4S, V13.4S, V2.4S
-	WORD $0x4ea2f5c2 // FMIN V2.4S, V14.4S, V2.4S
-	WORD $0x6e30dc43 // FMUL V3.4S, V2.4S, V16.4S
-	WORD $0x4e218863 // FRINTN V3.4S, V3.4S
-	VFMLS V17.S4, V3.S4, V2.S4
-	VFMLS V18.S4, V3.S4, V2.S4
-	VMOV V24.B16, V4.B16
-	VMOV V23.B16, V30.B16
-	VFMLA V2.S4, V4.S4, V30.S4
-	VMOV V22.B16, V4.B16
-	VFMLA V2.S4, V30.S4, V4.S4
-	VMOV V21.B16, V30.B16
-	VFMLA V2.S4, V4.S4, V30.S4
-	VMOV V20.B16, V4.B16
-	VFMLA V2.S4, V30.S4, V4.S4
-	VMOV V19.B16, V30.B16
-	VFMLA V2.S4, V4.S4, V30.S4
-	VMOV V19.B16, V4.B16
-	VFMLA V2.S4, V30.S4, V4.S4
-	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
-	WORD $0x4e21a863 // FCVTNS V3.4S, V3.4S
-	WORD $0x4f3f0465 // SSHR V5.4S, V3.4S, #1
-	VSUB V5.S4, V3.S4, V3.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V3.S4, V3.S4
-	VSHL $23, V3.S4, V3.S4
-	FMOVQ 304(R0), F31
-	VADD V31.S4, V5.S4, V5.S4
-	VSHL $23, V5.S4, V5.S4
-	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
-	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
-	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_357
-	TBZ $1, R9, one_358
-	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_359
-	ADD $8, R10, R19
-	VST1 V2.S[2], (R19)
-	B moved_359
-one_358:
-	TBZ $0, R9, moved_359
-	FMOVS F2, 0(R10)
-	B moved_359
-full_357:
-	FMOVQ F2, 0(R10)
-moved_359:
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_353:
-	VEXT $8, V1.B16, V1.B16, V2.B16
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-	VREV64 V1.S4, V2.S4
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-	WORD $0x6e21fcc0 // FDIV V0.4S, V6.4S, V1.4S
-	WORD $0x4e29e422 // FCMEQ V2.4S, V1.4S, V9.4S
-	VBIT V2.B16, V7.B16, V0.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_361
-	PCALIGN $32
-vector_360:
-	WORD $0x3cea6862 // LDR Q2, [X3,X10]
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	WORD $0x3caa6862 // STR Q2, [X3,X10]
-	ADD $16, R10
-	CMP R7, R10
 	BLT vector_360
 rest_361:
 	CMP $0, R8
 	BEQ done_362
-	ADD R10<<0, R3, R11
+	ADD R10<<0, R6, R11
 	TBNZ $2, R9, full_363
 	VEOR V2.B16, V2.B16, V2.B16
 	TBZ $1, R9, one_364
@@ -4233,7 +4431,40 @@ one_364:
 full_363:
 	FMOVQ 0(R11), F2
 moved_365:
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	VBIF V15.B16, V12.B16, V2.B16
+	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
+	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
+	WORD $0x4e22f5a2 // FMAX V2.4S, V13.4S, V2.4S
+	WORD $0x4ea2f5c2 // FMIN V2.4S, V14.4S, V2.4S
+	WORD $0x6e30dc43 // FMUL V3.4S, V2.4S, V16.4S
+	WORD $0x4e218863 // FRINTN V3.4S, V3.4S
+	VFMLS V17.S4, V3.S4, V2.S4
+	VFMLS V18.S4, V3.S4, V2.S4
+	VMOV V24.B16, V4.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V2.S4, V4.S4, V30.S4
+	VMOV V22.B16, V4.B16
+	VFMLA V2.S4, V30.S4, V4.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V2.S4, V4.S4, V30.S4
+	VMOV V20.B16, V4.B16
+	VFMLA V2.S4, V30.S4, V4.S4
+	VMOV V19.B16, V30.B16
+	VFMLA V2.S4, V4.S4, V30.S4
+	VMOV V19.B16, V4.B16
+	VFMLA V2.S4, V30.S4, V4.S4
+	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
+	WORD $0x4e21a863 // FCVTNS V3.4S, V3.4S
+	WORD $0x4f3f0465 // SSHR V5.4S, V3.4S, #1
+	VSUB V5.S4, V3.S4, V3.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V3.S4, V3.S4
+	VSHL $23, V3.S4, V3.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V5.S4, V5.S4
+	VSHL $23, V5.S4, V5.S4
+	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
+	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	ADD R10<<0, R3, R10
 	TBNZ $2, R9, full_366
 	TBZ $1, R9, one_367
@@ -4249,11 +4480,66 @@ one_367:
 full_366:
 	FMOVQ F2, 0(R10)
 moved_368:
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 done_362:
+	VEXT $8, V1.B16, V1.B16, V2.B16
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	VREV64 V1.S4, V2.S4
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	WORD $0x6e21fcc0 // FDIV V0.4S, V6.4S, V1.4S
+	WORD $0x4e29e422 // FCMEQ V2.4S, V1.4S, V9.4S
+	VBIT V2.B16, V7.B16, V0.B16
+	MOVD ZR, R10
+	CMP $0, R7
+	BEQ rest_370
+	PCALIGN $32
+vector_369:
+	WORD $0x3cea6862 // LDR Q2, [X3,X10]
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x3caa6862 // STR Q2, [X3,X10]
+	ADD $16, R10
+	CMP R7, R10
+	BLT vector_369
+rest_370:
+	CMP $0, R8
+	BEQ done_371
+	ADD R10<<0, R3, R11
+	TBNZ $2, R9, full_372
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R9, one_373
+	FMOVD 0(R11), F2
+	TBZ $0, R9, moved_374
+	ADD $8, R11, R19
+	VLD1 (R19), V2.S[2]
+	B moved_374
+one_373:
+	TBZ $0, R9, moved_374
+	FMOVS 0(R11), F2
+	B moved_374
+full_372:
+	FMOVQ 0(R11), F2
+moved_374:
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R10<<0, R3, R10
+	TBNZ $2, R9, full_375
+	TBZ $1, R9, one_376
+	FMOVD F2, 0(R10)
+	TBZ $0, R9, moved_377
+	ADD $8, R10, R19
+	VST1 V2.S[2], (R19)
+	B moved_377
+one_376:
+	TBZ $0, R9, moved_377
+	FMOVS F2, 0(R10)
+	B moved_377
+full_375:
+	FMOVQ F2, 0(R10)
+moved_377:
+done_371:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_344
+	BNE row_353
 	RET
 
 // func ssoftmaxBackwardRowsNEON(rows int, cols int, dx *float32, y *float32, dy *float32)
@@ -4280,77 +4566,23 @@ TEXT ·ssoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_369:
+row_378:
 	VEOR V1.B16, V1.B16, V1.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_371
-	PCALIGN $32
-vector_370:
-	WORD $0x3cea6862 // LDR Q2, [X3,X10]
-	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
-	VFMLA V2.S4, V3.S4, V1.S4
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_370
-rest_371:
-	CMP $0, R8
-	BEQ done_372
-	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_373
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_374
-	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_375
-	ADD $8, R11, R19
-	VLD1 (R19), V2.S[2]
-	B moved_375
-one_374:
-	TBZ $0, R9, moved_375
-	FMOVS 0(R11), F2
-	B moved_375
-full_373:
-	FMOVQ 0(R11), F2
-moved_375:
-	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_376
-	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_377
-	FMOVD 0(R10), F3
-	TBZ $0, R9, moved_378
-	ADD $8, R10, R19
-	VLD1 (R19), V3.S[2]
-	B moved_378
-one_377:
-	TBZ $0, R9, moved_378
-	FMOVS 0(R10), F3
-	B moved_378
-full_376:
-	FMOVQ 0(R10), F3
-moved_378:
-	VFMLA V2.S4, V3.S4, V1.S4
-done_372:
-	VEXT $8, V1.B16, V1.B16, V2.B16
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-	VREV64 V1.S4, V2.S4
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	MOVD ZR, R10
 	CMP $0, R7
 	BEQ rest_380
 	PCALIGN $32
 vector_379:
-	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
-	WORD $0x3cea6863 // LDR Q3, [X3,X10]
-	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
-	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
-	WORD $0x3caa6842 // STR Q2, [X2,X10]
+	WORD $0x3cea6862 // LDR Q2, [X3,X10]
+	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
+	VFMLA V2.S4, V3.S4, V1.S4
 	ADD $16, R10
 	CMP R7, R10
 	BLT vector_379
 rest_380:
 	CMP $0, R8
 	BEQ done_381
-	ADD R10<<0, R6, R11
+	ADD R10<<0, R3, R11
 	TBNZ $2, R9, full_382
 	VEOR V2.B16, V2.B16, V2.B16
 	TBZ $1, R9, one_383
@@ -4366,45 +4598,99 @@ one_383:
 full_382:
 	FMOVQ 0(R11), F2
 moved_384:
-	ADD R10<<0, R3, R11
+	ADD R10<<0, R6, R10
 	TBNZ $2, R9, full_385
 	VEOR V3.B16, V3.B16, V3.B16
 	TBZ $1, R9, one_386
-	FMOVD 0(R11), F3
+	FMOVD 0(R10), F3
 	TBZ $0, R9, moved_387
-	ADD $8, R11, R19
+	ADD $8, R10, R19
 	VLD1 (R19), V3.S[2]
 	B moved_387
 one_386:
 	TBZ $0, R9, moved_387
-	FMOVS 0(R11), F3
+	FMOVS 0(R10), F3
 	B moved_387
 full_385:
-	FMOVQ 0(R11), F3
+	FMOVQ 0(R10), F3
 moved_387:
+	VFMLA V2.S4, V3.S4, V1.S4
+done_381:
+	VEXT $8, V1.B16, V1.B16, V2.B16
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	VREV64 V1.S4, V2.S4
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	MOVD ZR, R10
+	CMP $0, R7
+	BEQ rest_389
+	PCALIGN $32
+vector_388:
+	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
+	WORD $0x3cea6863 // LDR Q3, [X3,X10]
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	WORD $0x3caa6842 // STR Q2, [X2,X10]
+	ADD $16, R10
+	CMP R7, R10
+	BLT vector_388
+rest_389:
+	CMP $0, R8
+	BEQ done_390
+	ADD R10<<0, R6, R11
+	TBNZ $2, R9, full_391
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R9, one_392
+	FMOVD 0(R11), F2
+	TBZ $0, R9, moved_393
+	ADD $8, R11, R19
+	VLD1 (R19), V2.S[2]
+	B moved_393
+one_392:
+	TBZ $0, R9, moved_393
+	FMOVS 0(R11), F2
+	B moved_393
+full_391:
+	FMOVQ 0(R11), F2
+moved_393:
+	ADD R10<<0, R3, R11
+	TBNZ $2, R9, full_394
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $1, R9, one_395
+	FMOVD 0(R11), F3
+	TBZ $0, R9, moved_396
+	ADD $8, R11, R19
+	VLD1 (R19), V3.S[2]
+	B moved_396
+one_395:
+	TBZ $0, R9, moved_396
+	FMOVS 0(R11), F3
+	B moved_396
+full_394:
+	FMOVQ 0(R11), F3
+moved_396:
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_388
-	TBZ $1, R9, one_389
+	TBNZ $2, R9, full_397
+	TBZ $1, R9, one_398
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_390
+	TBZ $0, R9, moved_399
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_390
-one_389:
-	TBZ $0, R9, moved_390
+	B moved_399
+one_398:
+	TBZ $0, R9, moved_399
 	FMOVS F2, 0(R10)
-	B moved_390
-full_388:
+	B moved_399
+full_397:
 	FMOVQ F2, 0(R10)
-moved_390:
-done_381:
+moved_399:
+done_390:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_369
+	BNE row_378
 	RET
 
 // func stopRowsNEON(rows int, cols int, y *float32, x *float32)
@@ -4431,14 +4717,14 @@ TEXT ·stopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-row_391:
+row_400:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_393
+	BEQ rest_402
 	PCALIGN $32
-vector_392:
+vector_401:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4448,26 +4734,26 @@ vector_392:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_392
-rest_393:
+	BLT vector_401
+rest_402:
 	CMP $0, R7
-	BEQ done_394
+	BEQ done_403
 	ADD R9<<0, R6, R9
-	TBNZ $2, R8, full_395
+	TBNZ $2, R8, full_404
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_396
+	TBZ $1, R8, one_405
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_397
+	TBZ $0, R8, moved_406
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_397
-one_396:
-	TBZ $0, R8, moved_397
+	B moved_406
+one_405:
+	TBZ $0, R8, moved_406
 	FMOVS 0(R9), F1
-	B moved_397
-full_395:
+	B moved_406
+full_404:
 	FMOVQ 0(R9), F1
-moved_397:
+moved_406:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4475,7 +4761,7 @@ moved_397:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_394:
+done_403:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e21f400 // FMAX V0.4S, V0.4S, V1.4S
 	VREV64 V0.S4, V1.S4
@@ -4493,7 +4779,7 @@ done_394:
 	ADD R2, R6
 	ADD $4, R3
 	SUBS $1, R1
-	BNE row_391
+	BNE row_400
 	RET
 
 // func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
@@ -4510,11 +4796,11 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -4533,40 +4819,40 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_398:
+row_407:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_400
+	BEQ rest_409
 	PCALIGN $32
-vector_399:
+vector_408:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_399
-rest_400:
+	BLT vector_408
+rest_409:
 	CMP $0, R9
-	BEQ done_401
+	BEQ done_410
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_402
+	TBNZ $2, R10, full_411
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_403
+	TBZ $1, R10, one_412
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_404
+	TBZ $0, R10, moved_413
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_404
-one_403:
-	TBZ $0, R10, moved_404
+	B moved_413
+one_412:
+	TBZ $0, R10, moved_413
 	FMOVS 0(R11), F2
-	B moved_404
-full_402:
+	B moved_413
+full_411:
 	FMOVQ 0(R11), F2
-moved_404:
+moved_413:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_401:
+done_410:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4577,9 +4863,9 @@ done_401:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_406
+	BEQ rest_415
 	PCALIGN $32
-vector_405:
+vector_414:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4617,26 +4903,26 @@ vector_405:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_405
-rest_406:
+	BLT vector_414
+rest_415:
 	CMP $0, R9
-	BEQ done_407
+	BEQ done_416
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_408
+	TBNZ $2, R10, full_417
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_409
+	TBZ $1, R10, one_418
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_410
+	TBZ $0, R10, moved_419
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_410
-one_409:
-	TBZ $0, R10, moved_410
+	B moved_419
+one_418:
+	TBZ $0, R10, moved_419
 	FMOVS 0(R11), F2
-	B moved_410
-full_408:
+	B moved_419
+full_417:
 	FMOVQ 0(R11), F2
-moved_410:
+moved_419:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4672,7 +4958,7 @@ moved_410:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_407:
+done_416:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -4682,7 +4968,7 @@ done_407:
 	ADD $4, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_398
+	BNE row_407
 	RET
 
 // func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
@@ -4719,39 +5005,39 @@ TEXT ·snormRowsNEON(SB), NOSPLIT, $0-68
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_411:
+row_420:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_413
+	BEQ rest_422
 	PCALIGN $32
-vector_412:
+vector_421:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_412
-rest_413:
+	BLT vector_421
+rest_422:
 	CMP $0, R11
-	BEQ done_414
+	BEQ done_423
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_415
+	TBNZ $2, R12, full_424
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_416
+	TBZ $1, R12, one_425
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_417
+	TBZ $0, R12, moved_426
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_417
-one_416:
-	TBZ $0, R12, moved_417
+	B moved_426
+one_425:
+	TBZ $0, R12, moved_426
 	FMOVS 0(R13), F0
-	B moved_417
-full_415:
+	B moved_426
+full_424:
 	FMOVQ 0(R13), F0
-moved_417:
+moved_426:
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-done_414:
+done_423:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
 	VREV64 V2.S4, V1.S4
@@ -4761,38 +5047,38 @@ done_414:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_419
+	BEQ rest_428
 	PCALIGN $32
-vector_418:
+vector_427:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VFMLA V0.S4, V0.S4, V3.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_418
-rest_419:
+	BLT vector_427
+rest_428:
 	CMP $0, R11
-	BEQ done_420
+	BEQ done_429
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_421
+	TBNZ $2, R12, full_430
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_422
+	TBZ $1, R12, one_431
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_423
+	TBZ $0, R12, moved_432
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_423
-one_422:
-	TBZ $0, R12, moved_423
+	B moved_432
+one_431:
+	TBZ $0, R12, moved_432
 	FMOVS 0(R13), F0
-	B moved_423
-full_421:
+	B moved_432
+full_430:
 	FMOVQ 0(R13), F0
-moved_423:
+moved_432:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.S4, V0.S4, V3.S4
-done_420:
+done_429:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	VREV64 V3.S4, V1.S4
@@ -4804,109 +5090,109 @@ done_420:
 	FMOVS F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_425
+	BEQ rest_434
 	PCALIGN $32
-vector_424:
+vector_433:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_427
+	BEQ without_436
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_427:
+without_436:
 	CMP $0, R10
-	BEQ without_428
+	BEQ without_437
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_428:
+without_437:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_424
-rest_425:
+	BLT vector_433
+rest_434:
 	CMP $0, R11
-	BEQ done_426
+	BEQ done_435
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_429
+	TBNZ $2, R12, full_438
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_430
+	TBZ $1, R12, one_439
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_431
+	TBZ $0, R12, moved_440
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_431
-one_430:
-	TBZ $0, R12, moved_431
+	B moved_440
+one_439:
+	TBZ $0, R12, moved_440
 	FMOVS 0(R14), F0
-	B moved_431
-full_429:
+	B moved_440
+full_438:
 	FMOVQ 0(R14), F0
-moved_431:
+moved_440:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_432
+	BEQ without_441
 	ADD R13<<0, R9, R14
-	TBNZ $2, R12, full_433
+	TBNZ $2, R12, full_442
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_434
+	TBZ $1, R12, one_443
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_435
+	TBZ $0, R12, moved_444
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_435
-one_434:
-	TBZ $0, R12, moved_435
+	B moved_444
+one_443:
+	TBZ $0, R12, moved_444
 	FMOVS 0(R14), F1
-	B moved_435
-full_433:
+	B moved_444
+full_442:
 	FMOVQ 0(R14), F1
-moved_435:
+moved_444:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_432:
+without_441:
 	CMP $0, R10
-	BEQ without_436
+	BEQ without_445
 	ADD R13<<0, R10, R14
-	TBNZ $2, R12, full_437
+	TBNZ $2, R12, full_446
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_438
+	TBZ $1, R12, one_447
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_439
+	TBZ $0, R12, moved_448
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_439
-one_438:
-	TBZ $0, R12, moved_439
+	B moved_448
+one_447:
+	TBZ $0, R12, moved_448
 	FMOVS 0(R14), F1
-	B moved_439
-full_437:
+	B moved_448
+full_446:
 	FMOVQ 0(R14), F1
-moved_439:
+moved_448:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_436:
+without_445:
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_440
-	TBZ $1, R12, one_441
+	TBNZ $2, R12, full_449
+	TBZ $1, R12, one_450
 	FMOVD F0, 0(R13)
-	TBZ $0, R12, moved_442
+	TBZ $0, R12, moved_451
 	ADD $8, R13, R19
 	VST1 V0.S[2], (R19)
-	B moved_442
-one_441:
-	TBZ $0, R12, moved_442
+	B moved_451
+one_450:
+	TBZ $0, R12, moved_451
 	FMOVS F0, 0(R13)
-	B moved_442
-full_440:
+	B moved_451
+full_449:
 	FMOVQ F0, 0(R13)
-moved_442:
-done_426:
+moved_451:
+done_435:
 	ADD $4, R6
 	ADD $4, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_411
+	BNE row_420
 	RET
 
 // func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
@@ -4940,7 +5226,7 @@ TEXT ·snormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_443:
+row_452:
 	FMOVS 0(R9), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R10), F3
@@ -4949,15 +5235,15 @@ row_443:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_445
+	BEQ rest_454
 	PCALIGN $32
-vector_444:
+vector_453:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_447
+	BEQ without_456
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_447:
+without_456:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -4965,68 +5251,68 @@ without_447:
 	VFMLA V5.S4, V0.S4, V7.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_444
-rest_445:
+	BLT vector_453
+rest_454:
 	CMP $0, R11
-	BEQ done_446
+	BEQ done_455
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_448
+	TBNZ $2, R12, full_457
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_449
+	TBZ $1, R12, one_458
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_450
+	TBZ $0, R12, moved_459
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_450
-one_449:
-	TBZ $0, R12, moved_450
+	B moved_459
+one_458:
+	TBZ $0, R12, moved_459
 	FMOVS 0(R14), F5
-	B moved_450
-full_448:
+	B moved_459
+full_457:
 	FMOVQ 0(R14), F5
-moved_450:
+moved_459:
 	CMP $0, R8
-	BEQ without_451
+	BEQ without_460
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_452
+	TBNZ $2, R12, full_461
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_453
+	TBZ $1, R12, one_462
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_454
+	TBZ $0, R12, moved_463
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_454
-one_453:
-	TBZ $0, R12, moved_454
+	B moved_463
+one_462:
+	TBZ $0, R12, moved_463
 	FMOVS 0(R14), F1
-	B moved_454
-full_452:
+	B moved_463
+full_461:
 	FMOVQ 0(R14), F1
-moved_454:
+moved_463:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_451:
+without_460:
 	ADD R13<<0, R7, R13
-	TBNZ $2, R12, full_455
+	TBNZ $2, R12, full_464
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_456
+	TBZ $1, R12, one_465
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_457
+	TBZ $0, R12, moved_466
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_457
-one_456:
-	TBZ $0, R12, moved_457
+	B moved_466
+one_465:
+	TBZ $0, R12, moved_466
 	FMOVS 0(R13), F0
-	B moved_457
-full_455:
+	B moved_466
+full_464:
 	FMOVQ 0(R13), F0
-moved_457:
+moved_466:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e25d4c6 // FADD V6.4S, V6.4S, V5.4S
 	VFMLA V5.S4, V0.S4, V7.S4
-done_446:
+done_455:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
 	VREV64 V6.S4, V1.S4
@@ -5039,15 +5325,15 @@ done_446:
 	WORD $0x6e24dce7 // FMUL V7.4S, V7.4S, V4.4S
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_459
+	BEQ rest_468
 	PCALIGN $32
-vector_458:
+vector_467:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_461
+	BEQ without_470
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_461:
+without_470:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5057,90 +5343,90 @@ without_461:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_458
-rest_459:
+	BLT vector_467
+rest_468:
 	CMP $0, R11
-	BEQ done_460
+	BEQ done_469
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_462
+	TBNZ $2, R12, full_471
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_463
+	TBZ $1, R12, one_472
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_464
+	TBZ $0, R12, moved_473
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_464
-one_463:
-	TBZ $0, R12, moved_464
+	B moved_473
+one_472:
+	TBZ $0, R12, moved_473
 	FMOVS 0(R14), F5
-	B moved_464
-full_462:
+	B moved_473
+full_471:
 	FMOVQ 0(R14), F5
-moved_464:
+moved_473:
 	CMP $0, R8
-	BEQ without_465
+	BEQ without_474
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_466
+	TBNZ $2, R12, full_475
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_467
+	TBZ $1, R12, one_476
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_468
+	TBZ $0, R12, moved_477
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_468
-one_467:
-	TBZ $0, R12, moved_468
+	B moved_477
+one_476:
+	TBZ $0, R12, moved_477
 	FMOVS 0(R14), F1
-	B moved_468
-full_466:
+	B moved_477
+full_475:
 	FMOVQ 0(R14), F1
-moved_468:
+moved_477:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_465:
+without_474:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_469
+	TBNZ $2, R12, full_478
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_470
+	TBZ $1, R12, one_479
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_471
+	TBZ $0, R12, moved_480
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_471
-one_470:
-	TBZ $0, R12, moved_471
+	B moved_480
+one_479:
+	TBZ $0, R12, moved_480
 	FMOVS 0(R14), F0
-	B moved_471
-full_469:
+	B moved_480
+full_478:
 	FMOVQ 0(R14), F0
-moved_471:
+moved_480:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea6d4a5 // FSUB V5.4S, V5.4S, V6.4S
 	VFMLS V0.S4, V7.S4, V5.S4
 	WORD $0x6e23dca5 // FMUL V5.4S, V5.4S, V3.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_472
-	TBZ $1, R12, one_473
+	TBNZ $2, R12, full_481
+	TBZ $1, R12, one_482
 	FMOVD F5, 0(R13)
-	TBZ $0, R12, moved_474
+	TBZ $0, R12, moved_483
 	ADD $8, R13, R19
 	VST1 V5.S[2], (R19)
-	B moved_474
-one_473:
-	TBZ $0, R12, moved_474
+	B moved_483
+one_482:
+	TBZ $0, R12, moved_483
 	FMOVS F5, 0(R13)
-	B moved_474
-full_472:
+	B moved_483
+full_481:
 	FMOVQ F5, 0(R13)
-moved_474:
-done_460:
+moved_483:
+done_469:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_443
+	BNE row_452
 	RET
 
 // func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
@@ -5170,16 +5456,16 @@ TEXT ·snormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_475:
+row_484:
 	FMOVS 0(R8), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_477
+	BEQ rest_486
 	PCALIGN $32
-vector_476:
+vector_485:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
@@ -5192,115 +5478,115 @@ vector_476:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_476
-rest_477:
+	BLT vector_485
+rest_486:
 	CMP $0, R11
-	BEQ done_478
+	BEQ done_487
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_479
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_480
-	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_481
-	ADD $8, R14, R19
-	VLD1 (R19), V5.S[2]
-	B moved_481
-one_480:
-	TBZ $0, R12, moved_481
-	FMOVS 0(R14), F5
-	B moved_481
-full_479:
-	FMOVQ 0(R14), F5
-moved_481:
-	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_482
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_483
-	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_484
-	ADD $8, R14, R19
-	VLD1 (R19), V0.S[2]
-	B moved_484
-one_483:
-	TBZ $0, R12, moved_484
-	FMOVS 0(R14), F0
-	B moved_484
-full_482:
-	FMOVQ 0(R14), F0
-moved_484:
-	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
-	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
-	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_485
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_486
-	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_487
-	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
-	B moved_487
-one_486:
-	TBZ $0, R12, moved_487
-	FMOVS 0(R14), F1
-	B moved_487
-full_485:
-	FMOVQ 0(R14), F1
-moved_487:
-	VFMLA V5.S4, V0.S4, V1.S4
-	ADD R13<<0, R2, R14
 	TBNZ $2, R12, full_488
+	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R12, one_489
-	FMOVD F1, 0(R14)
+	FMOVD 0(R14), F5
 	TBZ $0, R12, moved_490
 	ADD $8, R14, R19
-	VST1 V1.S[2], (R19)
+	VLD1 (R19), V5.S[2]
 	B moved_490
 one_489:
 	TBZ $0, R12, moved_490
-	FMOVS F1, 0(R14)
+	FMOVS 0(R14), F5
 	B moved_490
 full_488:
-	FMOVQ F1, 0(R14)
+	FMOVQ 0(R14), F5
 moved_490:
-	ADD R13<<0, R3, R14
+	ADD R13<<0, R7, R14
 	TBNZ $2, R12, full_491
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V0.B16, V0.B16, V0.B16
 	TBZ $1, R12, one_492
-	FMOVD 0(R14), F1
+	FMOVD 0(R14), F0
 	TBZ $0, R12, moved_493
 	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
+	VLD1 (R19), V0.S[2]
 	B moved_493
 one_492:
 	TBZ $0, R12, moved_493
-	FMOVS 0(R14), F1
+	FMOVS 0(R14), F0
 	B moved_493
 full_491:
-	FMOVQ 0(R14), F1
+	FMOVQ 0(R14), F0
 moved_493:
-	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
-	ADD R13<<0, R3, R13
+	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
+	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
+	ADD R13<<0, R2, R14
 	TBNZ $2, R12, full_494
+	VEOR V1.B16, V1.B16, V1.B16
 	TBZ $1, R12, one_495
-	FMOVD F1, 0(R13)
+	FMOVD 0(R14), F1
 	TBZ $0, R12, moved_496
-	ADD $8, R13, R19
-	VST1 V1.S[2], (R19)
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
 	B moved_496
 one_495:
 	TBZ $0, R12, moved_496
-	FMOVS F1, 0(R13)
+	FMOVS 0(R14), F1
 	B moved_496
 full_494:
-	FMOVQ F1, 0(R13)
+	FMOVQ 0(R14), F1
 moved_496:
-done_478:
+	VFMLA V5.S4, V0.S4, V1.S4
+	ADD R13<<0, R2, R14
+	TBNZ $2, R12, full_497
+	TBZ $1, R12, one_498
+	FMOVD F1, 0(R14)
+	TBZ $0, R12, moved_499
+	ADD $8, R14, R19
+	VST1 V1.S[2], (R19)
+	B moved_499
+one_498:
+	TBZ $0, R12, moved_499
+	FMOVS F1, 0(R14)
+	B moved_499
+full_497:
+	FMOVQ F1, 0(R14)
+moved_499:
+	ADD R13<<0, R3, R14
+	TBNZ $2, R12, full_500
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R12, one_501
+	FMOVD 0(R14), F1
+	TBZ $0, R12, moved_502
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_502
+one_501:
+	TBZ $0, R12, moved_502
+	FMOVS 0(R14), F1
+	B moved_502
+full_500:
+	FMOVQ 0(R14), F1
+moved_502:
+	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
+	ADD R13<<0, R3, R13
+	TBNZ $2, R12, full_503
+	TBZ $1, R12, one_504
+	FMOVD F1, 0(R13)
+	TBZ $0, R12, moved_505
+	ADD $8, R13, R19
+	VST1 V1.S[2], (R19)
+	B moved_505
+one_504:
+	TBZ $0, R12, moved_505
+	FMOVS F1, 0(R13)
+	B moved_505
+full_503:
+	FMOVQ F1, 0(R13)
+moved_505:
+done_487:
 	ADD $4, R8
 	ADD $4, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_475
+	BNE row_484
 	RET
 
 // func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
@@ -5327,75 +5613,75 @@ TEXT ·saddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_497:
+row_506:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_499
+	BEQ rest_508
 	PCALIGN $32
-vector_498:
+vector_507:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_498
-rest_499:
+	BLT vector_507
+rest_508:
 	CMP $0, R8
-	BEQ done_500
+	BEQ done_509
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_501
+	TBNZ $2, R9, full_510
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_502
+	TBZ $1, R9, one_511
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_503
+	TBZ $0, R9, moved_512
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_503
-one_502:
-	TBZ $0, R9, moved_503
+	B moved_512
+one_511:
+	TBZ $0, R9, moved_512
 	FMOVS 0(R11), F0
-	B moved_503
-full_501:
+	B moved_512
+full_510:
 	FMOVQ 0(R11), F0
-moved_503:
+moved_512:
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_504
+	TBNZ $2, R9, full_513
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R9, one_505
+	TBZ $1, R9, one_514
 	FMOVD 0(R11), F1
-	TBZ $0, R9, moved_506
+	TBZ $0, R9, moved_515
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_506
-one_505:
-	TBZ $0, R9, moved_506
+	B moved_515
+one_514:
+	TBZ $0, R9, moved_515
 	FMOVS 0(R11), F1
-	B moved_506
-full_504:
+	B moved_515
+full_513:
 	FMOVQ 0(R11), F1
-moved_506:
+moved_515:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_507
-	TBZ $1, R9, one_508
+	TBNZ $2, R9, full_516
+	TBZ $1, R9, one_517
 	FMOVD F0, 0(R10)
-	TBZ $0, R9, moved_509
+	TBZ $0, R9, moved_518
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_509
-one_508:
-	TBZ $0, R9, moved_509
+	B moved_518
+one_517:
+	TBZ $0, R9, moved_518
 	FMOVS F0, 0(R10)
-	B moved_509
-full_507:
+	B moved_518
+full_516:
 	FMOVQ F0, 0(R10)
-moved_509:
-done_500:
+moved_518:
+done_509:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_497
+	BNE row_506
 	RET
 
 // func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
@@ -5426,78 +5712,161 @@ TEXT ·saddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<2, R10
 	FMOVQ 16(R10), F15
 	LSL $2, R2
-row_510:
+row_519:
 	FMOVS 0(R6), F2
 	VDUP V2.S[0], V2.S4
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_512
+	BEQ rest_521
 	PCALIGN $32
-vector_511:
+vector_520:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.S4, V1.S4, V0.S4
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_511
-rest_512:
+	BLT vector_520
+rest_521:
 	CMP $0, R9
-	BEQ done_513
+	BEQ done_522
 	ADD R10<<0, R3, R11
-	TBNZ $2, R1, full_514
+	TBNZ $2, R1, full_523
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_515
+	TBZ $1, R1, one_524
 	FMOVD 0(R11), F0
-	TBZ $0, R1, moved_516
+	TBZ $0, R1, moved_525
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_516
-one_515:
-	TBZ $0, R1, moved_516
+	B moved_525
+one_524:
+	TBZ $0, R1, moved_525
 	FMOVS 0(R11), F0
-	B moved_516
-full_514:
+	B moved_525
+full_523:
 	FMOVQ 0(R11), F0
-moved_516:
+moved_525:
 	ADD R10<<0, R7, R11
-	TBNZ $2, R1, full_517
+	TBNZ $2, R1, full_526
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_518
+	TBZ $1, R1, one_527
 	FMOVD 0(R11), F1
-	TBZ $0, R1, moved_519
+	TBZ $0, R1, moved_528
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_519
-one_518:
-	TBZ $0, R1, moved_519
+	B moved_528
+one_527:
+	TBZ $0, R1, moved_528
 	FMOVS 0(R11), F1
-	B moved_519
-full_517:
+	B moved_528
+full_526:
 	FMOVQ 0(R11), F1
-moved_519:
+moved_528:
 	VFMLA V2.S4, V1.S4, V0.S4
 	ADD R10<<0, R3, R10
-	TBNZ $2, R1, full_520
-	TBZ $1, R1, one_521
+	TBNZ $2, R1, full_529
+	TBZ $1, R1, one_530
 	FMOVD F0, 0(R10)
-	TBZ $0, R1, moved_522
+	TBZ $0, R1, moved_531
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_522
-one_521:
-	TBZ $0, R1, moved_522
+	B moved_531
+one_530:
+	TBZ $0, R1, moved_531
 	FMOVS F0, 0(R10)
-	B moved_522
-full_520:
+	B moved_531
+full_529:
 	FMOVQ F0, 0(R10)
-moved_522:
-done_513:
+moved_531:
+done_522:
 	ADD R2, R3
 	ADD $4, R6
 	SUBS $1, R0
-	BNE row_510
+	BNE row_519
+	RET
+
+// func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
+TEXT ·sscaleRowsNEON(SB), NOSPLIT, $0-48
+	MOVD $sconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ld+24(FP), R3
+	MOVD x+32(FP), R6
+	MOVD factor+40(FP), R7
+	LSL $2, R3
+	MOVD R1, R9
+	AND $3, R9
+	MOVD R1, R8
+	SUBS R9, R8
+	LSL $2, R8
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R9, R10
+	CMP $0, R10
+	CSEL LT, ZR, R10, R10
+	MOVD $4, R20
+	CMP R20, R10
+	CSEL GT, R20, R10, R10
+	MOVD $leadingLanes<>(SB), R11
+	SUB R10<<2, R11
+	FMOVQ 16(R11), F15
+row_532:
+	FMOVS 0(R7), F1
+	VDUP V1.S[0], V1.S4
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_534
+	PCALIGN $32
+vector_533:
+	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
+	WORD $0x3cab6840 // STR Q0, [X2,X11]
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_533
+rest_534:
+	CMP $0, R9
+	BEQ done_535
+	ADD R11<<0, R6, R12
+	TBNZ $2, R10, full_536
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R10, one_537
+	FMOVD 0(R12), F0
+	TBZ $0, R10, moved_538
+	ADD $8, R12, R19
+	VLD1 (R19), V0.S[2]
+	B moved_538
+one_537:
+	TBZ $0, R10, moved_538
+	FMOVS 0(R12), F0
+	B moved_538
+full_536:
+	FMOVQ 0(R12), F0
+moved_538:
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
+	ADD R11<<0, R2, R11
+	TBNZ $2, R10, full_539
+	TBZ $1, R10, one_540
+	FMOVD F0, 0(R11)
+	TBZ $0, R10, moved_541
+	ADD $8, R11, R19
+	VST1 V0.S[2], (R19)
+	B moved_541
+one_540:
+	TBZ $0, R10, moved_541
+	FMOVS F0, 0(R11)
+	B moved_541
+full_539:
+	FMOVQ F0, 0(R11)
+moved_541:
+done_535:
+	ADD R3, R2
+	ADD R1, R6
+	ADD $4, R7
+	SUBS $1, R0
+	BNE row_532
 	RET
 
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
@@ -5525,74 +5894,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_523:
+row_542:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_525
+	BEQ rest_544
 	PCALIGN $32
-vector_524:
+vector_543:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_524
-rest_525:
+	BLT vector_543
+rest_544:
 	CMP $0, R8
-	BEQ done_526
+	BEQ done_545
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_527
+	TBNZ $2, R1, full_546
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_528
+	TBZ $1, R1, one_547
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_529
+	TBZ $0, R1, moved_548
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_529
-one_528:
-	TBZ $0, R1, moved_529
+	B moved_548
+one_547:
+	TBZ $0, R1, moved_548
 	FMOVS 0(R10), F0
-	B moved_529
-full_527:
+	B moved_548
+full_546:
 	FMOVQ 0(R10), F0
-moved_529:
+moved_548:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_530
+	TBNZ $2, R1, full_549
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_531
+	TBZ $1, R1, one_550
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_532
+	TBZ $0, R1, moved_551
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_532
-one_531:
-	TBZ $0, R1, moved_532
+	B moved_551
+one_550:
+	TBZ $0, R1, moved_551
 	FMOVS 0(R10), F1
-	B moved_532
-full_530:
+	B moved_551
+full_549:
 	FMOVQ 0(R10), F1
-moved_532:
+moved_551:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_533
-	TBZ $1, R1, one_534
+	TBNZ $2, R1, full_552
+	TBZ $1, R1, one_553
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_535
+	TBZ $0, R1, moved_554
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_535
-one_534:
-	TBZ $0, R1, moved_535
+	B moved_554
+one_553:
+	TBZ $0, R1, moved_554
 	FMOVS F1, 0(R9)
-	B moved_535
-full_533:
+	B moved_554
+full_552:
 	FMOVQ F1, 0(R9)
-moved_535:
-done_526:
+moved_554:
+done_545:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_523
+	BNE row_542
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -5653,69 +6022,83 @@ DATA dconstants<>+432(SB)/8, $0x4330000000000000
 DATA dconstants<>+440(SB)/8, $0x4330000000000000
 DATA dconstants<>+448(SB)/8, $0x43300000000003fe
 DATA dconstants<>+456(SB)/8, $0x43300000000003fe
-DATA dconstants<>+464(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+472(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+480(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+488(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+496(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+504(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+512(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+520(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+528(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+536(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+544(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+552(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+560(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+568(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+576(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+584(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+592(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+600(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+608(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+616(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+624(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+632(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+640(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+648(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+656(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+664(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+672(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+680(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+688(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+696(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+704(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+712(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+720(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+728(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+736(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+744(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+752(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+760(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+768(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+776(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+784(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+792(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+800(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+808(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+816(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+824(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+832(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+840(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+848(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+856(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+864(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+872(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+880(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+888(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+896(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+904(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+912(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+920(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+928(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+936(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+944(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+952(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $960
+DATA dconstants<>+464(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+472(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+480(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+488(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+496(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+504(SB)/8, $0x3fe62e42fee00000
+DATA dconstants<>+512(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+520(SB)/8, $0x3dea39ef35793c76
+DATA dconstants<>+528(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+536(SB)/8, $0x7ff0000000000000
+DATA dconstants<>+544(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+552(SB)/8, $0x7ff8000000000001
+DATA dconstants<>+560(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+568(SB)/8, $0x3fe5555555555593
+DATA dconstants<>+576(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+584(SB)/8, $0x3fd999999997fa04
+DATA dconstants<>+592(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+600(SB)/8, $0x3fd2492494229359
+DATA dconstants<>+608(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+616(SB)/8, $0x3fcc71c51d8e78af
+DATA dconstants<>+624(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+632(SB)/8, $0x3fc7466496cb03de
+DATA dconstants<>+640(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+648(SB)/8, $0x3fc39a09d078c69f
+DATA dconstants<>+656(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+664(SB)/8, $0x3fc2f112df3e4431
+DATA dconstants<>+672(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+680(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+688(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+696(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+704(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+712(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+720(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+728(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+736(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+744(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+752(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+760(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+768(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+776(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+784(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+792(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+800(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+808(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+816(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+824(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+832(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+840(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+848(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+856(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+864(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+872(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+880(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+888(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+896(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+904(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+912(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+920(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+928(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+936(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+944(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+952(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+960(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+968(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+976(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+984(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+992(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1000(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1008(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1016(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1024(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1032(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1040(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1048(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1056(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1064(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1072
 
 // func dexpNEON(n int, y *float64, x *float64)
 TEXT ·dexpNEON(SB), NOSPLIT, $0-24
@@ -5729,16 +6112,16 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -5757,9 +6140,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_537
+	BEQ rest_556
 	PCALIGN $32
-vector_536:
+vector_555:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -5806,19 +6189,19 @@ vector_536:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_536
-rest_537:
+	BLT vector_555
+rest_556:
 	CMP $0, R7
-	BEQ done_538
+	BEQ done_557
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_539
+	TBNZ $1, R1, full_558
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_541
+	TBZ $0, R1, moved_560
 	FMOVD 0(R3), F0
-	B moved_541
-full_539:
+	B moved_560
+full_558:
 	FMOVQ 0(R3), F0
-moved_541:
+moved_560:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -5862,14 +6245,14 @@ moved_541:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_542
-	TBZ $0, R1, moved_544
+	TBNZ $1, R1, full_561
+	TBZ $0, R1, moved_563
 	FMOVD F0, 0(R0)
-	B moved_544
-full_542:
+	B moved_563
+full_561:
 	FMOVQ F0, 0(R0)
-moved_544:
-done_538:
+moved_563:
+done_557:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -5884,16 +6267,16 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $1, R7
@@ -5913,9 +6296,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_546
+	BEQ rest_565
 	PCALIGN $32
-vector_545:
+vector_564:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -5964,19 +6347,19 @@ vector_545:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_545
-rest_546:
+	BLT vector_564
+rest_565:
 	CMP $0, R7
-	BEQ done_547
+	BEQ done_566
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_548
+	TBNZ $1, R1, full_567
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_550
+	TBZ $0, R1, moved_569
 	FMOVD 0(R3), F0
-	B moved_550
-full_548:
+	B moved_569
+full_567:
 	FMOVQ 0(R3), F0
-moved_550:
+moved_569:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -6022,14 +6405,14 @@ moved_550:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_551
-	TBZ $0, R1, moved_553
+	TBNZ $1, R1, full_570
+	TBZ $0, R1, moved_572
 	FMOVD F0, 0(R0)
-	B moved_553
-full_551:
+	B moved_572
+full_570:
 	FMOVQ F0, 0(R0)
-moved_553:
-done_547:
+moved_572:
+done_566:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -6044,16 +6427,16 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -6072,9 +6455,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_555
+	BEQ rest_574
 	PCALIGN $32
-vector_554:
+vector_573:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -6128,19 +6511,19 @@ vector_554:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_554
-rest_555:
+	BLT vector_573
+rest_574:
 	CMP $0, R7
-	BEQ done_556
+	BEQ done_575
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_557
+	TBNZ $1, R1, full_576
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_559
+	TBZ $0, R1, moved_578
 	FMOVD 0(R3), F5
-	B moved_559
-full_557:
+	B moved_578
+full_576:
 	FMOVQ 0(R3), F5
-moved_559:
+moved_578:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -6191,14 +6574,14 @@ moved_559:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_560
-	TBZ $0, R1, moved_562
+	TBNZ $1, R1, full_579
+	TBZ $0, R1, moved_581
 	FMOVD F0, 0(R0)
-	B moved_562
-full_560:
+	B moved_581
+full_579:
 	FMOVQ F0, 0(R0)
-moved_562:
-done_556:
+moved_581:
+done_575:
 	RET
 
 // func dabsNEON(n int, y *float64, x *float64)
@@ -6226,37 +6609,37 @@ TEXT ·dabsNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_564
+	BEQ rest_583
 	PCALIGN $32
-vector_563:
+vector_582:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_563
-rest_564:
+	BLT vector_582
+rest_583:
 	CMP $0, R6
-	BEQ done_565
+	BEQ done_584
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_566
+	TBNZ $1, R1, full_585
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_568
+	TBZ $0, R1, moved_587
 	FMOVD 0(R0), F0
-	B moved_568
-full_566:
+	B moved_587
+full_585:
 	FMOVQ 0(R0), F0
-moved_568:
+moved_587:
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_569
-	TBZ $0, R1, moved_571
+	TBNZ $1, R1, full_588
+	TBZ $0, R1, moved_590
 	FMOVD F0, 0(R0)
-	B moved_571
-full_569:
+	B moved_590
+full_588:
 	FMOVQ F0, 0(R0)
-moved_571:
-done_565:
+moved_590:
+done_584:
 	RET
 
 // func dsignNEON(n int, y *float64, x *float64)
@@ -6285,39 +6668,39 @@ TEXT ·dsignNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_573
+	BEQ rest_592
 	PCALIGN $32
-vector_572:
+vector_591:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	VAND V1.B16, V0.B16, V0.B16
 	VORR V2.B16, V0.B16, V0.B16
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_572
-rest_573:
+	BLT vector_591
+rest_592:
 	CMP $0, R6
-	BEQ done_574
+	BEQ done_593
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_575
+	TBNZ $1, R1, full_594
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_577
+	TBZ $0, R1, moved_596
 	FMOVD 0(R0), F0
-	B moved_577
-full_575:
+	B moved_596
+full_594:
 	FMOVQ 0(R0), F0
-moved_577:
+moved_596:
 	VAND V1.B16, V0.B16, V0.B16
 	VORR V2.B16, V0.B16, V0.B16
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_578
-	TBZ $0, R1, moved_580
+	TBNZ $1, R1, full_597
+	TBZ $0, R1, moved_599
 	FMOVD F0, 0(R0)
-	B moved_580
-full_578:
+	B moved_599
+full_597:
 	FMOVQ F0, 0(R0)
-moved_580:
-done_574:
+moved_599:
+done_593:
 	RET
 
 // func dceilNEON(n int, y *float64, x *float64)
@@ -6344,37 +6727,37 @@ TEXT ·dceilNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_582
+	BEQ rest_601
 	PCALIGN $32
-vector_581:
+vector_600:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_581
-rest_582:
+	BLT vector_600
+rest_601:
 	CMP $0, R6
-	BEQ done_583
+	BEQ done_602
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_584
+	TBNZ $1, R0, full_603
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_586
+	TBZ $0, R0, moved_605
 	FMOVD 0(R2), F0
-	B moved_586
-full_584:
+	B moved_605
+full_603:
 	FMOVQ 0(R2), F0
-moved_586:
+moved_605:
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_587
-	TBZ $0, R0, moved_589
+	TBNZ $1, R0, full_606
+	TBZ $0, R0, moved_608
 	FMOVD F0, 0(R1)
-	B moved_589
-full_587:
+	B moved_608
+full_606:
 	FMOVQ F0, 0(R1)
-moved_589:
-done_583:
+moved_608:
+done_602:
 	RET
 
 // func dfloorNEON(n int, y *float64, x *float64)
@@ -6401,37 +6784,37 @@ TEXT ·dfloorNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_591
+	BEQ rest_610
 	PCALIGN $32
-vector_590:
+vector_609:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_590
-rest_591:
+	BLT vector_609
+rest_610:
 	CMP $0, R6
-	BEQ done_592
+	BEQ done_611
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_593
+	TBNZ $1, R0, full_612
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_595
+	TBZ $0, R0, moved_614
 	FMOVD 0(R2), F0
-	B moved_595
-full_593:
+	B moved_614
+full_612:
 	FMOVQ 0(R2), F0
-moved_595:
+moved_614:
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_596
-	TBZ $0, R0, moved_598
+	TBNZ $1, R0, full_615
+	TBZ $0, R0, moved_617
 	FMOVD F0, 0(R1)
-	B moved_598
-full_596:
+	B moved_617
+full_615:
 	FMOVQ F0, 0(R1)
-moved_598:
-done_592:
+moved_617:
+done_611:
 	RET
 
 // func dsqrtNEON(n int, y *float64, x *float64)
@@ -6458,37 +6841,37 @@ TEXT ·dsqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_600
+	BEQ rest_619
 	PCALIGN $32
-vector_599:
+vector_618:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_599
-rest_600:
+	BLT vector_618
+rest_619:
 	CMP $0, R6
-	BEQ done_601
+	BEQ done_620
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_602
+	TBNZ $1, R0, full_621
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_604
+	TBZ $0, R0, moved_623
 	FMOVD 0(R2), F0
-	B moved_604
-full_602:
+	B moved_623
+full_621:
 	FMOVQ 0(R2), F0
-moved_604:
+moved_623:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_605
-	TBZ $0, R0, moved_607
+	TBNZ $1, R0, full_624
+	TBZ $0, R0, moved_626
 	FMOVD F0, 0(R1)
-	B moved_607
-full_605:
+	B moved_626
+full_624:
 	FMOVQ F0, 0(R1)
-moved_607:
-done_601:
+moved_626:
+done_620:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -6516,37 +6899,37 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_609
+	BEQ rest_628
 	PCALIGN $32
-vector_608:
+vector_627:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_608
-rest_609:
+	BLT vector_627
+rest_628:
 	CMP $0, R6
-	BEQ done_610
+	BEQ done_629
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_611
+	TBNZ $1, R1, full_630
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_613
+	TBZ $0, R1, moved_632
 	FMOVD 0(R0), F0
-	B moved_613
-full_611:
+	B moved_632
+full_630:
 	FMOVQ 0(R0), F0
-moved_613:
+moved_632:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_614
-	TBZ $0, R1, moved_616
+	TBNZ $1, R1, full_633
+	TBZ $0, R1, moved_635
 	FMOVD F0, 0(R0)
-	B moved_616
-full_614:
+	B moved_635
+full_633:
 	FMOVQ F0, 0(R0)
-moved_616:
-done_610:
+moved_635:
+done_629:
 	RET
 
 // func dinverseSqrtNEON(n int, y *float64, x *float64)
@@ -6574,39 +6957,39 @@ TEXT ·dinverseSqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_618
+	BEQ rest_637
 	PCALIGN $32
-vector_617:
+vector_636:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_617
-rest_618:
+	BLT vector_636
+rest_637:
 	CMP $0, R6
-	BEQ done_619
+	BEQ done_638
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_620
+	TBNZ $1, R1, full_639
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_622
+	TBZ $0, R1, moved_641
 	FMOVD 0(R0), F0
-	B moved_622
-full_620:
+	B moved_641
+full_639:
 	FMOVQ 0(R0), F0
-moved_622:
+moved_641:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_623
-	TBZ $0, R1, moved_625
+	TBNZ $1, R1, full_642
+	TBZ $0, R1, moved_644
 	FMOVD F0, 0(R0)
-	B moved_625
-full_623:
+	B moved_644
+full_642:
 	FMOVQ F0, 0(R0)
-moved_625:
-done_619:
+moved_644:
+done_638:
 	RET
 
 // func dcubeNEON(n int, y *float64, x *float64)
@@ -6633,39 +7016,39 @@ TEXT ·dcubeNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_627
+	BEQ rest_646
 	PCALIGN $32
-vector_626:
+vector_645:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_626
-rest_627:
+	BLT vector_645
+rest_646:
 	CMP $0, R6
-	BEQ done_628
+	BEQ done_647
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_629
+	TBNZ $1, R0, full_648
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_631
+	TBZ $0, R0, moved_650
 	FMOVD 0(R2), F0
-	B moved_631
-full_629:
+	B moved_650
+full_648:
 	FMOVQ 0(R2), F0
-moved_631:
+moved_650:
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_632
-	TBZ $0, R0, moved_634
+	TBNZ $1, R0, full_651
+	TBZ $0, R0, moved_653
 	FMOVD F0, 0(R1)
-	B moved_634
-full_632:
+	B moved_653
+full_651:
 	FMOVQ F0, 0(R1)
-moved_634:
-done_628:
+moved_653:
+done_647:
 	RET
 
 // func dlnNEON(n int, y *float64, x *float64)
@@ -6692,9 +7075,9 @@ TEXT ·dlnNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_636
+	BEQ rest_655
 	PCALIGN $32
-vector_635:
+vector_654:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
@@ -6727,23 +7110,23 @@ vector_635:
 	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R0), F6
+	FMOVQ 656(R0), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R0), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R0), F6
+	FMOVQ 640(R0), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R0), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -6752,12 +7135,12 @@ vector_635:
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R0), F31
+	FMOVQ 512(R0), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 464(R0), F31
+	FMOVQ 496(R0), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	FMOVQ 368(R0), F31
@@ -6765,11 +7148,11 @@ vector_635:
 	FMOVQ 336(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 496(R0), F31
+	FMOVQ 528(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 512(R0), F4
+	FMOVQ 544(R0), F4
 	FMOVQ 224(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
@@ -6780,19 +7163,19 @@ vector_635:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_635
-rest_636:
+	BLT vector_654
+rest_655:
 	CMP $0, R7
-	BEQ done_637
+	BEQ done_656
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_638
+	TBNZ $1, R1, full_657
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_640
+	TBZ $0, R1, moved_659
 	FMOVD 0(R3), F0
-	B moved_640
-full_638:
+	B moved_659
+full_657:
 	FMOVQ 0(R3), F0
-moved_640:
+moved_659:
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
 	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
@@ -6824,23 +7207,23 @@ moved_640:
 	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
 	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
 	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 624(R0), F6
+	FMOVQ 656(R0), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 624(R0), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 592(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 560(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 528(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 608(R0), F6
+	FMOVQ 640(R0), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 608(R0), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 576(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 544(R0), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
@@ -6849,12 +7232,12 @@ moved_640:
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R0), F31
+	FMOVQ 512(R0), F31
 	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
 	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 464(R0), F31
+	FMOVQ 496(R0), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	FMOVQ 368(R0), F31
@@ -6862,11 +7245,11 @@ moved_640:
 	FMOVQ 336(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 496(R0), F31
+	FMOVQ 528(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
 	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 512(R0), F4
+	FMOVQ 544(R0), F4
 	FMOVQ 224(R0), F31
 	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
 	VBIT V5.B16, V4.B16, V0.B16
@@ -6875,14 +7258,14 @@ moved_640:
 	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
 	VBIT V5.B16, V4.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_641
-	TBZ $0, R1, moved_643
+	TBNZ $1, R1, full_660
+	TBZ $0, R1, moved_662
 	FMOVD F0, 0(R0)
-	B moved_643
-full_641:
+	B moved_662
+full_660:
 	FMOVQ F0, 0(R0)
-moved_643:
-done_637:
+moved_662:
+done_656:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
@@ -6910,47 +7293,47 @@ TEXT ·dmulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_645
+	BEQ rest_664
 	PCALIGN $32
-vector_644:
+vector_663:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_644
-rest_645:
+	BLT vector_663
+rest_664:
 	CMP $0, R7
-	BEQ done_646
+	BEQ done_665
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_647
+	TBNZ $1, R0, full_666
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_649
+	TBZ $0, R0, moved_668
 	FMOVD 0(R2), F0
-	B moved_649
-full_647:
+	B moved_668
+full_666:
 	FMOVQ 0(R2), F0
-moved_649:
+moved_668:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_650
+	TBNZ $1, R0, full_669
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_652
+	TBZ $0, R0, moved_671
 	FMOVD 0(R2), F1
-	B moved_652
-full_650:
+	B moved_671
+full_669:
 	FMOVQ 0(R2), F1
-moved_652:
+moved_671:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_653
-	TBZ $0, R0, moved_655
+	TBNZ $1, R0, full_672
+	TBZ $0, R0, moved_674
 	FMOVD F0, 0(R1)
-	B moved_655
-full_653:
+	B moved_674
+full_672:
 	FMOVQ F0, 0(R1)
-moved_655:
-done_646:
+moved_674:
+done_665:
 	RET
 
 // func dsubNEON(n int, z *float64, x *float64, y *float64)
@@ -6978,47 +7361,47 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_657
+	BEQ rest_676
 	PCALIGN $32
-vector_656:
+vector_675:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_656
-rest_657:
+	BLT vector_675
+rest_676:
 	CMP $0, R7
-	BEQ done_658
+	BEQ done_677
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_659
+	TBNZ $1, R0, full_678
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_661
+	TBZ $0, R0, moved_680
 	FMOVD 0(R2), F0
-	B moved_661
-full_659:
+	B moved_680
+full_678:
 	FMOVQ 0(R2), F0
-moved_661:
+moved_680:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_662
+	TBNZ $1, R0, full_681
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_664
+	TBZ $0, R0, moved_683
 	FMOVD 0(R2), F1
-	B moved_664
-full_662:
+	B moved_683
+full_681:
 	FMOVQ 0(R2), F1
-moved_664:
+moved_683:
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_665
-	TBZ $0, R0, moved_667
+	TBNZ $1, R0, full_684
+	TBZ $0, R0, moved_686
 	FMOVD F0, 0(R1)
-	B moved_667
-full_665:
+	B moved_686
+full_684:
 	FMOVQ F0, 0(R1)
-moved_667:
-done_658:
+moved_686:
+done_677:
 	RET
 
 // func ddivNEON(n int, z *float64, x *float64, y *float64)
@@ -7046,47 +7429,47 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_669
+	BEQ rest_688
 	PCALIGN $32
-vector_668:
+vector_687:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_668
-rest_669:
+	BLT vector_687
+rest_688:
 	CMP $0, R7
-	BEQ done_670
+	BEQ done_689
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_671
+	TBNZ $1, R0, full_690
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_673
+	TBZ $0, R0, moved_692
 	FMOVD 0(R2), F0
-	B moved_673
-full_671:
+	B moved_692
+full_690:
 	FMOVQ 0(R2), F0
-moved_673:
+moved_692:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_674
+	TBNZ $1, R0, full_693
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_676
+	TBZ $0, R0, moved_695
 	FMOVD 0(R2), F1
-	B moved_676
-full_674:
+	B moved_695
+full_693:
 	FMOVQ 0(R2), F1
-moved_676:
+moved_695:
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_677
-	TBZ $0, R0, moved_679
+	TBNZ $1, R0, full_696
+	TBZ $0, R0, moved_698
 	FMOVD F0, 0(R1)
-	B moved_679
-full_677:
+	B moved_698
+full_696:
 	FMOVQ F0, 0(R1)
-moved_679:
-done_670:
+moved_698:
+done_689:
 	RET
 
 // func dlesserNEON(n int, z *float64, x *float64, y *float64)
@@ -7114,9 +7497,9 @@ TEXT ·dlesserNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_681
+	BEQ rest_700
 	PCALIGN $32
-vector_680:
+vector_699:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
@@ -7129,28 +7512,28 @@ vector_680:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_680
-rest_681:
+	BLT vector_699
+rest_700:
 	CMP $0, R7
-	BEQ done_682
+	BEQ done_701
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_683
+	TBNZ $1, R0, full_702
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_685
+	TBZ $0, R0, moved_704
 	FMOVD 0(R2), F0
-	B moved_685
-full_683:
+	B moved_704
+full_702:
 	FMOVQ 0(R2), F0
-moved_685:
+moved_704:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_686
+	TBNZ $1, R0, full_705
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_688
+	TBZ $0, R0, moved_707
 	FMOVD 0(R2), F1
-	B moved_688
-full_686:
+	B moved_707
+full_705:
 	FMOVQ 0(R2), F1
-moved_688:
+moved_707:
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -7159,14 +7542,14 @@ moved_688:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_689
-	TBZ $0, R0, moved_691
+	TBNZ $1, R0, full_708
+	TBZ $0, R0, moved_710
 	FMOVD F1, 0(R1)
-	B moved_691
-full_689:
+	B moved_710
+full_708:
 	FMOVQ F1, 0(R1)
-moved_691:
-done_682:
+moved_710:
+done_701:
 	RET
 
 // func dgreaterNEON(n int, z *float64, x *float64, y *float64)
@@ -7194,9 +7577,9 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_693
+	BEQ rest_712
 	PCALIGN $32
-vector_692:
+vector_711:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
@@ -7209,28 +7592,28 @@ vector_692:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_692
-rest_693:
+	BLT vector_711
+rest_712:
 	CMP $0, R7
-	BEQ done_694
+	BEQ done_713
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_695
+	TBNZ $1, R0, full_714
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_697
+	TBZ $0, R0, moved_716
 	FMOVD 0(R2), F0
-	B moved_697
-full_695:
+	B moved_716
+full_714:
 	FMOVQ 0(R2), F0
-moved_697:
+moved_716:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_698
+	TBNZ $1, R0, full_717
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_700
+	TBZ $0, R0, moved_719
 	FMOVD 0(R2), F1
-	B moved_700
-full_698:
+	B moved_719
+full_717:
 	FMOVQ 0(R2), F1
-moved_700:
+moved_719:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -7239,14 +7622,14 @@ moved_700:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_701
-	TBZ $0, R0, moved_703
+	TBNZ $1, R0, full_720
+	TBZ $0, R0, moved_722
 	FMOVD F1, 0(R1)
-	B moved_703
-full_701:
+	B moved_722
+full_720:
 	FMOVQ F1, 0(R1)
-moved_703:
-done_694:
+moved_722:
+done_713:
 	RET
 
 // func dlessNEON(n int, z *float64, x *float64, y *float64)
@@ -7275,9 +7658,9 @@ TEXT ·dlessNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_705
+	BEQ rest_724
 	PCALIGN $32
-vector_704:
+vector_723:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
@@ -7285,39 +7668,39 @@ vector_704:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_704
-rest_705:
+	BLT vector_723
+rest_724:
 	CMP $0, R7
-	BEQ done_706
+	BEQ done_725
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_707
+	TBNZ $1, R1, full_726
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_709
+	TBZ $0, R1, moved_728
 	FMOVD 0(R0), F0
-	B moved_709
-full_707:
+	B moved_728
+full_726:
 	FMOVQ 0(R0), F0
-moved_709:
+moved_728:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_710
+	TBNZ $1, R1, full_729
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_712
+	TBZ $0, R1, moved_731
 	FMOVD 0(R0), F1
-	B moved_712
-full_710:
+	B moved_731
+full_729:
 	FMOVQ 0(R0), F1
-moved_712:
+moved_731:
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_713
-	TBZ $0, R1, moved_715
+	TBNZ $1, R1, full_732
+	TBZ $0, R1, moved_734
 	FMOVD F0, 0(R0)
-	B moved_715
-full_713:
+	B moved_734
+full_732:
 	FMOVQ F0, 0(R0)
-moved_715:
-done_706:
+moved_734:
+done_725:
 	RET
 
 // func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
@@ -7346,9 +7729,9 @@ TEXT ·dlessOrEqualNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_717
+	BEQ rest_736
 	PCALIGN $32
-vector_716:
+vector_735:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
@@ -7356,39 +7739,39 @@ vector_716:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_716
-rest_717:
+	BLT vector_735
+rest_736:
 	CMP $0, R7
-	BEQ done_718
+	BEQ done_737
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_719
+	TBNZ $1, R1, full_738
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_721
+	TBZ $0, R1, moved_740
 	FMOVD 0(R0), F0
-	B moved_721
-full_719:
+	B moved_740
+full_738:
 	FMOVQ 0(R0), F0
-moved_721:
+moved_740:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_722
+	TBNZ $1, R1, full_741
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_724
+	TBZ $0, R1, moved_743
 	FMOVD 0(R0), F1
-	B moved_724
-full_722:
+	B moved_743
+full_741:
 	FMOVQ 0(R0), F1
-moved_724:
+moved_743:
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_725
-	TBZ $0, R1, moved_727
+	TBNZ $1, R1, full_744
+	TBZ $0, R1, moved_746
 	FMOVD F0, 0(R0)
-	B moved_727
-full_725:
+	B moved_746
+full_744:
 	FMOVQ F0, 0(R0)
-moved_727:
-done_718:
+moved_746:
+done_737:
 	RET
 
 // func dequalNEON(n int, z *float64, x *float64, y *float64)
@@ -7417,9 +7800,9 @@ TEXT ·dequalNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_729
+	BEQ rest_748
 	PCALIGN $32
-vector_728:
+vector_747:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -7427,39 +7810,39 @@ vector_728:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_728
-rest_729:
+	BLT vector_747
+rest_748:
 	CMP $0, R7
-	BEQ done_730
+	BEQ done_749
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_731
+	TBNZ $1, R1, full_750
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_733
+	TBZ $0, R1, moved_752
 	FMOVD 0(R0), F0
-	B moved_733
-full_731:
+	B moved_752
+full_750:
 	FMOVQ 0(R0), F0
-moved_733:
+moved_752:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_734
+	TBNZ $1, R1, full_753
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_736
+	TBZ $0, R1, moved_755
 	FMOVD 0(R0), F1
-	B moved_736
-full_734:
+	B moved_755
+full_753:
 	FMOVQ 0(R0), F1
-moved_736:
+moved_755:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_737
-	TBZ $0, R1, moved_739
+	TBNZ $1, R1, full_756
+	TBZ $0, R1, moved_758
 	FMOVD F0, 0(R0)
-	B moved_739
-full_737:
+	B moved_758
+full_756:
 	FMOVQ F0, 0(R0)
-moved_739:
-done_730:
+moved_758:
+done_749:
 	RET
 
 // func ddiffersNEON(n int, z *float64, x *float64, y *float64)
@@ -7488,9 +7871,9 @@ TEXT ·ddiffersNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_741
+	BEQ rest_760
 	PCALIGN $32
-vector_740:
+vector_759:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -7499,40 +7882,40 @@ vector_740:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_740
-rest_741:
+	BLT vector_759
+rest_760:
 	CMP $0, R7
-	BEQ done_742
+	BEQ done_761
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_743
+	TBNZ $1, R1, full_762
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_745
+	TBZ $0, R1, moved_764
 	FMOVD 0(R0), F0
-	B moved_745
-full_743:
+	B moved_764
+full_762:
 	FMOVQ 0(R0), F0
-moved_745:
+moved_764:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_746
+	TBNZ $1, R1, full_765
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_748
+	TBZ $0, R1, moved_767
 	FMOVD 0(R0), F1
-	B moved_748
-full_746:
+	B moved_767
+full_765:
 	FMOVQ 0(R0), F1
-moved_748:
+moved_767:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	WORD $0x6e205800 // MVN V0.16B, V0.16B
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_749
-	TBZ $0, R1, moved_751
+	TBNZ $1, R1, full_768
+	TBZ $0, R1, moved_770
 	FMOVD F0, 0(R0)
-	B moved_751
-full_749:
+	B moved_770
+full_768:
 	FMOVQ F0, 0(R0)
-moved_751:
-done_742:
+moved_770:
+done_761:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -7561,9 +7944,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_753
+	BEQ rest_772
 	PCALIGN $32
-vector_752:
+vector_771:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -7572,40 +7955,40 @@ vector_752:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_752
-rest_753:
+	BLT vector_771
+rest_772:
 	CMP $0, R7
-	BEQ done_754
+	BEQ done_773
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_755
+	TBNZ $1, R1, full_774
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_757
+	TBZ $0, R1, moved_776
 	FMOVD 0(R0), F0
-	B moved_757
-full_755:
+	B moved_776
+full_774:
 	FMOVQ 0(R0), F0
-moved_757:
+moved_776:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_758
+	TBNZ $1, R1, full_777
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_760
+	TBZ $0, R1, moved_779
 	FMOVD 0(R0), F1
-	B moved_760
-full_758:
+	B moved_779
+full_777:
 	FMOVQ 0(R0), F1
-moved_760:
+moved_779:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_761
-	TBZ $0, R1, moved_763
+	TBNZ $1, R1, full_780
+	TBZ $0, R1, moved_782
 	FMOVD F1, 0(R0)
-	B moved_763
-full_761:
+	B moved_782
+full_780:
 	FMOVQ F1, 0(R0)
-moved_763:
-done_754:
+moved_782:
+done_773:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -7621,16 +8004,16 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -7652,9 +8035,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_765
+	BEQ rest_784
 	PCALIGN $32
-vector_764:
+vector_783:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -7719,19 +8102,19 @@ vector_764:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_764
-rest_765:
+	BLT vector_783
+rest_784:
 	CMP $0, R8
-	BEQ done_766
+	BEQ done_785
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_767
+	TBNZ $1, R1, full_786
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_769
+	TBZ $0, R1, moved_788
 	FMOVD 0(R3), F5
-	B moved_769
-full_767:
+	B moved_788
+full_786:
 	FMOVQ 0(R3), F5
-moved_769:
+moved_788:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -7791,24 +8174,24 @@ moved_769:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_770
+	TBNZ $1, R1, full_789
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_772
+	TBZ $0, R1, moved_791
 	FMOVD 0(R0), F9
-	B moved_772
-full_770:
+	B moved_791
+full_789:
 	FMOVQ 0(R0), F9
-moved_772:
+moved_791:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_773
-	TBZ $0, R1, moved_775
+	TBNZ $1, R1, full_792
+	TBZ $0, R1, moved_794
 	FMOVD F0, 0(R0)
-	B moved_775
-full_773:
+	B moved_794
+full_792:
 	FMOVQ F0, 0(R0)
-moved_775:
-done_766:
+moved_794:
+done_785:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -7837,37 +8220,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_777
+	BEQ rest_796
 	PCALIGN $32
-vector_776:
+vector_795:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_776
-rest_777:
+	BLT vector_795
+rest_796:
 	CMP $0, R6
-	BEQ done_778
+	BEQ done_797
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_779
+	TBNZ $1, R0, full_798
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_781
+	TBZ $0, R0, moved_800
 	FMOVD 0(R2), F0
-	B moved_781
-full_779:
+	B moved_800
+full_798:
 	FMOVQ 0(R2), F0
-moved_781:
+moved_800:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_782
-	TBZ $0, R0, moved_784
+	TBNZ $1, R0, full_801
+	TBZ $0, R0, moved_803
 	FMOVD F0, 0(R1)
-	B moved_784
-full_782:
+	B moved_803
+full_801:
 	FMOVQ F0, 0(R1)
-moved_784:
-done_778:
+moved_803:
+done_797:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -7915,9 +8298,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_786
+	BEQ rest_805
 	PCALIGN $32
-vector_785:
+vector_804:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -7943,46 +8326,46 @@ vector_785:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_785
-rest_786:
+	BLT vector_804
+rest_805:
 	CMP $0, R8
-	BEQ done_787
+	BEQ done_806
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_788
+	TBNZ $1, R0, full_807
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_790
+	TBZ $0, R0, moved_809
 	FMOVD 0(R7), F0
-	B moved_790
-full_788:
+	B moved_809
+full_807:
 	FMOVQ 0(R7), F0
-moved_790:
+moved_809:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_791
+	TBNZ $1, R0, full_810
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_793
+	TBZ $0, R0, moved_812
 	FMOVD 0(R2), F1
-	B moved_793
-full_791:
+	B moved_812
+full_810:
 	FMOVQ 0(R2), F1
-moved_793:
+moved_812:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_794
+	TBNZ $1, R0, full_813
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_796
+	TBZ $0, R0, moved_815
 	FMOVD 0(R2), F2
-	B moved_796
-full_794:
+	B moved_815
+full_813:
 	FMOVQ 0(R2), F2
-moved_796:
+moved_815:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_797
+	TBNZ $1, R0, full_816
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_799
+	TBZ $0, R0, moved_818
 	FMOVD 0(R2), F3
-	B moved_799
-full_797:
+	B moved_818
+full_816:
 	FMOVQ 0(R2), F3
-moved_799:
+moved_818:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -7990,25 +8373,25 @@ moved_799:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_800
-	TBZ $0, R0, moved_802
+	TBNZ $1, R0, full_819
+	TBZ $0, R0, moved_821
 	FMOVD F2, 0(R2)
-	B moved_802
-full_800:
+	B moved_821
+full_819:
 	FMOVQ F2, 0(R2)
-moved_802:
+moved_821:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_803
-	TBZ $0, R0, moved_805
+	TBNZ $1, R0, full_822
+	TBZ $0, R0, moved_824
 	FMOVD F3, 0(R2)
-	B moved_805
-full_803:
+	B moved_824
+full_822:
 	FMOVQ F3, 0(R2)
-moved_805:
+moved_824:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -8016,14 +8399,14 @@ moved_805:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_806
-	TBZ $0, R0, moved_808
+	TBNZ $1, R0, full_825
+	TBZ $0, R0, moved_827
 	FMOVD F0, 0(R1)
-	B moved_808
-full_806:
+	B moved_827
+full_825:
 	FMOVQ F0, 0(R1)
-moved_808:
-done_787:
+moved_827:
+done_806:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -8054,9 +8437,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_810
+	BEQ rest_829
 	PCALIGN $32
-vector_809:
+vector_828:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8066,41 +8449,41 @@ vector_809:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_809
-rest_810:
+	BLT vector_828
+rest_829:
 	CMP $0, R6
-	BEQ done_811
+	BEQ done_830
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_812
+	TBNZ $1, R0, full_831
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_814
+	TBZ $0, R0, moved_833
 	FMOVD 0(R3), F0
-	B moved_814
-full_812:
+	B moved_833
+full_831:
 	FMOVQ 0(R3), F0
-moved_814:
+moved_833:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_815
+	TBNZ $1, R0, full_834
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_817
+	TBZ $0, R0, moved_836
 	FMOVD 0(R2), F1
-	B moved_817
-full_815:
+	B moved_836
+full_834:
 	FMOVQ 0(R2), F1
-moved_817:
+moved_836:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_818
-	TBZ $0, R0, moved_820
+	TBNZ $1, R0, full_837
+	TBZ $0, R0, moved_839
 	FMOVD F0, 0(R1)
-	B moved_820
-full_818:
+	B moved_839
+full_837:
 	FMOVQ F0, 0(R1)
-moved_820:
-done_811:
+moved_839:
+done_830:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -8134,9 +8517,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_822
+	BEQ rest_841
 	PCALIGN $32
-vector_821:
+vector_840:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8150,60 +8533,60 @@ vector_821:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_821
-rest_822:
+	BLT vector_840
+rest_841:
 	CMP $0, R7
-	BEQ done_823
+	BEQ done_842
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_824
+	TBNZ $1, R0, full_843
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_826
+	TBZ $0, R0, moved_845
 	FMOVD 0(R6), F0
-	B moved_826
-full_824:
+	B moved_845
+full_843:
 	FMOVQ 0(R6), F0
-moved_826:
+moved_845:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_827
+	TBNZ $1, R0, full_846
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_829
+	TBZ $0, R0, moved_848
 	FMOVD 0(R2), F1
-	B moved_829
-full_827:
+	B moved_848
+full_846:
 	FMOVQ 0(R2), F1
-moved_829:
+moved_848:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_830
+	TBNZ $1, R0, full_849
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_832
+	TBZ $0, R0, moved_851
 	FMOVD 0(R2), F2
-	B moved_832
-full_830:
+	B moved_851
+full_849:
 	FMOVQ 0(R2), F2
-moved_832:
+moved_851:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_833
-	TBZ $0, R0, moved_835
+	TBNZ $1, R0, full_852
+	TBZ $0, R0, moved_854
 	FMOVD F1, 0(R2)
-	B moved_835
-full_833:
+	B moved_854
+full_852:
 	FMOVQ F1, 0(R2)
-moved_835:
+moved_854:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_836
-	TBZ $0, R0, moved_838
+	TBNZ $1, R0, full_855
+	TBZ $0, R0, moved_857
 	FMOVD F0, 0(R1)
-	B moved_838
-full_836:
+	B moved_857
+full_855:
 	FMOVQ F0, 0(R1)
-moved_838:
-done_823:
+moved_857:
+done_842:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -8231,28 +8614,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_840
+	BEQ rest_859
 	PCALIGN $32
-vector_839:
+vector_858:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_839
-rest_840:
+	BLT vector_858
+rest_859:
 	CMP $0, R3
-	BEQ done_841
+	BEQ done_860
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_842
+	TBNZ $1, R0, full_861
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_844
+	TBZ $0, R0, moved_863
 	FMOVD 0(R1), F2
-	B moved_844
-full_842:
+	B moved_863
+full_861:
 	FMOVQ 0(R1), F2
-moved_844:
+moved_863:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_841:
+done_860:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -8284,28 +8667,28 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_846
+	BEQ rest_865
 	PCALIGN $32
-vector_845:
+vector_864:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_845
-rest_846:
+	BLT vector_864
+rest_865:
 	CMP $0, R3
-	BEQ done_847
+	BEQ done_866
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_848
+	TBNZ $1, R0, full_867
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_850
+	TBZ $0, R0, moved_869
 	FMOVD 0(R1), F2
-	B moved_850
-full_848:
+	B moved_869
+full_867:
 	FMOVQ 0(R1), F2
-moved_850:
+moved_869:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_847:
+done_866:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -8337,38 +8720,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_851:
+row_870:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_853
+	BEQ rest_872
 	PCALIGN $32
-vector_852:
+vector_871:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_852
-rest_853:
+	BLT vector_871
+rest_872:
 	CMP $0, R8
-	BEQ done_854
+	BEQ done_873
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_855
+	TBNZ $1, R1, full_874
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_857
+	TBZ $0, R1, moved_876
 	FMOVD 0(R10), F0
-	B moved_857
-full_855:
+	B moved_876
+full_874:
 	FMOVQ 0(R10), F0
-moved_857:
+moved_876:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_854:
+done_873:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_851
+	BNE row_870
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -8384,16 +8767,16 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	FMOVQ 112(R0), F12
 	FMOVD scale+32(FP), F6
 	VDUP V6.D[0], V6.D2
@@ -8416,33 +8799,33 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_858:
+row_877:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_860
+	BEQ rest_879
 	PCALIGN $32
-vector_859:
+vector_878:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_859
-rest_860:
+	BLT vector_878
+rest_879:
 	CMP $0, R8
-	BEQ done_861
+	BEQ done_880
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_862
+	TBNZ $1, R9, full_881
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_864
+	TBZ $0, R9, moved_883
 	FMOVD 0(R10), F2
-	B moved_864
-full_862:
+	B moved_883
+full_881:
 	FMOVQ 0(R10), F2
-moved_864:
+moved_883:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_861:
+done_880:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
@@ -8450,9 +8833,9 @@ done_861:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_866
+	BEQ rest_885
 	PCALIGN $32
-vector_865:
+vector_884:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8501,19 +8884,19 @@ vector_865:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_865
-rest_866:
+	BLT vector_884
+rest_885:
 	CMP $0, R8
-	BEQ done_867
+	BEQ done_886
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_868
+	TBNZ $1, R9, full_887
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_870
+	TBZ $0, R9, moved_889
 	FMOVD 0(R11), F2
-	B moved_870
-full_868:
+	B moved_889
+full_887:
 	FMOVQ 0(R11), F2
-moved_870:
+moved_889:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8559,15 +8942,15 @@ moved_870:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_871
-	TBZ $0, R9, moved_873
+	TBNZ $1, R9, full_890
+	TBZ $0, R9, moved_892
 	FMOVD F2, 0(R10)
-	B moved_873
-full_871:
+	B moved_892
+full_890:
 	FMOVQ F2, 0(R10)
-moved_873:
+moved_892:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_867:
+done_886:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
@@ -8575,41 +8958,41 @@ done_867:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_875
+	BEQ rest_894
 	PCALIGN $32
-vector_874:
+vector_893:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_874
-rest_875:
+	BLT vector_893
+rest_894:
 	CMP $0, R8
-	BEQ done_876
+	BEQ done_895
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_877
+	TBNZ $1, R9, full_896
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_879
+	TBZ $0, R9, moved_898
 	FMOVD 0(R11), F2
-	B moved_879
-full_877:
+	B moved_898
+full_896:
 	FMOVQ 0(R11), F2
-moved_879:
+moved_898:
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_880
-	TBZ $0, R9, moved_882
+	TBNZ $1, R9, full_899
+	TBZ $0, R9, moved_901
 	FMOVD F2, 0(R10)
-	B moved_882
-full_880:
+	B moved_901
+full_899:
 	FMOVQ F2, 0(R10)
-moved_882:
-done_876:
+moved_901:
+done_895:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_858
+	BNE row_877
 	RET
 
 // func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
@@ -8636,49 +9019,49 @@ TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_883:
+row_902:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_885
+	BEQ rest_904
 	PCALIGN $32
-vector_884:
+vector_903:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.D2, V3.D2, V1.D2
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_884
-rest_885:
+	BLT vector_903
+rest_904:
 	CMP $0, R8
-	BEQ done_886
+	BEQ done_905
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_887
+	TBNZ $1, R9, full_906
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_889
+	TBZ $0, R9, moved_908
 	FMOVD 0(R11), F2
-	B moved_889
-full_887:
+	B moved_908
+full_906:
 	FMOVQ 0(R11), F2
-moved_889:
+moved_908:
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_890
+	TBNZ $1, R9, full_909
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_892
+	TBZ $0, R9, moved_911
 	FMOVD 0(R10), F3
-	B moved_892
-full_890:
+	B moved_911
+full_909:
 	FMOVQ 0(R10), F3
-moved_892:
+moved_911:
 	VFMLA V2.D2, V3.D2, V1.D2
-done_886:
+done_905:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_894
+	BEQ rest_913
 	PCALIGN $32
-vector_893:
+vector_912:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
@@ -8686,44 +9069,44 @@ vector_893:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_893
-rest_894:
+	BLT vector_912
+rest_913:
 	CMP $0, R8
-	BEQ done_895
+	BEQ done_914
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_896
+	TBNZ $1, R9, full_915
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_898
+	TBZ $0, R9, moved_917
 	FMOVD 0(R11), F2
-	B moved_898
-full_896:
+	B moved_917
+full_915:
 	FMOVQ 0(R11), F2
-moved_898:
+moved_917:
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_899
+	TBNZ $1, R9, full_918
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_901
+	TBZ $0, R9, moved_920
 	FMOVD 0(R11), F3
-	B moved_901
-full_899:
+	B moved_920
+full_918:
 	FMOVQ 0(R11), F3
-moved_901:
+moved_920:
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_902
-	TBZ $0, R9, moved_904
+	TBNZ $1, R9, full_921
+	TBZ $0, R9, moved_923
 	FMOVD F2, 0(R10)
-	B moved_904
-full_902:
+	B moved_923
+full_921:
 	FMOVQ F2, 0(R10)
-moved_904:
-done_895:
+moved_923:
+done_914:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_883
+	BNE row_902
 	RET
 
 // func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
@@ -8750,14 +9133,14 @@ TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-row_905:
+row_924:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_907
+	BEQ rest_926
 	PCALIGN $32
-vector_906:
+vector_925:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -8767,19 +9150,19 @@ vector_906:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_906
-rest_907:
+	BLT vector_925
+rest_926:
 	CMP $0, R7
-	BEQ done_908
+	BEQ done_927
 	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_909
+	TBNZ $1, R8, full_928
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_911
+	TBZ $0, R8, moved_930
 	FMOVD 0(R9), F1
-	B moved_911
-full_909:
+	B moved_930
+full_928:
 	FMOVQ 0(R9), F1
-moved_911:
+moved_930:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -8787,7 +9170,7 @@ moved_911:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_908:
+done_927:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
 	VEXT $8, V2.B16, V2.B16, V1.B16
@@ -8801,7 +9184,7 @@ done_908:
 	ADD R2, R6
 	ADD $8, R3
 	SUBS $1, R1
-	BNE row_905
+	BNE row_924
 	RET
 
 // func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
@@ -8818,16 +9201,16 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 800(R0), F20
-	FMOVQ 816(R0), F21
-	FMOVQ 832(R0), F22
-	FMOVQ 848(R0), F23
-	FMOVQ 864(R0), F24
-	FMOVQ 880(R0), F25
-	FMOVQ 896(R0), F26
-	FMOVQ 912(R0), F27
-	FMOVQ 928(R0), F28
-	FMOVQ 944(R0), F29
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -8846,33 +9229,33 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_912:
+row_931:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_914
+	BEQ rest_933
 	PCALIGN $32
-vector_913:
+vector_932:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_913
-rest_914:
+	BLT vector_932
+rest_933:
 	CMP $0, R9
-	BEQ done_915
+	BEQ done_934
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_916
+	TBNZ $1, R10, full_935
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_918
+	TBZ $0, R10, moved_937
 	FMOVD 0(R11), F2
-	B moved_918
-full_916:
+	B moved_937
+full_935:
 	FMOVQ 0(R11), F2
-moved_918:
+moved_937:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_915:
+done_934:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	FMOVD F0, 0(R6)
@@ -8881,9 +9264,9 @@ done_915:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_920
+	BEQ rest_939
 	PCALIGN $32
-vector_919:
+vector_938:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8931,19 +9314,19 @@ vector_919:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_919
-rest_920:
+	BLT vector_938
+rest_939:
 	CMP $0, R9
-	BEQ done_921
+	BEQ done_940
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_922
+	TBNZ $1, R10, full_941
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_924
+	TBZ $0, R10, moved_943
 	FMOVD 0(R11), F2
-	B moved_924
-full_922:
+	B moved_943
+full_941:
 	FMOVQ 0(R11), F2
-moved_924:
+moved_943:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8989,7 +9372,7 @@ moved_924:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_921:
+done_940:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -8997,7 +9380,7 @@ done_921:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_912
+	BNE row_931
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -9034,32 +9417,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_925:
+row_944:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_927
+	BEQ rest_946
 	PCALIGN $32
-vector_926:
+vector_945:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_926
-rest_927:
+	BLT vector_945
+rest_946:
 	CMP $0, R11
-	BEQ done_928
+	BEQ done_947
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_929
+	TBNZ $1, R12, full_948
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_931
+	TBZ $0, R12, moved_950
 	FMOVD 0(R13), F0
-	B moved_931
-full_929:
+	B moved_950
+full_948:
 	FMOVQ 0(R13), F0
-moved_931:
+moved_950:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_928:
+done_947:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -9067,31 +9450,31 @@ done_928:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_933
+	BEQ rest_952
 	PCALIGN $32
-vector_932:
+vector_951:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_932
-rest_933:
+	BLT vector_951
+rest_952:
 	CMP $0, R11
-	BEQ done_934
+	BEQ done_953
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_935
+	TBNZ $1, R12, full_954
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_937
+	TBZ $0, R12, moved_956
 	FMOVD 0(R13), F0
-	B moved_937
-full_935:
+	B moved_956
+full_954:
 	FMOVQ 0(R13), F0
-moved_937:
+moved_956:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_934:
+done_953:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -9101,81 +9484,81 @@ done_934:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_939
+	BEQ rest_958
 	PCALIGN $32
-vector_938:
+vector_957:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_941
+	BEQ without_960
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_941:
+without_960:
 	CMP $0, R10
-	BEQ without_942
+	BEQ without_961
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_942:
+without_961:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_938
-rest_939:
+	BLT vector_957
+rest_958:
 	CMP $0, R11
-	BEQ done_940
+	BEQ done_959
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_943
+	TBNZ $1, R12, full_962
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_945
+	TBZ $0, R12, moved_964
 	FMOVD 0(R14), F0
-	B moved_945
-full_943:
+	B moved_964
+full_962:
 	FMOVQ 0(R14), F0
-moved_945:
+moved_964:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_946
+	BEQ without_965
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_947
+	TBNZ $1, R12, full_966
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_949
+	TBZ $0, R12, moved_968
 	FMOVD 0(R14), F1
-	B moved_949
-full_947:
+	B moved_968
+full_966:
 	FMOVQ 0(R14), F1
-moved_949:
+moved_968:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_946:
+without_965:
 	CMP $0, R10
-	BEQ without_950
+	BEQ without_969
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_951
+	TBNZ $1, R12, full_970
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_953
+	TBZ $0, R12, moved_972
 	FMOVD 0(R14), F1
-	B moved_953
-full_951:
+	B moved_972
+full_970:
 	FMOVQ 0(R14), F1
-moved_953:
+moved_972:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_950:
+without_969:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_954
-	TBZ $0, R12, moved_956
+	TBNZ $1, R12, full_973
+	TBZ $0, R12, moved_975
 	FMOVD F0, 0(R13)
-	B moved_956
-full_954:
+	B moved_975
+full_973:
 	FMOVQ F0, 0(R13)
-moved_956:
-done_940:
+moved_975:
+done_959:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_925
+	BNE row_944
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -9209,7 +9592,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_957:
+row_976:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -9218,15 +9601,15 @@ row_957:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_959
+	BEQ rest_978
 	PCALIGN $32
-vector_958:
+vector_977:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_961
+	BEQ without_980
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_961:
+without_980:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -9234,47 +9617,47 @@ without_961:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_958
-rest_959:
+	BLT vector_977
+rest_978:
 	CMP $0, R11
-	BEQ done_960
+	BEQ done_979
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_962
+	TBNZ $1, R12, full_981
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_964
+	TBZ $0, R12, moved_983
 	FMOVD 0(R14), F5
-	B moved_964
-full_962:
+	B moved_983
+full_981:
 	FMOVQ 0(R14), F5
-moved_964:
+moved_983:
 	CMP $0, R8
-	BEQ without_965
+	BEQ without_984
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_966
+	TBNZ $1, R12, full_985
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_968
+	TBZ $0, R12, moved_987
 	FMOVD 0(R14), F1
-	B moved_968
-full_966:
+	B moved_987
+full_985:
 	FMOVQ 0(R14), F1
-moved_968:
+moved_987:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_965:
+without_984:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_969
+	TBNZ $1, R12, full_988
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_971
+	TBZ $0, R12, moved_990
 	FMOVD 0(R13), F0
-	B moved_971
-full_969:
+	B moved_990
+full_988:
 	FMOVQ 0(R13), F0
-moved_971:
+moved_990:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_960:
+done_979:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -9283,15 +9666,15 @@ done_960:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_973
+	BEQ rest_992
 	PCALIGN $32
-vector_972:
+vector_991:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_975
+	BEQ without_994
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_975:
+without_994:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -9301,62 +9684,62 @@ without_975:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_972
-rest_973:
+	BLT vector_991
+rest_992:
 	CMP $0, R11
-	BEQ done_974
+	BEQ done_993
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_976
+	TBNZ $1, R12, full_995
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_978
+	TBZ $0, R12, moved_997
 	FMOVD 0(R14), F5
-	B moved_978
-full_976:
+	B moved_997
+full_995:
 	FMOVQ 0(R14), F5
-moved_978:
+moved_997:
 	CMP $0, R8
-	BEQ without_979
+	BEQ without_998
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_980
+	TBNZ $1, R12, full_999
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_982
+	TBZ $0, R12, moved_1001
 	FMOVD 0(R14), F1
-	B moved_982
-full_980:
+	B moved_1001
+full_999:
 	FMOVQ 0(R14), F1
-moved_982:
+moved_1001:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_979:
+without_998:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_983
+	TBNZ $1, R12, full_1002
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_985
+	TBZ $0, R12, moved_1004
 	FMOVD 0(R14), F0
-	B moved_985
-full_983:
+	B moved_1004
+full_1002:
 	FMOVQ 0(R14), F0
-moved_985:
+moved_1004:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_986
-	TBZ $0, R12, moved_988
+	TBNZ $1, R12, full_1005
+	TBZ $0, R12, moved_1007
 	FMOVD F5, 0(R13)
-	B moved_988
-full_986:
+	B moved_1007
+full_1005:
 	FMOVQ F5, 0(R13)
-moved_988:
-done_974:
+moved_1007:
+done_993:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_957
+	BNE row_976
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -9386,16 +9769,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_989:
+row_1008:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_991
+	BEQ rest_1010
 	PCALIGN $32
-vector_990:
+vector_1009:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -9408,73 +9791,73 @@ vector_990:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_990
-rest_991:
+	BLT vector_1009
+rest_1010:
 	CMP $0, R11
-	BEQ done_992
+	BEQ done_1011
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_993
+	TBNZ $1, R12, full_1012
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_995
+	TBZ $0, R12, moved_1014
 	FMOVD 0(R14), F5
-	B moved_995
-full_993:
+	B moved_1014
+full_1012:
 	FMOVQ 0(R14), F5
-moved_995:
+moved_1014:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_996
+	TBNZ $1, R12, full_1015
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_998
+	TBZ $0, R12, moved_1017
 	FMOVD 0(R14), F0
-	B moved_998
-full_996:
+	B moved_1017
+full_1015:
 	FMOVQ 0(R14), F0
-moved_998:
+moved_1017:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_999
+	TBNZ $1, R12, full_1018
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1001
+	TBZ $0, R12, moved_1020
 	FMOVD 0(R14), F1
-	B moved_1001
-full_999:
+	B moved_1020
+full_1018:
 	FMOVQ 0(R14), F1
-moved_1001:
+moved_1020:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1002
-	TBZ $0, R12, moved_1004
+	TBNZ $1, R12, full_1021
+	TBZ $0, R12, moved_1023
 	FMOVD F1, 0(R14)
-	B moved_1004
-full_1002:
+	B moved_1023
+full_1021:
 	FMOVQ F1, 0(R14)
-moved_1004:
+moved_1023:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_1005
+	TBNZ $1, R12, full_1024
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1007
+	TBZ $0, R12, moved_1026
 	FMOVD 0(R14), F1
-	B moved_1007
-full_1005:
+	B moved_1026
+full_1024:
 	FMOVQ 0(R14), F1
-moved_1007:
+moved_1026:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1008
-	TBZ $0, R12, moved_1010
+	TBNZ $1, R12, full_1027
+	TBZ $0, R12, moved_1029
 	FMOVD F1, 0(R13)
-	B moved_1010
-full_1008:
+	B moved_1029
+full_1027:
 	FMOVQ F1, 0(R13)
-moved_1010:
-done_992:
+moved_1029:
+done_1011:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_989
+	BNE row_1008
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -9501,54 +9884,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1011:
+row_1030:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1013
+	BEQ rest_1032
 	PCALIGN $32
-vector_1012:
+vector_1031:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1012
-rest_1013:
+	BLT vector_1031
+rest_1032:
 	CMP $0, R8
-	BEQ done_1014
+	BEQ done_1033
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1015
+	TBNZ $1, R9, full_1034
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1017
+	TBZ $0, R9, moved_1036
 	FMOVD 0(R11), F0
-	B moved_1017
-full_1015:
+	B moved_1036
+full_1034:
 	FMOVQ 0(R11), F0
-moved_1017:
+moved_1036:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1018
+	TBNZ $1, R9, full_1037
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_1020
+	TBZ $0, R9, moved_1039
 	FMOVD 0(R11), F1
-	B moved_1020
-full_1018:
+	B moved_1039
+full_1037:
 	FMOVQ 0(R11), F1
-moved_1020:
+moved_1039:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1021
-	TBZ $0, R9, moved_1023
+	TBNZ $1, R9, full_1040
+	TBZ $0, R9, moved_1042
 	FMOVD F0, 0(R10)
-	B moved_1023
-full_1021:
+	B moved_1042
+full_1040:
 	FMOVQ F0, 0(R10)
-moved_1023:
-done_1014:
+moved_1042:
+done_1033:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1011
+	BNE row_1030
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -9579,57 +9962,126 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_1024:
+row_1043:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_1026
+	BEQ rest_1045
 	PCALIGN $32
-vector_1025:
+vector_1044:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_1025
-rest_1026:
+	BLT vector_1044
+rest_1045:
 	CMP $0, R9
-	BEQ done_1027
+	BEQ done_1046
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_1028
+	TBNZ $1, R1, full_1047
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1030
+	TBZ $0, R1, moved_1049
 	FMOVD 0(R11), F0
-	B moved_1030
-full_1028:
+	B moved_1049
+full_1047:
 	FMOVQ 0(R11), F0
-moved_1030:
+moved_1049:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_1031
+	TBNZ $1, R1, full_1050
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1033
+	TBZ $0, R1, moved_1052
 	FMOVD 0(R11), F1
-	B moved_1033
-full_1031:
+	B moved_1052
+full_1050:
 	FMOVQ 0(R11), F1
-moved_1033:
+moved_1052:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_1034
-	TBZ $0, R1, moved_1036
+	TBNZ $1, R1, full_1053
+	TBZ $0, R1, moved_1055
 	FMOVD F0, 0(R10)
-	B moved_1036
-full_1034:
+	B moved_1055
+full_1053:
 	FMOVQ F0, 0(R10)
-moved_1036:
-done_1027:
+moved_1055:
+done_1046:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_1024
+	BNE row_1043
+	RET
+
+// func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ld+24(FP), R3
+	MOVD x+32(FP), R6
+	MOVD factor+40(FP), R7
+	LSL $3, R3
+	MOVD R1, R9
+	AND $1, R9
+	MOVD R1, R8
+	SUBS R9, R8
+	LSL $3, R8
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R9, R10
+	CMP $0, R10
+	CSEL LT, ZR, R10, R10
+	MOVD $2, R20
+	CMP R20, R10
+	CSEL GT, R20, R10, R10
+	MOVD $leadingLanes<>(SB), R11
+	SUB R10<<3, R11
+	FMOVQ 16(R11), F15
+row_1056:
+	FMOVD 0(R7), F1
+	VDUP V1.D[0], V1.D2
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_1058
+	PCALIGN $32
+vector_1057:
+	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
+	WORD $0x3cab6840 // STR Q0, [X2,X11]
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_1057
+rest_1058:
+	CMP $0, R9
+	BEQ done_1059
+	ADD R11<<0, R6, R12
+	TBNZ $1, R10, full_1060
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R10, moved_1062
+	FMOVD 0(R12), F0
+	B moved_1062
+full_1060:
+	FMOVQ 0(R12), F0
+moved_1062:
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
+	ADD R11<<0, R2, R11
+	TBNZ $1, R10, full_1063
+	TBZ $0, R10, moved_1065
+	FMOVD F0, 0(R11)
+	B moved_1065
+full_1063:
+	FMOVQ F0, 0(R11)
+moved_1065:
+done_1059:
+	ADD R3, R2
+	ADD R1, R6
+	ADD $8, R7
+	SUBS $1, R0
+	BNE row_1056
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -9657,51 +10109,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1037:
+row_1066:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1039
+	BEQ rest_1068
 	PCALIGN $32
-vector_1038:
+vector_1067:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1038
-rest_1039:
+	BLT vector_1067
+rest_1068:
 	CMP $0, R8
-	BEQ done_1040
+	BEQ done_1069
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1041
+	TBNZ $1, R1, full_1070
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1043
+	TBZ $0, R1, moved_1072
 	FMOVD 0(R10), F0
-	B moved_1043
-full_1041:
+	B moved_1072
+full_1070:
 	FMOVQ 0(R10), F0
-moved_1043:
+moved_1072:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1044
+	TBNZ $1, R1, full_1073
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1046
+	TBZ $0, R1, moved_1075
 	FMOVD 0(R10), F1
-	B moved_1046
-full_1044:
+	B moved_1075
+full_1073:
 	FMOVQ 0(R10), F1
-moved_1046:
+moved_1075:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1047
-	TBZ $0, R1, moved_1049
+	TBNZ $1, R1, full_1076
+	TBZ $0, R1, moved_1078
 	FMOVD F1, 0(R9)
-	B moved_1049
-full_1047:
+	B moved_1078
+full_1076:
 	FMOVQ F1, 0(R9)
-moved_1049:
-done_1040:
+moved_1078:
+done_1069:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1037
+	BNE row_1066
 	RET

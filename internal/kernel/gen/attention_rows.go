@@ -24,6 +24,28 @@ func (g *generator) lines(rows, at reg.GPVirtual, begin, step, end func()) {
 	g.jumpIf(other, line)
 }
 
+func (g *generator) clearRows() {
+	p := g.load("rows", "x", "ld", "columns", "lo", "hi")
+	v := g.vectors
+	lo, hi, column, zero := v[0], v[1], v[2], v[3]
+	g.zero(zero)
+	at := g.GP64()
+	begin := func() {
+		g.broadcast(operand.Mem{Base: p["lo"]}, lo)
+		g.broadcast(operand.Mem{Base: p["hi"]}, hi)
+		g.clear(at)
+	}
+	step := func() {
+		g.move(operand.Mem{Base: p["columns"], Index: at, Scale: 1}, column)
+		g.hide(zero, column, lo, hi, v[4], v[5], operand.Mem{Base: p["x"], Index: at, Scale: 1})
+	}
+	g.lines(p["rows"], at, begin, step, func() {
+		g.increase(p["ld"], p["x"])
+		g.increase(operand.U32(g.size), p["lo"])
+		g.increase(operand.U32(g.size), p["hi"])
+	})
+}
+
 func (g *generator) gradientRows() {
 	p := g.load("rows", "x", "dx", "ld", "shift", "delta")
 	v := g.vectors

@@ -10,11 +10,29 @@ import (
 // dot writes the products of the rows of A with one vector. Each row has two accumulators, for even
 // and odd vectors of k, however many rows go together: a row's bits do not depend on its neighbours.
 func (g *generator) dot() {
-	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64(), tail: g.GP64()}
+	d := g.beginDot()
+	d.aRow3 = g.GP64()
+	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
+	for _, rows := range []int{4, 1} {
+		d.rows(rows)
+	}
+}
+
+// rowDots writes the products of the rows of A with rows of their own. Their bits are those of dot.
+func (g *generator) rowDots() {
+	d := g.beginDot()
+	d.x, d.xRow = g.GP64(), g.GP64()
+	g.loadInto(d.x, "x")
+	g.loadInto(d.xRow, "xRow")
+	d.rows(1)
+}
+
+// beginDot loads what both have in common.
+func (g *generator) beginDot() *dotRows {
+	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), y: g.GP64(), tail: g.GP64()}
 	g.loadInto(d.m, "m")
 	g.loadInto(d.a, "a")
 	g.loadInto(d.aRow, "aRow")
-	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
 	g.loadInto(d.y, "y")
 	n := g.load("k")["k"]
 	g.keepBits(operand.U32(2*g.lanes()-1), n)
@@ -26,16 +44,15 @@ func (g *generator) dot() {
 		d.tails[v] = d.tailMask(v)
 		g.makeMask(part, d.tails[v])
 	}
-	for _, rows := range []int{4, 1} {
-		d.rows(rows)
-	}
+	return d
 }
 
 // dotRows is the state of the function that multiplies rows with a vector.
 type dotRows struct {
 	*generator
 	m, a, aRow, aRow3, y, tail reg.GPVirtual
-	tails                      [2]*mask // of the last, partial step over k
+	x, xRow                    reg.GPVirtual // where every row has its own x
+	tails                      [2]*mask      // of the last, partial step over k
 }
 
 // tailMask returns where the mask of vector v of that step is kept.
@@ -55,7 +72,12 @@ func (d *dotRows) rows(rows int) {
 	d.jumpIf(below, end)
 	p, x, k := d.GP64(), d.GP64(), d.GP64()
 	d.set(d.a, p)
-	d.parameter("x", x)
+	if own := d.x != nil; own {
+		d.set(d.x, x)
+		d.increase(d.xRow, d.x)
+	} else {
+		d.parameter("x", x)
+	}
 	d.parameter("k", k)
 	for i := range 2 * rows {
 		d.zero(d.vectors[i])

@@ -26,6 +26,12 @@ var gemmKernels = []kernel{
 		write:  (*generator).dot,
 	},
 	{
+		name:   "rowDots",
+		does:   "sets y[i] ← Σ a[i·aRow+q]·x[i·xRow+q] for every i of y and q < k.",
+		params: "k size; a [(m-1)*aRow+k]F; aRow stride; x [(m-1)*xRow+k]F; xRow stride; y [m]F",
+		write:  (*generator).rowDots,
+	},
+	{
 		name:   "weigh",
 		does:   "adds Σ α·x[i]·a[i·aRow+j] over the rows i to y[j], one row after the other.",
 		params: "alpha F; a [(m-1)*aRow+n]F; aRow stride; x [m]F; y [n]F",
@@ -91,6 +97,12 @@ var attentionKernels = []kernel{
 		does:   "sets to −∞ the elements outside the rows lo ≤ row < hi of each of n columns.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; lo, hi " + scoreLine,
 		write:  (*generator).hideColumns,
+	},
+	{
+		name:   "clearRows",
+		does:   "sets to 0 the elements outside the columns lo ≤ column < hi of each row; columns holds 0, 1, 2, …",
+		params: "rows, n size; x " + scoreTile + "; ld stride; columns " + scoreLine + "; lo, hi [rows]F",
+		write:  (*generator).clearRows,
 	},
 	{
 		name:   "gradientRows",
@@ -180,6 +192,12 @@ var rowKernels = []kernel{
 		does:   "adds α·x[i]·y[j] to a[i·ld+j] for every i of x and j of y.",
 		params: "rows, n size; ld stride; alpha F; a [(rows-1)*ld+n]F; x [rows]F; y [n]F",
 		write:  inVectors((*vector).addOuter),
+	},
+	{
+		name:   "scaleRows",
+		does:   "sets y[i·ld+j] ← factor[i]·x[i·n+j] for j < n.",
+		params: "rows, n size; y [(rows-1)*ld+n]F; ld stride; x [rows*n]F; factor [rows]F",
+		write:  inVectors((*vector).scaleRows),
 	},
 	{
 		name:   "sumRows",

@@ -14,6 +14,13 @@ var elementKernels = []kernel{
 	ofOneKernel("inverseSqrt", "sets y ← 1/√x, computed in float64.", (*vector).inverseSqrt),
 	ofOneKernel("cube", "sets y ← x³.", (*vector).cube),
 	ofOneKernel("ln", "sets y ← log x, computed in float64.", (*vector).ln),
+	{
+		name:   "logSingle",
+		does:   "sets y ← log x of normal numbers x > 0, with the bits of log32.",
+		params: "y, x [n]F",
+		only:   "float32",
+		write:  inVectors((*vector).logSingle),
+	},
 	ofTwoKernel("mul", "sets z ← x·y.", (*vector).product),
 	ofTwoKernel("sub", "sets z ← x − y.", (*vector).difference),
 	ofTwoKernel("div", "sets z ← x/y.", (*vector).quotient),

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -27,8 +28,9 @@ func logConstants() []constant {
 		{"mantissa", math.Float64frombits(1<<52 - 1)}, {"half", 0.5}, {"sqrtHalf", math.Sqrt2 / 2},
 		// An integer below 2⁵² or-ed into the bits of 2⁵² is added to it.
 		{"integers", 0x1p52}, {"exponents", 0x1p52 + 1022},
+		{"singleSqrtHalf", float64(math.Float32frombits(0x3f3504f2))}, {"ln2", math.Ln2},
 		{"ln2High", ln2High}, {"ln2Low", ln2Low}, {"infinity", math.Inf(1)}, {"nan", math.NaN()},
-	}, numbered("log", logSeries)...)
+	}, append(numbered("log", logSeries), numbered("artanh", artanhSeries)...)...)
 }
 
 func (v *vector) ln() {
@@ -45,15 +47,15 @@ func (v *vector) log(x reg.VecPhysical) {
 	v.move(x, given)
 	v.mul(v.constant("scaled"), x, t)
 	v.replaceWhere(lessThan, v.constant("smallest"), x, t, x, q) // normal now, if it was above 0
-	v.splitExponent(x, k, s, t)
+	v.splitExponent(x, k, s, t, v.constant("sqrtHalf"))
 	v.sub(v.constant("one"), x, x) // f
 	v.add(v.constant("two"), x, t)
 	v.div(t, x, s)
 	v.mul(s, s, t) // s²
 	v.mul(t, t, q) // s⁴
-	v.horner(r, q, 6, 4, 2, 0)
+	v.horner("log", r, q, 6, 4, 2, 0)
 	v.mul(r, t, t)
-	v.horner(r, q, 5, 3, 1)
+	v.horner("log", r, q, 5, 3, 1)
 	v.mul(r, q, q)
 	v.add(q, t, r) // R
 	v.mul(v.constant("half"), x, t)
@@ -69,23 +71,52 @@ func (v *vector) log(x reg.VecPhysical) {
 	v.edgesOfLog(given, x, t, q)
 }
 
-// splitExponent leaves in x a number above √½ and up to √2, and sets k to its exponent; s and t are free.
-func (v *vector) splitExponent(x, k, s, t reg.VecPhysical) {
+// artanhSeries is that of artanh(s)/s − 1, from s² on.
+var artanhSeries = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11}
+
+// logSingle is ln of normal float32 numbers, to 1e-9 before it is rounded, with the roundings of log32.
+//
+//	x = m·2ᵏ, √½ ≤ m < √2:  log x = k·ln 2 + 2·artanh s  with s = (m − 1)/(m + 1)
+func (v *vector) logSingle() {
+	d := v.ofDoubles()
+	z := v.vectors
+	k, s, t, q, r := z[2], z[3], z[4], z[5], z[6]
+	v.ofOne(func(x reg.VecPhysical) {
+		v.inDoubles(x, z[8], func(x reg.VecPhysical) {
+			d.splitExponent(x, k, s, t, d.constant("singleSqrtHalf"))
+			d.sub(d.constant("one"), x, s)
+			d.add(d.constant("one"), x, t)
+			d.div(t, s, s)
+			d.mul(s, s, q)
+			d.horner("artanh", r, q, 4, 3, 2, 1, 0)
+			d.mul(q, r, r)
+			d.add(d.constant("one"), r, r)
+			d.add(s, s, s)
+			d.mul(s, r, r)
+			d.mul(d.constant("ln2"), k, x)
+			d.add(r, x, x)
+		})
+	})
+}
+
+// splitExponent leaves in x a number above half, a root of ½, and up to twice that, and sets k to its exponent; s and t
+// are free.
+func (v *vector) splitExponent(x, k, s, t reg.VecPhysical, half operand.Op) {
 	v.shiftRight(52, x, k)
 	v.or(v.constant("integers"), k, k)
 	v.sub(v.constant("exponents"), k, k)
 	v.and(v.constant("mantissa"), x, x)
 	v.or(v.constant("half"), x, x)
 	v.sub(v.constant("one"), k, s)
-	v.replaceWhere(lessOrEqualTo, v.constant("sqrtHalf"), x, s, k, t)
+	v.replaceWhere(lessOrEqualTo, half, x, s, k, t)
 	v.add(x, x, s)
-	v.replaceWhere(lessOrEqualTo, v.constant("sqrtHalf"), x, s, x, t)
+	v.replaceWhere(lessOrEqualTo, half, x, s, x, t)
 }
 
-// horner sets y to the polynomial in q of these coefficients of the series, rounding after each operation.
-func (v *vector) horner(y, q reg.VecPhysical, coefficients ...int) {
+// horner sets y to the polynomial in q of these coefficients of a series, rounding after each operation.
+func (v *vector) horner(series string, y, q reg.VecPhysical, coefficients ...int) {
 	for i, c := range coefficients {
-		value := v.constant("log" + strconv.Itoa(c))
+		value := v.constant(series + strconv.Itoa(c))
 		if i == 0 {
 			v.move(value, y)
 			continue

@@ -115,6 +115,21 @@ func (w *weighted) step(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part
 	w.write(sum, part, operand.Mem{Base: y})
 }
 
+func (v *vector) scaleRows() {
+	z := v.vectors
+	v.shiftLeft(v.shift, v.params["ld"])
+	r := v.divide("n")
+	v.rows(r, func() {
+		v.broadcast(v.first("factor"), z[1])
+		v.each(r, func(part *mask) {
+			v.load(part, "x", z[0])
+			v.mul(z[1], z[0], z[0])
+			v.store(part, z[0], "y")
+		})
+		v.increase(v.params["ld"], v.params["y"])
+	}, "x", "factor")
+}
+
 func (v *vector) addOuter() {
 	z := v.vectors
 	v.fillParam("alpha", z[3])
