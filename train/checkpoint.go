@@ -132,7 +132,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
-// stopped, on a processor with the same kernels: see OtherKernels. With a nil source the
+// stopped, with the same kernels: see OtherKernels. With a nil source the
 // file may hold a source's state or none. KeepBest begins anew if the file was saved
 // without.
 func (l *Loop) Restore(path string, source Resumable) error {

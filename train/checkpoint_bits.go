@@ -3,7 +3,7 @@ package train
 import "attention/internal/kernel"
 
 // OtherKernels returns the kernels that wrote the checkpoint that the loop was restored
-// from, "avx512", "avx2", "neon" or "go", if this processor runs others. These sum in another order:
+// from, "avx512", "avx2", "neon" or "go", if others run now. These sum in another order:
 // the coming steps give other bits than those of a run that never stopped. It returns ""
 // if they are the same, or not known, as for files of older programs.
 func (l *Loop) OtherKernels() string {

@@ -35,7 +35,7 @@ var rooms = map[string]string{
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel`,
-	"graph/machine":        `internal/dense internal/stock`,
+	"graph/machine":        `internal/dense internal/kernel internal/stock`,
 	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
@@ -61,13 +61,14 @@ var rooms = map[string]string{
 		train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/term
 		train train/text train/pretrained layers layers/chapter layers/generate
-		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
+		internal/config internal/folder internal/kernel internal/pattern internal/safetensors
+		internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
 		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
-	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
-		train train/text layers layers/chapter graph graph/mask
+	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term

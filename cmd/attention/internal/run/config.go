@@ -13,6 +13,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/train"
 	"attention/train/text"
 
@@ -39,6 +40,8 @@ type Config struct {
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
+	// Kernels are those that trained last, a record and no setting: other ones give other last digits.
+	Kernels string `json:"kernels,omitempty"`
 }
 
 // SampleConfig describes the text that a run prints at its end.
@@ -174,8 +177,9 @@ func (c Config) withText(k *Corpus) (Config, error) {
 	return c, c.Validate()
 }
 
-// Write writes config.json to the folder.
+// Write writes config.json to the folder, with the kernels of this process.
 func (c Config) Write(f *Folder) error {
+	c.Kernels = kernel.InstructionSet()
 	return f.Write(ConfigFile, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

@@ -37,6 +37,7 @@ func (r *training) printHead() {
 	}
 	r.print("solver", r.solverPhrases()...)
 	r.print("memory", r.memoryPhrases()...)
+	r.print("kernels", r.kernels.Phrases(config.Dtype)...)
 	r.printProcesses()
 	r.print("folder", r.folder.Path)
 	if r.page.server != nil {

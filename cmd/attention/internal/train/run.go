@@ -38,6 +38,7 @@ type training struct {
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
+	kernels    program.Kernels
 	clip       *layers.QKClip // nil without --qk-clip
 	page       *page          // nil without --view
 	progress   *term.Progress
@@ -161,11 +162,13 @@ func (r *training) run(ctx context.Context) error {
 	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
+	r.kernels = program.MeasureKernels(r.config.Dtype, program.BriefPeak)
 	r.printHead()
 	before, began := r.snapshot(), program.Now()
 	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
 	r.report.Parameters, r.report.Frozen = r.model.Params().Count(), r.model.Params().CountFrozen()
-	session := run.Session{Begin: began, Command: r.command, From: r.begin}
+	session := run.Session{Begin: began, Command: r.command, From: r.begin,
+		Kernels: r.kernels.Line(r.config.Dtype)}
 	err := r.report.Begin(r.folder, session)
 	if err == nil {
 		err = r.page.show(ctx, r)
