@@ -126,6 +126,11 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if _, ok := b.(interface{ isIndices() }); ok {
 		dt = tensor.Int
 	}
+	if b, ok := b.(interface{ precision() Precision }); ok {
+		if err := b.precision().check(name+": ", dt); err != nil {
+			return nil, err
+		}
+	}
 	out, err := b.shape(shapes)
 	if err != nil {
 		return nil, err
