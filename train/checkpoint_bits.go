@@ -19,3 +19,12 @@ func (l *Loop) OtherKernels() string {
 func (l *Loop) OtherSums() bool {
 	return l != nil && l.step != nil && l.step.taken > 0 && l.savedSums != treeSums && l.config.Accumulate >= treeBatches
 }
+
+// OtherPrecision returns the precision of the products that wrote the checkpoint that the loop was restored from,
+// "full" or "bf16", if the loop's is another one. It returns "" if they are the same.
+func (l *Loop) OtherPrecision() string {
+	if l == nil || l.step == nil || l.savedPrecision == l.step.program.precision.String() {
+		return ""
+	}
+	return l.savedPrecision
+}

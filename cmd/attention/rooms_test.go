@@ -60,7 +60,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/term
-		train train/text train/pretrained layers layers/chapter layers/generate
+		graph train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/kernel internal/pattern internal/safetensors
 		internal/oneline`,
 
@@ -76,7 +76,7 @@ var rooms = map[string]string{
 		layers layers/chapter graph graph/mask`,
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph graph/machine`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,

@@ -15,6 +15,10 @@ func NoteKernels(notes io.Writer, l *train.Loop) {
 		fmt.Fprintf(notes, "attention: --resume: the checkpoint was written with the kernels %.20q, not %q: "+
 			"bits may differ from those of a run that never stopped\n", kernels, kernel.InstructionSet())
 	}
+	if precision := l.OtherPrecision(); precision != "" {
+		fmt.Fprintf(notes, "attention: --resume: the checkpoint was written in the precision %.20q, which now is another: "+
+			"bits differ from those of a run that never stopped\n", precision)
+	}
 	if l.OtherSums() {
 		fmt.Fprintln(notes, "attention: --resume: the checkpoint is of a program that added the gradients of a step's batches "+
 			"one after the other, not in a tree: bits differ from those of that program")

@@ -9,6 +9,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/graph"
 	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
@@ -39,6 +40,7 @@ type training struct {
 	command    string            // the command line
 	report     run.Report
 	kernels    program.Kernels
+	precision  graph.Precision
 	clip       *layers.QKClip // nil without --qk-clip
 	page       *page          // nil without --view
 	progress   *term.Progress
@@ -119,6 +121,12 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*
 		return nil, err
 	}
 	r := &training{config: config, corpus: c, processes: p, out: term.NewOutput(w, "train")}
+	if r.precision, err = config.ProductPrecision(); err != nil {
+		return nil, err
+	}
+	if err := run.CheckPrecision(r.precision, dt); err != nil {
+		return nil, err
+	}
 	params := layers.NewParams(dt, config.Training.Seed)
 	if config.Init != nil {
 		params = layers.NewBlankParams(dt)
@@ -270,6 +278,7 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
+	b.SetPrecision(r.precision)
 	if r.config.QKClip > 0 {
 		b.Observe("*")
 	}
