@@ -1,9 +1,12 @@
 package graph_test
 
 import (
+	"hash"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -211,6 +214,41 @@ func linearLossIn(targets array) func(p graph.Precision) func(in G.Nodes) (*G.No
 	}
 }
 
+// roundedLinearLoss returns the mean loss of logits x·wᵀ and the gradients by x and w, all of rounded operands.
+func roundedLinearLoss(x, w, targets array) [3]array {
+	x, w = toBFloat16(x), toBFloat16(w)
+	N, E, V := x.axis(0), x.axis(1), w.axis(0)
+	loss, g := array{nil, []float64{0}}, zeros(N, V)
+	for i := range N {
+		total := 0.0
+		for j := range V {
+			logit := 0.0
+			for e := range E {
+				logit += x.at(i, e) * w.at(j, e)
+			}
+			g.v[g.i(i, j)] = math.Exp(logit)
+			total += math.Exp(logit)
+		}
+		for j := range V {
+			g.v[g.i(i, j)] /= total
+		}
+		right := g.i(i, int(targets.v[i]))
+		loss.v[0] -= math.Log(g.v[right]) / float64(N)
+		g.v[right]--
+	}
+	g = toBFloat16(mapped(g, func(v float64) float64 { return v / float64(N) }))
+	dx, dw := zeros(N, E), zeros(V, E)
+	for i := range N {
+		for j := range V {
+			for e := range E {
+				dx.v[dx.i(i, e)] += g.at(i, j) * w.at(j, e)
+				dw.v[dw.i(j, e)] += g.at(i, j) * x.at(i, e)
+			}
+		}
+	}
+	return [3]array{loss, dx, dw}
+}
+
 // TestLinearCrossEntropyInBFloat16: the loss and the gradients are within the rounding of the operands of float64's.
 func TestLinearCrossEntropyInBFloat16(t *testing.T) {
 	const u, N, E, V = roundoff, 13, 7, 11
@@ -250,10 +288,38 @@ func TestLinearCrossEntropyInBFloat16(t *testing.T) {
 			}
 		}
 	}
+	rounded := roundedLinearLoss(x, w, targets)
+	near(t, "loss of rounded operands", rounded[0], got.out, 1e-5)
+	near(t, "x of rounded operands", rounded[1], got.grads[0], 1e-5)
+	near(t, "weight of rounded operands", rounded[2], got.grads[1], 1e-5)
 	require.InDelta(t, exact.out.v[0], got.out.v[0], loss)
 	require.NotEqual(t, exact.out.v[0], got.out.v[0])
 	requireWithin(t, "x", got.grads[0], exact.grads[0], dx)
 	requireWithin(t, "weight", got.grads[1], exact.grads[1], dw)
+}
+
+// settings is a hash that keeps what is written: all settings of an op.
+type settings struct {
+	hash.Hash
+	strings.Builder
+}
+
+func (s *settings) Write(p []byte) (int, error) { return s.Builder.Write(p) }
+func (s *settings) Reset()                      { s.Builder.Reset() }
+
+// opsWith returns the ops that nodes are computed by and that have a setting.
+func opsWith(nodes G.Nodes, setting string) (names []string) {
+	for _, n := range nodes[0].Graph().SubgraphRoots(nodes...).AllNodes() {
+		if n.Op() == nil {
+			continue
+		}
+		s := &settings{Hash: fnv.New32a()}
+		n.Op().WriteHash(s)
+		if strings.Contains(s.String(), setting) {
+			names = append(names, n.Op().String())
+		}
+	}
+	return names
 }
 
 // TestPrecisionIsInTheHash: an op in another precision is another node, and so are those of its gradient.
@@ -283,6 +349,9 @@ func TestPrecisionIsInTheHash(t *testing.T) {
 			return append(grads, out)
 		}
 		full, bf16, again := of(graph.FullPrecision), of(graph.BFloat16), of(graph.BFloat16)
+		require.Empty(t, opsWith(bf16, "Precision:0"), name)
+		require.Empty(t, opsWith(full, "Precision:1"), name)
+		require.NotEmpty(t, opsWith(bf16, "Precision:1"), name)
 		require.Same(t, bf16[len(bf16)-1], again[len(again)-1], name)
 		for i := range full {
 			require.NotEqual(t, full[i].Hashcode(), bf16[i].Hashcode(), "%s: node %d", name, i)
