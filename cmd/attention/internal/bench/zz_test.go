@@ -12,7 +12,7 @@ func TestZZ(t *testing.T) {
 			s := time.Now(); run(); took = append(took, time.Since(s).Seconds())
 		}
 		slices.Sort(took)
-		p := peakFlop(w.elementType())
+		p := measureKernels(w).Peak
 		fmt.Println(w.name(), took[0]*1e3, took[len(took)/2]*1e3, float64(w.flop())/took[len(took)/2]/p,  float64(w.flop())/took[0]/p)
 		return
 	}
