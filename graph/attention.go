@@ -32,6 +32,9 @@ type AttentionConfig struct {
 	ExtraKeys int
 
 	Dropout DropoutConfig // of the weights, after the softmax
+
+	// Precision of the products: of q·kᵀ, weights·v, and those of the gradients.
+	Precision Precision
 }
 
 // Attention returns scaled dot-product attention (Vaswani et al. 2017, equation 1;

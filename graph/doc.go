@@ -8,6 +8,10 @@
 // on Gorgonia's tape machine as well as on attention/graph/machine, and give the same bits on
 // both.
 //
+// What computes are the best kernels that the processor has. ATTENTION_KERNELS=go, avx2, avx512
+// or neon in the environment chooses others, whose sums have other last digits. If it names
+// what the processor does not have, every function returns that error.
+//
 // Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,
 // in one goroutine at a time. Machines may run at once.
 //

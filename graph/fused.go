@@ -11,6 +11,7 @@ import (
 
 // fused holds what the ops of one FusedAttention have in common.
 type fused struct {
+	operands
 	Heads, KVHeads int // side by side in a row; with Heads 0 they have an axis of their own, if any
 	Scale, Softcap float64
 	Mask           mask.Mask // resolved
@@ -47,7 +48,7 @@ const (
 // newFused returns the settings of the ops and their inputs. qkv are q, k and v, or the
 // one that they are packed in.
 func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
-	f := fused{Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
+	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
 		Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
@@ -95,7 +96,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	q, k, v := f.heads(in)
 	axes := scoresOf(q, k, f.Heads)
 	a := kernel.Attention{B: axes.B(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
-		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra}
+		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra, Precision: f.kernel()}
 	layout := kernel.HeadsFirst
 	if f.Heads > 0 {
 		layout, a.K = kernel.HeadsInRow, f.KVHeads

@@ -18,6 +18,8 @@ type LinearCrossEntropyConfig struct {
 	// same logits, for a graph whose gorgonia.Grad asks for them. One that is not made along
 	// computes the logits again.
 	WithX, WithWeight bool
+
+	Precision Precision // of the logits' product and of its gradients'; the loss itself is computed in float32
 }
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
@@ -37,7 +39,7 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	if s.Weighted {
 		in = append(in, c.Weight)
 	}
-	o := linearLoss{classLoss: s, X: c.WithX, W: c.WithWeight}
+	o := linearLoss{operands: operands{c.Precision}, classLoss: s, X: c.WithX, W: c.WithWeight}
 	if o.X || o.W {
 		along, err := applyTyped(linearGradients[float32]{o}, linearGradients[float64]{o}, in...)
 		if err != nil {
@@ -50,6 +52,7 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 
 // linearLoss is the settings of LinearCrossEntropy, and which gradients are made.
 type linearLoss struct {
+	operands
 	classLoss
 	X, W bool
 }
@@ -92,7 +95,8 @@ func (o linearLoss) room(in []tensor.Shape) int {
 // sumLinear returns the loss and writes the gradients that are not nil. Behind the arguments
 // there may be room for the logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
-	l := kernel.LinearLoss[F]{X: floats[F](in[0]), W: floats[F](in[1]), Width: last(in[0].Shape()), DX: dx, DW: dw}
+	l := kernel.LinearLoss[F]{X: floats[F](in[0]), W: floats[F](in[1]), Width: last(in[0].Shape()),
+		Precision: o.kernel(), DX: dx, DW: dw}
 	var weight []F
 	if o.Weighted {
 		weight = floats[F](in[3])

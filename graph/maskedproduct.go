@@ -27,13 +27,14 @@ type maskedProduct[F kernel.Float] struct {
 
 // product returns x·yᵀ or x·y, over the pairs that the mask shows.
 func (a *attentionArgs) product(x, y *G.Node, transB bool) (*G.Node, error) {
+	f32, f64 := batchProduct[float32]{TransB: transB}, batchProduct[float64]{TransB: transB}
+	f32.Precision, f64.Precision = a.Precision, a.Precision
 	if a.mask.mask == (mask.All{}) {
-		return applyTyped(batchProduct[float32]{TransB: transB}, batchProduct[float64]{TransB: transB}, x, y)
+		return applyTyped(f32, f64, x, y)
 	}
 	f := maskFilling{Name: a.op, Mask: a.mask.mask, Heads: a.scores.Heads, Extra: a.ExtraKeys, args: a.mask.args}
-	f32 := maskedProduct[float32]{batchProduct[float32]{TransB: transB}, f}
-	f64 := maskedProduct[float64]{batchProduct[float64]{TransB: transB}, f}
-	return applyTyped(f32, f64, append(G.Nodes{x, y}, a.mask.nodes...)...)
+	in := append(G.Nodes{x, y}, a.mask.nodes...)
+	return applyTyped(maskedProduct[float32]{f32, f}, maskedProduct[float64]{f64, f}, in...)
 }
 
 func (o maskedProduct[F]) spec() (string, []arg) {
@@ -133,6 +134,7 @@ func isFinite[F kernel.Float](x F) bool { return x-x == 0 }
 func (o maskedProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	a, b := in[0], in[1]
 	of := func(p batchProduct[F], x, y *G.Node) (*G.Node, error) {
+		p.operands = o.operands
 		return apply(maskedProduct[F]{p, o.maskFilling}, append(G.Nodes{x, y}, in[2:]...)...)
 	}
 	pairs, overKeys, overQueries := batchProduct[F]{TransB: true}, batchProduct[F]{}, batchProduct[F]{TransA: true}

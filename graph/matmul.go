@@ -12,31 +12,21 @@ import (
 
 // MatMul returns the matrix product a·b (torch.matmul): a (…, M, N), b (…, N, P) with
 // equal leading axes, or b (N, P) for every row of a; the result is (…, M, P).
-func MatMul(a, b *G.Node) (*G.Node, error) {
-	if b != nil && len(b.Shape()) == 2 {
-		return applyTyped(rowProduct[float32]{}, rowProduct[float64]{}, a, b)
-	}
-	return applyTyped(batchProduct[float32]{}, batchProduct[float64]{}, a, b)
-}
+func MatMul(a, b *G.Node) (*G.Node, error) { return FullPrecision.MatMul(a, b) }
 
 // Scores returns q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
 // (…, T, S), not scaled.
-func Scores(q, k *G.Node) (*G.Node, error) {
-	return applyTyped(batchProduct[float32]{TransB: true}, batchProduct[float64]{TransB: true}, q, k)
-}
+func Scores(q, k *G.Node) (*G.Node, error) { return FullPrecision.Scores(q, k) }
 
 // Linear returns x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
 // (Out, In), bias (Out) or nil; the result is (…, Out).
-func Linear(x, weight, bias *G.Node) (*G.Node, error) {
-	y, err := applyTyped(rowProduct[float32]{TransW: true}, rowProduct[float64]{TransW: true}, x, weight)
-	if err != nil || bias == nil {
-		return y, err
-	}
-	return applyTyped(linearBias[float32]{}, linearBias[float64]{}, y, bias)
-}
+func Linear(x, weight, bias *G.Node) (*G.Node, error) { return FullPrecision.Linear(x, weight, bias) }
 
 // rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x.
-type rowProduct[F kernel.Float] struct{ TransW bool }
+type rowProduct[F kernel.Float] struct {
+	operands
+	TransW bool
+}
 
 func (o rowProduct[F]) spec() (string, []arg) {
 	if o.TransW {
@@ -66,14 +56,14 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / p
-	kernel.Gemm(kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
+	kernel.GemmOf(o.kernel(), kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
 		1, floats[F](in[0]), n, floats[F](in[1]), ldw, 0, floats[F](out), p)
 	return nil
 }
 
 // y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x.
 func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(rowProduct[F]{TransW: !o.TransW}, dy, in[1])
+	dx, err := apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1])
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +71,12 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	if o.TransW {
 		left, right = dy, in[0]
 	}
-	dw, err := apply(rowOuter[F]{}, left, right)
+	dw, err := apply(rowOuter[F]{o.operands}, left, right)
 	return G.Nodes{dx, dw}, err
 }
 
 // rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P).
-type rowOuter[F kernel.Float] struct{}
+type rowOuter[F kernel.Float] struct{ operands }
 
 func (rowOuter[F]) spec() (string, []arg) { return "RowOuter", named("a", "b") }
 
@@ -94,26 +84,29 @@ func (rowOuter[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{last(in[0]), last(in[1])}, nil
 }
 
-func (rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, p := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
-	kernel.Gemm(kernel.Trans, kernel.NoTrans, m, p, rows,
+	kernel.GemmOf(o.kernel(), kernel.Trans, kernel.NoTrans, m, p, rows,
 		1, floats[F](in[0]), m, floats[F](in[1]), p, 0, floats[F](out), p)
 	return nil
 }
 
 // C = Σ aᵀ·b:  da = b·dCᵀ, db = a·dC.
-func (rowOuter[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
-	da, err := apply(rowProduct[F]{TransW: true}, in[1], dc)
+func (o rowOuter[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
+	da, err := apply(rowProduct[F]{o.operands, true}, in[1], dc)
 	if err != nil {
 		return nil, err
 	}
-	db, err := apply(rowProduct[F]{}, in[0], dc)
+	db, err := apply(rowProduct[F]{o.operands, false}, in[0], dc)
 	return G.Nodes{da, db}, err
 }
 
 // batchProduct is op(a)·op(b) for each pair of matrices in the leading axes.
-type batchProduct[F kernel.Float] struct{ TransA, TransB bool }
+type batchProduct[F kernel.Float] struct {
+	operands
+	TransA, TransB bool
+}
 
 func (o batchProduct[F]) spec() (string, []arg) {
 	if o.TransB && !o.TransA {
@@ -158,7 +151,7 @@ func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, n := lastTwo(in[0].Shape(), o.TransA)
 	p := last(out.Shape())
 	batch := out.Shape().TotalSize() / (m * p)
-	kernel.GemmStrided(batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, p, n,
+	kernel.GemmStridedOf(o.kernel(), batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, p, n,
 		1, floats[F](in[0]), last(in[0].Shape()), m*n, floats[F](in[1]), last(in[1].Shape()), n*p,
 		0, floats[F](out), p, m*p)
 	return nil
@@ -170,17 +163,17 @@ func (o batchProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	var da, db *G.Node
 	var err error
 	if o.TransA {
-		da, err = apply(batchProduct[F]{o.TransB, true}, b, dc)
+		da, err = apply(batchProduct[F]{o.operands, o.TransB, true}, b, dc)
 	} else {
-		da, err = apply(batchProduct[F]{false, !o.TransB}, dc, b)
+		da, err = apply(batchProduct[F]{o.operands, false, !o.TransB}, dc, b)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.TransB {
-		db, err = apply(batchProduct[F]{true, o.TransA}, dc, a)
+		db, err = apply(batchProduct[F]{o.operands, true, o.TransA}, dc, a)
 	} else {
-		db, err = apply(batchProduct[F]{!o.TransA, false}, a, dc)
+		db, err = apply(batchProduct[F]{o.operands, !o.TransA, false}, a, dc)
 	}
 	return G.Nodes{da, db}, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/kernel"
 
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
@@ -100,8 +101,12 @@ func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 	return apply(f64, in...)
 }
 
-// apply checks the arguments and adds the op to the graph.
+// apply checks the arguments and adds the op to the graph. Without the kernels that the environment asks for there is
+// no op.
 func apply(b body, in ...*G.Node) (*G.Node, error) {
+	if err := kernel.Err(); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
 	name, args := b.spec()
 	if err := checkArgs(name, args, in); err != nil {
 		return nil, err
@@ -120,6 +125,11 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	}
 	if _, ok := b.(interface{ isIndices() }); ok {
 		dt = tensor.Int
+	}
+	if b, ok := b.(interface{ precision() Precision }); ok {
+		if err := b.precision().check(name+": ", dt); err != nil {
+			return nil, err
+		}
 	}
 	out, err := b.shape(shapes)
 	if err != nil {

@@ -3,19 +3,47 @@ package graph_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"attention/graph"
 	"attention/graph/gradcases"
+	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
+
+// TestKernelsNotHad: in a process whose environment asks for kernels that there are none of, every function returns
+// that error.
+func TestKernelsNotHad(t *testing.T) {
+	if os.Getenv(kernel.Variable) == "sse" {
+		g := G.NewGraph()
+		x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 2), G.WithName("x"))
+		for _, apply := range []func(*G.Node) (*G.Node, error){
+			graph.Softmax,
+			func(x *G.Node) (*G.Node, error) { return graph.MatMul(x, x) },
+		} {
+			_, err := apply(x)
+			require.ErrorContains(t, err, `graph: ATTENTION_KERNELS: got "sse", want go`)
+		}
+		_, err := machine.New(G.Must(G.Mul(x, x)))
+		require.ErrorContains(t, err, `machine: ATTENTION_KERNELS: got "sse", want go`)
+		return
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKernelsNotHad$", "-test.v")
+	child.Env = append(os.Environ(), kernel.Variable+"=sse")
+	printed, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	require.Contains(t, string(printed), "--- PASS: TestKernelsNotHad")
+}
 
 // opCase is one op of the package with inputs whose sizes are different primes.
 // Names that the scripts in testdata/torch have too stand for the same op there.

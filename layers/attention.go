@@ -177,6 +177,7 @@ func (s *step) attention() graph.AttentionConfig {
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
 		Mask: s.mask(), Renormalize: c.Renormalize, Bias: s.in.Bias, RelativeBias: s.relativeBias(),
 		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
+		Precision: s.b.precision,
 	}
 }
 

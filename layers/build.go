@@ -43,6 +43,7 @@ type Build struct {
 	calls      []*AttentionCall
 	hooks      []StepHook
 	checkpoint bool // whether blocks are marked
+	precision  graph.Precision
 	steps      expr.Formula
 }
 

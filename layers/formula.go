@@ -39,9 +39,9 @@ func (f *formula) optional(p Param) *G.Node {
 // linear returns x·weightᵀ + bias, or x·weight + bias if transposed. A nil bias is none.
 func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
 	if !transposed {
-		return f.Of(graph.Linear(x, weight, bias))
+		return f.Of(f.b.precision.Linear(x, weight, bias))
 	}
-	y := f.Of(graph.MatMul(x, weight))
+	y := f.Of(f.b.precision.MatMul(x, weight))
 	if bias != nil {
 		y = f.Of(graph.Add(y, bias))
 	}
@@ -51,6 +51,7 @@ func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
 // gradientsAlong returns the config of a loss of the product of what was built so far and a
 // weight: in a Train graph it makes the gradients that will be asked for.
 func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig) {
+	c.Precision = f.b.precision
 	if f.b.Mode() == Train {
 		c.WithX, c.WithWeight = len(f.b.Learnables()) > 0, !f.b.params.Frozen(weight.name)
 	}

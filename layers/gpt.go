@@ -135,5 +135,5 @@ func (m *GPT) transform(f *formula, ids, positions, start *G.Node, cache GPTCach
 
 // score returns the logits (…, V) of vectors (…, E).
 func (m *GPT) score(f *formula, x *G.Node) *G.Node {
-	return f.Of(graph.Linear(x, f.node(m.head.weight), nil))
+	return f.Of(f.b.precision.Linear(x, f.node(m.head.weight), nil))
 }

@@ -154,7 +154,7 @@ func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, er
 	if m.output != nil {
 		return f.result(f.Of(m.output.Forward(b, x)))
 	}
-	return f.result(f.Of(graph.Linear(x, f.node(m.target.weight), nil)))
+	return f.result(f.Of(f.b.precision.Linear(x, f.node(m.target.weight), nil)))
 }
 
 // unpadded returns the mask that hides padding.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"attention/graph"
 	"attention/internal/folder"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
@@ -33,6 +34,7 @@ const (
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
 	kernelsKey   = "kernels"   // kernel.InstructionSet; missing in files of older programs
 	sumsKey      = "sums"      // treeSums; missing in files of older programs
+	precisionKey = "precision" // of products, unless it is full
 	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
 	watchKey     = "watch"     // step of the last record; missing without Loop.WatchTo
@@ -88,6 +90,9 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 		kernelsKey:   kernel.InstructionSet(),
 		sumsKey:      treeSums,
 	}
+	if p := l.step.program.precision; p != graph.FullPrecision {
+		metadata[precisionKey] = p.String()
+	}
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
 	}
@@ -132,7 +137,7 @@ func (l *Loop) checkpoint(source Resumable) (*safetensors.File, error) {
 //
 // Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
 // they are equal too, the coming steps give the same bits as if the run had never
-// stopped, on a processor with the same kernels: see OtherKernels. With a nil source the
+// stopped, with the same kernels: see OtherKernels. With a nil source the
 // file may hold a source's state or none. KeepBest begins anew if the file was saved
 // without.
 func (l *Loop) Restore(path string, source Resumable) error {
@@ -195,7 +200,7 @@ func (l *Loop) restore(r *safetensors.Reader, c checkpointMetadata, source Resum
 	}
 	l.torn = false
 	l.step.taken, l.evaluated, l.notes, l.savedWith = c.step, c.evaluated, c.notes, c.kernels
-	l.savedSums = c.sums
+	l.savedSums, l.savedPrecision = c.sums, c.precision
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/graph"
 	"attention/internal/config"
 )
 
@@ -18,6 +20,7 @@ type checkpointMetadata struct {
 	config          Config
 	source          []byte // nil if there is none
 	kernels, sums   string // "" if it is not known
+	precision       string
 	frozen          []string
 	best            evaluations
 	kept            bool // whether the file has the best parameters
@@ -57,6 +60,7 @@ func readCheckpointMetadata(metadata map[string]string) (c checkpointMetadata, e
 		}
 	}
 	c.kernels, c.sums = metadata[kernelsKey], metadata[sumsKey]
+	c.precision = cmp.Or(metadata[precisionKey], graph.FullPrecision.String())
 	c.config.About, c.notes = withPrefix(metadata, aboutPrefix), withPrefix(metadata, notesPrefix)
 	if state, ok := metadata[sourceKey]; ok {
 		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {

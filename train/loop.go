@@ -67,21 +67,22 @@ type Evaluation struct {
 // Loop trains the parameters of a model step by step. It is not safe for use by
 // several goroutines at once.
 type Loop struct {
-	config    Config
-	params    *layers.Params
-	loss      Loss
-	team      *team
-	step      *Step
-	eval      *program // nil until an evaluation is asked for
-	evaluated int      // steps before the last evaluation of Run
-	best      best
-	savedWith string       // kernels that wrote the checkpoint of Restore, "" if not known
-	savedSums string       // how its program added gradients, "" for an older one
-	saves     *Checkpoints // nil if Run does not save
-	saving    saving
-	watch     *recorder // nil if Run does not record
-	notes     map[string]string
-	torn      bool // Restore has failed while it read
+	config         Config
+	params         *layers.Params
+	loss           Loss
+	team           *team
+	step           *Step
+	eval           *program // nil until an evaluation is asked for
+	evaluated      int      // steps before the last evaluation of Run
+	best           best
+	savedWith      string       // kernels that wrote the checkpoint of Restore, "" if not known
+	savedSums      string       // how its program added gradients, "" for an older one
+	savedPrecision string       // of its products, "" without a checkpoint
+	saves          *Checkpoints // nil if Run does not save
+	saving         saving
+	watch          *recorder // nil if Run does not record
+	notes          map[string]string
+	torn           bool // Restore has failed while it read
 }
 
 // New builds the training graph of loss over the parameters p. It trains those that

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/dense"
 	"attention/layers"
@@ -24,6 +25,7 @@ type program struct {
 	frozen     []string
 	grads      G.Nodes // of params
 	hooks      []layers.StepHook
+	precision  graph.Precision // of the last layers
 	machine    *machine.Machine
 	gradients  gradients
 }
@@ -36,7 +38,8 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 	if err := checkLoss(loss, b); err != nil {
 		return nil, fmt.Errorf("loss: %w", err)
 	}
-	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}, nil
+	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey(),
+		precision: b.Precision()}, nil
 }
 
 // compile plans the machine that computes the loss and, in a Train graph, the gradients.

@@ -84,6 +84,7 @@ func (l *Loop) facts(source Resumable) ([]Fact, error) {
 	}
 	return []Fact{
 		{"kernels", kernel.InstructionSet()},
+		{"precision", l.step.program.precision.String()},
 		{"config", string(settings)},
 		{"model and data", string(about)},
 		{"number of steps taken", fmt.Sprint(l.Steps())},

@@ -32,12 +32,13 @@ func main() {
 // their errors; only main exits.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "attention",
-		Short:         "Trainable attention on Gorgonia",
-		Long:          "attention shows, checks, trains and applies attention layers that are Gorgonia\nexpression graphs.",
-		Version:       program.Version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use:               "attention",
+		Short:             "Trainable attention on Gorgonia",
+		Long:              "attention shows, checks, trains and applies attention layers that are Gorgonia\nexpression graphs.",
+		Version:           program.Version(),
+		PersistentPreRunE: func(*cobra.Command, []string) error { return program.CheckKernels() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")

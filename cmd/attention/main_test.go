@@ -14,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/kernel"
 	"attention/internal/safetensors"
 	"attention/train"
 	"attention/train/text"
@@ -29,7 +30,26 @@ func TestUnknownCommandIsAnError(t *testing.T) {
 func TestVersion(t *testing.T) {
 	printed, _, err := attention(t, "--version")
 	require.NoError(t, err)
-	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+` (go|avx2|avx512)\n$`, printed)
+	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+` (go|avx2|avx512|neon)\n$`, printed)
+}
+
+// TestKernelsOfTheEnvironment: the environment chooses the kernels, and one line tells why it cannot.
+func TestKernelsOfTheEnvironment(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, row := range []struct{ kernels, command, want string }{
+		{kernels: "go", command: "--version", want: "/" + runtime.GOARCH + " go\n$"},
+		{kernels: "go", command: "bench --tokens 4 --width 4 --heads 1 --runs 1", want: "^kernels go, .* GFLOP/s in float32 on "},
+		{kernels: "sse", command: "bench", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
+		{kernels: "sse", command: "train", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
+	} {
+		command := exec.CommandContext(t.Context(), self, strings.Fields(row.command)...)
+		command.Env = append(os.Environ(), programVariable+"=1", kernel.Variable+"="+row.kernels)
+		command.Dir = t.TempDir()
+		printed, err := command.CombinedOutput()
+		require.Equal(t, row.kernels == "go", err == nil, "%s", printed)
+		require.Regexp(t, row.want, string(printed), row.command)
+	}
 }
 
 // Hints can be pasted by whoever started the program by its name, a path or go run.

@@ -35,7 +35,7 @@ var rooms = map[string]string{
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel`,
-	"graph/machine":        `internal/dense internal/stock`,
+	"graph/machine":        `internal/dense internal/kernel internal/stock`,
 	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph graph/machine`,
@@ -60,14 +60,15 @@ var rooms = map[string]string{
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/run": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/term
-		train train/text train/pretrained layers layers/chapter layers/generate
-		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
+		graph train train/text train/pretrained layers layers/chapter layers/generate
+		internal/config internal/folder internal/kernel internal/pattern internal/safetensors
+		internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
 		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
-	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/term
-		train train/text layers layers/chapter graph graph/mask
+	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/kernel`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
@@ -75,7 +76,7 @@ var rooms = map[string]string{
 		layers layers/chapter graph graph/mask`,
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph graph/machine`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,

@@ -41,6 +41,8 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/kernel"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -84,6 +86,9 @@ func New(wanted ...*G.Node) (*Machine, error) {
 		if n == nil || n.Graph() == nil || n.Graph() != wanted[0].Graph() {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
+	}
+	if err := kernel.Err(); err != nil {
+		return nil, fmt.Errorf("machine: %w", err)
 	}
 	m := &Machine{}
 	m.plan(wanted)

@@ -22,11 +22,13 @@ type Attention struct {
 	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
 	Unbiased int                         // the last keys, to which no bias and no relative bias is added
 	Dropout  WeightDropout
-	QueryAt  HeadLayout // of q (B,H,T,D) and its gradient
-	KeyAt    HeadLayout // of k (B,K,S,D) and its gradient
-	ValueAt  HeadLayout // of v (B,K,S,DV) and its gradient
-	OutputAt HeadLayout // of the output (B,H,T,DV) and its gradient
-	BiasAt   BiasLayout // of the bias, broadcast to (B,H,T,S−Unbiased), and its gradient
+	// Precision of q, k and v, and in the backward of the output's gradient, in all products. That of float64 is Full.
+	Precision Precision
+	QueryAt   HeadLayout // of q (B,H,T,D) and its gradient
+	KeyAt     HeadLayout // of k (B,K,S,D) and its gradient
+	ValueAt   HeadLayout // of v (B,K,S,DV) and its gradient
+	OutputAt  HeadLayout // of the output (B,H,T,DV) and its gradient
+	BiasAt    BiasLayout // of the bias, broadcast to (B,H,T,S−Unbiased), and its gradient
 	// Of the relative bias and its gradient: that of query t and key s lies at h·Head + t − s + Zero.
 	RelativeAt RelativeLayout
 }

@@ -31,6 +31,14 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
 	}
 	checkAdded(a, &grad, " gradient")
+	if a.Precision == BFloat16 {
+		full := *a
+		full.Precision = Full
+		rounded, of, done := roundedOperands(in, dout)
+		AttentionBackward(&full, grad, of, out, lse, rounded)
+		done()
+		return
+	}
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)

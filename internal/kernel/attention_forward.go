@@ -18,6 +18,14 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 
 // attend is AttentionForward, with statistics unless they are nil.
 func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV[F]) {
+	if a.Precision == BFloat16 {
+		full := *a
+		full.Precision = Full
+		rounded, _, done := roundedOperands(in, nil)
+		attend(&full, out, lse, stats, rounded)
+		done()
+		return
+	}
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)

@@ -149,6 +149,14 @@ var weightTilePools = pools{
 // overWeights calls task for the tasks [0,n), each worker with tiles of its own.
 func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	task func(r *attentionRun[F], w *weightTiles[F], task int)) {
+	if a.Precision == BFloat16 {
+		full := *a
+		full.Precision = Full
+		rounded, _, done := roundedOperands(QKV[F]{in.Q, in.K, nil, in.Bias, in.Relative, in.Sinks}, nil)
+		overWeights(&full, lse, rounded, n, task)
+		done()
+		return
+	}
 	runs, tiles := poolOf[F](&attentionRuns), poolOf[F](&weightTilePools)
 	r := runs.Get().(*attentionRun[F])
 	r.begin(a, in, nil, lse)

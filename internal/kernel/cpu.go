@@ -10,8 +10,8 @@ const (
 	pathNEON
 )
 
-// chosenPath is the best path of this processor. Only tests change it.
-var chosenPath = bestPath()
+// chosenPath is the path of all kernels: the processor's best, or what the environment asks for. Only tests change it.
+var chosenPath = chosen.path
 
 func (p path) String() string {
 	switch p {
@@ -25,8 +25,8 @@ func (p path) String() string {
 	return "go"
 }
 
-// InstructionSet returns the name of the kernels that this processor runs: "avx512", "avx2",
-// "neon" or "go".
+// InstructionSet returns the name of the kernels that this process runs: "avx512", "avx2",
+// "neon" or "go". They are the best of this processor unless Variable asks for others.
 func InstructionSet() string { return chosenPath.String() }
 
 // tileShape returns the height of the tallest tile and the elements of a vector; a tile is two vectors wide.

@@ -2,19 +2,34 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
+import (
+	"strings"
+
+	"golang.org/x/sys/cpu"
+)
 
 // multipliesQuads reports whether the AVX-512 of this processor multiplies 64-bit integers.
 var multipliesQuads = cpu.X86.HasAVX512DQ
 
-// bestPath asks the processor, and whether the operating system saves the registers, which x/sys/cpu includes in its
+// builtPaths are the paths in assembly, best first.
+var builtPaths = []path{pathAVX512, pathAVX2}
+
+// lacked asks the processor, and whether the operating system saves the registers, which x/sys/cpu includes in its
 // answers. The AVX-512 kernels need F and, for masks made with BZHI, BMI2.
-func bestPath() path {
-	switch {
-	case cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2:
-		return pathAVX512
-	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return pathAVX2
+func lacked(p path) string {
+	var missing []string
+	for _, f := range []struct {
+		name      string
+		has, need bool
+	}{
+		{"AVX2", cpu.X86.HasAVX2, true},
+		{"FMA", cpu.X86.HasFMA, true},
+		{"BMI2", cpu.X86.HasBMI2, p == pathAVX512},
+		{"AVX512F", cpu.X86.HasAVX512F, p == pathAVX512},
+	} {
+		if f.need && !f.has {
+			missing = append(missing, f.name)
+		}
 	}
-	return pathGo
+	return strings.Join(missing, " and ")
 }

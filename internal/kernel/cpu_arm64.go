@@ -4,10 +4,13 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// bestPath asks the processor. All that run Go have Advanced SIMD, which is also called NEON.
-func bestPath() path {
+// builtPaths are the paths in assembly, best first.
+var builtPaths = []path{pathNEON}
+
+// lacked asks the processor. All that run Go have Advanced SIMD, which is also called NEON.
+func lacked(path) string {
 	if cpu.ARM64.HasASIMD {
-		return pathNEON
+		return ""
 	}
-	return pathGo
+	return "ASIMD"
 }

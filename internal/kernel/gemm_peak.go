@@ -28,19 +28,19 @@ func PeakFMA[F Float](about time.Duration) float64 {
 	return best
 }
 
-// fmaLoopGo keeps eight sums going.
+// fmaLoopGo keeps eight chains going. Each has a product of its own: of one that all share only one would be computed.
 func fmaLoopGo[F Float](n int) {
 	var s0, s1, s2, s3, s4, s5, s6, s7 F
 	x, y := F(n&1), F(n&3)
 	for range n {
-		s0 += x * y
-		s1 += x * y
-		s2 += x * y
-		s3 += x * y
-		s4 += x * y
-		s5 += x * y
-		s6 += x * y
-		s7 += x * y
+		s0 = s0*x + y
+		s1 = s1*x + y
+		s2 = s2*x + y
+		s3 = s3*x + y
+		s4 = s4*x + y
+		s5 = s5*x + y
+		s6 = s6*x + y
+		s7 = s7*x + y
 	}
 	runtime.KeepAlive(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7)
 }

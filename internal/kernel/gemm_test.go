@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,14 +17,13 @@ func onPath(t testing.TB, p path) {
 	t.Cleanup(func() { chosenPath = before })
 }
 
-// paths are all that this processor can run.
+// paths are all that this processor can run, plain Go first.
 func paths() []path {
-	if bestPath() == pathNEON {
-		return []path{pathGo, pathNEON}
-	}
-	var all []path
-	for p := range bestPath() + 1 {
-		all = append(all, p)
+	all := []path{pathGo}
+	for _, p := range slices.Backward(builtPaths) {
+		if lacked(p) == "" {
+			all = append(all, p)
+		}
 	}
 	return all
 }

@@ -8,7 +8,8 @@ type LinearLoss[F Float] struct {
 	Targets Targets[F]
 	Divisor float64 // of the gradients
 	Logits  []F     // room for LogitsAtOnce
-	DX, DW  []F     // where the gradients of the sum of the losses, divided, go; nil for none
+	Precision
+	DX, DW []F // where the gradients of the sum of the losses, divided, go; nil for none
 }
 
 // manyLogits is how many logits are worth to be computed in blocks of rows.
@@ -51,17 +52,17 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
 	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
 	t.IDs = t.IDs[lo:hi]
-	Gemm(NoTrans, Trans, rows, cols, width, 1, x, width, l.W, width, 0, logits, cols)
+	GemmOf(l.Precision, NoTrans, Trans, rows, cols, width, 1, x, width, l.W, width, 0, logits, cols)
 	sum := SumCrossEntropy(logits, t)
 	if l.DX == nil && l.DW == nil {
 		return sum
 	}
 	CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
 	if l.DX != nil {
-		Gemm(NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0, l.DX[lo*width:hi*width], width)
+		GemmOf(l.Precision, NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0, l.DX[lo*width:hi*width], width)
 	}
 	if l.DW != nil {
-		Gemm(Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
+		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
 	}
 	return sum
 }

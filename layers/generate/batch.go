@@ -17,6 +17,7 @@ type Batch struct {
 	cache    layers.GPTCache
 	capacity int
 	slide    bool
+	products graph.Precision
 	texts    []batchText
 	chunks   keptChunks[*batchChunk]
 }
@@ -51,7 +52,7 @@ func NewBatch(m *layers.GPT, n int, c Config) (*Batch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, texts: make([]batchText, n)}
+	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision, texts: make([]batchText, n)}
 	for i := range g.texts {
 		g.texts[i].sampler = newSampler(c, vocab)
 		c.Seed++

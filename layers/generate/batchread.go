@@ -108,6 +108,7 @@ func (c *batchChunk) length() int { return len(c.window) / len(c.starts) }
 func (g *Batch) compile(T int) (*batchChunk, error) {
 	B, c := len(g.texts), new(batchChunk)
 	b := layers.NewBuild(g.model.Params(), layers.Eval)
+	b.SetPrecision(g.products)
 	in := make(G.Nodes, 3)
 	for i, x := range []struct {
 		name  string

@@ -25,6 +25,7 @@ type cachedReader struct {
 	cache    layers.GPTCache // of its first tokens; of all, unless reading has failed
 	capacity int
 	slide    bool
+	products graph.Precision
 	chunks   keptChunks[*chunk]
 }
 
@@ -37,7 +38,7 @@ func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide}
+	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision}
 	_, err = r.chunks.of(1, r.compile) // finds errors of the model now
 	return r, err
 }
@@ -108,6 +109,7 @@ func (r *cachedReader) compile(n int) (*chunk, error) {
 	defer stock.Building.Unlock()
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
+	b.SetPrecision(r.products)
 	var err error
 	if c.ids, c.window, err = intInput(b, "ids", n); err != nil {
 		return nil, err

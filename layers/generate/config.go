@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"math"
 
+	"attention/graph"
 	"attention/internal/config"
 	"attention/layers"
 )
 
 // Config is how tokens are drawn. The zero value takes the most likely token each time.
 type Config struct {
-	Capacity  int  // tokens of the text that a cache has room for; 0 means the model's ContextLength
-	Slide     bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
-	VocabSize int  // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
+	Capacity int  // tokens of the text that a cache has room for; 0 means the model's ContextLength
+	Slide    bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
+	// Precision of the model's products; see layers.Build.SetPrecision.
+	Precision graph.Precision
+	VocabSize int // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
 
 	Temperature float64 // scores are divided by it; 0 means the most likely token, always
 	TopK        int     // only the TopK most likely tokens are drawn; 0 means all

@@ -66,7 +66,7 @@ func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if m == nil {
 		return nil, errors.New("generate: model: got nil, want one")
 	}
-	r, vocab, err := newWindowReader(m, context)
+	r, vocab, err := newWindowReader(m, context, c.Precision)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/graph"
 	"attention/graph/machine"
 	"attention/layers"
 	"attention/layers/generate"
@@ -240,4 +241,32 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 	require.NoError(t, g.Prompt(ctx, []int{1}))
 	_, err = g.Next(ctx)
 	require.EqualError(t, err, "generate: logits: got NaN for id 0, want numbers: are the weights finite?")
+}
+
+// TestPrecision: a model in bfloat16 has scores near those in float32, and other ones, with a cache, without and in a
+// batch.
+func TestPrecision(t *testing.T) {
+	t.Setenv("ATTENTION_BF16", "emulated")
+	_, m := small(t, tensor.Float32, config)
+	text := ids(9, 13)
+	generators := map[string]func(c generate.Config) (*generate.Generator, error){
+		"cache":    func(c generate.Config) (*generate.Generator, error) { return generate.New(m, c) },
+		"no cache": func(c generate.Config) (*generate.Generator, error) { return generate.NewWithoutCache(m, 9, c) },
+	}
+	for name, make := range generators {
+		var logits [2][]float64
+		for i, p := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
+			g, err := make(generate.Config{Precision: p})
+			require.NoError(t, err)
+			require.NoError(t, g.Prompt(ctx, text))
+			logits[i] = g.Logits()
+		}
+		require.NotEqual(t, logits[0], logits[1], name)
+		require.InDeltaSlice(t, logits[0], logits[1], 0.05, name)
+	}
+	_, err := generate.NewBatch(m, 2, generate.Config{Precision: 5})
+	require.ErrorContains(t, err, "precision: got Precision(5)")
+	_, double := small(t, tensor.Float64, config)
+	_, err = generate.New(double, generate.Config{Precision: graph.BFloat16})
+	require.ErrorContains(t, err, "precision: got bf16 of float64, want it of float32")
 }

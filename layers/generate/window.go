@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/stock"
 	"attention/layers"
@@ -21,11 +22,12 @@ type windowReader struct {
 	machine *machine.Machine
 }
 
-func newWindowReader(m Model, context int) (r *windowReader, vocab int, err error) {
+func newWindowReader(m Model, context int, p graph.Precision) (r *windowReader, vocab int, err error) {
 	stock.Building.Lock()
 	defer stock.Building.Unlock()
 	r = new(windowReader)
 	b := layers.NewBuild(m.Params(), layers.Eval)
+	b.SetPrecision(p)
 	ids, window, err := intInput(b, "ids", context)
 	if err != nil {
 		return nil, 0, err

@@ -46,7 +46,9 @@ COLUMNS, and the fields of --json:
   GFLOP/S   flop_per_second: flop / seconds
   PEAK      peak_flop_per_second: what as many cores do at best in multiply-adds
             that touch no memory, measured in the same process after the runs;
-            the column is the ratio
+            the column is the ratio. cores is how many, kernels their
+            instruction set, passed_over a list of faster kernels, each with
+            its name and why it is not used; all on the first line
   MIB       peak_rss_bytes: the most memory the process had in use, all that
             belongs to it included; 0 where the system does not tell`
 

@@ -5,11 +5,10 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/graph/machine"
-	"attention/internal/kernel"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -41,7 +40,7 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	return &result{
 		Name: w.name(), work: w, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
 		Seconds: seconds, SecondsMin: slices.Min(took), PeakRSS: memory,
-		Flop: flop, FlopPerSecond: float64(flop) / seconds, PeakFlopPerSecond: peakFlop(w.elementType()),
+		Flop: flop, FlopPerSecond: float64(flop) / seconds, Kernels: measureKernels(w),
 	}, nil
 }
 
@@ -133,22 +132,7 @@ func median(x []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// peakFlop returns the most floating-point operations per second that the threads reach
-// together, in multiply-adds without memory access.
-func peakFlop(dt tensor.Dtype) float64 {
-	measure := kernel.PeakFMA[float32]
-	if dt == tensor.Float64 {
-		measure = kernel.PeakFMA[float64]
-	}
-	each := make([]float64, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
-	var done sync.WaitGroup
-	for i := range each {
-		done.Go(func() { each[i] = measure(100 * time.Millisecond) })
-	}
-	done.Wait()
-	sum := 0.0
-	for _, one := range each {
-		sum += one
-	}
-	return sum
+// measureKernels measures the most that the threads do together in the work's type.
+func measureKernels(w work) program.Kernels {
+	return program.MeasureKernels(w.Dtype, 100*time.Millisecond)
 }

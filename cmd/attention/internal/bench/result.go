@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 )
 
@@ -12,14 +13,14 @@ import (
 type result struct {
 	Name string `json:"name"`
 	work
-	Threads           int     `json:"threads"`
-	Runs              int     `json:"runs"`
-	Seconds           float64 `json:"seconds"` // median of the runs
-	SecondsMin        float64 `json:"seconds_min"`
-	PeakRSS           int     `json:"peak_rss_bytes"` // of the process; 0 if unknown
-	Flop              int     `json:"flop"`
-	FlopPerSecond     float64 `json:"flop_per_second"` // at the median
-	PeakFlopPerSecond float64 `json:"peak_flop_per_second"`
+	Threads       int     `json:"threads"`
+	Runs          int     `json:"runs"`
+	Seconds       float64 `json:"seconds"` // median of the runs
+	SecondsMin    float64 `json:"seconds_min"`
+	PeakRSS       int     `json:"peak_rss_bytes"` // of the process; 0 if unknown
+	Flop          int     `json:"flop"`
+	FlopPerSecond float64 `json:"flop_per_second"` // at the median
+	program.Kernels
 }
 
 // printer prints each result as a row of a table or a line of JSON.
@@ -39,6 +40,9 @@ func (p *printer) print(r *result) error {
 		giga    = 1e9
 	)
 	if p.rows == 0 {
+		if _, err := io.WriteString(p.out, term.Fill("kernels ", r.Phrases(r.Dtype)...)+"\n"); err != nil {
+			return err
+		}
 		head := fmt.Sprintf(columns, "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB")
 		if _, err := io.WriteString(p.out, term.Row(fmt.Sprintf("WORK (threads: %d)", r.Threads), name, head)); err != nil {
 			return err
@@ -51,7 +55,7 @@ func (p *printer) print(r *result) error {
 	}
 	row := fmt.Sprintf(columns, fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", r.SecondsMin),
 		fmt.Sprintf("%.3g", float64(r.Flop)/giga), fmt.Sprintf("%.3g", r.FlopPerSecond/giga),
-		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.PeakFlopPerSecond), memory)
+		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.Peak), memory)
 	_, err := io.WriteString(p.out, term.Row(r.Name, name, row))
 	return err
 }

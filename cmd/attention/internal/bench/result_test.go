@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/program"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,6 +23,7 @@ func TestBenchJSON(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "\n"))
 	var fields map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &fields))
+	delete(fields, "passed_over") // as the processor and the environment have it
 	measured := map[string]float64{}
 	for _, name := range []string{"seconds", "seconds_min", "peak_rss_bytes", "flop_per_second", "peak_flop_per_second"} {
 		measured[name] = fields[name].(float64)
@@ -29,6 +32,7 @@ func TestBenchJSON(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "width": 6.0, "heads": 3.0, "kv_heads": 3.0,
 		"causal": true, "mode": "forward", "dtype": "float32", "threads": 1.0, "runs": 3.0,
+		"cores": 1.0, "kernels": kernel.InstructionSet(),
 		"flop": 4.0*2*14*6*6 + 4*2*(2*3*28),
 	}, fields)
 	require.Positive(t, measured["seconds_min"])
@@ -45,16 +49,21 @@ func TestBenchTable(t *testing.T) {
 		"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--dtype", "float64", "--threads", "3")
 	require.NoError(t, err)
 	require.Regexp(t, `^
+kernels (\w+), \S+ GFLOP/s in float64 on \d cores?
+
 WORK \(threads: 3\)                   SECONDS    LEAST    GFLOP GFLOP/S PEAK   MIB
 B2 T7 E6 H3 float64 forward-backward
  {34} +\S+ +\S+ +\S+ +\S+ +\d+% +(\d+|-)
 $`, "\n"+out)
 
 	var b strings.Builder
-	r := &result{Name: "name", Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9,
-		FlopPerSecond: 20e9, PeakFlopPerSecond: 40e9}
+	r := &result{Name: "name", work: work{Dtype: "float32"}, Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9,
+		FlopPerSecond: 20e9, Kernels: program.Kernels{Name: "avx2", Cores: 2, Peak: 40e9,
+			PassedOver: []kernel.PassedOver{{Name: "avx512", Why: "a reason"}}}}
 	require.NoError(t, (&printer{out: &b}).print(r))
-	_, row, _ := strings.Cut(b.String(), "\n")
+	head, table, _ := strings.Cut(b.String(), "\n\n")
+	require.Equal(t, "kernels avx2, 40 GFLOP/s in float32 on 2 cores; avx512 passed over: a reason", head)
+	_, row, _ := strings.Cut(table, "\n")
 	require.Equal(t, []string{"name", "0.25", "0.125", "5", "20", "50%", "2"}, strings.Fields(row))
 }
 

@@ -55,7 +55,8 @@ func runVariants(ctx context.Context, out io.Writer, o options, w work) error {
 	if o.json {
 		return nil
 	}
-	_, err := io.WriteString(out, chart(w, all))
+	kernels := term.Fill("kernels ", measureKernels(w).Phrases(w.Dtype)...)
+	_, err := io.WriteString(out, kernels+"\n"+chart(w, all))
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/graph"
 	"attention/layers/generate"
 	"attention/train/text"
 
@@ -27,6 +28,7 @@ type command struct {
 	samples, tokens   int
 	sampling          generate.Config
 	weights           string
+	precision         string
 	stats             bool
 }
 
@@ -59,13 +61,18 @@ func New() *cobra.Command {
 		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
+	f.StringVar(&c.precision, "precision", "full",
+		"`precision` of the operands of products: full, or bf16, of float32 where that is faster")
 	f.StringVar(&c.weights, "weights", "",
 		"write the attention weights of every layer over prompt and text to this safetensors `file`")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
 	return cmd
 }
 
-func (c *command) validate() error {
+func (c *command) validate() (err error) {
+	if c.sampling.Precision, err = graph.ParsePrecision(c.precision); err != nil {
+		return fmt.Errorf("--precision: got %.40q, want full or bf16", c.precision)
+	}
 	switch {
 	case c.model == "":
 		return errors.New("--model: missing, want the folder of a model")
@@ -92,6 +99,9 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	m, err := run.Open(c.model)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
+	}
+	if err := run.CheckPrecision(c.sampling.Precision, m.Model.Params().Dtype()); err != nil {
+		return err
 	}
 	prompts, err := c.promptIDs(m)
 	if err != nil {

@@ -177,3 +177,15 @@ func TestGenerateInterrupted(t *testing.T) {
 	require.NoError(t, broken(syscall.EPIPE))
 	require.ErrorContains(t, broken(syscall.ENOSPC), "generate: printing: ")
 }
+
+// TestGeneratePrecision: bf16 is taken where the environment allows it, and refused in one line.
+func TestGeneratePrecision(t *testing.T) {
+	args := []string{"--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--prompt", "ab", "--tokens", "3", "--precision"}
+	t.Setenv("ATTENTION_BF16", "emulated")
+	require.NotEmpty(t, mustGenerate(t, append(args, "bf16")...))
+	_, _, err := generated(context.Background(), append(args, "fp8")...)
+	require.EqualError(t, err, `--precision: got "fp8", want full or bf16`)
+	t.Setenv("ATTENTION_BF16", "")
+	_, _, err = generated(context.Background(), append(args, "bf16")...)
+	require.ErrorContains(t, err, "--precision: bf16: got ")
+}

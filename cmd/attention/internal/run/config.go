@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"attention/graph"
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/train"
 	"attention/train/text"
 
@@ -27,6 +29,7 @@ type Config struct {
 	Init        *TextSource             `json:"init,omitempty"`   // the initial weights; nil for new ones
 	Freeze      []string                `json:"freeze,omitempty"` // patterns of parameters that stay as they are
 	Dtype       string                  `json:"dtype"`
+	Precision   string                  `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                     `json:"batch"`
 	Order       string                  `json:"order"`            // of the windows to train on
 	Epochs      int                     `json:"epochs,omitempty"` // passes over whole windows; 0: anywhere
@@ -39,6 +42,8 @@ type Config struct {
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
+	// Kernels are those that trained last, a record and no setting: other ones give other last digits.
+	Kernels string `json:"kernels,omitempty"`
 }
 
 // SampleConfig describes the text that a run prints at its end.
@@ -100,6 +105,9 @@ func (c Config) Validate() error {
 // ValidateModel returns an error for the first wrong field among those needed to use the model.
 func (c Config) ValidateModel() error {
 	_, err := c.TensorType()
+	if err == nil {
+		_, err = c.ProductPrecision()
+	}
 	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), err)
 }
 
@@ -112,6 +120,18 @@ func (c Config) TensorType() (tensor.Dtype, error) {
 		return tensor.Float64, nil
 	}
 	return tensor.Dtype{}, config.OneOf(c, "Dtype", c.Dtype, "float32", "float64")
+}
+
+// ProductPrecision returns the precision of the products.
+func (c Config) ProductPrecision() (graph.Precision, error) {
+	p, err := graph.ParsePrecision(cmp.Or(c.Precision, "full"))
+	if err != nil {
+		return p, config.OneOf(c, "Precision", c.Precision, "full", "bf16")
+	}
+	if p != graph.FullPrecision && c.Dtype != "float32" {
+		return p, config.Errorf(c, "Precision", "got %v of %s, want it of float32", p, c.Dtype)
+	}
+	return p, nil
 }
 
 func (c Config) validateSources() error {
@@ -174,8 +194,9 @@ func (c Config) withText(k *Corpus) (Config, error) {
 	return c, c.Validate()
 }
 
-// Write writes config.json to the folder.
+// Write writes config.json to the folder, with the kernels of this process.
 func (c Config) Write(f *Folder) error {
+	c.Kernels = kernel.InstructionSet()
 	return f.Write(ConfigFile, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

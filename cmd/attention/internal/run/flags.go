@@ -74,6 +74,8 @@ func flags() []flag {
 		{name: "residual-dropout", paths: []string{"model.resid_pdrop"},
 			usage: probability + "of dropping an output of a gpt's attention or MLP (default --dropout)"},
 		{name: "dtype", paths: []string{"dtype"}, usage: "element `type`: float32 or float64"},
+		{name: "precision", paths: []string{"precision"},
+			usage: "`precision` of the operands of products: full, or bf16, of float32 where that is faster", resumed: true},
 
 		{name: "steps", paths: []string{"training.steps"}, usage: "training steps", resumed: true},
 		{name: "batch", paths: []string{"batch"},

@@ -55,7 +55,8 @@ type Session struct {
 	End     time.Time `json:"end,omitzero"`
 	State   string    `json:"state"`
 	Error   string    `json:"error,omitempty"`
-	Program string    `json:"program"` // version
+	Program string    `json:"program"`           // version
+	Kernels string    `json:"kernels,omitempty"` // their measured peak, and what was passed over
 	Command string    `json:"command"`
 	From    int       `json:"from_step"`
 	To      int       `json:"to_step"`

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/term"
+	"attention/graph"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
@@ -26,7 +27,11 @@ func (r *training) printHead() {
 	}
 	r.print("text", term.Line(config.Text.Name)+":", fmt.Sprintf("%d %s,", len(c.Training), c.Unit()),
 		fmt.Sprintf("and %d for validation;", len(c.Validation)), fmt.Sprintf("%d %s", c.Tokenizer.Len(), kinds))
-	r.print("model", append(strings.SplitAfter(r.model.String()+", "+config.Dtype+":", ", "), r.countPhrases()...)...)
+	numbers := config.Dtype
+	if r.precision != graph.FullPrecision {
+		numbers += ", products of " + r.precision.String()
+	}
+	r.print("model", append(strings.SplitAfter(r.model.String()+", "+numbers+":", ", "), r.countPhrases()...)...)
 	if config.Init != nil {
 		r.print("", "begins with the weights of "+term.Line(config.Init.Name))
 	}
@@ -37,6 +42,7 @@ func (r *training) printHead() {
 	}
 	r.print("solver", r.solverPhrases()...)
 	r.print("memory", r.memoryPhrases()...)
+	r.print("kernels", r.kernels.Phrases(config.Dtype)...)
 	r.printProcesses()
 	r.print("folder", r.folder.Path)
 	if r.page.server != nil {

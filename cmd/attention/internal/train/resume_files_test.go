@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +27,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
-	const only = ", want only --text, --steps, --checkpoint-activations, --head-stats, --patience, --min-delta, --save-every, --keep, --prompt, " +
+	const only = ", want only --text, --precision, --steps, --checkpoint-activations, --head-stats, --patience, --min-delta, --save-every, --keep, --prompt, " +
 		"--sample: " +
 		"the run's config.json has the rest"
 	requireError := func(want string, args ...string) {
@@ -127,17 +129,42 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 func TestTrainResumesWithOtherKernels(t *testing.T) {
 	folderOf, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	checkpoint := filepath.Join(folderOf, run.CheckpointsFolder, "step-00000010.safetensors")
-	require.NotContains(t, resume(t, checkpoint), "kernels")
+	require.NotContains(t, resume(t, checkpoint), "checkpoint was")
 	f, err := safetensors.ReadFile(checkpoint)
 	require.NoError(t, err)
 	f.Metadata["kernels"] = "neon\x1b"
 	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
-	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not this processor's: " +
+	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not \"" +
+		kernel.InstructionSet() + "\": " +
 		"bits may differ from those of a run that never stopped\n"
 	require.Contains(t, resume(t, checkpoint), note)
 	delete(f.Metadata, "kernels") // as an older program wrote it
 	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
-	require.NotContains(t, resume(t, checkpoint), "kernels")
+	require.NotContains(t, resume(t, checkpoint), "checkpoint was")
+}
+
+// TestTrainRecordsKernels: config.json has the name of the kernels that trained last, which resuming only writes, and
+// report.json also what was measured.
+func TestTrainRecordsKernels(t *testing.T) {
+	folder, printed := tinyRun(t)
+	line := "\nkernels   " + kernel.InstructionSet() + ", "
+	require.Contains(t, printed, line)
+	path := filepath.Join(folder, run.ConfigFile)
+	config, err := os.ReadFile(path)
+	require.NoError(t, err)
+	own := fmt.Sprintf("\"kernels\": %q", kernel.InstructionSet())
+	require.Equal(t, 1, strings.Count(string(config), own))
+	other := strings.Replace(string(config), own, `"kernels": "sve"`, 1)
+	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
+	require.Contains(t, resume(t, folder), line)
+	again, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(config), string(again))
+	report, err := run.ReadReport(folder)
+	require.NoError(t, err)
+	for _, s := range report.Sessions {
+		require.Regexp(t, "^"+kernel.InstructionSet()+`, \S+ GFLOP/s in float32 on \d+ cores?`, s.Kernels)
+	}
 }
 
 // A run whose checkpoints are lost does not start over and overwrite what it has learnt.

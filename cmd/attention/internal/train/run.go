@@ -9,6 +9,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/graph"
 	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
@@ -38,6 +39,8 @@ type training struct {
 	tabled     bool              // whether the head of the table of losses is printed
 	command    string            // the command line
 	report     run.Report
+	kernels    program.Kernels
+	precision  graph.Precision
 	clip       *layers.QKClip // nil without --qk-clip
 	page       *page          // nil without --view
 	progress   *term.Progress
@@ -118,6 +121,12 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*
 		return nil, err
 	}
 	r := &training{config: config, corpus: c, processes: p, out: term.NewOutput(w, "train")}
+	if r.precision, err = config.ProductPrecision(); err != nil {
+		return nil, err
+	}
+	if err := run.CheckPrecision(r.precision, dt); err != nil {
+		return nil, err
+	}
 	params := layers.NewParams(dt, config.Training.Seed)
 	if config.Init != nil {
 		params = layers.NewBlankParams(dt)
@@ -161,11 +170,13 @@ func (r *training) run(ctx context.Context) error {
 	r.loop.SaveTo(r.folder.Checkpoints)
 	r.begin = r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.config.Training.Steps-r.begin)
+	r.kernels = program.MeasureKernels(r.config.Dtype, program.BriefPeak)
 	r.printHead()
 	before, began := r.snapshot(), program.Now()
 	r.report.Text, r.report.Model = r.config.Text.Name, r.model.String()
 	r.report.Parameters, r.report.Frozen = r.model.Params().Count(), r.model.Params().CountFrozen()
-	session := run.Session{Begin: began, Command: r.command, From: r.begin}
+	session := run.Session{Begin: began, Command: r.command, From: r.begin,
+		Kernels: r.kernels.Line(r.config.Dtype)}
 	err := r.report.Begin(r.folder, session)
 	if err == nil {
 		err = r.page.show(ctx, r)
@@ -267,6 +278,7 @@ func (r *training) evaluateWhole(ctx context.Context) error {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
+	b.SetPrecision(r.precision)
 	if r.config.QKClip > 0 {
 		b.Observe("*")
 	}

@@ -42,7 +42,8 @@ func TestReport(t *testing.T) {
 	const version = "(devel)"
 	for i := range r.Sessions {
 		require.True(t, strings.HasPrefix(r.Sessions[i].Program, version), r.Sessions[i].Program)
-		r.Sessions[i].Program = ""
+		require.Contains(t, r.Sessions[i].Kernels, " GFLOP/s in float32 on ")
+		r.Sessions[i].Program, r.Sessions[i].Kernels = "", ""
 	}
 	require.Equal(t, []run.Session{
 		{Begin: begin, End: begin.Add(2 * time.Second), State: run.Stopped,

@@ -22,11 +22,12 @@ func (r *translation) text() string {
 }
 
 // printHead prints the sizes of the data and the model.
-func (r *translation) printHead() {
+func (r *translation) printHead(kernels program.Kernels) {
 	s := r.Settings
 	fmt.Fprintf(r.out, "dates     %s\n", r.text())
 	fmt.Fprintf(r.out, "model     %s: %d parameters\n", r, r.Params.Count())
 	fmt.Fprintf(r.out, "training  %d steps of %d dates\n", s.Training.Steps, s.Batch)
+	fmt.Fprint(r.out, term.Fill("kernels   ", kernels.Phrases("float32")...))
 	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
 	if n := r.loop.Steps(); n > 0 {
 		fmt.Fprintf(r.out, "          continues after %d steps\n", n)

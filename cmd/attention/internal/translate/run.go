@@ -116,11 +116,13 @@ func (r *translation) run(ctx context.Context) error {
 	r.loop.SaveTo(r.folder.Checkpoints)
 	begin := r.loop.Steps()
 	r.progress = term.NewProgress(r.out, r.Settings.Training.Steps-begin)
-	r.printHead()
+	kernels := program.MeasureKernels("float32", program.BriefPeak)
+	r.printHead(kernels)
 	began := program.Now()
 	r.report.Text, r.report.Model = "dates "+r.text(), run.DatesModel+", "+r.String()
 	r.report.Parameters = r.Params.Count()
-	session := run.Session{Begin: began, Command: r.options.command, From: begin}
+	session := run.Session{Begin: began, Command: r.options.command, From: begin,
+		Kernels: kernels.Line("float32")}
 	if err := r.report.Begin(r.folder, session); err != nil {
 		return err
 	}

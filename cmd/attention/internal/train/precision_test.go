@@ -1,0 +1,63 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/safetensors"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTrainInBFloat16: a run in bf16 that was stopped ends with the bits of one that was not, and others than a run in
+// full precision; a change of the precision is told.
+func TestTrainInBFloat16(t *testing.T) {
+	t.Setenv("ATTENTION_BF16", "emulated")
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags := func(name string, more ...string) []string {
+		return append(append(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT...), append(more, "--dropout", "0.2", "--keep", "1")...)
+	}
+	folder := func(name string) string { return filepath.Join(dir, name, "run") }
+	var out strings.Builder
+	require.NoError(t, trainTo(t.Context(), &out, flags("calm", "--precision", "bf16")...))
+	require.Contains(t, strings.Join(strings.Fields(out.String()), " "), "float32, products of bf16: ")
+	stopAfter(t, 5, flags("stopped", "--precision", "bf16")...)
+	require.NotContains(t, resume(t, folder("stopped")), "precision")
+	requireSameOutcome(t, folder("calm"), folder("stopped"))
+	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("full")...))
+	require.NotEqual(t, outcome(t, folder("calm"))["model.safetensors"], outcome(t, folder("full"))["model.safetensors"])
+
+	config, err := run.ReadConfig(folder("calm"))
+	require.NoError(t, err)
+	require.Equal(t, "bf16", config.Precision)
+	for _, c := range []struct{ name, want string }{{"stopped", "bf16"}, {"full", ""}} {
+		paths, err := filepath.Glob(filepath.Join(folder(c.name), run.CheckpointsFolder, "*.safetensors"))
+		require.NoError(t, err)
+		f, err := safetensors.ReadFile(paths[len(paths)-1])
+		require.NoError(t, err)
+		require.Equal(t, c.want, f.Metadata["precision"])
+	}
+	require.Contains(t, resume(t, folder("stopped"), "--precision", "full", "--steps", "14"),
+		"attention: --resume: the checkpoint was written in the precision \"bf16\", which now is another: bits differ")
+	require.Contains(t, resume(t, folder("full"), "--precision", "bf16", "--steps", "14"), "in the precision \"full\"")
+}
+
+// Bfloat16 is refused for float64, and where the processor or the environment does not have it.
+func TestTrainRefusesPrecision(t *testing.T) {
+	for _, c := range []struct{ environment, flags, want string }{
+		{"emulated", "--precision fp8", `--precision: got "fp8", want one of full, bf16`},
+		{"emulated", "--precision bf16 --dtype float64", "--precision: got bf16 of float64, want it of float32"},
+		{"fast", "--precision bf16", `--precision: ATTENTION_BF16: got "fast", want emulated or nothing`},
+		{"", "--precision bf16", `--precision: bf16: got `},
+	} {
+		t.Setenv("ATTENTION_BF16", c.environment)
+		_, err := commandtest.Output(t.Context(), New(), append(strings.Fields(c.flags), "--out", t.TempDir())...)
+		require.ErrorContains(t, err, c.want)
+	}
+}

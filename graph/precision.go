@@ -1,0 +1,102 @@
+package graph
+
+import (
+	"fmt"
+
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Precision is how products read their operands, of float32. Their sums and results, and all that is no product,
+// stay float32 (torch.autocast, for products alone).
+//
+// MatMul, Linear and Scores are methods of a Precision; AttentionConfig and LinearCrossEntropyConfig have it as a
+// field. The gradients of a product are products of the same precision, whose operands are rounded too.
+type Precision int
+
+const (
+	FullPrecision Precision = iota // operands as they are
+	BFloat16                       // operands rounded to bfloat16, with 8 bits of precision, to nearest even
+)
+
+// String returns "full" or "bf16".
+func (p Precision) String() string {
+	switch p {
+	case FullPrecision, BFloat16:
+		return kernel.Precision(p).String()
+	}
+	return fmt.Sprintf("Precision(%d)", int(p))
+}
+
+// ParsePrecision returns the precision of a name, "full" or "bf16".
+func ParsePrecision(name string) (Precision, error) {
+	for _, p := range []Precision{FullPrecision, BFloat16} {
+		if p.String() == name {
+			return p, nil
+		}
+	}
+	return FullPrecision, fmt.Errorf("graph: precision: got %.40q, want full or bf16", name)
+}
+
+// Check returns an error if products of a type cannot or should not be computed in the precision: BFloat16 is for
+// float32, and for processors on which it is at least 1.5 times as fast, which is measured once. In the environment
+// ATTENTION_BF16=emulated takes it on every processor. The ops themselves take it everywhere.
+func (p Precision) Check(dt tensor.Dtype) error {
+	if err := p.check("", dt); err != nil || p == FullPrecision {
+		return err
+	}
+	if err := kernel.CheckBF16(); err != nil {
+		return fmt.Errorf("graph: precision: %w", err)
+	}
+	return nil
+}
+
+// check returns an error for a precision that there is not, or not of the type, after the op as in "MatMul: ".
+func (p Precision) check(op string, dt tensor.Dtype) error {
+	switch {
+	case p == FullPrecision:
+		return nil
+	case p != BFloat16:
+		return fmt.Errorf("graph: %sprecision: got %v, want FullPrecision or BFloat16", op, p)
+	case dt.Type == nil:
+		return fmt.Errorf("graph: %sprecision: got %v of no type, want it of float32", op, p)
+	case dt != tensor.Float32:
+		return fmt.Errorf("graph: %sprecision: got %v of %v, want it of float32", op, p, dt)
+	}
+	return nil
+}
+
+// operands is embedded in the bodies of ops that multiply.
+type operands struct{ Precision Precision }
+
+func (o operands) precision() Precision { return o.Precision }
+
+// kernel returns the kernels' word for the precision.
+func (o operands) kernel() kernel.Precision { return kernel.Precision(o.Precision) }
+
+// MatMul is the function MatMul in a precision.
+func (p Precision) MatMul(a, b *G.Node) (*G.Node, error) {
+	of := operands{p}
+	if b != nil && len(b.Shape()) == 2 {
+		return applyTyped(rowProduct[float32]{operands: of}, rowProduct[float64]{operands: of}, a, b)
+	}
+	return applyTyped(batchProduct[float32]{operands: of}, batchProduct[float64]{operands: of}, a, b)
+}
+
+// Scores is the function Scores in a precision.
+func (p Precision) Scores(q, k *G.Node) (*G.Node, error) {
+	of := operands{p}
+	return applyTyped(batchProduct[float32]{of, false, true}, batchProduct[float64]{of, false, true}, q, k)
+}
+
+// Linear is the function Linear in a precision. The bias is added in float32.
+func (p Precision) Linear(x, weight, bias *G.Node) (*G.Node, error) {
+	of := operands{p}
+	y, err := applyTyped(rowProduct[float32]{of, true}, rowProduct[float64]{of, true}, x, weight)
+	if err != nil || bias == nil {
+		return y, err
+	}
+	return applyTyped(linearBias[float32]{}, linearBias[float64]{}, y, bias)
+}

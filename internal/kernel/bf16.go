@@ -1,0 +1,83 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// GemmStridedBF16 is GemmStrided of A and B rounded to bfloat16. The products of two such numbers are exact in
+// float32, in which they are added up.
+func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha float32, a []float32, lda, strideA int,
+	b []float32, ldb, strideB int, beta float32, c []float32, ldc, strideC int) {
+	if k > 0 && alpha != 0 {
+		roomA, roomB := rounded(a), rounded(b)
+		defer giveBack(roomA)
+		defer giveBack(roomB)
+		a, b = *roomA, *roomB
+	}
+	GemmStrided(batch, transA, transB, m, n, k, alpha, a, lda, strideA, b, ldb, strideB, beta, c, ldc, strideC)
+}
+
+// RoundBF16 writes x rounded to bfloat16 to y, to nearest, of two equally near ones to the even one. Numbers below the
+// smallest normal one become 0, those above the largest infinite.
+func RoundBF16(y, x []float32) {
+	fit("bf16", len(y), len(x))
+	split(roundCall{y, x}, len(x), grainFast)
+}
+
+type roundCall struct{ y, x []float32 }
+
+func (c roundCall) do(lo, hi int) {
+	y := c.y[lo:hi]
+	for i, v := range c.x[lo:hi] {
+		y[i] = roundBF16(v)
+	}
+}
+
+func roundBF16(v float32) float32 {
+	const (
+		sign, exponent, quiet = 1 << 31, 0xff << 23, 1 << 22
+		lost                  = 1<<16 - 1
+	)
+	bits := math.Float32bits(v)
+	switch {
+	case v != v:
+		bits |= quiet
+	case bits&exponent == 0:
+		bits &= sign
+	default:
+		bits += lost>>1 + bits>>16&1
+	}
+	return math.Float32frombits(bits &^ lost)
+}
+
+// rounded returns a rounded copy, to be given back.
+func rounded(x []float32) *[]float32 {
+	room := borrow[float32](len(x))
+	RoundBF16(*room, x)
+	return room
+}
+
+// roundedOperands returns rounded copies of what an attention multiplies; done gives their memory back. Of more
+// than one slice that share memory, as packed ones do, each is copied by itself.
+func roundedOperands[F Float](in QKV[F], dout []F) (_ QKV[F], _ []F, done func()) {
+	var rooms []*[]float32
+	for _, x := range []*[]F{&in.Q, &in.K, &in.V, &dout} {
+		room := rounded(singles(*x))
+		rooms = append(rooms, room)
+		*x = unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(*room))), len(*room))
+	}
+	return in, dout, func() {
+		for _, room := range rooms {
+			giveBack(room)
+		}
+	}
+}
+
+// singles returns a slice of float32 as such.
+func singles[F Float](x []F) []float32 {
+	if sizeOf[F]() != 4 {
+		panic("kernel: bf16 of float64")
+	}
+	return unsafe.Slice(single(x), len(x))
+}

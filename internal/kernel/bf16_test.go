@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// TestRoundBF16 compares with the nearer one of the two neighbours, for every bfloat16 and what lies above it.
+func TestRoundBF16(t *testing.T) {
+	const smallest = 0x1p-126
+	of := func(upper uint32) float64 { return float64(math.Float32frombits(upper << 16)) }
+	for upper := uint32(0); upper < 0x7f80; upper++ {
+		down, up := of(upper), of(upper+1)
+		if upper+1 == 0x7f80 {
+			up = 0x1p128
+		}
+		for _, part := range []uint32{0, 1, 0x7fff, 0x8000, 0x8001, 0xffff} {
+			v := math.Float32frombits(upper<<16 | part)
+			want := down
+			switch x := float64(v); {
+			case x < smallest:
+				want = 0
+			case x-down > up-x, x-down == up-x && upper&1 == 1:
+				want = up
+			}
+			for _, sign := range []float32{1, -1} {
+				got := roundBF16(sign * v)
+				if got != sign*float32(want) || math.Signbit(float64(got)) != (sign < 0) {
+					t.Fatalf("%g: got %g, want %g", sign*v, got, sign*float32(want))
+				}
+			}
+		}
+	}
+	inf := float32(math.Inf(1))
+	if roundBF16(inf) != inf || roundBF16(-inf) != -inf {
+		t.Error("an infinity changed")
+	}
+	for _, bits := range []uint32{0x7f800001, 0xff800001, 0x7fc00000, 0x7fffffff} {
+		if got := roundBF16(math.Float32frombits(bits)); got == got {
+			t.Errorf("NaN %#x: got %v", bits, got)
+		}
+	}
+}
+
+// TestGemmBF16 compares with sums in float64 of products of rounded operands, on every path and for any number of
+// threads.
+func TestGemmBF16(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const batch, m, n, k = 2, 37, 41, 129
+	a, b := make([]float32, batch*m*k), make([]float32, batch*k*n)
+	for _, x := range [][]float32{a, b} {
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	for _, p := range paths() {
+		onPath(t, p)
+		var first []float32
+		for _, threads := range []int{1, 2, 5} {
+			before := runtime.GOMAXPROCS(threads)
+			c := make([]float32, batch*m*n)
+			GemmStridedBF16(batch, NoTrans, Trans, m, n, k, 2, a, k, m*k, b, k, n*k, 0, c, n, m*n)
+			runtime.GOMAXPROCS(before)
+			if first == nil {
+				first = c
+			}
+			for i, got := range c {
+				if got != first[i] {
+					t.Fatalf("%v: other bits with %d threads", p, threads)
+				}
+				x, y := a[i/n*k:][:k], b[i/(m*n)*n*k+i%n*k:][:k]
+				want, size := 0.0, 0.0
+				for q := range x {
+					term := 2 * float64(roundBF16(x[q])) * float64(roundBF16(y[q]))
+					want, size = want+term, size+math.Abs(term)
+				}
+				if math.Abs(float64(got)-want) > k*0x1p-24*size {
+					t.Fatalf("%v: element %d: got %v, want %v", p, i, got, want)
+				}
+			}
+		}
+	}
+}
