@@ -48,7 +48,7 @@ func (l *Layer) summarize(head int) *Summary {
 	for i := range s.Thumbnail {
 		s.Thumbnail[i] = -1
 	}
-	parts := make(chan sums, l.T/blockRows+1)
+	parts := make(chan sums, s.Rows) // as many as there can be
 	var wait sync.WaitGroup
 	// A block holds whole rows of the thumbnail, so that no two write to one.
 	perBlock := max(1, blockRows*s.Rows/l.T)

@@ -52,17 +52,33 @@ func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {
 	return l.Layers[n], nil
 }
 
+// headOf returns the layer and the head of a request.
+func (s *Server) headOf(r *http.Request) (l *look.Layer, head int, err error) {
+	if l, err = s.layerOf(r); err == nil {
+		head, err = number(r, "head", l.Heads)
+	}
+	return l, head, err
+}
+
 // head returns what the page computes a head's weights from.
 func (s *Server) head(r *http.Request) (any, error) {
-	l, err := s.layerOf(r)
-	if err != nil {
-		return nil, err
-	}
-	head, err := number(r, "head", l.Heads)
+	l, head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
 	}
 	return packHead(l, head), nil
+}
+
+// overview returns a head's weights as one sees them whole.
+func (s *Server) overview(r *http.Request) (any, error) {
+	l, head, err := s.headOf(r)
+	if err != nil {
+		return nil, err
+	}
+	o := l.Overview(head)
+	p := newPack(map[string]any{"level": o.Level, "rows": o.Rows, "cols": o.Cols})
+	addPacked(p, "weights", o.Weights)
+	return p, nil
 }
 
 // packHead packs a head.

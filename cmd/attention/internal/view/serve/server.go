@@ -108,6 +108,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
+	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /values", s.values)
 	handle("GET /section", s.section)

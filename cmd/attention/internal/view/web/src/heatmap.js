@@ -9,7 +9,8 @@ const maxTiles = 400;
 const frame = 40; // ms of work at a time
 const moving = 8; // ms of it while somebody zooms or pans
 
-/** HeatMap draws a field: {T, S, row(t, s0, s1, out)}, NaN for hidden pairs. */
+/** HeatMap draws a field: {T, S, row(t, s0, s1, out)}, NaN for hidden pairs; perhaps with an overview of blocks,
+ * {level, rows, cols, weights}. */
 export class HeatMap {
   /** options: rows and cols (tokens), label, onhover(t, s), onselect(t, s), ondetail(t, s), height */
   constructor(options) {
@@ -299,17 +300,29 @@ export class HeatMap {
     const rows = Math.ceil((t1 - t0) / block);
     const cols = Math.ceil((s1 - s0) / block);
     const values = new Float32Array(rows * cols).fill(NaN);
-    const row = new Float32Array(s1 - s0);
-    for (let t = t0; t < t1; t++) {
-      field.row(t, s0, s1, row);
-      const base = Math.floor((t - t0) / block) * cols;
+    const add = (row, t, down) => {
+      const base = ((t - (t0 >> down)) >> (level - down)) * cols;
       for (let s = 0; s < row.length; s++) {
         const v = row[s];
-        const at = base + (s >> level);
+        const at = base + (s >> (level - down));
         const before = values[at];
         if (v === v && !(Math.abs(before) >= Math.abs(v))) values[at] = v;
       }
-      if ((t & 7) === 7) yield;
+    };
+    const { overview } = field;
+    if (overview && overview.level <= level) {
+      const o = overview.level;
+      for (let t = t0 >> o; t < overview.rows && t << o < t1; t++) {
+        const from = t * overview.cols;
+        add(overview.weights.subarray(from + (s0 >> o), Math.min(from + overview.cols, from + Math.ceil(s1 / 2 ** o))), t, o);
+      }
+    } else {
+      const row = new Float32Array(s1 - s0);
+      for (let t = t0; t < t1; t++) {
+        field.row(t, s0, s1, row);
+        add(row, t, 0);
+        if ((t & 7) === 7) yield;
+      }
     }
     const canvas = document.createElement('canvas');
     canvas.width = cols;

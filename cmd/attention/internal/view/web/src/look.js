@@ -1,6 +1,8 @@
 // Looks: models over texts. What was asked for once is kept.
-import { packed, post } from './api.js';
+import { isExported, packed, post } from './api.js';
 import { Head, Mean } from './head.js';
+
+const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
 
 /** Look is one model over one text; its description is the server's. */
 export class Look {
@@ -33,8 +35,12 @@ export class Look {
 
   /** head returns a head of a layer. */
   head(layer, head) {
-    return this.keep(`${layer} ${head}`, async () =>
-      new Head(this.layers[layer], await this.ask((id) => `head?look=${id}&layer=${layer}&head=${head}`)));
+    return this.keep(`${layer} ${head}`, async () => {
+      const { t, s } = this.layers[layer];
+      const part = (name) => this.ask((id) => `${name}?look=${id}&layer=${layer}&head=${head}`);
+      const [parts, overview] = await Promise.all([part('head'), t * s > fewPairs && !isExported ? part('overview') : null]);
+      return new Head(this.layers[layer], { ...parts, overview });
+    });
   }
 
   /** values returns the values of a head of a layer, and its sink. */

@@ -1,0 +1,61 @@
+package look
+
+import (
+	"math"
+	"runtime"
+	"sync"
+)
+
+// overviewSide is the most rows and columns of an overview.
+const overviewSide = 1024
+
+// Overview is a matrix of weights as one sees it whole: of each block of 2^Level queries and keys the largest weight,
+// NaN where the mask hides all of the block.
+type Overview struct {
+	Level, Rows, Cols int
+	Weights           []float32 // (Rows, Cols)
+}
+
+// Overview computes the overview of a head's weights.
+func (l *Layer) Overview(head int) *Overview {
+	lse := l.Summary(head).LSE
+	o := new(Overview)
+	for max(l.T, l.S) > overviewSide<<o.Level {
+		o.Level++
+	}
+	block := 1 << o.Level
+	o.Rows, o.Cols = (l.T+block-1)/block, (l.S+block-1)/block
+	o.Weights = make([]float32, o.Rows*o.Cols)
+	for i := range o.Weights {
+		o.Weights[i] = float32(math.NaN())
+	}
+	step := max(blockRows, block) // queries; a block's are held by one goroutine
+	var wait sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for t := 0; t < l.T; t += step {
+		limit <- struct{}{}
+		wait.Go(func() {
+			l.look(o, head, t, min(t+step, l.T), lse)
+			<-limit
+		})
+	}
+	wait.Wait()
+	return o
+}
+
+// look adds the queries from t0 to t1 to an overview.
+func (l *Layer) look(o *Overview, head, t0, t1 int, lse []float32) {
+	scores := l.Scores(head, t0, t1)
+	for t := t0; t < t1; t++ {
+		row, out := scores[(t-t0)*l.S:][:l.S], o.Weights[t>>o.Level*o.Cols:][:o.Cols]
+		shown := l.shown.of(t)
+		for i := 0; i < len(shown); i += 2 {
+			for s := shown[i]; s < shown[i+1]; s++ {
+				w := float32(math.Exp(float64(row[s]) - float64(lse[t])))
+				if !(out[s>>o.Level] >= w) {
+					out[s>>o.Level] = w
+				}
+			}
+		}
+	}
+}
