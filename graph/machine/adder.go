@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"attention/internal/stock"
 
 	G "gorgonia.org/gorgonia"
@@ -20,6 +22,7 @@ type Adder interface {
 // addition adds the result of an op to a sum: its first input, before those of the op.
 type addition struct {
 	Adder
+	inPlace []int // the sum, unless the op reads it too
 }
 
 var _ Overwriter = (*addition)(nil)
@@ -33,7 +36,12 @@ func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
 	in := op.Inputs()
 	for i, n := range in {
 		if a, ok := n.Op().(Adder); ok && a.Adds() && g.OnlyOneReads(n) && !n.Shape().IsScalar() {
-			return &addition{a}, append(G.Nodes{in[1-i]}, g.Inputs(n)...)
+			sum, reads := in[1-i], g.Inputs(n)
+			o := &addition{Adder: a}
+			if !slices.Contains(reads, sum) {
+				o.inPlace = []int{0}
+			}
+			return o, append(G.Nodes{sum}, reads...)
 		}
 	}
 	return nil, nil
@@ -41,7 +49,7 @@ func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
 
 func (o *addition) OverwritesPrealloc() bool { return true }
 
-func (o *addition) InPlace() []int { return []int{0} }
+func (o *addition) InPlace() []int { return o.inPlace }
 
 func (o *addition) View() (input, from int) { return -1, 0 }
 

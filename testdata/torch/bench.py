@@ -7,7 +7,8 @@ The work is causal multi-head attention with a bias in the output projection alo
 and no dropout, in float32. forward computes the output, without recording anything
 for gradients; forward-backward computes the output and, for a fixed random gradient
 of it, the gradients of the parameters, not of the input. gpt-step takes a step of training
-the GPT of gpt_train.py, with --layers blocks and without biases, on 65 distinct tokens.
+the GPT of gpt_train.py, with --layers blocks and without biases, on --vocab distinct tokens.
+Its operations are those of nanoGPT's step: forward, gradients, clipping and AdamW.
 
 Every way to do the work is timed in a process of its own, and printed as a line of
 JSON with the fields of `attention bench --json` and
@@ -65,6 +66,7 @@ def arguments():
         p.add_argument("--" + size, type=int, required=True)
     p.add_argument("--mode", choices=["forward", "forward-backward", "gpt-step"], required=True)
     p.add_argument("--layers", type=int, default=0, help="blocks of the GPT of gpt-step")
+    p.add_argument("--vocab", type=int, default=65, help="distinct tokens of gpt-step")
     p.add_argument("--runs", type=int, default=0, help="timed runs (default: as many as two seconds hold, at least 5)")
     p.add_argument("--settings", choices=list(SETTINGS), help="default: both")
     p.add_argument("--threads", choices=list(THREADS), help="of PyTorch, x of its BLAS if not equal (default: each)")
@@ -89,7 +91,7 @@ def in_child(a, settings, threads, module):
     of_torch, of_blas = THREADS[threads]
     environment |= {"OMP_NUM_THREADS": str(of_torch), "OPENBLAS_NUM_THREADS": str(of_blas)}
     command = [sys.executable, os.path.abspath(__file__), "--here", "--settings", settings, "--threads", threads, "--module", module]
-    for name in ["batch", "tokens", "width", "heads", "mode", "layers", "runs"]:
+    for name in ["batch", "tokens", "width", "heads", "mode", "layers", "vocab", "runs"]:
         command += ["--" + name, str(getattr(a, name))]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -109,9 +111,10 @@ def measure(a):
     start = memory("VmRSS")
     took = timed(gpt_step(a) if a.mode == "gpt-step" else attention(a), a.runs)
     blocks = f" L{a.layers}" if a.layers else ""
+    vocab = f" V{a.vocab}" if a.vocab != 65 else ""
     return {
-        "name": f"B{a.batch} T{a.tokens} E{a.width} H{a.heads}{blocks} {a.mode}",
-        "batch": a.batch, "tokens": a.tokens, "width": a.width, "heads": a.heads, "layers": a.layers, "mode": a.mode,
+        "name": f"B{a.batch} T{a.tokens} E{a.width} H{a.heads}{blocks}{vocab} {a.mode}",
+        "batch": a.batch, "tokens": a.tokens, "width": a.width, "heads": a.heads, "layers": a.layers, "vocab": a.vocab, "mode": a.mode,
         "settings": a.settings, "module": a.module, "threads": of_torch, "blas_threads": of_blas, "blas": blas(),
         "torch": torch.__version__, "runs": len(took), "seconds": statistics.median(took), "seconds_min": min(took),
         "start_rss_bytes": start, "peak_rss_bytes": memory("VmHWM"),
@@ -147,8 +150,8 @@ def gpt_step(a):
 
     import gpt_train
 
-    model = gpt_train.GPT(gpt_train.Config(65, a.tokens, a.width, a.layers, a.heads, bias=False))
-    ids = torch.randint(0, 65, (10 * a.batch * a.tokens + 1,))
+    model = gpt_train.GPT(gpt_train.Config(a.vocab, a.tokens, a.width, a.layers, a.heads, bias=False))
+    ids = torch.randint(0, a.vocab, (10 * a.batch * a.tokens + 1,))
     steps = gpt_train.train(model, ids, 1 << 40, a.batch)
     return lambda: next(steps)
 

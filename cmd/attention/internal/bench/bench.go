@@ -23,7 +23,7 @@ type options struct {
 func New() *cobra.Command { return newCommand(standardWorks()) }
 
 // sizeFlags are the flags that choose a single work.
-var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers"}
+var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers", "vocab"}
 
 // newCommand returns the command; it times works if no flag chooses a single one.
 func newCommand(works []work) *cobra.Command {
@@ -58,6 +58,7 @@ func newCommand(works []work) *cobra.Command {
 	f.BoolVar(&full, "no-causal", false, "every token sees every other")
 	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward, gpt-step or variants")
 	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
+	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
@@ -136,7 +137,8 @@ func standardWorks() []work {
 		small(2, 1024, forwardBackward),
 		small(2, 1024, forwardOnly),
 		{Batch: 32, Tokens: 32, Width: 64, Heads: 4, Causal: true, Mode: forwardBackward, Dtype: "float32"},
-		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Causal: true, Mode: gptStep, Dtype: "float32"},
+		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Vocab: characters, Causal: true,
+			Mode: gptStep, Dtype: "float32"},
 	}
 	for tokens := 256; tokens <= 8192; tokens *= 2 {
 		works = append(works, small(1, tokens, forwardBackward))

@@ -35,6 +35,8 @@ func TestBenchWrongFlags(t *testing.T) {
 		{flags: "--heads 5", want: "--heads: got 5, want a divisor of --width 768"},
 		{flags: "--mode backward", want: `--mode: got "backward", want forward, forward-backward, gpt-step or variants`},
 		{flags: "--mode gpt-step --layers 0", want: "--layers: got 0, want a whole number from 1 to 1024"},
+		{flags: "--mode gpt-step --vocab 0", want: "--vocab: got 0, want a whole number from 1 to 1048576"},
+		{flags: "--mode gpt-step --vocab 2097152", want: "--vocab: got 2097152, want a whole number from 1 to 1048576"},
 		{flags: "--mode gpt-step --no-causal", want: "--no-causal: got it with --mode gpt-step, want a causal model"},
 		{flags: "--mode variants --no-causal", want: "--no-causal: got it with --mode variants, want a causal model"},
 		{flags: "--mode variants --kv-heads 3", want: "--kv-heads: got 3 with --mode variants, want as many as --heads"},

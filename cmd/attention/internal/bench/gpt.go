@@ -8,13 +8,10 @@ import (
 	"attention/train/text"
 )
 
-// vocab is the size of the GPT's vocabulary: the characters of a text.
-const vocab = 65
-
 // gpt returns the config of the model: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
 	return layers.GPTConfig{
-		VocabSize: vocab, ContextLength: w.Tokens, EmbedDim: w.Width, NumLayers: w.Layers, NumHeads: w.Heads,
+		VocabSize: w.Vocab, ContextLength: w.Tokens, EmbedDim: w.Width, NumLayers: w.Layers, NumHeads: w.Heads,
 		NumKVHeads: w.KVHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 
@@ -40,7 +37,7 @@ func newGPTStep(w work) (func() error, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := make([]int, 10*w.Tokens+1)
 	for i := range ids {
-		ids[i] = random.IntN(vocab)
+		ids[i] = random.IntN(w.Vocab)
 	}
 	source, err := text.NewWindows(ids, shape, 0)
 	if err != nil {

@@ -10,8 +10,8 @@ times against the clock.
                      of the bias, for a fixed random gradient of the output; no
                      gradient of the input
   gpt-step           takes a step of training a GPT of --layers blocks, without
-                     biases, on 65 distinct tokens: loss, gradients, clipping
-                     and AdamW
+                     biases, on --vocab distinct tokens: loss, gradients,
+                     clipping and AdamW
   variants           computes nine ways to write the chapter's multi-head
                      attention, which give the same: forward, with the weights
                      where a variant gives them, and with all gradients; a
@@ -26,8 +26,8 @@ by a process of its own.
 COLUMNS, and the fields of --json:
 
   WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode
-            batch, tokens, width, heads, kv_heads, layers, causal, mode, dtype,
-            runs; threads that compute at once, in the head of the column
+            batch, tokens, width, heads, kv_heads, layers, vocab, causal, mode,
+            dtype, runs; threads that compute at once, in the head of the column
   SECONDS   seconds: of a run, the median
   LEAST     seconds_min: the fastest run
   GFLOP     flop: floating-point operations that a run cannot do without:

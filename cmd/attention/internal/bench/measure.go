@@ -35,7 +35,7 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	seconds, flop := median(took), w.flop()
 	w.KVHeads = w.keyHeads()
 	if w.Mode != gptStep {
-		w.Layers = 0
+		w.Layers, w.Vocab = 0, 0
 	}
 	return &result{
 		Name: w.name(), work: w, Threads: runtime.GOMAXPROCS(0), Runs: len(took),

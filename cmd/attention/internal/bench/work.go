@@ -26,7 +26,11 @@ const (
 	maxSize     = 1 << 24 // of batch, tokens and width each
 	maxElements = 1 << 30 // of an input and of a weight
 	maxLayers   = 1 << 10
+	maxVocab    = 1 << 20
 )
+
+// characters is how many distinct ones a text has: the default vocabulary of a GPT.
+const characters = 65
 
 // work is a computation to time. It is a layers.Attention of some size, with a bias in the
 // output's projection only and without dropout; in mode gptStep it is a training step of a
@@ -38,6 +42,7 @@ type work struct {
 	Heads   int    `json:"heads"`
 	KVHeads int    `json:"kv_heads"`         // 0 means Heads
 	Layers  int    `json:"layers,omitempty"` // blocks of the GPT; only with gptStep
+	Vocab   int    `json:"vocab,omitempty"`  // its distinct tokens
 	Causal  bool   `json:"causal"`
 	Mode    string `json:"mode"`
 	Dtype   string `json:"dtype"`
@@ -51,6 +56,9 @@ func (w work) name() string {
 	}
 	if w.Mode == gptStep {
 		s += fmt.Sprintf(" L%d", w.Layers)
+		if w.Vocab != characters {
+			s += fmt.Sprintf(" V%d", w.Vocab)
+		}
 	}
 	if !w.Causal {
 		s += " no-causal"
@@ -67,7 +75,8 @@ func (w work) flags() []string {
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	return append(f, "--kv-heads", strconv.Itoa(w.KVHeads), "--layers", strconv.Itoa(w.Layers))
+	return append(f, "--kv-heads", strconv.Itoa(w.KVHeads), "--layers", strconv.Itoa(w.Layers),
+		"--vocab", strconv.Itoa(w.Vocab))
 }
 
 type size struct {
@@ -101,6 +110,9 @@ func (w work) validate() error {
 	}
 	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
 		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
+	}
+	if w.Mode == gptStep && (w.Vocab < 1 || w.Vocab > min(maxVocab, maxElements/w.Width)) {
+		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.Vocab, min(maxVocab, maxElements/w.Width))
 	}
 	if (w.Mode == gptStep || w.Mode == variants) && !w.Causal {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", w.Mode)
@@ -150,7 +162,7 @@ func (w work) flop() int {
 		return project + attend
 	case gptStep:
 		mlp := 2 * (2 * rows * e * 4 * e)
-		logits := 2 * rows * e * vocab
+		logits := 2 * rows * e * w.Vocab
 		return 3 * (w.Layers*(project+attend+mlp) + logits) // forward and, for each product, two gradients
 	}
 	dWeights := project          // dW = dyᵀ·x of each projection

@@ -36,12 +36,14 @@ func TestBenchFlop(t *testing.T) {
 }
 
 // A step of a GPT of one block and one token: 4 projections, 8 products of the MLP, score
-// and context, and the scores of 65 tokens; then twice that for the gradients.
+// and context, and the scores of 65 tokens or 7; then twice that for the gradients.
 func TestBenchStepFlop(t *testing.T) {
-	w := work{Batch: 1, Tokens: 1, Width: 1, Heads: 1, Layers: 1, Causal: true, Mode: gptStep}
+	w := work{Batch: 1, Tokens: 1, Width: 1, Heads: 1, Layers: 1, Vocab: 65, Causal: true, Mode: gptStep}
 	require.Equal(t, 3*2*(4+8+2+65), w.flop())
 	w.Layers = 3
 	require.Equal(t, 3*2*(3*(4+8+2)+65), w.flop())
+	w.Vocab = 7
+	require.Equal(t, 3*2*(3*(4+8+2)+7), w.flop())
 }
 
 // The operations of the largest works fit an int.
