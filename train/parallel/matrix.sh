@@ -5,7 +5,13 @@
 #	sh train/parallel/matrix.sh [openmpi-bin | mpich]
 set -eu
 cd "$(dirname "$0")"
-command -v mpirun >/dev/null || { apt-get update -q && apt-get install -yq "${1:-openmpi-bin}"; }
-mpirun --version
+MPIRUN=mpirun
+case "${1:-}" in
+openmpi-bin) MPIRUN=mpirun.openmpi ;;
+mpich) MPIRUN=mpirun.mpich ;;
+esac
+export MPIRUN
+command -v $MPIRUN >/dev/null || { apt-get update -q && apt-get install -yq "${1:-openmpi-bin}"; }
+$MPIRUN --version
 CGO_ENABLED=0 go vet -tags mpi ./...
 CGO_ENABLED=0 go test -count=1 -v -tags mpi .

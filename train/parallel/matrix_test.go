@@ -4,6 +4,7 @@ package parallel_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,15 +53,23 @@ func mpirun(t *testing.T, n int, args ...string) *exec.Cmd {
 
 // mpirunOf returns mpirun, of Open MPI or MPICH, of n processes of a command.
 func mpirunOf(t *testing.T, n int, command ...string) *exec.Cmd {
-	if _, err := exec.LookPath("mpirun"); err != nil {
-		t.Skip("there is no mpirun: matrix.sh installs it")
-	}
 	flags := append([]string{"-np", strconv.Itoa(n)}, command...)
-	version, _ := exec.Command("mpirun", "--version").CombinedOutput()
-	if bytes.Contains(version, []byte("Open MPI")) {
+	if isOpenMPI(t) {
 		flags = append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}, flags...)
 	}
-	return exec.Command("mpirun", flags...)
+	return exec.Command(launcher(), flags...)
+}
+
+// launcher is the mpirun of the tests: that of the environment's MPIRUN, where several are installed.
+func launcher() string { return cmp.Or(os.Getenv("MPIRUN"), "mpirun") }
+
+// isOpenMPI reports whether mpirun is Open MPI's. It skips the test where there is none.
+func isOpenMPI(t *testing.T) bool {
+	if _, err := exec.LookPath(launcher()); err != nil {
+		t.Skip("there is no mpirun: matrix.sh installs it")
+	}
+	version, _ := exec.Command(launcher(), "--version").CombinedOutput()
+	return bytes.Contains(version, []byte("Open MPI"))
 }
 
 const small = "--model gpt --layers 2 --width 16 --heads 2 --context 8 --batch 2 --accumulate 6 --steps 8 " +

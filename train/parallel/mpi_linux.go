@@ -61,7 +61,8 @@ func (m *MPI) begin() error {
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
 	pinned.Pin(&got) // on the heap: a goroutine's stack may move
-	if err := k.call("MPI_Init_thread", 0, 0, funneled, address(&got.level)); err != nil {
+	err := keepSignals(func() error { return k.call("MPI_Init_thread", 0, 0, funneled, address(&got.level)) })
+	if err != nil {
 		return err
 	}
 	if got.level < funneled {
