@@ -149,7 +149,8 @@ func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [
 		}
 		return p[s]
 	}
-	return [8]float64{top + math.Log(sum), score, product, entropy, p[0], weight(t + offset), weight(t + offset - 1), share}
+	return [8]float64{top + math.Log(sum), score, product, entropy, p[0], weight(t + offset), weight(t + offset - 1),
+		share}
 }
 
 // naiveReceived sums weights (…, T, S) over the queries.

@@ -175,7 +175,8 @@ func (b bench) refuseSizes() []refusal {
 		{call: call(repeat, b.f(2, 3, 5)), want: "RepeatHeads: result: shape (2147483648, 3, 5), " + want},
 		{call: t5(2, math.MaxInt), want: "T5RelativeBias: result: shape (3, -9223372036854775808), " + want},
 		{call: t5(1, math.MaxInt), want: "T5RelativeBias: result: shape (3, 9223372036854775807), " + want},
-		{call: call(two(graph.Scores), b.f(1<<20, 1), b.f(1<<20, 1)), want: "Scores: result: shape (1048576, 1048576), " + want},
+		{call: call(two(graph.Scores), b.f(1<<20, 1), b.f(1<<20, 1)),
+			want: "Scores: result: shape (1048576, 1048576), " + want},
 	}
 }
 

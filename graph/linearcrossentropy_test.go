@@ -162,7 +162,8 @@ func TestLinearCrossEntropyScaled(t *testing.T) {
 
 // A huge logit is no infinity, and one of −∞ none of the gradient's.
 func TestLinearCrossEntropyOfHugeLogits(t *testing.T) {
-	in := append(floats(of([]float64{1e18, -1e18, 1, 0}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2)), ids([]float64{0, 2}))
+	in := append(floats(of([]float64{1e18, -1e18, 1, 0}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2)),
+		ids([]float64{0, 2}))
 	got := lossAndGradients(t, linearCrossEntropyBy(graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true}), in,
 		tensor.Float32)
 	near(t, "loss", array{[]int{}, []float64{math.Log(2+math.Exp(-1)) / 2}}, got.out, 1e-6)

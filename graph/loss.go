@@ -32,12 +32,13 @@ var losses32, losses64 = newLosses[float32](), newLosses[float64]()
 func newLosses[F kernel.Float]() map[string]*lossFunctions[F] {
 	huber := &lossFunctions[F]{each: kernel.HuberError[F], slope: kernel.HuberErrorSlope[F]}
 	return map[string]*lossFunctions[F]{
-		"MSE":           {each: kernel.SquaredError[F], slope: kernel.SquaredErrorSlope[F]},
-		"L1":            {each: kernel.AbsoluteError[F], slope: kernel.AbsoluteErrorSlope[F]},
-		"Huber":         huber,
-		"SmoothL1":      huber,
-		"BCEWithLogits": {kernel.BinaryCrossEntropy[F], kernel.BinaryCrossEntropySlope[F], kernel.BinaryCrossEntropyTargetSlope[F]},
-		"KLDiv":         {kernel.Divergence[F], kernel.DivergenceSlope[F], kernel.DivergenceTargetSlope[F]},
+		"MSE":      {each: kernel.SquaredError[F], slope: kernel.SquaredErrorSlope[F]},
+		"L1":       {each: kernel.AbsoluteError[F], slope: kernel.AbsoluteErrorSlope[F]},
+		"Huber":    huber,
+		"SmoothL1": huber,
+		"BCEWithLogits": {kernel.BinaryCrossEntropy[F], kernel.BinaryCrossEntropySlope[F],
+			kernel.BinaryCrossEntropyTargetSlope[F]},
+		"KLDiv": {kernel.Divergence[F], kernel.DivergenceSlope[F], kernel.DivergenceTargetSlope[F]},
 		"KLDiv of logarithms": {kernel.LogDivergence[F], kernel.LogDivergenceSlope[F],
 			kernel.LogDivergenceTargetSlope[F]},
 	}

@@ -178,14 +178,20 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"sigmoid_far":         unary(graph.Sigmoid),
 	"softcap_far":         unary(softcapBy(0.7)),
 	"swiglu_far":          swiGLU,
-	"max_equals":          unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{Dim: []int{1}}) }),
-	"max_equals_whole":    unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{}) }),
-	"std_of_equals":       unary(func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{Dim: []int{1}}) }),
-	"clamp_limits":        unary(clampTo(-0.3, 0.8)),
-	"log_softmax_far":     unary(graph.LogSoftmax),
-	"l1_equals":           func(in G.Nodes) (*G.Node, error) { return graph.L1(in[0], in[1], graph.LossConfig{}) },
-	"huber_ends":          func(in G.Nodes) (*G.Node, error) { return graph.Huber(in[0], in[1], graph.HuberConfig{Delta: 0.7}) },
-	"bce_far":             func(in G.Nodes) (*G.Node, error) { return graph.BCEWithLogits(in[0], in[1], graph.BCEConfig{}) },
+	"max_equals": unary(func(x *G.Node) (*G.Node, error) {
+		return graph.Max(x, graph.ReduceConfig{Dim: []int{1}})
+	}),
+	"max_equals_whole": unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{}) }),
+	"std_of_equals":    unary(func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{Dim: []int{1}}) }),
+	"clamp_limits":     unary(clampTo(-0.3, 0.8)),
+	"log_softmax_far":  unary(graph.LogSoftmax),
+	"l1_equals":        func(in G.Nodes) (*G.Node, error) { return graph.L1(in[0], in[1], graph.LossConfig{}) },
+	"huber_ends": func(in G.Nodes) (*G.Node, error) {
+		return graph.Huber(in[0], in[1], graph.HuberConfig{Delta: 0.7})
+	},
+	"bce_far": func(in G.Nodes) (*G.Node, error) {
+		return graph.BCEWithLogits(in[0], in[1], graph.BCEConfig{})
+	},
 }
 
 // torchFused are cases that the fused attention computes too.
@@ -214,7 +220,8 @@ func TestOpsEqualPyTorch(t *testing.T) {
 	for _, c := range []struct {
 		file  string
 		cases int
-	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 28}, {file: "elements", cases: 133}} {
+	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 28},
+		{file: "elements", cases: 133}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {
 			name, isOut := strings.CutSuffix(entry, ".out")

@@ -81,8 +81,8 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
-// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values are
-// the keys themselves.
+// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values
+// are the keys themselves.
 func (l *AdditiveAttention) Operands(b *Build, query, key *G.Node) (AttentionOperands, error) {
 	f, err := begin(b, l)
 	if err != nil {

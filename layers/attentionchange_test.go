@@ -105,7 +105,8 @@ func TestGPTNext(t *testing.T) {
 		NumHeads: 3, Activation: "gelu"}))
 	b := layers.NewBuild(p, layers.Eval)
 	ids := b.InputOf(tensor.Int, "ids", 2, 5)
-	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(2, 5), tensor.WithBacking([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))))
+	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(2, 5),
+		tensor.WithBacking([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))))
 	got := values(t, b.Of(m.Forward(b, ids)), b.Of(m.Next(b, ids)))
 	require.NoError(t, b.Err())
 	require.InDeltaSlice(t, append(got[0][44:55:55], got[0][99:]...), got[1], 1e-12)

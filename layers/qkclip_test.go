@@ -39,7 +39,8 @@ func largestProducts(t testing.TB, p *layers.Params, l *layers.Attention) []floa
 func clippable() map[string]layers.AttentionConfig {
 	c := layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, QKVBias: true, Mask: mask.Causal{}, Scale: 3}
 	all := map[string]layers.AttentionConfig{}
-	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama, layers.PerHead, layers.Raw} {
+	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama, layers.PerHead,
+		layers.Raw} {
 		c := c
 		if c.Layout = layout; layout == layers.Raw {
 			c.QKVBias, c.ContextOnly = false, true
@@ -53,7 +54,9 @@ func clippable() map[string]layers.AttentionConfig {
 	all["rope"] = but(c, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })
 	all["bias_k"] = but(c, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
 	all["bias_k, shared keys"] = but(c, func(c *layers.AttentionConfig) { c.AddBiasKV, c.NumKVHeads = true, 3 })
-	all["capped, with sinks and ALiBi"] = but(c, func(c *layers.AttentionConfig) { c.Softcap, c.Sinks, c.ALiBi = 2, true, true })
+	all["capped, with sinks and ALiBi"] = but(c, func(c *layers.AttentionConfig) {
+		c.Softcap, c.Sinks, c.ALiBi = 2, true, true
+	})
 	return all
 }
 

@@ -100,7 +100,8 @@ func TestGroupsClipQK(t *testing.T) {
 	const n = 8
 	clipped := func(g train.Group, threshold float64) (map[string][]float64, []layers.ClippedHead, error) {
 		p := layers.NewParams(tensor.Float64, 1)
-		a, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Scale: 20})
+		a, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4,
+			Scale: 20})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -110,7 +110,8 @@ func (l *Loop) eachPart(own []span, i, j int, write func(part any) error) error 
 			values := l.team.room(piece.len() * width)
 			if rank == 0 {
 				values = bytesOfPart(l.step.solver.slots[i].state[j], span{piece.lo - part.lo, piece.hi - part.lo})
-			} else if err := l.fetch(rank, pieceRequest{int64(i), int64(j), int64(piece.lo), int64(piece.hi)}, values); err != nil {
+			} else if err := l.fetch(rank,
+				pieceRequest{int64(i), int64(j), int64(piece.lo), int64(piece.hi)}, values); err != nil {
 				return err
 			}
 			if err := write(numbersOf(values, width)); err != nil {

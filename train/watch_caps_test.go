@@ -88,9 +88,10 @@ func TestWatchRefuses(t *testing.T) {
 	l := m.loop(t, config())
 	wc := train.WatchConfig{Probe: func(b *layers.Build) (train.Probe, error) {
 		x := b.Input("x", 1)
-		return train.Probe{Nodes: G.Nodes{b.Of(x, G.Let(x, zeros(tensor.Float32, 1)))}, Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
-			return map[string][]float64{"many": make([]float64, 1<<14+1)}, nil
-		}}, nil
+		return train.Probe{Nodes: G.Nodes{b.Of(x, G.Let(x, zeros(tensor.Float32, 1)))},
+			Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
+				return map[string][]float64{"many": make([]float64, 1<<14+1)}, nil
+			}}, nil
 	}}
 	watch(t, l, t.TempDir(), wc)
 	require.EqualError(t, l.Run(context.Background(), randomBatches(1), nil),

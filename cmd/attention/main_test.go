@@ -270,7 +270,8 @@ func TestChangedModelsAreNamed(t *testing.T) {
 		require.NoError(t, os.WriteFile(model, weights, 0o644))
 		requireNamed(model + ": damaged: checksum: got ")
 		weights[len(weights)-2] ^= 1
-		require.NoError(t, os.WriteFile(model, bytes.Replace(weights, []byte("attention.sha256"), []byte("attention.sha257"), 1), 0o644))
+		require.NoError(t, os.WriteFile(model, bytes.Replace(weights, []byte("attention.sha256"),
+			[]byte("attention.sha257"), 1), 0o644))
 		requireNamed(model + ": damaged: got no checksum, want one")
 		require.NoError(t, os.WriteFile(model, weights, 0o644))
 

@@ -12,7 +12,8 @@ func arithmetic() []Case {
 	for _, f := range []struct {
 		name string
 		of   func(x, y *G.Node) (*G.Node, error)
-	}{{name: "Add", of: graph.Add}, {name: "Sub", of: graph.Sub}, {name: "Mul", of: graph.Mul}, {name: "Div", of: graph.Div}} {
+	}{{name: "Add", of: graph.Add}, {name: "Sub", of: graph.Sub}, {name: "Mul", of: graph.Mul},
+		{name: "Div", of: graph.Div}} {
 		in := func(xs, ys s) []Input {
 			return []Input{Float("x", xs...), {Name: "y", Shape: ys, Positive: f.name == "Div"}}
 		}

@@ -59,7 +59,8 @@ func linearLosses() []Case {
 	smoothed.LabelSmoothing, smoothed.Reduction = 0.1, graph.SumReduction
 	const op = "LinearCrossEntropy"
 	return []Case{
-		{Op: op, About: "gradients along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true})},
+		{Op: op, About: "gradients along", Inputs: in,
+			Apply: of(graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true})},
 		{Op: op, About: "gradient of x along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithX: true})},
 		{Op: op, About: "gradient of weight along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithWeight: true})},
 		{Op: op, About: "gradients later", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{})},
@@ -124,7 +125,8 @@ func elementLosses() []Case {
 	return append(cases,
 		Case{Op: "BCEWithLogits", About: "a weight for each column", Inputs: append(both, weight(5)), Apply: weighted},
 		Case{Op: "BCEWithLogits", About: "a weight for each row", Inputs: append(both, weight(3, 1)), Apply: weighted},
-		Case{Op: "KLDiv", About: "batchmean", Inputs: []Input{Float("input", 2, 3), {Name: "target", Shape: s{2, 3}, Positive: true}},
+		Case{Op: "KLDiv", About: "batchmean", Inputs: []Input{Float("input", 2, 3),
+			{Name: "target", Shape: s{2, 3}, Positive: true}},
 			Apply: two(func(x, y *G.Node) (*G.Node, error) {
 				return graph.KLDiv(x, y, graph.KLDivConfig{Reduction: graph.BatchMeanReduction})
 			})})

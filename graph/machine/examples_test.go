@@ -163,7 +163,8 @@ func prepare(t *testing.T, name string, changes []change) (program string) {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
 	text := strings.Replace(string(mod), "module attention", "module example", 1) +
-		fmt.Sprintf("\nrequire (\n\tattention v0.0.0\n\tgithub.com/go-gota/gota v0.12.0\n)\n\nreplace attention => %s\n", root)
+		fmt.Sprintf("\nrequire (\n\tattention v0.0.0\n\tgithub.com/go-gota/gota v0.12.0\n)\n\nreplace attention => %s\n",
+			root)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o600))
 	output(t, dir, "go", "mod", "tidy")
 	output(t, dir, "go", "build", "-o", "example", ".")

@@ -58,9 +58,12 @@ func benchOps() (ops []benchOp) {
 	add("Max", func(in G.Nodes) (*G.Node, error) { return G.Max(in[0], 1) }, rowsOf)
 	add("SoftMax", func(in G.Nodes) (*G.Node, error) { return G.SoftMax(in[0]) }, rowsOf)
 	add("LogSoftMax", func(in G.Nodes) (*G.Node, error) { return G.LogSoftMax(in[0]) }, rowsOf)
-	add("BatchedMatMul", func(in G.Nodes) (*G.Node, error) { return G.BatchedMatMul(in[0], in[1], false, true) }, heads, heads)
-	add("OuterProd", func(in G.Nodes) (*G.Node, error) { return G.OuterProd(in[0], in[1]) }, tensor.Shape{512}, tensor.Shape{512})
-	add("Tensordot", func(in G.Nodes) (*G.Node, error) { return G.Tensordot([]int{1}, []int{0}, in[0], in[1]) }, rowsOf, rowsOf)
+	add("BatchedMatMul", func(in G.Nodes) (*G.Node, error) { return G.BatchedMatMul(in[0], in[1], false, true) }, heads,
+		heads)
+	add("OuterProd", func(in G.Nodes) (*G.Node, error) { return G.OuterProd(in[0], in[1]) }, tensor.Shape{512},
+		tensor.Shape{512})
+	add("Tensordot", func(in G.Nodes) (*G.Node, error) { return G.Tensordot([]int{1}, []int{0}, in[0], in[1]) }, rowsOf,
+		rowsOf)
 	add("Transpose", func(in G.Nodes) (*G.Node, error) { return G.Transpose(in[0], 1, 0, 2) }, heads)
 	add("Reshape", func(in G.Nodes) (*G.Node, error) { return G.Reshape(in[0], tensor.Shape{1024, 64}) }, heads)
 	add("Slice", func(in G.Nodes) (*G.Node, error) { return G.Slice(in[0], nil, G.S(8, 72)) }, heads)

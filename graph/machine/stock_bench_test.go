@@ -94,7 +94,8 @@ func causalMask(shape ...int) []float64 {
 func stockAttentions() []*stockAttention {
 	return []*stockAttention{
 		{name: "B2 T1024 width 768, mask broadcast", dt: tensor.Float32, batch: 2, t: 1024, width: 768, heads: 12},
-		{name: "B2 T1024 width 768, mask as scores", dt: tensor.Float32, batch: 2, t: 1024, width: 768, heads: 12, maskEverywhere: true},
+		{name: "B2 T1024 width 768, mask as scores", dt: tensor.Float32, batch: 2, t: 1024, width: 768, heads: 12,
+			maskEverywhere: true},
 		{name: "B32 T32 width 64, mask broadcast", dt: tensor.Float32, batch: 32, t: 32, width: 64, heads: 4},
 	}
 }

@@ -39,7 +39,8 @@ func TestRowMajor(t *testing.T) {
 		{name: "a row of a tensor by columns", of: slice(columns([]float32{1, 2, 3, 4, 5, 6}, 2, 3), tensor.S(1))},
 		{name: "integers by columns", of: columns([]int{1, 2, 3, 4, 5, 6}, 3, 2)},
 		{name: "bools by columns", of: columns([]bool{true, false, false, true, true, false}, 3, 2)},
-		{name: "a part by columns", of: slice(columns(tensor.Range(tensor.Float64, 0, 24), 4, 6), tensor.S(1, 3), tensor.S(2, 5))},
+		{name: "a part by columns", of: slice(columns(tensor.Range(tensor.Float64, 0, 24), 4, 6), tensor.S(1, 3),
+			tensor.S(2, 5))},
 	} {
 		got, err := dense.RowMajor(row.of)
 		require.NoError(t, err, row.name)

@@ -215,11 +215,15 @@ func (p *attentionProblem[F]) run() {
 // the sum of their absolute products, which becomes the relative error of the weights, in the numerator and
 // in lse; the rest is sums, whose errors are random and do not reach 40 roundings.
 func (p *attentionProblem[F]) tolerance(n *naive) float64 {
-	eps := 0x1p-53
+	return roundingOf[F]() * (40 + 6*n.scoreAbs)
+}
+
+// roundingOf returns the largest relative error of one rounding.
+func roundingOf[F Float]() float64 {
 	if sizeOf[F]() == 4 {
-		eps = 0x1p-24
+		return 0x1p-24
 	}
-	return eps * (40 + 6*n.scoreAbs)
+	return 0x1p-53
 }
 
 // close compares what lies in a layout with the reference, and checks that nothing else was written.

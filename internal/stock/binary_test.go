@@ -27,8 +27,10 @@ func binaries() map[string]binaryCase {
 		"HadamardProd": {build: G.HadamardProd, of: func(x, y float64) float64 { return x * y }, by: stock.Kernel},
 		"HadamardDiv":  {build: G.HadamardDiv, of: func(x, y float64) float64 { return x / y }, by: stock.Kernel},
 		"Pow":          {build: G.Pow, of: math.Pow, by: stock.Loop, noGrad: true},
-		"MinBetween":   {build: G.MinBetween, of: better(func(x, y float64) bool { return x < y }), by: stock.Kernel, noNumber: true},
-		"MaxBetween":   {build: G.MaxBetween, of: better(func(x, y float64) bool { return x > y }), by: stock.Kernel, noNumber: true},
+		"MinBetween": {build: G.MinBetween, of: better(func(x, y float64) bool { return x < y }), by: stock.Kernel,
+			noNumber: true},
+		"MaxBetween": {build: G.MaxBetween, of: better(func(x, y float64) bool { return x > y }), by: stock.Kernel,
+			noNumber: true},
 	}
 	for name, c := range map[string]struct {
 		build func(x, y *G.Node, retSame bool) (*G.Node, error)

@@ -64,8 +64,8 @@ func unary[F kernel.Float](c call) *Op {
 // loopGrain is the number of elements worth a goroutine.
 const loopGrain = 1 << 12
 
-// inFloat64 is how many elements are converted at a time. One by one, a conversion waits for the function of the element
-// before, whose result is in its register.
+// inFloat64 is how many elements are converted at a time. One by one, a conversion waits for the function of the
+// element before, whose result is in its register.
 const inFloat64 = 1 << 8
 
 // widen converts as much of x as there is room for.

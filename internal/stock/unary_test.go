@@ -23,8 +23,9 @@ type unaryCase struct {
 
 func unaries() map[string]unaryCase {
 	return map[string]unaryCase{
-		"Abs":     {build: G.Abs, of: math.Abs, by: stock.Kernel},
-		"Sign":    {build: G.Sign, of: func(x float64) float64 { return math.Copysign(1, x) }, by: stock.Kernel, noGrad: true},
+		"Abs": {build: G.Abs, of: math.Abs, by: stock.Kernel},
+		"Sign": {build: G.Sign, of: func(x float64) float64 { return math.Copysign(1, x) }, by: stock.Kernel,
+			noGrad: true},
 		"Ceil":    {build: G.Ceil, of: math.Ceil, by: stock.Kernel, noGrad: true},
 		"Floor":   {build: G.Floor, of: math.Floor, by: stock.Kernel, noGrad: true},
 		"Sin":     {build: G.Sin, of: math.Sin, by: stock.Loop},

@@ -3,9 +3,9 @@ package chapter
 var additive = Section{
 	Title: "Where attention began: additive attention",
 	Text:  "The attention of a translator's decoder to the sentence it translates (Bahdanau, Cho and Bengio 2014).",
-	Why: "A translator used to squeeze a sentence into one state and forgot the beginning of long ones. Bahdanau's attention " +
-		"lets the decoder look back at every word of the source. Its scores come from a small network, learnt with the " +
-		"rest, so queries and keys may differ in width; softmax and weighted sum are the same, and the later " +
+	Why: "A translator used to squeeze a sentence into one state and forgot the beginning of long ones. Bahdanau's " +
+		"attention lets the decoder look back at every word of the source. Its scores come from a small network, learnt " +
+		"with the rest, so queries and keys may differ in width; softmax and weighted sum are the same, and the later " +
 		"dot product is only cheaper.",
 	layer: Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 4},
 	Words: sentence,

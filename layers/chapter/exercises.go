@@ -8,8 +8,8 @@ import (
 var exerciseWeights = Section{
 	Title: "Exercise 3.1: SelfAttentionV2's weights in SelfAttentionV1",
 	Text:  "The layers of sections 5 and 6, and the first with the weights of the second.",
-	Why: "The exercise asks for the same numbers from both layers. A linear layer computes x·Wᵀ, the first layer x·W: the " +
-		"weight has to be transposed on its way. Then both compute the same products of the same numbers, and differ " +
+	Why: "The exercise asks for the same numbers from both layers. A linear layer computes x·Wᵀ, the first layer x·W: " +
+		"the weight has to be transposed on its way. Then both compute the same products of the same numbers, and differ " +
 		"in no digit.",
 	Words: sentence,
 	Seed:  chapterSeed,
@@ -58,9 +58,9 @@ var exerciseWeights = Section{
 var exerciseWidth = Section{
 	Title: "Exercise 3.2: two numbers from two heads",
 	Text:  "The wrapper of section 12 with heads of width 1.",
-	Why: "The wrapper puts its heads side by side, so the width of the result is heads times d_out. For two numbers from " +
-		"two heads d_out has to be 1, and nothing else changes. In later layers it is the other way round: the width is " +
-		"given, and the heads share it (section 13).",
+	Why: "The wrapper puts its heads side by side, so the width of the result is heads times d_out. For two numbers " +
+		"from two heads d_out has to be 1, and nothing else changes. In later layers it is the other way round: the " +
+		"width is given, and the heads share it (section 13).",
 	Words:    sentence,
 	Seed:     chapterSeed,
 	NumHeads: 2,
@@ -88,9 +88,9 @@ var exerciseWidth = Section{
 var exerciseGPT2 = Section{
 	Title: "Exercise 3.3: the attention of GPT-2 small",
 	Text:  "The layer with 12 heads, width 768 and a context length of 1024, on five tokens.",
-	Why: "The numbers are those of the smallest GPT-2: width 768 in and out, 12 heads, so 64 numbers a head. Four square " +
-		"matrices and a bias make 2,360,064 parameters a layer, of which that model has twelve. The context length adds " +
-		"none: five tokens run through the same layer as 1024.",
+	Why: "The numbers are those of the smallest GPT-2: width 768 in and out, 12 heads, so 64 numbers a head. Four " +
+		"square matrices and a bias make 2,360,064 parameters a layer, of which that model has twelve. The context " +
+		"length adds none: five tokens run through the same layer as 1024.",
 	Seed:     chapterSeed,
 	NumHeads: 12,
 	large:    true,

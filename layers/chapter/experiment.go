@@ -22,8 +22,8 @@ var experimentWidths = []int{2, 8, 32, 128, 512}
 var scaleExperiment = Section{
 	Title: "An experiment: why scores are divided by √D",
 	Text:  "The softmax of random queries and keys of width D, with and without the division, as D grows.",
-	Why: "A dot product of D random numbers is about √D large. Without the division the softmax of wide vectors gives all " +
-		"to one key by chance: its entropy goes to 0, and so does the gradient that could correct it, so nothing is " +
+	Why: "A dot product of D random numbers is about √D large. Without the division the softmax of wide vectors gives " +
+		"all to one key by chance: its entropy goes to 0, and so does the gradient that could correct it, so nothing is " +
 		"learnt. Divided by √D the scores are of size 1 at any width, the weights stay spread and the gradient stays alive.",
 	Seed:  chapterSeed,
 	large: true,

@@ -11,9 +11,9 @@ import (
 var gpt2Small = Section{
 	Title: "MultiHeadAttention in the size of GPT-2 small",
 	Text:  "Multi-head attention in the size of the smallest GPT-2, forward and backward.",
-	Why: "The same layer in the size of a real model: 768 numbers a token, 12 heads of 64, 1024 tokens. How many numbers it " +
-		"learns depends neither on the tokens nor on the heads. The backward pass says how the output changes with each " +
-		"of them, and a step of training moves them a little against the loss: that is all of learning.",
+	Why: "The same layer in the size of a real model: 768 numbers a token, 12 heads of 64, 1024 tokens. How many " +
+		"numbers it learns depends neither on the tokens nor on the heads. The backward pass says how the output changes " +
+		"with each of them, and a step of training moves them a little against the loss: that is all of learning.",
 	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12},
 	Seed:     chapterSeed,
 	large:    true,

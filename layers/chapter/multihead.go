@@ -56,9 +56,9 @@ func (w *walk) joinedHeads(context *G.Node, d int) {
 var headsSideBySide = Section{
 	Title: "MultiHeadAttentionWrapper: heads side by side",
 	Text:  "Causal layers, called heads, whose context vectors are joined.",
-	Why: "One head has one softmax a token: a single 1 to share among all that might matter. Several heads with matrices " +
-		"of their own can look at several things at once, each with a 1 of its own. Their context vectors stand side " +
-		"by side, so two heads of width 2 give four numbers.",
+	Why: "One head has one softmax a token: a single 1 to share among all that might matter. Several heads with " +
+		"matrices of their own can look at several things at once, each with a 1 of its own. Their context vectors stand " +
+		"side by side, so two heads of width 2 give four numbers.",
 	layer:    Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 2},
 	Words:    sentence,
 	Seed:     chapterSeed,
@@ -89,8 +89,8 @@ var headsSideBySide = Section{
 var splitProjection = Section{
 	Title: "One projection split into heads",
 	Text:  "The queries of all heads by one projection.",
-	Why: "One large product is faster than several small ones. The matrices of all heads stacked are one matrix, and its " +
-		"result is cut into heads by another view of the same numbers: nothing is computed differently, and nothing " +
+	Why: "One large product is faster than several small ones. The matrices of all heads stacked are one matrix, and " +
+		"its result is cut into heads by another view of the same numbers: nothing is computed differently, and nothing " +
 		"more is learnt.",
 	Words:    sentence,
 	Seed:     chapterSeed,

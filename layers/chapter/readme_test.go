@@ -68,8 +68,8 @@ const laterImports = `	"math"
 
 `
 
-// TestTutorialPrograms: the tutorial's first program, alone and with all its functions, and its last program, print what
-// it says.
+// TestTutorialPrograms: the tutorial's first program, alone and with all its functions, and its last program, print
+// what it says.
 func TestTutorialPrograms(t *testing.T) {
 	blocks := tutorialBlocks(t)
 	frame, last := blocks[0], blocks[len(blocks)-1]
@@ -134,7 +134,8 @@ func TestTutorialNumbers(t *testing.T) {
 // TestTutorialPictures: they are there and small. That the command draws them is tested with the command.
 func TestTutorialPictures(t *testing.T) {
 	var shown []string
-	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t), -1) {
+	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t),
+		-1) {
 		shown = append(shown, match[1])
 		file, err := os.Stat(match[1])
 		require.NoError(t, err)

@@ -35,8 +35,8 @@ var stepByStep = Section{
 	Text:  "Self-attention with weights to train, for the second token.",
 	Why: "A token plays three parts: it asks, it is found, and it hands over what it has. Three matrices make a vector " +
 		"for each part, the query, the key and the value, so what a token looks for may differ from what it is, and " +
-		"need not be mutual. Learnt are these matrices; fixed are the products, the softmax and the division by √2, the root " +
-		"of a key's width, which keeps scores where the softmax can learn (section 17).",
+		"need not be mutual. Learnt are these matrices; fixed are the products, the softmax and the division by √2, the " +
+		"root of a key's width, which keeps scores where the softmax can learn (section 17).",
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) error {

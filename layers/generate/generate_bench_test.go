@@ -40,7 +40,8 @@ func benchNumbers(n int) []float32 {
 }
 
 // BenchmarkToken times one more token of GPT-2 small after n others, in turns with a sweep that reads as much memory as
-// there are weights: of-reading is the sweep's time divided by the token's, both medians, and best is that of the least times.
+// there are weights: of-reading is the sweep's time divided by the token's, both medians, and best is that of the
+// least times.
 func BenchmarkToken(b *testing.B) {
 	m := benchGPT2(b)
 	memory := benchNumbers(m.Params().Count())

@@ -25,7 +25,8 @@ type Machine struct {
 // where the loader finds it.
 const Library = "ATTENTION_MPI"
 
-// Join returns this process of the group that mpirun started, or nil if it was started alone.
+// Join returns this process of the group that mpirun started, or nil if it was started alone:
+// leave train.Config.Group unset then, since a nil *MPI in it is refused as a group of nobody.
 // It makes GOMAXPROCS this process's part of its cores, unless the environment sets it. A
 // process joins once, and closes what it joined before it ends. Join wants a program built
 // with -tags mpi for Linux, and Open MPI 4 or 5, or MPICH 3.2 or later.

@@ -27,7 +27,8 @@ func TestWriteOnAFullDisk(t *testing.T) {
 		return
 	}
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 2, EmbedDim: 4, NumHeads: 1, NumLayers: 1})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 2, EmbedDim: 4, NumHeads: 1,
+		NumLayers: 1})
 	require.NoError(t, err)
 	g := &pretrained.GPT{Model: m, Params: p, EndOfText: -1}
 	dir := filepath.Join(t.TempDir(), "model")

@@ -41,7 +41,8 @@ func (d Diagram) Write(w io.Writer, layout Layout) error {
 	label, shape, title := plot.TextStyle(labelSize), plot.TextStyle(shapeSize), plot.TextStyle(13)
 	boxes, in := make([]vg.Point, len(d.Nodes)), make([][]int, len(d.Nodes))
 	for i, n := range d.Nodes {
-		boxes[i] = vg.Point{X: max(plot.TextWidth(label, n.Label), plot.TextWidth(shape, n.Shape)) + 2*boxMargin, Y: boxHeight}
+		boxes[i] = vg.Point{X: max(plot.TextWidth(label, n.Label), plot.TextWidth(shape, n.Shape)) + 2*boxMargin,
+			Y: boxHeight}
 		in[i] = n.In
 	}
 	placed, err := layout(boxes, in)

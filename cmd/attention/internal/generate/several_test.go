@@ -14,7 +14,8 @@ import (
 func TestSeveralTexts(t *testing.T) {
 	dir := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	one := func(prompt string, seed int, more ...string) string {
-		return mustGenerate(t, append(more, "--model", dir, "--prompt", prompt, "--seed", fmt.Sprint(seed), "--tokens", "9")...)
+		return mustGenerate(t, append(more, "--model", dir, "--prompt", prompt, "--seed", fmt.Sprint(seed),
+			"--tokens", "9")...)
 	}
 	require.Equal(t, fmt.Sprintf("--- sample 1\n%s\n--- sample 2\n%s\n--- sample 3\n%s\n", one("ab", 5), one("ab", 6),
 		one("ab", 7)), mustGenerate(t, "--model", dir, "--prompt", "ab", "--seed", "5", "--samples", "3", "--tokens", "9"))

@@ -13,8 +13,8 @@ import (
 )
 
 // Folder is the folder of a run. metrics.jsonl and watch.jsonl grow line by line; every other file is written under
-// another name and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read back: links in
-// it are refused.
+// another name and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read
+// back: links in it are refused.
 type Folder struct {
 	Path        string
 	Checkpoints *train.Checkpoints

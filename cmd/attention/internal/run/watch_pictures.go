@@ -80,7 +80,8 @@ func weightsPage(w *train.Watched, p *layers.Params, title string) plot.Page {
 			size += ", of queries"
 		}
 	}
-	page.Maps = plot.HeatMaps{Title: name + size, X: "column", Y: "row", Scale: "weight", Across: drawnMoments, Signed: true}
+	page.Maps = plot.HeatMaps{Title: name + size, X: "column", Y: "row", Scale: "weight", Across: drawnMoments,
+		Signed: true}
 	for _, i := range pick(len(w.Moments), drawnMoments) {
 		var values []float64
 		for _, v := range m.Float32s()[i*rows*cols:][:rows*cols] {

@@ -19,7 +19,8 @@ func quoted(text []string) string {
 }
 
 func TestPick(t *testing.T) {
-	for n, want := range map[int][]int{0: nil, 1: {0}, 2: {0, 1}, 5: {0, 1, 2, 3, 4}, 9: {0, 2, 4, 6, 8}, 6: {0, 1, 3, 4, 5}} {
+	for n, want := range map[int][]int{0: nil, 1: {0}, 2: {0, 1}, 5: {0, 1, 2, 3, 4}, 9: {0, 2, 4, 6, 8},
+		6: {0, 1, 3, 4, 5}} {
 		require.Equal(t, want, pick(n, 5))
 	}
 }

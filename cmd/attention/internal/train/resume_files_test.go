@@ -27,8 +27,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	c, err := run.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
-	const only = ", want only --text, --precision, --steps, --checkpoint-activations, --head-stats, --patience, --min-delta, --save-every, --keep, --prompt, " +
-		"--sample: " +
+	const only = ", want only --text, --precision, --steps, --checkpoint-activations, --head-stats, --patience, " +
+		"--min-delta, --save-every, --keep, --prompt, --sample: " +
 		"the run's config.json has the rest"
 	requireError := func(want string, args ...string) {
 		before := contents(t, folder)

@@ -68,7 +68,8 @@ func TestTrainGPT(t *testing.T) {
 
 // TestTrainGPTReports: the head gives the model's size and memory.
 func TestTrainGPTReports(t *testing.T) {
-	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64", "--batch", "16")...)
+	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64",
+		"--batch", "16")...)
 	require.Contains(t, printed, `
 model     gpt, 2 layers, 2 heads (1 of keys and values), width 8,
           dropout of residuals 0.25, float64: 1888 parameters

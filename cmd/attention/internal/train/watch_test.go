@@ -59,11 +59,13 @@ func TestCollapsedHeads(t *testing.T) {
 		first  []train.Number
 		second []train.Number
 	}{
-		{first: []train.Number{0.1, 2}, second: []train.Number{3, 0.5}, want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
-			"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
+		{first: []train.Number{0.1, 2}, second: []train.Number{3, 0.5},
+			want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
+				"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
 		{first: []train.Number{0.0999, 2}, second: []train.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
 			"their entropy is below 0.1 nats"},
-		{first: []train.Number{train.Number(math.NaN()), 2}, second: []train.Number{1, 0.5}, want: "; 1 of 4 heads have collapsed"},
+		{first: []train.Number{train.Number(math.NaN()), 2}, second: []train.Number{1, 0.5},
+			want: "; 1 of 4 heads have collapsed"},
 	} {
 		var printed bytes.Buffer
 		out := term.NewOutput(&printed, "train")

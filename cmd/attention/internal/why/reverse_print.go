@@ -118,7 +118,8 @@ func (r *reverseReport) write(w io.Writer) error {
 					Color: faint(inks[m.Name]), Width: 0.7})
 			}
 		}
-		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters), Width: widths[m.Name],
+		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters),
+			Width:  widths[m.Name],
 			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean }), Color: inks[m.Name]})
 	}
 	seeds := seedsText(len(r.Models[0].Exact))

@@ -39,7 +39,8 @@ func TestWhy(t *testing.T) {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
 	for _, name := range []string{"reverse.png", "reverse-attention.png", "picture.png"} {
-		require.Positive(t, commandtest.Pixels(t, filepath.Join("why/1", name), color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}))
+		require.Positive(t, commandtest.Pixels(t, filepath.Join("why/1", name),
+			color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}))
 	}
 	r := reportOf(t, "why/1")
 	require.Equal(t, "attention why "+args, r.Command)
