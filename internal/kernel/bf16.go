@@ -5,19 +5,6 @@ import (
 	"unsafe"
 )
 
-// GemmStridedBF16 is GemmStrided of A and B rounded to bfloat16. The products of two such numbers are exact in
-// float32, in which they are added up.
-func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha float32, a []float32, lda, strideA int,
-	b []float32, ldb, strideB int, beta float32, c []float32, ldc, strideC int) {
-	if k > 0 && alpha != 0 {
-		roomA, roomB := rounded(a), rounded(b)
-		defer giveBack(roomA)
-		defer giveBack(roomB)
-		a, b = *roomA, *roomB
-	}
-	GemmStrided(batch, transA, transB, m, n, k, alpha, a, lda, strideA, b, ldb, strideB, beta, c, ldc, strideC)
-}
-
 // RoundBF16 writes x rounded to bfloat16 to y, to nearest, of two equally near ones to the even one. Numbers below the
 // smallest normal one become 0, those above the largest infinite.
 func RoundBF16(y, x []float32) {

@@ -8,15 +8,23 @@ import (
 )
 
 // BF16Variable is the environment variable that allows products of bfloat16 where they are not faster, for a test or
-// in doubt: "emulated" has their operands rounded and multiplied by the kernels of float32.
+// in doubt: with "emulated", plain Go computes their bits where the processor has no instructions for them.
 const BF16Variable = "ATTENTION_BF16"
 
 // wantBF16 is how many times as fast as those of float32 products of bfloat16 must be to be worth their rounding.
 const wantBF16 = 1.5
 
 // PeakBF16 measures the most floating-point operations of products of bfloat16 that one core does a second, as
-// PeakFMA does. They are computed by the kernels of float32.
-func PeakBF16(about time.Duration) float64 { return PeakFMA[float32](about) }
+// PeakFMA does. It is 0 where the processor has no instructions for them, and plain Go computes their bits.
+func PeakBF16(about time.Duration) float64 {
+	if !BF16() {
+		return 0
+	}
+	return peak(about, 2*2*pairRowsTall*pairWidth, pairLoop)
+}
+
+// BF16 reports whether the processor has instructions for products of bfloat16, and this process uses them.
+func BF16() bool { return nativeBF16() }
 
 // CheckBF16 returns an error if products of bfloat16 are not worth it on this processor, which is measured once.
 // BF16Variable allows them everywhere.

@@ -31,14 +31,7 @@ func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alph
 	if alpha == 0 {
 		k = 0
 	}
-	if k > 0 {
-		checkMatrix("gemm: a", transA, m, k, len(a), lda, batch, strideA)
-		checkMatrix("gemm: b", transB, k, n, len(b), ldb, batch, strideB)
-	}
-	checkMatrix("gemm: c", NoTrans, m, n, len(c), ldc, batch, strideC)
-	if batch > 1 && strideC == 0 {
-		panic("kernel: gemm: c: matrices of the batch share memory")
-	}
+	checkProduct(batch, transA, transB, m, n, k, len(a), lda, strideA, len(b), ldb, strideB, len(c), ldc, strideC)
 	g := product[F]{
 		m: m, n: n, k: k, alpha: alpha, beta: beta,
 		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc),
@@ -47,6 +40,18 @@ func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alph
 		strideA, strideB = strideB, strideA
 	}
 	runBatch(chosenPath, batch, &g, strideA, strideB, strideC)
+}
+
+// checkProduct makes sure that the matrices of a batch lie inside slices of the given lengths.
+func checkProduct(batch int, transA, transB Transpose, m, n, k, a, lda, strideA, b, ldb, strideB, c, ldc, strideC int) {
+	if k > 0 {
+		checkMatrix("gemm: a", transA, m, k, a, lda, batch, strideA)
+		checkMatrix("gemm: b", transB, k, n, b, ldb, batch, strideB)
+	}
+	checkMatrix("gemm: c", NoTrans, m, n, c, ldc, batch, strideC)
+	if batch > 1 && strideC == 0 {
+		panic("kernel: gemm: c: matrices of the batch share memory")
+	}
 }
 
 // checkMatrix makes sure that every matrix of the batch lies inside its slice.

@@ -9,14 +9,19 @@ import (
 // a loop of independent multiply-adds that touches no memory, run for about the given time in slices, of which the
 // fastest counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
 func PeakFMA[F Float](about time.Duration) float64 {
-	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would measure the clock
 	rows, lanes := tileShape[F](chosenPath)
 	each := 2 * rows * lanes * 2 // operations of one turn: two vectors of multiply-adds for each row of a tile
+	return peak(about, each, func(n int) { fmaLoop[F](chosenPath, n) })
+}
+
+// peak measures a loop of n turns, each of so many operations.
+func peak(about time.Duration, each int, loop func(n int)) float64 {
+	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would measure the clock
 	best := 0.0
 	n, slices := 1<<10, 0
 	for begin := time.Now(); slices < atLeast || time.Since(begin) < about; {
 		start := time.Now()
-		fmaLoop[F](chosenPath, n)
+		loop(n)
 		took := time.Since(start)
 		if took < slice {
 			n *= 2

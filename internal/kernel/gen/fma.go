@@ -1,7 +1,11 @@
 package main
 
+import "github.com/mmcloughlin/avo/operand"
+
 // fmaLoop runs as many independent multiply-adds as a tile has: what the processor can do at best.
-func (g *generator) fmaLoop() {
+func (g *generator) fmaLoop() { g.loopOf(g.fma) }
+
+func (g *generator) loopOf(multiplyAdd func(y, x, acc operand.Op)) {
 	count := 2 * g.rows[0]
 	n := g.load("n")["n"]
 	for i := range count + 2 {
@@ -10,7 +14,7 @@ func (g *generator) fmaLoop() {
 	loop := g.label("loop")
 	g.Label(loop)
 	for i := range count {
-		g.fma(g.vectors[count], g.vectors[count+1], g.vectors[i])
+		multiplyAdd(g.vectors[count], g.vectors[count+1], g.vectors[i])
 	}
 	g.countDown(n)
 	g.jumpIf(other, loop)

@@ -49,6 +49,12 @@ func writeAll(dir string) error {
 				}
 			}
 		}
+		if processor == "amd64" {
+			f := family{name: "bf16", kernels: bf16Kernels}
+			if err := f.write(bf16(), dir); err != nil {
+				return err
+			}
+		}
 		if err := writeChoices(own, sets, dir, processor); err != nil {
 			return err
 		}

@@ -12,14 +12,20 @@ type panel struct {
 	*generator
 	m, a, aRow, bRow, c, cRow reg.GPVirtual
 	taller                    reg.GPVirtual // how many tiles are one row taller than the others
+
+	multiplyAdd func(y, x, acc operand.Op)
+	inMemory    bool // whether there is a multiplyAdd of an element in memory
 }
 
 // tile writes C ← α·A·B + β·C for one panel of at most two vectors of columns and any number of
 // rows, tile by tile. An accumulator takes its products one after the other in the order of k, whatever the
 // shape of the tile around it.
-func (g *generator) tile() {
-	t := &panel{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(),
-		taller: g.GP64()}
+func (g *generator) tile() { g.tileOf(g.fma, g.masked) }
+
+// tileOf writes a tile whose products are added by the given instruction.
+func (g *generator) tileOf(multiplyAdd func(y, x, acc operand.Op), inMemory bool) {
+	t := &panel{generator: g, multiplyAdd: multiplyAdd, inMemory: inMemory, m: g.GP64(), a: g.GP64(),
+		aRow: g.GP64(), bRow: g.GP64(), c: g.GP64(), cRow: g.GP64(), taller: g.GP64()}
 	g.loadInto(t.m, "m")
 	g.loadInto(t.a, "a")
 	g.loadInto(t.c, "c")

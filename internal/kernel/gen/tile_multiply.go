@@ -83,7 +83,7 @@ func (t *panel) columnsOfA(rows, vectors int) {
 			t.rowOfB(b, bv[:vectors])
 			for r := range rows {
 				m := operand.Mem{Base: a, Disp: r * t.size}
-				if t.masked && r%2 == 1 {
+				if t.inMemory && r%2 == 1 {
 					t.addProductsOf(r, m, bv[:vectors])
 					continue
 				}
@@ -115,7 +115,7 @@ func (t *panel) rowOfB(b reg.GPVirtual, bv []reg.VecPhysical) {
 // addProducts adds the products of an element of row r of A with a row of B.
 func (t *panel) addProducts(r int, x reg.VecPhysical, bv []reg.VecPhysical) {
 	for v := range bv {
-		t.fma(bv[v], x, t.vectors[r*len(bv)+v])
+		t.multiplyAdd(bv[v], x, t.vectors[r*len(bv)+v])
 	}
 }
 

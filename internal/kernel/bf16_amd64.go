@@ -1,0 +1,49 @@
+//go:build !noasm
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// pairsBF16 reports whether the processor multiplies pairs of bfloat16. Only tests change it.
+var pairsBF16 = lacked(pathAVX512) == "" && cpu.X86.HasAVX512BF16
+
+// nativeBF16 reports whether pairs are multiplied in assembly.
+func nativeBF16() bool { return pairsBF16 && chosenPath == pathAVX512 }
+
+// pairTile is tile of pairs, of which there are k. B is read in whole vectors.
+func pairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
+	c []float32, cRow int) {
+	if !nativeBF16() || min(m, n, k) < 1 || n > pairWidth {
+		pairTileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
+		return
+	}
+	reaches("pairTile: a", len(a), tileReach[float32](pathAVX512, m, aRow, aPanel)+(k-1)*aCol+1)
+	reaches("pairTile: b", len(b), (k-1)*bRow+padded[float32](pathAVX512, n))
+	reaches("pairTile: c", len(c), (m-1)*cRow+n)
+	spairTileBF16(m, n, k, alpha, single(a), aRow, aCol, aPanel, single(b), bRow, beta, single(c), cRow)
+}
+
+// pairRows writes the pairs of the elements of two rows in panels of pairWidth, each panel elements after
+// the one before.
+func pairRows(x, y, pairs []float32, panel int) {
+	if !nativeBF16() || len(x) == 0 {
+		pairRowsGo(x, y, pairs, panel)
+		return
+	}
+	reaches("pairRows: y", len(y), len(x))
+	reaches("pairRows: pairs", len(pairs), (len(x)-1)/pairWidth*panel+pairWidth)
+	spairRowsBF16(len(x), single(x), single(y), single(pairs), panel)
+}
+
+// pairElements writes the pairs of a row, padded to whole multiples of pairsTogether.
+func pairElements(x, pairs []float32) {
+	if !nativeBF16() || len(x) == 0 {
+		pairElementsGo(x, pairs)
+		return
+	}
+	reaches("pairElements: pairs", len(pairs), pairsOf(len(x)))
+	spairElementsBF16(len(x), single(x), single(pairs))
+}
+
+// pairLoop does two tiles' worth of independent products of pairs n times over.
+func pairLoop(n int) { spairLoopBF16(n) }

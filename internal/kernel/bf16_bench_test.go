@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkBF16 prints how fast products of bfloat16 are, compared with those of float32. Both alternate, and the
+// medians count.
+func BenchmarkBF16(b *testing.B) {
+	if !BF16() {
+		b.Skip("this processor has no instructions for products of bfloat16")
+	}
+	for b.Loop() {
+		printBF16()
+	}
+}
+
+func printBF16() {
+	var peaks [2][]float64
+	for range 9 {
+		peaks[0] = append(peaks[0], PeakFMA[float32](20*time.Millisecond))
+		peaks[1] = append(peaks[1], PeakBF16(20*time.Millisecond))
+	}
+	full, half := median(peaks[0]), median(peaks[1])
+	fmt.Printf("peak: float32 %.1f, bf16 %.1f GFLOP/s, %.2f×\n", full/1e9, half/1e9, half/full)
+	for _, s := range []struct{ m, n, k int }{{1024, 1024, 1024}, {2048, 768, 768}, {2048, 3072, 768}, {64, 1024, 1024}} {
+		for _, trans := range []Transpose{NoTrans, Trans} {
+			a, b, c := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
+			for i := range a {
+				a[i] = float32(i%7) - 3
+			}
+			for i := range b {
+				b[i] = float32(i%5) - 2
+			}
+			ldb := s.n
+			if trans {
+				ldb = s.k
+			}
+			var took [2][]float64
+			for range 9 {
+				start := time.Now()
+				Gemm(NoTrans, trans, s.m, s.n, s.k, 1, a, s.k, b, ldb, 0, c, s.n)
+				took[0] = append(took[0], time.Since(start).Seconds())
+				start = time.Now()
+				GemmStridedBF16(1, NoTrans, trans, s.m, s.n, s.k, 1, a, s.k, 0, b, ldb, 0, 0, c, s.n, 0)
+				took[1] = append(took[1], time.Since(start).Seconds())
+			}
+			full, half := median(took[0]), median(took[1])
+			flops := 2 * float64(s.m) * float64(s.n) * float64(s.k)
+			fmt.Printf("%4d×%4d×%4d transposed %-5v: float32 %.1f, bf16 %.1f GFLOP/s, %.2f×\n", s.m, s.n, s.k, trans,
+				flops/full/1e9, flops/half/1e9, full/half)
+		}
+	}
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
