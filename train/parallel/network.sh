@@ -5,7 +5,8 @@
 #
 #	sh train/parallel/network.sh [RATE [TEXT]]    # such as 1gbit, and a file of some 100 kB
 set -eu
-rate=${1:-1gbit} text=${2:-}
+rate=${1:-1gbit} text=${2:-} burst=256kb
+case $rate in *[0-9][0-9]gbit) burst=2mb ;; esac
 [ -z "$text" ] || text=$(realpath "$text")
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -27,7 +28,7 @@ ip link add attention0 netns attention0 type veth peer name attention1 netns att
 for i in 0 1; do
 	ip -n attention$i addr add 10.99.0.$((i + 1))/24 dev attention$i
 	ip -n attention$i link set attention$i up
-	ip netns exec attention$i tc qdisc add dev attention$i root tbf rate "$rate" burst 2mb latency 50ms
+	ip netns exec attention$i tc qdisc add dev attention$i root tbf rate "$rate" burst "$burst" latency 50ms
 done
 
 # In ssh's place: mpirun runs in the one namespace and starts its daemon in the other.
