@@ -89,7 +89,7 @@ func TestPairDotTies(t *testing.T) {
 		{"and cancels", -0x1p24, [2]float32{1, 0x1p24}, [2]float32{1, 1}, 1},
 		{"halfway goes to even", 1, [2]float32{0, 0x1p-12}, [2]float32{0, 0x1p-12}, 1},
 		{"above halfway goes up", 1, [2]float32{0, 0x1p-12}, [2]float32{0, upper(0x1.02p-12)}, 1 + 0x1p-23},
-		{"a double of both would be rounded twice", 1 + 0x1p-23, [2]float32{0, 0x1p-12}, [2]float32{0, upper(0x1.02p-12)},
+		{"above halfway from an odd one", 1 + 0x1p-23, [2]float32{0, 0x1p-12}, [2]float32{0, upper(0x1.02p-12)},
 			1 + 0x1p-22},
 		{"a product is flushed", 0, [2]float32{0, 0x1p-64}, [2]float32{0, 0x1p-63}, 0},
 		{"one is rounded to the smallest", 0x1p-126, [2]float32{0, -0x1p-80}, [2]float32{0, 0x1p-80}, 0x1p-126},
@@ -131,6 +131,23 @@ func TestPairsAreRounded(t *testing.T) {
 		for j := range n {
 			at := j/pairWidth*panel + j%pairWidth
 			check("two rows", n, got[at:at+1], want[at:at+1])
+		}
+	}
+}
+
+// TestOddSum has sums that, rounded to float64 and then to float32, would come out wrong.
+func TestOddSum(t *testing.T) {
+	for _, c := range []struct {
+		product float64
+		x, want float32
+	}{
+		{1 + 0x1p-24, 0x1p-60, 1 + 0x1p-23},
+		{1 + 0x3p-24, -0x1p-60, 1 + 0x1p-23},
+		{-1 - 0x1p-24, -0x1p-60, -1 - 0x1p-23},
+		{1 + 0x1p-24, 0, 1},
+	} {
+		if got := float32(oddSum(c.product, c.x)); got != c.want {
+			t.Errorf("%g + %g: got %g, want %g", c.product, c.x, got, c.want)
 		}
 	}
 }
