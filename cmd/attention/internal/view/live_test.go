@@ -187,6 +187,7 @@ func TestTrainView(t *testing.T) {
 	p.set("panel=heads")
 	p.waitFor(headReady)
 	require.Contains(t, run.text(), "the run is done; serving its page until Ctrl-C")
+	p.do(chromedp.Navigate("about:blank")) // the page still asks for thumbnails
 	require.Equal(t, 0, run.interrupt())
 }
 
