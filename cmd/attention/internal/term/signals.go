@@ -11,6 +11,7 @@ import (
 )
 
 // UntilSignal returns a context that the first of the signals cancels, and a function that stops waiting for them.
+// SIGPIPE counts only if the output is what has lost its reader: a browser that closes its connection sends it too.
 func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	arrived := make(chan os.Signal, 1)
@@ -18,10 +19,15 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 		signal.Notify(arrived, signals...)
 	}
 	go func() {
-		select {
-		case s := <-arrived:
-			cancel(signalled{context.Canceled, s})
-		case <-ctx.Done():
+		for {
+			select {
+			case s := <-arrived:
+				if !ofConnection(s) {
+					cancel(signalled{context.Canceled, s})
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
 	return ctx, func() {

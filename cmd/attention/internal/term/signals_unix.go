@@ -5,7 +5,10 @@ package term
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // LostSignals returns the signals sent when the reader of the output is gone: SIGPIPE and, unless nohup started
@@ -20,3 +23,20 @@ func LostSignals() []os.Signal {
 // FinishSignals returns the signal that asks a command to save what it has and to end as if it were done: SIGUSR1,
 // which mpirun passes on to the processes that it started.
 func FinishSignals() []os.Signal { return []os.Signal{syscall.SIGUSR1} }
+
+// ofConnection reports whether a signal is the SIGPIPE of a connection, not of the output.
+func ofConnection(s os.Signal) bool { return s == syscall.SIGPIPE && !lost(os.Stdout, os.Stderr) }
+
+// lost reports whether a file is a pipe, a socket or a terminal that nobody reads any more.
+func lost(files ...*os.File) bool {
+	polled := make([]unix.PollFd, len(files))
+	for i, f := range files {
+		polled[i].Fd = int32(f.Fd())
+	}
+	if _, err := unix.Poll(polled, 0); err != nil {
+		return true // as far as can be told
+	}
+	return slices.ContainsFunc(polled, func(p unix.PollFd) bool {
+		return p.Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	})
+}

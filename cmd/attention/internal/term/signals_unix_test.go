@@ -1,0 +1,36 @@
+//go:build unix
+
+package term
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A browser that leaves a page sends SIGPIPE to the program that serves it; a run must not end by that.
+func TestUntilSignalIgnoresConnections(t *testing.T) {
+	ctx, release := UntilSignal(context.Background(), syscall.SIGPIPE, syscall.SIGUSR2)
+	defer release()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGPIPE))
+	time.Sleep(50 * time.Millisecond) // in which it would arrive
+	require.NoError(t, ctx.Err())
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGUSR2))
+	<-ctx.Done()
+}
+
+func TestLost(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer writer.Close()
+	file, err := os.Create(t.TempDir() + "/file")
+	require.NoError(t, err)
+	defer file.Close()
+	require.False(t, lost(file, writer))
+	require.NoError(t, reader.Close())
+	require.True(t, lost(file, writer))
+}
