@@ -29,14 +29,19 @@ function showPanel(view) {
   const panel = current(view);
   if (panel?.name === shown) return;
   end?.();
-  const element = document.getElementById('panel');
+  const place = document.getElementById('panel');
   shown = panel?.name ?? '';
   for (const b of document.querySelectorAll('nav button')) {
     b.setAttribute('aria-current', b.dataset.panel === shown ? 'page' : 'false');
   }
-  fill(element);
-  end = panel ? panel.show(element, view) : null;
-  if (!panel) fill(element, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'));
+  if (panel) {
+    const element = h('div'); // of its own: what a panel that has ended still awaits writes nowhere
+    fill(place, element);
+    end = panel.show(element, view);
+  } else {
+    end = null;
+    fill(place, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'));
+  }
 }
 
 /** showNewer shows in the header of which step the weights of a run that trains are. */

@@ -31,7 +31,9 @@ export function set(changes, quiet = false) {
 }
 
 function tell(before) {
-  for (const f of [...listeners]) f((name) => before[name] !== values[name]);
+  for (const f of [...listeners]) { // of which one may remove another
+    if (listeners.has(f)) f((name) => before[name] !== values[name]);
+  }
 }
 
 /** onChange calls f, with a function that says what has changed, until the returned function is called. */
