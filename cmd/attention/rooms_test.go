@@ -98,8 +98,8 @@ var rooms = map[string]string{
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/dates cmd/attention/internal/run train train/text layers
-		graph graph/blas graph/machine graph/mask internal/config internal/stock internal/tensorprint
-		layers/chapter`,
+		graph graph/blas graph/machine graph/mask internal/config internal/kernel internal/stock
+		internal/tensorprint layers/chapter`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,
 	"cmd/attention/internal/view/web": "",

@@ -81,3 +81,12 @@ func TestChangesOfLayers(t *testing.T) {
 		}
 	}
 }
+
+// eachKey calls f for the keys of some ranges.
+func eachKey(ranges []uint32, f func(at int)) {
+	for i := 0; i < len(ranges); i += 2 {
+		for at := ranges[i]; at < ranges[i+1]; at++ {
+			f(int(at))
+		}
+	}
+}

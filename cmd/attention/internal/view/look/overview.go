@@ -4,10 +4,9 @@ import (
 	"math"
 	"runtime"
 	"sync"
-)
 
-// overviewSide is the most rows and columns of an overview.
-const overviewSide = 1024
+	"attention/internal/kernel"
+)
 
 // Overview is a matrix of weights as one sees it whole: of each block of 2^Level queries and keys the largest weight,
 // NaN where the mask hides all of the block.
@@ -16,11 +15,11 @@ type Overview struct {
 	Weights           []float32 // (Rows, Cols)
 }
 
-// Overview computes the overview of a head's weights.
-func (l *Layer) Overview(head int) *Overview {
+// Overview computes the overview of a head's weights with at most side rows and columns.
+func (l *Layer) Overview(head, side int) *Overview {
 	lse := l.Summary(head).LSE
 	o := new(Overview)
-	for max(l.T, l.S) > overviewSide<<o.Level {
+	for max(l.T, l.S) > side<<o.Level {
 		o.Level++
 	}
 	block := 1 << o.Level
@@ -43,7 +42,7 @@ func (l *Layer) Overview(head int) *Overview {
 	return o
 }
 
-// look adds the queries from t0 to t1 to an overview.
+// look computes the rows of an overview that hold the queries from t0 to t1.
 func (l *Layer) look(o *Overview, head, t0, t1 int, lse []float32) {
 	scores := l.Scores(head, t0, t1)
 	for t := t0; t < t1; t++ {
@@ -51,11 +50,12 @@ func (l *Layer) look(o *Overview, head, t0, t1 int, lse []float32) {
 		shown := l.shown.of(t)
 		for i := 0; i < len(shown); i += 2 {
 			for s := shown[i]; s < shown[i+1]; s++ {
-				w := float32(math.Exp(float64(row[s]) - float64(lse[t])))
-				if !(out[s>>o.Level] >= w) {
+				if w := row[s] - lse[t]; !(out[s>>o.Level] >= w) { // the logarithm of a weight; NaN is none yet
 					out[s>>o.Level] = w
 				}
 			}
 		}
 	}
+	rows := o.Weights[t0>>o.Level*o.Cols : min(o.Rows, (t1+1<<o.Level-1)>>o.Level)*o.Cols]
+	kernel.Exp(rows, rows)
 }

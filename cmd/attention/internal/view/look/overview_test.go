@@ -24,7 +24,7 @@ func TestOverview(t *testing.T) {
 			}
 			l := &Layer{T: size, S: size, Heads: 1, KeyHeads: 1, Width: width, Scale: 2, q: x, k: x,
 				shown: Runs{Start: start, Keys: keys}, summaries: make([]*Summary, 1)}
-			o := l.Overview(0)
+			o := l.Overview(0, 1024)
 			level := map[int]int{1025: 1, 2051: 2}[size]
 			side := (size + 1<<level - 1) >> level
 			require.Equal(t, []int{level, side, side}, []int{o.Level, o.Rows, o.Cols})

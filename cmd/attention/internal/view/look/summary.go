@@ -3,9 +3,11 @@ package look
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"attention/graph/blas"
+	"attention/internal/kernel"
 
 	gonum "gonum.org/v1/gonum/blas"
 )
@@ -106,54 +108,72 @@ func (a sums) statistics(self bool) Statistics {
 // summarizeRows computes the rows from t0 to t1 of a summary.
 func (l *Layer) summarizeRows(head, t0, t1 int, s *Summary) sums {
 	total := sums{largest: math.Inf(-1)}
-	scores := l.Scores(head, t0, t1)
+	scores, weights := l.Scores(head, t0, t1), make([]float32, l.S)
 	for t := t0; t < t1; t++ {
-		row := scores[(t-t0)*l.S:][:l.S]
-		shown := l.shown.of(t)
-		largest, sum := math.Inf(-1), 0.0
-		eachKey(shown, func(at int) { largest = max(largest, float64(row[at])) })
-		if math.IsInf(largest, -1) {
-			s.LSE[t] = float32(math.Inf(-1))
+		row, shown := scores[(t-t0)*l.S:][:l.S], l.shown.of(t)
+		largest := float32(math.Inf(-1))
+		for i := 0; i < len(shown); i += 2 {
+			for _, x := range row[shown[i]:shown[i+1]] {
+				largest = max(largest, x)
+			}
+		}
+		if math.IsInf(float64(largest), -1) {
+			s.LSE[t] = largest
 			continue
 		}
-		top := largest
+		top, sum := largest, 0.0
 		if l.sinks != nil {
-			top = max(top, float64(l.sinks[head]))
-			sum = math.Exp(float64(l.sinks[head]) - top)
+			top = max(top, l.sinks[head])
+			sum = math.Exp(float64(l.sinks[head] - top))
 		}
-		eachKey(shown, func(at int) { sum += math.Exp(float64(row[at]) - top) })
-		lse := top + math.Log(sum)
+		for i := 0; i < len(shown); i += 2 {
+			exps := weights[shown[i]:shown[i+1]]
+			for j, x := range row[shown[i]:shown[i+1]] {
+				exps[j] = x - top
+			}
+			kernel.Exp(exps, exps)
+			for _, e := range exps {
+				sum += float64(e)
+			}
+		}
+		lse := float64(top) + math.Log(sum)
 		s.LSE[t] = float32(lse)
 		total.queries++
-		total.largest = max(total.largest, largest)
+		total.largest = max(total.largest, float64(largest))
 		thumbnail := s.Thumbnail[(t*s.Rows/l.T)*s.Cols:][:s.Cols]
-		eachKey(shown, func(at int) {
-			d := float64(row[at]) - lse
-			w := math.Exp(d)
-			total.entropy -= w * max(d, -1e3)
-			total.distance += w * math.Abs(float64(t-at))
-			c := at * s.Cols / l.S
-			thumbnail[c] = max(thumbnail[c], float32(w))
-			switch {
-			case at == t:
-				total.self += w
-			case at == t-1:
-				total.previous += w
-			}
-			if at == 0 {
-				total.first += w
-			}
-		})
+		for i := 0; i < len(shown); i += 2 {
+			total.addWeights(t, int(shown[i]), row[shown[i]:shown[i+1]], weights[shown[i]:shown[i+1]], lse, 1/sum)
+			l.addThumbnail(thumbnail, int(shown[i]), weights[shown[i]:shown[i+1]], float32(1/sum))
+		}
 	}
 	return total
 }
 
-// eachKey calls f for the keys of some ranges.
-func eachKey(ranges []uint32, f func(at int)) {
-	for i := 0; i < len(ranges); i += 2 {
-		for at := ranges[i]; at < ranges[i+1]; at++ {
-			f(int(at))
+// addWeights adds the weights of neighbouring keys for query t: exps times scale.
+func (a *sums) addWeights(t, from int, scores, exps []float32, lse, scale float64) {
+	for i, e := range exps {
+		w := float64(e) * scale
+		a.entropy -= w * max(float64(scores[i])-lse, -1e3)
+		a.distance += w * math.Abs(float64(t-from-i))
+	}
+	weight := func(at int) float64 {
+		if at < from || at >= from+len(exps) {
+			return 0
 		}
+		return float64(exps[at-from]) * scale
+	}
+	a.first += weight(0)
+	a.self += weight(t)
+	a.previous += weight(t - 1)
+}
+
+// addThumbnail adds the weights of neighbouring keys to a row of a thumbnail.
+func (l *Layer) addThumbnail(row []float32, from int, exps []float32, scale float32) {
+	for len(exps) > 0 {
+		c := from * len(row) / l.S
+		n := min(len(exps), first(c+1, len(row), l.S)-from)
+		row[c] = max(row[c], scale*slices.Max(exps[:n]))
+		from, exps = from+n, exps[n:]
 	}
 }
 

@@ -8,7 +8,7 @@
 //	GET  view                      what there is to see: models, whether there is a run; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
-//	GET  overview?look&layer&head  the weights of one head, at most 1024 × 1024: of blocks the largest; packed
+//	GET  overview?look&layer&head&side  the weights of one head, at most side × side: of blocks the largest; packed
 //	GET  thumbnails?look&layer     of each head of a layer: thumbnail and statistics; packed
 //	GET  values?look&layer&head    the values of one head; packed
 //	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON

@@ -66,16 +66,30 @@ func (s *Server) head(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.waited.RLock()
+	defer s.waited.RUnlock()
 	return packHead(l, head), nil
 }
 
-// overview returns a head's weights as one sees them whole.
+// maxSide is the most rows and columns of an overview: those of a large screen.
+const maxSide = 2048
+
+// overview returns a head's weights as one sees them whole, with at most side rows and columns.
 func (s *Server) overview(r *http.Request) (any, error) {
 	l, head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o := l.Overview(head)
+	side, err := number(r, "side", maxSide+1)
+	if err != nil {
+		return nil, err
+	}
+	if side == 0 {
+		return nil, fmt.Errorf("side: got 0, want 1 to %d", maxSide)
+	}
+	s.waited.RLock()
+	defer s.waited.RUnlock()
+	o := l.Overview(head, side)
 	p := newPack(map[string]any{"level": o.Level, "rows": o.Rows, "cols": o.Cols})
 	addPacked(p, "weights", o.Weights)
 	return p, nil
@@ -102,6 +116,11 @@ func (s *Server) thumbnails(r *http.Request) (any, error) {
 	l, err := s.layerOf(r)
 	if err != nil {
 		return nil, err
+	}
+	for head := range l.Heads {
+		s.waited.Lock() // after heads that somebody waits for
+		s.waited.Unlock()
+		l.Summary(head)
 	}
 	return packThumbnails(l), nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"attention/cmd/attention/internal/program"
@@ -35,6 +36,7 @@ type Server struct {
 	listener net.Listener
 	server   *http.Server
 	base     context.Context // of all requests; done when the server ends
+	waited   sync.RWMutex    // read-locked while a head is computed that a reader waits for
 }
 
 // maxBusy is how many requests are answered at once, and maxStreams how many viewers are told of a run's changes.

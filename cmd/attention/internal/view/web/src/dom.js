@@ -47,6 +47,13 @@ export function button(text, onclick, attributes = {}) {
   return h('button', { type: 'button', onclick, ...attributes }, text);
 }
 
+/** bar is a bar of which a part, of 1, is filled: no picture, of which hundreds would slow the page. */
+export function bar(part) {
+  const e = h('span', { class: 'bar', 'aria-hidden': 'true' });
+  e.style.setProperty('--part', part);
+  return e;
+}
+
 /** visible shows blanks and line ends of a token, and an empty token. */
 export function visible(text) {
   if (text === '') return '∅';

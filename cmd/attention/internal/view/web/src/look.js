@@ -3,6 +3,8 @@ import { isExported, packed, post } from './api.js';
 import { Head, Mean } from './head.js';
 
 const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
+const mostHeads = 24; // kept of a look: of a long text each takes megabytes
+const mapSide = 640; // more than the rows of a head that is seen whole, in CSS pixels
 
 /** Look is one model over one text; its description is the server's. */
 export class Look {
@@ -10,6 +12,7 @@ export class Look {
     Object.assign(this, description);
     this.request = request;
     this.kept = new Map();
+    this.heads = new Map();
   }
 
   /** ask asks the server, again with a new look if it has forgotten this one. */
@@ -23,24 +26,29 @@ export class Look {
     }
   }
 
-  keep(key, make) {
-    if (!this.kept.has(key)) {
-      this.kept.set(key, make().catch((e) => {
-        this.kept.delete(key);
+  /** keep returns what make returns, made once; of more than most things the oldest is forgotten. */
+  keep(key, make, kept = this.kept, most = Infinity) {
+    if (!kept.has(key)) {
+      const made = make().catch((e) => {
+        if (kept.get(key) === made) kept.delete(key);
         throw e;
-      }));
+      });
+      kept.set(key, made);
+      if (kept.size > most) kept.delete(kept.keys().next().value);
     }
-    return this.kept.get(key);
+    return kept.get(key);
   }
 
   /** head returns a head of a layer. */
   head(layer, head) {
     return this.keep(`${layer} ${head}`, async () => {
       const { t, s } = this.layers[layer];
-      const part = (name) => this.ask((id) => `${name}?look=${id}&layer=${layer}&head=${head}`);
-      const [parts, overview] = await Promise.all([part('head'), t * s > fewPairs && !isExported ? part('overview') : null]);
+      const part = (name, more = '') => this.ask((id) => `${name}?look=${id}&layer=${layer}&head=${head}${more}`);
+      const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
+      const [parts, overview] = await Promise.all([part('head'),
+        t * s > fewPairs && !isExported ? part('overview', `&side=${side}`) : null]);
       return new Head(this.layers[layer], { ...parts, overview });
-    });
+    }, this.heads, mostHeads);
   }
 
   /** values returns the values of a head of a layer, and its sink. */
@@ -51,7 +59,7 @@ export class Look {
   /** mean returns the mean of a layer's heads. */
   mean(layer) {
     return this.keep(`${layer} mean`, async () =>
-      new Mean(await Promise.all(Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i)))));
+      new Mean(await Promise.all(Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i)))), this.heads, mostHeads);
   }
 
   /** thumbnails returns the thumbnails and statistics of a layer's heads. */

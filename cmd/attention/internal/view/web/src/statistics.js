@@ -1,6 +1,6 @@
 // Six statistics of each head as bars in a table that sorts.
 import { extent } from 'd3-array';
-import { button, fill, h, keepFocus, number, svg } from './dom.js';
+import { bar, button, fill, h, keepFocus, number } from './dom.js';
 import { tableButton } from './save.js';
 
 export const statistics = [
@@ -66,9 +66,7 @@ export class Statistics {
       statistics.map(([name]) => {
         const v = x.statistics[name];
         const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];
-        const w = v === undefined || high === low ? 0 : 60 * (v - low) / (high - low);
-        return h('td', {}, svg('svg', { viewBox: '0 0 60 8', preserveAspectRatio: 'none', class: 'bar', 'aria-hidden': 'true' },
-          svg('rect', { width: w, height: 8 })), number(v, 3));
+        return h('td', {}, bar(v === undefined || high === low ? 0 : (v - low) / (high - low)), number(v, 3));
       }));
     fill(this.element, h('table', {},
       h('caption', {}, 'Statistics of the heads ', tableButton(() => 'statistics', () => this.rows())),

@@ -1,7 +1,7 @@
 // What if: another text, hidden tokens, heads switched off or scaled; what the model expects next, before and after.
 import { chosen, headChoice, modelChoice, requestOf, textOf } from '../choose.js';
 import { isExported } from '../api.js';
-import { button, fill, h, number, shown, svg } from '../dom.js';
+import { bar, button, fill, h, number, shown } from '../dom.js';
 import { see } from '../look.js';
 import { tableButton } from '../save.js';
 import * as state from '../state.js';
@@ -126,7 +126,7 @@ class WhatIf {
     const was = new Map(old.map((c) => [c.id, c.probability]));
     const bars = (list, compare) => h('table', { class: 'next' }, h('caption', {}, compare ? 'after' : 'before'),
       h('tbody', {}, list.map((c) => h('tr', {}, h('th', { scope: 'row' }, shown(c)),
-        h('td', {}, svg('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width: 100 * c.probability, height: 10 }))),
+        h('td', {}, bar(c.probability)),
         h('td', { class: 'value' }, number(c.probability)),
         compare ? h('td', { class: 'value' }, was.has(c.id) ? signed(c.probability - was.get(c.id)) : 'new') : null))));
     const signed = (d) => (Math.abs(d) < 5e-5 ? '=' : (d > 0 ? '+' : '−') + Math.abs(d).toFixed(4));
