@@ -116,8 +116,9 @@ func (e *export) addModel(ctx context.Context, s *Server, model int, text string
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
+			path := fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head)
 			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
-			if err := e.add(fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head), what, packHead(layer, head)); err != nil {
+			if err := e.add(path, what, packHead(layer, head)); err != nil {
 				return nil, err
 			}
 		}

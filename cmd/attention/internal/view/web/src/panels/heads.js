@@ -143,6 +143,7 @@ class Heads {
     }
     if (this.closed || this.wanted !== wanted) return; // another head was chosen meanwhile
     this.head = loaded;
+    if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
     fill(this.texts, textsOf(this.look, layer));
     if (anew && this.map) {
