@@ -10,6 +10,7 @@ import (
 	"attention/train"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,16 +49,14 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	p.set("panel=training&moment=0&phead=1")
 	p.waitFor(`document.querySelector("output").textContent === "0 (untrained)" &&
 		document.querySelector('[aria-label="attention of the probe"] canvas')?.dataset.ready === "yes"`)
-	js[bool](p, `(c => { c.focus(); return true; })(document.querySelector('[aria-label="attention of the probe"] canvas'))`)
-	js[bool](p, `document.querySelector('[aria-label="attention of the probe"] canvas').dispatchEvent(
-		new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true}))`)
+	p.do(chromedp.Focus(chromedp.CSS(`[aria-label="attention of the probe"] canvas`)), chromedp.KeyEvent(kb.ArrowDown))
 	probe := w.Probe["transformer.h.0.attn"]
 	T := probe.Shape()[2]
 	require.Contains(t, p.text(`[aria-label="attention of the probe"] .readout`),
 		fmt.Sprintf("weight %.4f", probe.Float32s()[T*T+T]), "head 1, query 1, key 0")
 	p.click(`#moment ~ button`)
-	p.waitFor(fmt.Sprintf(`location.hash.includes("moment=%d") && document.querySelector("#moment ~ button").textContent === "Play"`,
-		len(w.Moments)-1))
+	p.waitFor(fmt.Sprintf(`location.hash.includes("moment=%d") &&
+		document.querySelector("#moment ~ button").textContent === "Play"`, len(w.Moments)-1))
 	require.Contains(t, p.text(".samples"), "after step 40")
 	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "train with --head-stats")
 	p.look(t, "training")

@@ -113,8 +113,8 @@ class Compare {
     fill(this.element, h('h2', {}, 'Compare'), this.choices(), tools, textsOf(looks[0], layer), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
-      i === 2 && largest === 0 ? h('p', { class: 'note' }, 'All weights are the same.') : null,
-      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference')))));
+      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference'),
+      i === 2 && largest === 0 ? h('p', { class: 'note' }, 'All weights are the same.') : null))));
     [...heads, difference].forEach((field, i) => this.maps[i].show(field, scales[i], this.cell()));
     this.read(this.cell());
   }
