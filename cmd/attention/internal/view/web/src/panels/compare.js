@@ -36,8 +36,6 @@ export class Difference {
     Object.assign(this, { a, b, T: a.T, S: a.S, signed: true, buffer: new Float32Array(a.S) });
   }
 
-  weight(t, s) { return this.b.weight(t, s) - this.a.weight(t, s); }
-
   row(t, s0, s1, out) {
     this.b.row(t, s0, s1, out);
     this.a.row(t, s0, s1, this.buffer);
