@@ -215,7 +215,8 @@ func (p *page) saved(selector string) (name, content string) {
 	})()`)
 	p.click(selector)
 	p.waitFor(`window.savedFile`)
-	content = js[string](p, `savedBlob.arrayBuffer().then((b) => btoa(Array.from(new Uint8Array(b), (x) => String.fromCharCode(x)).join("")))`)
+	content = js[string](p, `savedBlob.arrayBuffer().then((b) =>
+		btoa(Array.from(new Uint8Array(b), (x) => String.fromCharCode(x)).join("")))`)
 	data, err := base64.StdEncoding.DecodeString(content)
 	require.NoError(p.t, err)
 	return js[string](p, "window.savedFile"), string(data)
@@ -240,8 +241,8 @@ func (p *page) set(state string) {
 // choose chooses a value of a select.
 func (p *page) choose(selector, value string) {
 	p.t.Helper()
-	js[bool](p, fmt.Sprintf(`(e => { e.value = %q; return e.dispatchEvent(new Event("change")); })(document.querySelector(%q))`,
-		value, selector))
+	js[bool](p, fmt.Sprintf(`((e, value) => { e.value = value; return e.dispatchEvent(new Event("change")); })(
+		document.querySelector(%q), %q)`, selector, value))
 }
 
 // float returns the number that a text of the page or a cell of a table is.

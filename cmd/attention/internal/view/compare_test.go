@@ -2,8 +2,10 @@ package view_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -20,6 +22,7 @@ func TestCompareCheckpoints(t *testing.T) {
 	names := js[[]string](p, `[...document.querySelector("main select").options].map((o) => o.textContent)`)
 	require.Equal(t, []string{"run", "run, step 12"}, names)
 	require.Contains(t, p.text(".readout"), "difference 0.0000", "the run ended at its last checkpoint")
+	require.Contains(t, p.text(".three section:last-child"), "All weights are the same.")
 	p.look(t, "compare-checkpoints")
 }
 
@@ -37,18 +40,42 @@ func TestCompare(t *testing.T) {
 	p.waitFor(`document.querySelectorAll(".three canvas").length === 3 &&
 		[...document.querySelectorAll(".three canvas")].every((c) => c.dataset.ready === "yes")`)
 	at := 121 + 6*11 + 2
-	x, y := weightsOf(t, a.Model, a.Tokenizer, text)[0][at], weightsOf(t, b.Model, b.Tokenizer, text)[0][at]
+	all, others := weightsOf(t, a.Model, a.Tokenizer, text)[0], weightsOf(t, b.Model, b.Tokenizer, text)[0]
+	x, y := all[at], others[at]
+	require.NotContains(t, p.text(".three"), "All weights are the same.")
+	told := strings.ReplaceAll(p.text(".readout"), "−", "-") // which is a minus sign of typography
 	var first, second, difference float64
-	_, err := fmt.Sscanf(p.text(".readout"), "query 6 “f” → key 2 “c”: weights %f and %f, difference %f", &first, &second, &difference)
-	if err != nil { // a minus sign of typography
-		_, err = fmt.Sscanf(p.text(".readout"), "query 6 “f” → key 2 “c”: weights %f and %f, difference −%f", &first, &second, &difference)
-		difference = -difference
-	}
-	require.NoError(t, err, p.text(".readout"))
+	_, err := fmt.Sscanf(told, "query 6 “f” → key 2 “c”: weights %f and %f, difference %f",
+		&first, &second, &difference)
+	require.NoError(t, err, told)
 	require.InDelta(t, x, first, 6e-5)
 	require.InDelta(t, y, second, 6e-5)
 	require.InDelta(t, y-x, difference, 6e-5)
+	p.requireDifference(all[121:242], others[121:242], 11)
 	p.set("panel=compare&other=2")
-	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("got 'f'") || document.querySelector("[role=alert]")`)
+	p.waitFor(`document.querySelector("[role=alert]")?.textContent.startsWith("text: got '")`)
 	p.expectProblem("400")
+}
+
+// requireDifference requires that the third picture has the end of its scale where the weights (T, T) differ most, that
+// of the sign of b − a, and grey after the diagonal.
+func (p *page) requireDifference(a, b []float64, T int) {
+	p.t.Helper()
+	most := 0
+	for i := range a {
+		if math.Abs(b[i]-a[i]) > math.Abs(b[most]-a[most]) {
+			most = i
+		}
+	}
+	end := [3]uint8{103, 0, 31} // of RdBu
+	if b[most] < a[most] {
+		end = [3]uint8{5, 48, 97}
+	}
+	picture, geometry := p.canvas(".three section:last-child canvas")
+	cell, x, y := float(p.t, geometry["cell"]), float(p.t, geometry["x"]), float(p.t, geometry["y"])
+	at := func(q, k int) [3]uint8 { // in a corner of the cell, beside the number
+		return pixel(picture, int(x+cell*(float64(k)+0.12)), int(y+cell*(float64(q)+0.12)))
+	}
+	require.Equal(p.t, end, at(most/T, most%T), "query %d, key %d", most/T, most%T)
+	require.Equal(p.t, [3]uint8{206, 209, 214}, at(0, T-1), "hidden")
 }

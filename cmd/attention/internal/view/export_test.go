@@ -34,8 +34,9 @@ func TestExport(t *testing.T) {
 	p.requireColours(weights[1][121:][:121], 11)
 	for state, ready := range map[string]string{
 		"panel=pair&q=3&k=1": `document.querySelector(".steps")`,
-		"panel=training":     `document.querySelector("#moment") && document.querySelector(".status").dataset.state === "finished"`,
-		"panel=compare":      `document.querySelectorAll(".three canvas").length === 3`,
+		"panel=training": `document.querySelector("#moment") &&
+			document.querySelector(".status").dataset.state === "finished"`,
+		"panel=compare": `document.querySelectorAll(".three canvas").length === 3`,
 	} {
 		p.set(state)
 		p.waitFor(ready)

@@ -124,9 +124,10 @@ func TestHeadsByKeyboard(t *testing.T) {
 	weights := weightsOf(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "layer=1&head=1&q=4&k=2", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
-	require.Contains(t, p.text(".readout"), fmt.Sprintf("query 4 “d” → key 2 “c”: weight %.4f, score ", weights[1][121+4*11+2]))
+	weight := func(q, k int) float64 { return weights[1][121+11*q+k] }
+	require.Contains(t, p.text(".readout"), fmt.Sprintf("query 4 “d” → key 2 “c”: weight %.4f, score ", weight(4, 2)))
 	p.do(chromedp.Focus(chromedp.CSS(".heatmap canvas")), chromedp.KeyEvent(kb.ArrowDown+kb.ArrowRight))
-	require.Contains(t, p.text(".readout"), fmt.Sprintf("query 5 “é” → key 3 “·”: weight %.4f", weights[1][121+5*11+3]))
+	require.Contains(t, p.text(".readout"), fmt.Sprintf("query 5 “é” → key 3 “·”: weight %.4f", weight(5, 3)))
 	require.Contains(t, js[string](p, "location.hash"), "q=5&k=3")
 	p.do(chromedp.KeyEvent(kb.ArrowRight + kb.ArrowRight + kb.ArrowRight))
 	require.Contains(t, p.text(".readout"), "hidden by the mask")

@@ -64,7 +64,8 @@ func startTrain(t *testing.T, args ...string) *process {
 	}
 	path, err := attention()
 	require.NoError(t, err)
-	p := &process{t: t, Cmd: exec.Command(path, append([]string{"train", "--view"}, args...)...), ended: make(chan error, 1)}
+	command := exec.Command(path, append([]string{"train", "--view"}, args...)...)
+	p := &process{t: t, Cmd: command, ended: make(chan error, 1)}
 	p.Stdout, p.Stderr = p, p
 	p.Env = append(os.Environ(), "GOMAXPROCS=1") // the browser needs a processor, too
 	require.NoError(t, p.Start())
@@ -114,8 +115,8 @@ func (p *page) status(part string) {
 // stopped, resumed and done, and the page says so.
 func TestTrainView(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	flags := strings.Fields("--model gpt --layers 2 --heads 2 --width 8 --context 16 --batch 4 --eval-every 200 --eval-batches 2 " +
-		"--steps 1000000 --save-every 0 --head-stats --sample 20 --out " + dir)
+	flags := strings.Fields("--model gpt --layers 2 --heads 2 --width 8 --context 16 --batch 4 --steps 1000000 " +
+		"--eval-every 200 --eval-batches 2 --save-every 0 --head-stats --sample 20 --out " + dir)
 	run := startTrain(t, flags...)
 	p := run.follow()
 	p.status("trains, step ")
@@ -135,7 +136,8 @@ func TestTrainView(t *testing.T) {
 		p.do(chromedp.Reload())
 		p.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
 	}
-	for _, chart := range []string{"Learning rate", "Gradient norm", "Parameters", "Entropy of the heads", "Largest score of the heads"} {
+	for _, chart := range []string{"Learning rate", "Gradient norm", "Parameters", "Entropy of the heads",
+		"Largest score of the heads"} {
 		p.waitFor(fmt.Sprintf(`document.querySelector('[aria-label=%q] .curve')`, chart))
 	}
 	p.waitFor(`document.querySelector("#moment")?.max >= 2`)
@@ -151,12 +153,12 @@ func TestTrainView(t *testing.T) {
 	steps := func() int { return js[int](p, `Number(document.querySelector("[data-steps]").dataset.steps)`) }
 	before := steps()
 	require.Positive(t, before)
-	js[bool](p, `document.querySelector(".thumbnail").here = document.querySelector(".heatmap canvas").here = true`)
+	const pictures = `[...document.querySelectorAll(".thumbnail, .heatmap canvas")]`
+	js[bool](p, pictures+`.every((e) => e.here = true)`)
 	p.waitFor(`document.querySelector("[data-steps]").textContent.includes("There are newer ones.")`)
 	later := `document.querySelector("[data-steps]")?.dataset.steps > %d && ` + headReady
 	p.waitFor(fmt.Sprintf(later, before))
-	require.True(t, js[bool](p, `document.querySelector(".thumbnail").here && document.querySelector(".heatmap canvas").here`),
-		"new numbers in the same place")
+	require.True(t, js[bool](p, pictures+`.every((e) => e.here)`), "new numbers in the same place")
 	p.click("#follow")
 	require.Contains(t, js[string](p, "location.hash"), "follow=no")
 	for _, line := range []string{"main [data-steps]", "header [data-steps]"} {
@@ -169,6 +171,8 @@ func TestTrainView(t *testing.T) {
 		p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
 	}
 
+	p.set("panel=compare")
+	p.waitFor(`document.querySelector("main .note")?.textContent.startsWith("This page has the weights of now alone.")`)
 	p.set("panel=training")
 	p.status("trains")
 	code := run.interrupt()

@@ -43,6 +43,9 @@ func datesRun(t testing.TB, seed int64) string {
 	return dir
 }
 
+// gptFolder writes the folder of a small GPT.
+func gptFolder(t testing.TB) string { return commandtest.WriteGPT(t, commandtest.SmallGPT(t)) }
+
 // layerRun writes the folder of a run whose model is a layer with two heads.
 func layerRun(t testing.TB) string {
 	dir, _, _ := commandtest.LayerRun(t, "multi_head")
@@ -71,7 +74,8 @@ func (p *page) controls() []control {
 // driver are the functions of the page that controls are found and used with.
 const driver = `
 	window.controls = () => [...document.querySelectorAll("main button, main select, main input, main textarea")];
-	window.nameOf = (e) => e.getAttribute("aria-label") || e.closest("label")?.firstChild.textContent.trim() || e.id || e.textContent.replace(/ [▲▼]/, "");
+	window.nameOf = (e) => e.getAttribute("aria-label") || e.closest("label")?.firstChild.textContent.trim() ||
+		e.id || e.textContent.replace(/ [▲▼]/, "");
 	window.fingerprint = () => [location.hash, window.saved, document.querySelector("main").innerHTML].join();
 	window.saved = 0;
 	window.quiet = async () => { // what a state begins has begun
@@ -103,12 +107,13 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 		panels map[string][]string // the controls that each has to have
 	}{
 		{name: "gpt", text: "abc défg\nab", panels: map[string][]string{
-			"heads":   {"layer 1 head 2", "mean of the heads of layer 1", "show", "scale", "entropy", "1.2: show layer 1 head 2", "One pair", "CSV", "PNG"},
+			"heads": {"layer 1 head 2", "mean of the heads of layer 1", "show", "scale", "entropy",
+				"1.2: show layer 1 head 2", "One pair", "CSV", "PNG"},
 			"pair":    {"model", "layer", "head", "query", "key", "CSV", "SVG"},
 			"whatif":  {"whatif-text", "Read this text", "Undo all changes", "a", "factor", "Switch off", "CSV"},
 			"compare": {"first", "second", "layer", "head", "PNG", "SVG"},
 			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
-		}, models: []string{commandtest.WriteGPT(t, commandtest.SmallGPT(t)), commandtest.WriteGPT(t, commandtest.SmallGPT(t))}},
+		}, models: []string{gptFolder(t), gptFolder(t)}},
 		{name: "layer", text: "badcab", panels: map[string][]string{
 			"heads":   {"layer 0 head 1", "mean of the heads of layer 0", "show", "distance"},
 			"pair":    {"layer", "head", "query", "key"},

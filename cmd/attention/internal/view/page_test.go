@@ -14,20 +14,31 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// axe is axe-core's script, which npm ci installs.
-const axe = "web/node_modules/axe-core/axe.min.js"
+// axe returns axe-core's script, which npm ci installs.
+func axe(t *testing.T) string {
+	script, err := os.ReadFile("web/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
+	}
+	return string(script)
+}
+
+// requireAccessible requires that what the page shows violates no rule of axe-core.
+func (p *page) requireAccessible(what, script string) {
+	p.t.Helper()
+	js[bool](p, script+"; true")
+	require.Empty(p.t, js[[]string](p, `axe.run().then((r) => r.violations.map((v) =>
+		v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`), what)
+}
 
 // No panel violates a rule of axe-core, at both sizes and in both schemes.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
-	script, err := os.ReadFile(axe)
-	if err != nil {
-		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
-	}
+	script := axe(t)
 	dir := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	p := openPage(t, "", "--run", runFolder(t), "--model", dir, "--model", dir, "--text", "abc défg\nab")
 	p.waitFor(headReady)
-	checkPanels(t, p, string(script), []panelState{
+	checkPanels(t, p, script, []panelState{
 		{"panel=heads&q=3&k=1", headReady},
 		{"panel=heads&as=lines", `document.querySelector("svg.lines")`},
 		{"panel=pair&q=3&k=1", `document.querySelector(".steps")`},
@@ -37,7 +48,7 @@ func TestAccessibility(t *testing.T) {
 	})
 	p = openPage(t, "", "--model", datesRun(t, 1), "--model", datesRun(t, 2))
 	p.waitFor(headReady)
-	checkPanels(t, p, string(script), []panelState{
+	checkPanels(t, p, script, []panelState{
 		{"panel=heads&layer=2&q=3&k=1", headReady},
 		{"panel=pair&layer=2&q=3&k=1", `document.querySelector(".steps")`},
 		{"panel=whatif&hide=2", `document.querySelectorAll("button.place").length === 20`},
@@ -54,9 +65,7 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 		for _, theme := range []string{"light", "dark"} {
 			p.set(state.state + "&theme=" + theme)
 			p.waitFor(state.ready)
-			js[bool](p, script+"; true")
-			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
-			require.Empty(t, found, "%s, %s", state.state, theme)
+			p.requireAccessible(state.state+", "+theme, script)
 		}
 		p.do(chromedp.EmulateViewport(390, 844))
 		p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
@@ -71,15 +80,16 @@ func TestTextsAreNoMarkup(t *testing.T) {
 	vocabulary, err := text.NewVocabulary(markup)
 	require.NoError(t, err)
 	params := layers.NewParams(tensor.Float32, 7)
-	m, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: vocabulary.Len(), ContextLength: 60, EmbedDim: 12,
-		NumLayers: 1, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
+	m, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: vocabulary.Len(), ContextLength: 60,
+		EmbedDim: 12, NumLayers: 1, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	dir := commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: vocabulary, EndOfText: -1})
 	p := openPage(t, "", "--model", dir, "--text", markup)
 	p.waitFor(headReady)
 	p.set("panel=whatif")
 	p.waitFor(`document.querySelectorAll(".next").length === 2`)
-	require.Equal(t, markup, js[string](p, `[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent).join("")`))
+	require.Equal(t, markup, js[string](p,
+		`[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent).join("")`))
 	require.Equal(t, markup, js[string](p, `document.querySelector("textarea").value`))
 	require.False(t, js[bool](p, `"x" in window`))
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("script").length`))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,7 +45,8 @@ func (p *page) requireSteps(steps []chapter.Step) {
 	require.Len(p.t, got, len(steps))
 	for _, s := range steps {
 		if s.Value.Dtype() == tensor.Int {
-			require.Equal(p.t, strings.Trim(fmt.Sprint(s.Value.Data()), "[]"), strings.Trim(fmt.Sprintf("%.0f", got[s.Name]), "[]"))
+			want := strings.Trim(fmt.Sprint(s.Value.Data()), "[]")
+			require.Equal(p.t, want, strings.Trim(fmt.Sprintf("%.0f", got[s.Name]), "[]"))
 			continue
 		}
 		want := tensorprint.Float64s(s.Value)
@@ -68,12 +68,15 @@ func (p *page) requireSteps(steps []chapter.Step) {
 // move moves a slider.
 func (p *page) move(at int, to float64) {
 	p.t.Helper()
-	js[bool](p, fmt.Sprintf(`(e => { e.value = %v; e.dispatchEvent(new Event("input")); return e.dispatchEvent(new Event("change")); })(
-		document.querySelector(".sliders [data-at='%d']"))`, to, at))
+	js[bool](p, fmt.Sprintf(`((e) => {
+		e.value = %v;
+		e.dispatchEvent(new Event("input"));
+		return e.dispatchEvent(new Event("change"));
+	})(document.querySelector(".sliders [data-at='%d']"))`, to, at))
 }
 
-// Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or of
-// the tokens has moved, those of the library with that number. The formula of each number gives it.
+// Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or
+// of the tokens has moved, those of the library with that number. The formula of each number gives it.
 func TestStepsEqualTheLibrary(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--chapter")
@@ -112,11 +115,12 @@ func (p *page) requireFormulas(section int) {
 			const text = document.querySelector(".numbers")?.textContent;
 			if (!text) continue;
 			told++;
-			const sum = text.replaceAll("−", "-").replaceAll("∞", "Infinity").replaceAll("·", "*").replaceAll(/√(\d+)/g, "Math.sqrt($1)")
-				.replaceAll("exp(", "Math.exp(").replaceAll("tanh(", "Math.tanh(");
+			const sum = text.replaceAll("−", "-").replaceAll("∞", "Infinity").replaceAll("·", "*")
+				.replaceAll(/√(\d+)/g, "Math.sqrt($1)").replaceAll("exp(", "Math.exp(").replaceAll("tanh(", "Math.tanh(");
 			const is = Number(td.textContent.replace("−", "-").replace("∞", "Infinity"));
 			const got = eval(sum);
-			if (!(got === is || Math.abs(got - is) <= 5e-4 * Math.max(1, Math.abs(is)))) wrong.push(document.querySelector(".readout").textContent + " but " + got);
+			const near = got === is || Math.abs(got - is) <= 5e-4 * Math.max(1, Math.abs(is));
+			if (!near) wrong.push(document.querySelector(".readout").textContent + " but " + got);
 		}
 		document.body.dataset.told = told;
 		return wrong;
@@ -126,8 +130,8 @@ func (p *page) requireFormulas(section int) {
 	require.Equal(p.t, slices.Contains([]int{15, 17, 20}, section), told == 0, "section %d", section)
 }
 
-// A number is told where it is pointed at, with names; the cells that it is made of are marked; the arrow keys walk. The
-// state of the URL is restored, and the numbers are again as they were.
+// A number is told where it is pointed at, with names; the cells that it is made of are marked; the arrow keys walk.
+// The state of the URL is restored, and the numbers are again as they were.
 func TestStepsAreTold(t *testing.T) {
 	p := openPage(t, "section=5", "--chapter")
 	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
@@ -287,19 +291,14 @@ func TestExportHasSteps(t *testing.T) {
 // The panel violates no rule of axe-core, at both sizes and in both schemes.
 func TestStepsAreAccessible(t *testing.T) {
 	t.Parallel()
-	script, err := os.ReadFile(axe)
-	if err != nil {
-		t.Skip("there is no axe-core: npm ci in cmd/attention/internal/view/web installs it")
-	}
-	p := openPage(t, "", "--chapter", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc défg ab")
+	script := axe(t)
+	p := openPage(t, "", "--chapter", "--model", gptFolder(t), "--text", "abc défg ab")
 	for section, title := range map[string]string{"5": "5.", "14": "14.", "15": "15.", "head": "Layer"} {
 		for _, theme := range []string{"light", "dark"} {
 			p.set("panel=steps&section=" + section + "&theme=" + theme)
 			p.waitFor(fmt.Sprintf(`document.querySelector("h2")?.textContent.startsWith(%q)`, title))
 			p.do(chromedp.Focus(chromedp.CSS(".onestep:last-child tbody td")))
-			js[bool](p, string(script)+"; true")
-			found := js[[]string](p, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`)
-			require.Empty(t, found, "%s, %s", section, theme)
+			p.requireAccessible(section+", "+theme, script)
 		}
 		js[bool](p, `(scrollTo(0, 0), true)`)
 		p.look(t, "steps-"+section)

@@ -10,6 +10,7 @@ import (
 	"attention/train"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,14 +31,14 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	p := openPage(t, "panel=training", "--run", dir)
 	p.waitFor(`document.querySelector(".status")?.dataset.state === "finished"`)
 	require.Contains(t, p.text(".status"), "run: finished, step 40 of 40")
-	rows := p.csv(`[aria-label="Loss"] h3 > button`)
+	rows := p.csv(`[aria-label="Loss"] h3 .csv`)
 	require.Equal(t, []string{"step", "training", "validation", "bigram", "unigram"}, rows[0])
 	require.Len(t, rows, 41)
 	w, err := train.ReadWatch(dir)
 	require.NoError(t, err)
 	p.waitFor(`document.querySelector("#moment")`)
 	require.Equal(t, len(w.Moments)-1, js[int](p, `Number(document.querySelector("#moment").max)`))
-	params := p.csv(`[aria-label="Parameters"] h3 > button`)
+	params := p.csv(`[aria-label="Parameters"] h3 .csv`)
 	require.Len(t, params, len(w.Records)+1)
 	for i, r := range w.Records {
 		for j, x := range r.Params {
@@ -48,18 +49,28 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	p.set("panel=training&moment=0&phead=1")
 	p.waitFor(`document.querySelector("output").textContent === "0 (untrained)" &&
 		document.querySelector('[aria-label="attention of the probe"] canvas')?.dataset.ready === "yes"`)
-	js[bool](p, `(c => { c.focus(); return true; })(document.querySelector('[aria-label="attention of the probe"] canvas'))`)
-	js[bool](p, `document.querySelector('[aria-label="attention of the probe"] canvas').dispatchEvent(
-		new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true}))`)
+	p.do(chromedp.Focus(chromedp.CSS(`[aria-label="attention of the probe"] canvas`)), chromedp.KeyEvent(kb.ArrowDown))
 	probe := w.Probe["transformer.h.0.attn"]
 	T := probe.Shape()[2]
 	require.Contains(t, p.text(`[aria-label="attention of the probe"] .readout`),
 		fmt.Sprintf("weight %.4f", probe.Float32s()[T*T+T]), "head 1, query 1, key 0")
 	p.click(`#moment ~ button`)
-	p.waitFor(fmt.Sprintf(`location.hash.includes("moment=%d") && document.querySelector("#moment ~ button").textContent === "Play"`,
-		len(w.Moments)-1))
+	p.waitFor(fmt.Sprintf(`location.hash.includes("moment=%d") &&
+		document.querySelector("#moment ~ button").textContent === "Play"`, len(w.Moments)-1))
 	require.Contains(t, p.text(".samples"), "after step 40")
+	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "train with --head-stats")
 	p.look(t, "training")
+}
+
+// A run of attention translate has its own words: it has no --head-stats, and what it wrote is a translation.
+func TestTrainingOfATranslation(t *testing.T) {
+	dir := datesRun(t, 1)
+	report := `{"sessions": [{"state": "finished", "to": 1, "sample": {"prompt": "3 sep '75", "text": "1975-09-03"}}]}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "report.json"), []byte(report), 0o644))
+	p := openPage(t, "panel=training", "--run", dir)
+	p.waitFor(`document.querySelector(".samples pre")`)
+	require.Equal(t, "3 sep '75 → 1975-09-03", p.text(".samples pre"))
+	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "attention translate records none")
 }
 
 // The curves of a run grow while it trains; a reload shows the same, and an error its reason.
@@ -80,7 +91,7 @@ func TestTrainingLive(t *testing.T) {
 	state(`"state": "unfinished"`)
 	write(5)
 	p := openPage(t, "panel=training", "--run", dir)
-	points := func() int { return len(p.csv(`[aria-label="Learning rate"] h3 > button`)) - 1 }
+	points := func() int { return len(p.csv(`[aria-label="Learning rate"] h3 .csv`)) - 1 }
 	p.waitFor(`document.querySelector('[aria-label="Learning rate"] .curve')`)
 	before, status := points(), p.text(".status")
 	write(20)

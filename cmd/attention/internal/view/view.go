@@ -30,7 +30,8 @@ TEXT: --text is what the model reads. attention translate's reads a date; a
 second line is how its translation begins, the rest is the model's.
 
 RUN: --run DIR shows how a run of attention train or translate trained or, while
-it trains, trains. It reads the run's folder and changes nothing of the run.
+it trains, trains. It reads the run's folder and changes nothing of the run. The
+curves of the heads' largest scores are those of attention train --head-stats.
 
 CHAPTER: --chapter shows the steps of attention chapter's sections as matrices,
 on the words of --text or of the page: each number says what it is computed

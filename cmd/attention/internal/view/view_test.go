@@ -71,12 +71,14 @@ func (n *notes) await(ctx context.Context, file string) {
 
 func TestWrongFlags(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model, --run or --chapter":        nil,
-		"--text-file: got a file besides --text, want one of them":                {"--model", "x", "--text", "a", "--text-file", "b"},
-		"--open: got it besides --export, which serves no page, want one of them": {"--model", "x", "--open", "--export", "p.html"},
-		`--run: view_test.go: got a file, want the folder of a run`:               {"--run", "view_test.go"},
-		`--run: none: got no config.json, want the folder of a run`:               {"--run", "none"},
-		"--addr: got \"x\", want a host and a port, as in 127.0.0.1:0":            {"--run", runFolder(t), "--addr", "x"},
+		"--model: missing, want the folder of a model, --run or --chapter": nil,
+		"--text-file: got a file besides --text, want one of them": {
+			"--model", "x", "--text", "a", "--text-file", "b"},
+		"--open: got it besides --export, which serves no page, want one of them": {
+			"--model", "x", "--open", "--export", "p.html"},
+		`--run: view_test.go: got a file, want the folder of a run`:    {"--run", "view_test.go"},
+		`--run: none: got no config.json, want the folder of a run`:    {"--run", "none"},
+		"--addr: got \"x\", want a host and a port, as in 127.0.0.1:0": {"--run", runFolder(t), "--addr", "x"},
 	} {
 		_, err := commandtest.Output(t.Context(), view.New(), args...)
 		require.EqualError(t, err, want)

@@ -75,7 +75,8 @@ func TestWhatIf(t *testing.T) {
 	p.set("panel=whatif&hide=2&layer=1&head=1")
 	p.waitFor(`document.querySelector("main fieldset .choice:last-child select").value === "1"`)
 	p.click(`[data-keep="off"]`)
-	p.waitFor(`document.querySelector("[data-keep=off]").textContent === "Switch on" && location.hash.includes("factors=1x1x0")`)
+	p.waitFor(`document.querySelector("[data-keep=off]").textContent === "Switch on" &&
+		location.hash.includes("factors=1x1x0")`)
 	p.waitFor(`document.querySelector("[role=status]") === null`)
 	check(2, nextOf(t, g, text, func(b *layers.Build) {
 		hide(b)

@@ -40,6 +40,7 @@ type State struct {
 	Error       string      `json:"error,omitempty"`
 	Text        string      `json:"text"`
 	Model       string      `json:"model"`
+	Translates  bool        `json:"translates,omitempty"` // a run of attention translate
 	Planned     int         `json:"planned"`
 	Losses      run.Losses  `json:"losses"`
 	Samples     []Sample    `json:"samples"`
@@ -89,32 +90,39 @@ func (r *Run) readConfig() error {
 		return err
 	}
 	r.state.Name, r.state.Text, r.state.Model, r.state.Planned = r.Name, s.Text, s.Model, s.Planned
+	r.state.Translates = s.Title == run.DatesModel
 	r.stale, r.sessions = false, len(s.Sessions)
 	r.ngram = run.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
 	return nil
 }
 
-// Update reads what is new.
+// Update reads what is new. After an error the lines before the one at fault are part of the state.
 func (r *Run) Update() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before, last, evaluated := r.state.State, r.lastStep(), r.evaluations.last
+	changed, err := r.update()
+	if changed {
+		r.version++
+	}
+	return err
+}
+
+// update reads what is new and reports whether anything is, also before an error.
+func (r *Run) update() (changed bool, err error) {
+	before := r.state.State
 	state, wrong, report, err := run.StateOf(r.dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.stale = r.stale || len(report.Sessions) != r.sessions
-	anew := func() {
-		r.stale, r.steps, r.evaluations = true, thinned[train.StepResult]{}, thinned[train.Evaluation]{}
+	if changed, err = r.readMetrics(); err != nil {
+		return changed, err
 	}
-	if err := r.tail.Read(anew, r.steps.add, r.addEvaluation); err != nil {
-		return err
-	}
-	changed := r.stale
-	if changed {
+	if r.stale {
 		if err := r.readConfig(); err != nil {
-			return err
+			return changed, err
 		}
+		changed = true
 	}
 	r.state.State, r.state.Error, r.state.Losses = state, wrong, report.Losses
 	r.state.Losses.Bigram = cmp.Or(report.Losses.Bigram, r.ngram.Bigram) // a run that trains has not reported them yet
@@ -126,10 +134,25 @@ func (r *Run) Update() error {
 			r.state.Samples = append(r.state.Samples, Sample{s.To, *s.Sample})
 		}
 	}
-	if changed || r.version == 0 || state != before || r.lastStep() != last || r.evaluations.last != evaluated {
-		r.version++
+	return changed || r.version == 0 || state != before, nil
+}
+
+// readMetrics reads the new lines of the metrics and reports whether there were some.
+func (r *Run) readMetrics() (changed bool, err error) {
+	anew := func() {
+		changed, r.stale = true, true
+		r.steps, r.evaluations = thinned[train.StepResult]{}, thinned[train.Evaluation]{}
 	}
-	return nil
+	step := func(s train.StepResult) {
+		changed = true
+		r.steps.add(s)
+	}
+	evaluation := func(e train.Evaluation) {
+		changed = true
+		r.addEvaluation(e)
+	}
+	err = r.tail.Read(anew, step, evaluation)
+	return changed, err
 }
 
 // measure estimates the time left by what was added since the first look at a run that trains.

@@ -102,6 +102,27 @@ func TestARunGrows(t *testing.T) {
 	require.Equal(t, whole.Evaluations, other.State().Evaluations)
 }
 
+// The steps before a line at fault are news, which the version tells of, once; so are those after it once it is mended.
+func TestStepsBeforeAWrongLine(t *testing.T) {
+	f := newFolder(t)
+	f.metrics(3)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	before := r.Version()
+	whole := bytes.Join(f.lines[:8], nil)
+	f.write(run.MetricsFile, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
+	for range 2 {
+		require.ErrorContains(t, r.Update(), `got the line "no JSON\n", want a JSON object of numbers`)
+		require.Equal(t, []int{1, 2, 3, 4, 5}, r.State().Curves.Step)
+		require.Equal(t, before+1, r.Version())
+	}
+	f.write(run.MetricsFile, whole)
+	s := updated(t, r)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, s.Curves.Step)
+	require.Equal(t, before+2, s.Version)
+	require.Equal(t, before+2, updated(t, r).Version, "nothing is new")
+}
+
 // A run that is resumed from an earlier checkpoint takes steps again. That is seen even if it has more lines than
 // before by the time of the next look, and so are other numbers of planned steps.
 func TestARunResumes(t *testing.T) {

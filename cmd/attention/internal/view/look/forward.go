@@ -96,7 +96,8 @@ func buildForward(p *layers.Params, text reading, r Request, known []layerNodes)
 // wanted are the nodes whose values a layer is made of; some are nil.
 func (l layerNodes) wanted() G.Nodes {
 	p := l.operands
-	return G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive, p.Config.RelativeBias, p.Config.Sinks}
+	return G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
+		p.Config.RelativeBias, p.Config.Sinks}
 }
 
 // read copies what the machine computed.

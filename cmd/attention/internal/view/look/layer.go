@@ -37,6 +37,7 @@ type Layer struct {
 	Softcap  float64 `json:"softcap,omitempty"`
 	Additive bool    `json:"additive,omitempty"`
 	Turned   bool    `json:"turned,omitempty"` // queries and keys were normalised or turned after the projection
+	Sinks    bool    `json:"sinks,omitempty"`  // each head has a score without a key
 
 	q, k       []float32 // (T, H·D), (S, K·D) of the scores
 	v          []float32 // (S, K·Dv)
@@ -64,8 +65,9 @@ func (l layerNodes) heads() int { return max(1, l.operands.Config.Heads) }
 // read copies a layer's values.
 func (l layerNodes) read() (*Layer, error) {
 	p, c := l.operands, l.operands.Config
-	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()), Softcap: c.Softcap,
-		Additive: p.Additive != nil, Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key}
+	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()),
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
+		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key}
 	if c.Bias != nil {
 		return nil, fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.path)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A checkpoint is a model: of a run that is not finished the same as the run's, and by its path the same as in the list.
+// A checkpoint is a model: of a run that is not finished the same as the run's, and by its path the same as in the
+// list.
 func TestCheckpoints(t *testing.T) {
 	for _, c := range []struct {
 		run, text string

@@ -156,8 +156,10 @@ func TestWrongPairs(t *testing.T) {
 		{reason: "a beginning that is too long", r: Request{Text: "1.2.3\n2003-02-011"},
 			want: "text: second line: got 11 characters, want at most 10"},
 		{reason: "a beginning of other characters", r: Request{Text: "1.2.3\nx"}, want: "text: second line: text: got 'x'"},
-		{reason: "more than both texts", r: Request{Text: "1.2.3", Hide: []int{15}}, want: "hide: got position 15, want 0 to 14"},
-		{reason: "more than the layers", r: Request{Text: "1.2.3", Heads: []Head{{Layer: 6}}}, want: "heads: got head 0 of layer 6"},
+		{reason: "more than both texts", r: Request{Text: "1.2.3", Hide: []int{15}},
+			want: "hide: got position 15, want 0 to 14"},
+		{reason: "more than the layers", r: Request{Text: "1.2.3", Heads: []Head{{Layer: 6}}},
+			want: "heads: got head 0 of layer 6"},
 	} {
 		_, err := model.See(context.Background(), c.r)
 		require.ErrorContains(t, err, c.want, c.reason)

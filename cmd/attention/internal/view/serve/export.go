@@ -18,8 +18,8 @@ import (
 const MaxExport = 50 << 20
 
 // exportPolicy lets the page use what it holds and nothing else.
-const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; ` +
-	`style-src 'unsafe-inline'; img-src data: blob:">`
+const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
+	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">`
 
 // export collects the answers that the page would ask for.
 type export struct {
@@ -73,8 +73,8 @@ func (e *export) addRun(s *Server) error {
 	return e.add("watched", "the weights over the steps", watched.(*pack))
 }
 
-// addModels adds what is seen of each model, and of the others at the text that Compare looks at: the first model's, with
-// its translation.
+// addModels adds what is seen of each model, and of the others at the text that Compare looks at: the first model's,
+// with its translation.
 func (e *export) addModels(ctx context.Context, s *Server) error {
 	compared := ""
 	for i, m := range s.config.Models {
@@ -116,8 +116,9 @@ func (e *export) addModel(ctx context.Context, s *Server, model int, text string
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
+			path := fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head)
 			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
-			if err := e.add(fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head), what, packHead(layer, head)); err != nil {
+			if err := e.add(path, what, packHead(layer, head)); err != nil {
 				return nil, err
 			}
 		}

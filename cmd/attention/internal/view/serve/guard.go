@@ -11,6 +11,9 @@ import (
 // newToken returns a token that nobody can guess.
 func newToken() string { return rand.Text() }
 
+// policy lets the page use what is of this server, and no other page show it.
+const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
 // guard lets pass only the requests of this page: those with its token, to its host, from itself. The handler sees
 // paths without the token.
 type guard struct {
@@ -21,7 +24,7 @@ type guard struct {
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -118,10 +118,11 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "look", `{"text": ""}`, "text: got none, want some to look at", 400},
 		{"POST", "look", `{"text": "x"}`, "text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
 		{"POST", "look", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
-		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`, "heads: got head 0 of layer 2, want those of the model", 400},
-		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`, "text: got 1048577 bytes, want at most 1048576", 400},
+		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`,
+			"heads: got head 0 of layer 2, want those of the model", 400},
+		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`,
+			"text: got 1048577 bytes, want at most 1048576", 400},
 		{"POST", "look", strings.Repeat(" ", maxBody+1), "got more than 8388608 bytes, want fewer", 400},
-		{"GET", "head?look=none&layer=0&head=0", "", "this look is not kept any more, ask for it again", 410},
 		{"GET", "training", "", "run: got none, want attention view --run DIR", 400},
 	} {
 		code, body, _ := ask(t, c.method, s.URL+c.path, c.body, nil)
@@ -134,11 +135,17 @@ func TestWrongRequests(t *testing.T) {
 	require.Equal(t, 200, code)
 	var got struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(body), &got))
-	for path, want := range map[string]string{"layer=2&head=0": "layer: want a number from 0 to 1",
-		"layer=0&head=3": "head: want a number from 0 to 2", "layer=../x&head=0": "layer: want a number from 0 to 1"} {
+	for path, want := range map[string]string{
+		"layer=2&head=0":    `layer: got "2", want a number from 0 to 1`,
+		"layer=0&head=3":    `head: got "3", want a number from 0 to 2`,
+		"layer=../x&head=0": `layer: got "../x", want a number from 0 to 1`,
+		"layer=0":           `head: got "", want a number from 0 to 2`,
+	} {
 		code, body, _ := ask(t, "GET", s.URL+"head?look="+got.ID+"&"+path, "", nil)
 		require.Equal(t, 400, code)
-		require.Contains(t, body, want)
+		var answer struct{ Error string }
+		require.NoError(t, json.Unmarshal([]byte(body), &answer))
+		require.Equal(t, want, answer.Error)
 	}
 	code, body, _ = ask(t, "DELETE", s.URL+"look", "", nil)
 	require.Equal(t, 405, code)

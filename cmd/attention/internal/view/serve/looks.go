@@ -39,8 +39,9 @@ type lookRequest struct {
 // errBusy is the error of a request too many.
 var errBusy = errors.New("the server computes too much at once; try again")
 
-// errGone is the error of a look that is not kept any more.
-var errGone = errors.New("this look is not kept any more, ask for it again")
+// errGone is the error of a look that is not kept any more. The page is told with an ordinary answer, {"gone": true},
+// and sends its request again.
+var errGone = errors.New("the look is not kept any more")
 
 func newLooks(models []*look.Model) *looks {
 	return &looks{models: models, seeing: make(chan struct{}, 1)}

@@ -137,6 +137,9 @@ func limited(busy chan struct{}, next http.Handler) http.Handler {
 // answer writes what f returns: a pack, or anything as JSON.
 func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any, error)) {
 	got, err := f(r)
+	if errors.Is(err, errGone) {
+		got, err = newPack(map[string]any{"gone": true}), nil
+	}
 	var body []byte
 	kind := "application/json"
 	if err == nil {
@@ -147,15 +150,12 @@ func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any
 			body, err = json.Marshal(got)
 		}
 	}
-	switch {
-	case errors.Is(err, errGone):
-		writeError(w, http.StatusGone, err)
-	case err != nil:
+	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
-	default:
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(body) // the browser may have gone
+		return
 	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // the browser may have gone
 }
 
 // writeError writes an error as JSON.
@@ -178,9 +178,10 @@ func (s *Server) view(*http.Request) (any, error) {
 
 // number returns a number of the URL from 0 to below n.
 func number(r *http.Request, name string, n int) (int, error) {
-	v, err := strconv.Atoi(r.URL.Query().Get(name))
+	text := r.URL.Query().Get(name)
+	v, err := strconv.Atoi(text)
 	if err != nil || v < 0 || v >= n {
-		return 0, fmt.Errorf("%s: want a number from 0 to %d", name, n-1)
+		return 0, fmt.Errorf("%s: got %.20q, want a number from 0 to %d", name, text, n-1)
 	}
 	return v, nil
 }

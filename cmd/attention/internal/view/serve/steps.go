@@ -17,9 +17,10 @@ func (s *Server) section(r *http.Request) (any, error) {
 		return nil, errors.New("section: got a request for one, want attention view --chapter")
 	}
 	query := r.URL.Query()
-	number, err := strconv.Atoi(query.Get("number"))
+	text := query.Get("number")
+	number, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, errors.New("number: want that of a section")
+		return nil, fmt.Errorf("number: got %.20q, want 1 to %d", text, len(look.Contents()))
 	}
 	sentence := s.config.Sentence
 	if query.Has("sentence") {
@@ -43,11 +44,7 @@ func (e *export) addChapter(s *Server) error {
 
 // values returns the values of a head.
 func (s *Server) values(r *http.Request) (any, error) {
-	l, err := s.layerOf(r)
-	if err != nil {
-		return nil, err
-	}
-	head, err := number(r, "head", l.Heads)
+	l, head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +68,9 @@ func (e *export) addValues(ctx context.Context, id string, l *look.Look) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			path := fmt.Sprintf("values?look=%s&layer=%d&head=%d", id, i, head)
 			what := fmt.Sprintf("steps of layer %d, head %d of %s", i, head, l.Model.Name)
-			if err := e.add(fmt.Sprintf("values?look=%s&layer=%d&head=%d", id, i, head), what, packValues(layer, head)); err != nil {
+			if err := e.add(path, what, packValues(layer, head)); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,8 @@ func TestBundleIsThatOfItsSource(t *testing.T) {
 		require.NoError(t, err)
 		got, err := os.ReadFile(filepath.Join("dist", f.Name()))
 		require.NoError(t, err)
-		require.True(t, string(want) == string(got), "dist/%s is another: go generate ./cmd/attention/internal/view/web", f.Name())
+		require.True(t, string(want) == string(got), "dist/%s is another: go generate ./cmd/attention/internal/view/web",
+			f.Name())
 	}
 }
 

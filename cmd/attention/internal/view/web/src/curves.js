@@ -27,7 +27,7 @@ export class Curves {
     this.place = h('div', {});
     const name = () => title.replaceAll(/\W+/g, '-');
     this.element = h('section', { class: 'curves', 'aria-label': title },
-      h('h3', {}, title, ' ', pictureButtons(name, () => this.svg), tableButton(name, () => this.table())),
+      h('h3', {}, title, ' ', h('span', { class: 'save' }, pictureButtons(name, () => this.svg), tableButton(name, () => this.table()))),
       options.tools, this.place, this.readout);
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.place);

@@ -69,7 +69,7 @@ export class HeatMap {
     this.left = this.margin(this.options.rows, T);
     this.top = this.margin(this.options.cols, S);
     const fit = (width - this.left - 1) / S;
-    const most = this.options.height ?? Math.max(240, Math.min(620, innerHeight - 200));
+    const most = this.options.height ?? Math.max(240, Math.min(620, innerHeight - 300));
     this.fit = Math.min(fit, 48, Math.max((most - this.top) / T, 0.02));
     const height = Math.ceil(Math.min(most, this.top + T * this.fit + 1));
     const cssWidth = Math.ceil(Math.min(width, this.left + S * this.fit + 1));

@@ -2,6 +2,7 @@
 import { isExported, packed, post } from './api.js';
 import { Head, Mean } from './head.js';
 
+const mostTries = 5; // to ask for what the server forgets
 const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
 const mostHeads = 24; // kept of a look: of a long text each takes megabytes
 const mapSide = 640; // more than the rows of a head that is seen whole, in CSS pixels
@@ -15,15 +16,24 @@ export class Look {
     this.heads = new Map();
   }
 
-  /** ask asks the server, again with a new look if it has forgotten this one. */
+  /** ask asks the server, whose answer says so if it has forgotten this look: then it gets the request again. */
   async ask(path) {
-    try {
-      return await packed(path(this.id));
-    } catch (e) {
-      if (e.status !== 410) throw e;
-      this.id = (await post('look', this.request)).id;
-      return packed(path(this.id));
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { id } = this;
+      const got = await packed(path(id));
+      if (!got.gone) return got;
+      if (id === this.id) await this.renew();
     }
+    throw new Error('the server forgets this text again and again: too many pages look at once; close some and reload');
+  }
+
+  /** renew makes the server compute a look that it has forgotten, once for all who ask. */
+  renew() {
+    this.renewed ??= post('look', this.request).then((description) => {
+      if (description.steps !== this.steps) this.kept.clear(); // a run has trained on: heads of two moments are not mixed
+      Object.assign(this, description);
+    }).finally(() => { this.renewed = null; });
+    return this.renewed;
   }
 
   /** keep returns what make returns, made once; of more than most things the oldest is forgotten. */

@@ -74,13 +74,20 @@ function theme(value) {
   dispatchEvent(new Event('theme'));
 }
 
+/** colours is the choice of light or dark, which the URL may change, too. */
+function colours() {
+  const label = choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
+    (v) => state.set({ theme: v }));
+  state.onChange((changed) => { if (changed('theme')) label.querySelector('select').value = state.get('theme'); });
+  return label;
+}
+
 function header(view) {
   const nav = h('nav', { 'aria-label': 'Panels' }, panels.filter((p) => p.needs(view)).map((p, i) =>
     button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` })));
   fill(document.getElementById('header'),
     h('h1', {}, 'attention view'), nav,
-    choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
-      (v) => state.set({ theme: v })),
+    colours(),
     h('div', { id: 'newer' }),
     isExported ? h('p', { class: 'note exported' }, `An exported page of attention view: What if works in the program only.`,
       view.left?.length ? ` Left out, for want of room: ${view.left.length > 6 ? `${view.left.slice(0, 5).join('; ')}; and ${view.left.length - 5} more` : view.left.join('; ')}.` : '') : null);

@@ -23,7 +23,7 @@ export class Newer {
 
   /** show tells of which step the weights are. What the run does after that makes newer ones. */
   show(steps) {
-    this.element.dataset.steps = steps;
+    this.steps = this.element.dataset.steps = steps;
     this.isNewer = false;
     this.tell();
     if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first look was just now
@@ -63,9 +63,9 @@ export class Newer {
   }
 
   tell() {
-    const of = `The weights after step ${this.element.dataset.steps} of a run that trains. `;
     this.button.disabled = Boolean(this.over || this.looking);
-    const text = this.over ? `The weights after step ${this.element.dataset.steps} of the run, whose program has ended.` : of + (this.isNewer ? 'There are newer ones.' : '');
+    const text = `The weights after step ${this.steps} of ` + (this.over ? 'the run, whose program has ended.' :
+      `a run that trains.${this.isNewer ? ' There are newer ones.' : ''}`);
     if (this.text.textContent !== text) this.text.textContent = text;
   }
 

@@ -19,7 +19,8 @@ export class Statistics {
     this.heads = [];
     this.sort = { by: 'layer', down: false };
     this.chosen = '';
-    this.element = h('div', { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' });
+    this.element = h('div', { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' },
+      h('p', { class: 'note' }, 'The statistics of the heads are computed …'));
   }
 
   add(heads) {

@@ -36,8 +36,6 @@ export class Difference {
     Object.assign(this, { a, b, T: a.T, S: a.S, signed: true, buffer: new Float32Array(a.S) });
   }
 
-  weight(t, s) { return this.b.weight(t, s) - this.a.weight(t, s); }
-
   row(t, s0, s1, out) {
     this.b.row(t, s0, s1, out);
     this.a.row(t, s0, s1, this.buffer);
@@ -69,7 +67,8 @@ class Compare {
     const { element, view } = this;
     if (view.models.length < 2) {
       fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
-        'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention view with --model twice, or with --run of a run that keeps checkpoints.'));
+        view.models[0].live ? 'This page has the weights of now alone. To compare checkpoints of the run while it trains, start attention view --run with its folder.' :
+          'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention view with --model twice, or with --run of a run that keeps checkpoints.'));
       return;
     }
     const wanted = (this.wanted = {});
@@ -100,7 +99,8 @@ class Compare {
     const isSmall = heads[0].T * heads[0].S <= mostRead;
     const toMost = isSmall && state.get('scale') === 'most';
     const scale = new Scale(toMost ? Math.max(...heads.map(most)) : 1);
-    const scales = [scale, scale, new Scale(isSmall ? most(difference) : 1, true)];
+    const largest = isSmall ? most(difference) : 1;
+    const scales = [scale, scale, new Scale(largest, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
     this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
       label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
@@ -111,7 +111,8 @@ class Compare {
     fill(this.element, h('h2', {}, 'Compare'), this.choices(), tools, textsOf(looks[0], layer), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
-      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference')))));
+      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference'),
+      i === 2 && largest === 0 ? h('p', { class: 'note' }, 'All weights are the same.') : null))));
     [...heads, difference].forEach((field, i) => this.maps[i].show(field, scales[i], this.cell()));
     this.read(this.cell());
   }

@@ -46,15 +46,17 @@ class Heads {
     const { element, view } = this;
     const request = requestOf(view);
     this.look = null;
+    const wanted = (this.loading = {});
+    const isOver = () => this.closed || this.loading !== wanted; // another text or model was chosen meanwhile
     fill(element, modelChoice(view), h('p', { class: 'note', role: 'status' }, `${view.models[request.model].name} reads the text …`));
     let look;
     try {
       look = await see(request);
     } catch (e) {
-      fill(element, modelChoice(view), wrong(e.message));
+      if (!isOver()) fill(element, modelChoice(view), wrong(e.message));
       return;
     }
-    if (this.closed) return;
+    if (isOver()) return;
     this.look = look;
     this.frame();
     await this.showHead();
@@ -75,6 +77,7 @@ class Heads {
         row, means[i])));
     grid.addEventListener('keydown', (e) => this.gridKey(e));
     this.means = means.filter(Boolean);
+    this.problem = h('div', {});
     this.statistics = new Statistics((layer, head) => state.set({ layer, head }));
     this.title = h('h2', { class: 'head' });
     this.texts = h('div', {});
@@ -90,7 +93,7 @@ class Heads {
           modelChoice(view),
           model.live ? this.newerOf(look) : null,
           look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
-          grid, this.statistics.element),
+          grid, this.problem, this.statistics.element),
         h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
   }
 
@@ -143,6 +146,7 @@ class Heads {
     }
     if (this.closed || this.wanted !== wanted) return; // another head was chosen meanwhile
     this.head = loaded;
+    if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
     fill(this.texts, textsOf(this.look, layer));
     if (anew && this.map) {
@@ -259,10 +263,11 @@ class Heads {
       const t = await look.thumbnails(layer);
       if (this.closed || this.look !== look) return [];
       look.layers[layer].pictures = t;
+      fill(this.problem);
       this.paintThumbnails(layer);
       return t.statistics.map((s, head) => ({ layer, head, statistics: s }));
     } catch (e) {
-      for (const b of this.thumbnails[layer]) b.title = e.message;
+      if (!this.closed && this.look === look) fill(this.problem, h('p', { class: 'error', role: 'alert' }, e.message));
       return [];
     }
   }

@@ -68,7 +68,7 @@ class Pair {
 
   /** chart draws the products as bars. */
   chart(steps, additive) {
-    const [width, height, left, bottom] = [Math.max(Math.min(640, this.element.clientWidth - 40 || 420), 60 + 10 * steps.length), 280, 48, 38];
+    const [width, height, left, bottom] = [Math.max(Math.min(640, this.element.clientWidth || 420), 56 + 4 * steps.length), 280, 48, 38];
     const low = Math.min(0, min(steps, (x) => x.product));
     const high = Math.max(0, max(steps, (x) => x.product)) || 1;
     const y = scaleLinear([low, high], [height - bottom, 10]).nice();
@@ -117,7 +117,7 @@ class Pair {
     }
     const shown = numbers.shown(q, k);
     row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? score : '−∞');
-    row('softmax', 'log Σ exp of the query’s scores', numbers.lse[q]);
+    row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
     row('weight', 'exp(score − log Σ exp)', shown ? Math.exp(score - numbers.lse[q]) : 0);
     return h('table', { class: 'steps' }, h('tbody', {}, rows));
   }

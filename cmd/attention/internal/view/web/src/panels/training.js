@@ -37,9 +37,9 @@ class Training {
       gradient: new Curves('Gradient norm', { log: true }),
       params: new Curves('Parameters', { log: true, tools: this.paramTools, empty: 'This run recorded no weights: an earlier program wrote it, or it has just begun.' }),
       entropy: new Curves('Entropy of the heads', { tools: this.headTools, empty: 'This run recorded no attention weights: an earlier program wrote it, or it has just begun.' }),
-      score: new Curves('Largest score of the heads', { empty: 'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none.' }),
+      score: new Curves('Largest score of the heads'),
     };
-    this.status = h('p', { class: 'status', role: 'status' });
+    this.status = h('p', { class: 'status', role: 'status' }, 'The run is read …');
     this.progress = h('progress', { 'aria-label': 'steps taken', value: 0, max: 1 });
     this.samples = h('section', { class: 'samples' });
     this.collapse = h('p', { class: 'note small' });
@@ -118,6 +118,8 @@ class Training {
         this.ended ? ' The program has ended; this is what it told last.' : ''),
       run.state === 'failed' ? h('span', { class: 'error' }, `${/finite/.test(run.error) ? 'not finite' : 'failed'}: ${run.error}`) : null);
     Object.assign(this.progress, { max: run.planned || 1, value: at });
+    this.curves.score.options.empty = run.translates ? 'attention translate records none: “max score” in Heads has that of each head on a text of yours.' :
+      'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none. “max score” in Heads has that of each head on a text of yours.';
     const points = (ys) => curves.step.map((s, i) => [s, ys[i]]);
     const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
     this.curves.loss.show([
@@ -127,8 +129,8 @@ class Training {
     this.curves.rate.show([{ name: 'learning rate', points: points(curves.rate ?? []) }]);
     this.curves.gradient.show([{ name: 'gradient', points: points(curves.gradient ?? []), wide: 1 }]);
     fill(this.samples, h('h2', {}, 'Text that it wrote'),
-      run.samples?.length ? null : h('p', { class: 'note' }, run.state === 'running' ? 'It comes at the end of the run.' : 'There is none: attention train --sample N writes N tokens at the end of a run.'), (run.samples ?? []).map((s) =>
-      h('figure', {}, h('figcaption', {}, `after step ${s.step}`), h('pre', {}, h('b', {}, s.prompt), s.text))));
+      run.samples?.length ? null : h('p', { class: 'note' }, noSample(run)),
+      (run.samples ?? []).map((s) => h('figure', {}, h('figcaption', {}, `after step ${s.step}`), h('pre', {}, h('b', {}, s.prompt), run.translates ? ' → ' : '', s.text))));
   }
 
   showWatched() {
@@ -211,6 +213,13 @@ function stateText(run) {
     case 'failed': return 'failed';
     default: return 'unfinished: it was killed, or its program is too old to tell';
   }
+}
+
+/** noSample says why there is no text that a run wrote. */
+function noSample(run) {
+  if (run.state === 'running') return 'It comes at the end of the run.';
+  if (run.translates) return 'There is none: attention translate translates a date at the end of a run.';
+  return 'There is none: attention train --sample N writes N tokens at the end of a run.';
 }
 
 /** collapsed is the entropy, in nats, below which a head looks at one key only, as in attention train. */
