@@ -30,7 +30,7 @@ export class Look {
   /** renew makes the server compute a look that it has forgotten, once for all who ask. */
   renew() {
     this.renewed ??= post('look', this.request).then((description) => {
-      if (description.steps !== this.steps) this.kept.clear(); // a run has trained on: heads of two moments are not mixed
+      if (description.steps !== this.steps) [this.kept, this.heads].forEach((kept) => kept.clear()); // of another moment of a run
       Object.assign(this, description);
     }).finally(() => { this.renewed = null; });
     return this.renewed;
