@@ -77,7 +77,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph graph/machine`,
-	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
+	"cmd/attention/internal/gradcheck": `cmd/attention/internal/flags cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot

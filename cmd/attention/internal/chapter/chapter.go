@@ -63,6 +63,7 @@ where they have it. Its sections:
 			return walk(cmd.OutOrStdout(), dt, sections)
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	cmd.Flags().StringVar(&only, "section", "",
 		"show one `section`: its number, or a regular expression that headings match")
 	cmd.Flags().StringVar(&dtype, "dtype", "float32",
