@@ -19,6 +19,7 @@ import (
 	"attention/train"
 	"attention/train/text"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -340,4 +341,18 @@ func TestGenerateGoesOnAsTheSample(t *testing.T) {
 		require.NotEmpty(t, sample)
 		require.Equal(t, sample, generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
 	}
+}
+
+// A value that a flag cannot read is one line with the flag, what it got and what it wants, of every command.
+func TestUnreadableValues(t *testing.T) {
+	unreadable := 0
+	for _, cmd := range newRoot().Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if err := cmd.ParseFlags([]string{"--" + f.Name + "=?"}); err != nil {
+				unreadable++
+				require.Regexp(t, `^--`+f.Name+`: got "\?", want [a-z]`, cmd.FlagErrorFunc()(cmd, err), cmd.Name())
+			}
+		})
+	}
+	require.Greater(t, unreadable, 60, "numbers and switches")
 }

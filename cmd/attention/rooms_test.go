@@ -77,7 +77,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph graph/machine`,
-	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases graph/gradcases graph/gradcheck`,
+	"cmd/attention/internal/gradcheck": `cmd/attention/internal/flags cmd/attention/internal/term layers/gradcases
+		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
@@ -87,10 +88,10 @@ var rooms = map[string]string{
 		internal/stock internal/oneline`,
 	"cmd/attention/internal/dates": `cmd/attention/internal/run internal/config internal/folder internal/oneline
 		internal/tensorprint train train/text layers graph graph/machine`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/dates cmd/attention/internal/plot
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/dates cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
 		internal/oneline internal/tensorprint train layers graph/machine`,
-	"cmd/attention/internal/why": `cmd/attention/internal/plot cmd/attention/internal/program
+	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
 		train layers graph graph/machine graph/mask internal/kernel`,
 	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run

@@ -42,6 +42,7 @@ func New() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.config, "config", "", "JSON `file` that names the layer and its sizes")

@@ -117,8 +117,8 @@ func TestApplyWrongArguments(t *testing.T) {
 		want string
 	}{
 		{args: []string{"more"}, want: `unknown command "more" for "attention apply"`},
-		{args: []string{"--wieghts", "w"}, want: "unknown flag: --wieghts"},
-		{args: []string{"--config"}, want: "flag needs an argument: --config"},
+		{args: []string{"--wieghts", "w"}, want: "apply: unknown flag: --wieghts; see attention apply --help"},
+		{args: []string{"--config"}, want: "apply: flag needs an argument: --config; see attention apply --help"},
 	} {
 		_, err := commandtest.Output(t.Context(), New(), row.args...)
 		require.EqualError(t, err, row.want)

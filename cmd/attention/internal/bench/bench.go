@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,7 @@ func newCommand(works []work) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&w.Batch, "batch", 2, "sequences in the batch")

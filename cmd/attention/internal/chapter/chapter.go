@@ -20,6 +20,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
+const example = `  attention chapter
+  attention chapter --section 9
+  attention chapter --section causal --sentence "the cat sat on the mat"
+  attention chapter --section 14 --pictures pictures`
+
 // New returns the command attention chapter.
 func New() *cobra.Command {
 	var only, dtype, dir string
@@ -38,7 +43,8 @@ them. --sentence, --seed, --heads and --dropout run sections on something else,
 where they have it. Its sections:
 
 ` + contents.String(),
-		Args: cobra.NoArgs,
+		Example: example,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dt, err := flags.Dtype(dtype)
 			if err != nil {
@@ -57,6 +63,7 @@ where they have it. Its sections:
 			return walk(cmd.OutOrStdout(), dt, sections)
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	cmd.Flags().StringVar(&only, "section", "",
 		"show one `section`: its number, or a regular expression that headings match")
 	cmd.Flags().StringVar(&dtype, "dtype", "float32",

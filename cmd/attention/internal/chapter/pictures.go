@@ -119,6 +119,9 @@ func drawable(text string) string {
 
 // draw writes the pictures of sections into a folder, and the path of each to w.
 func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section, layout diagram.Layout) (err error) {
+	if dir == "" {
+		return fmt.Errorf("--pictures: got nothing, want the name of a folder")
+	}
 	in, err := folder.Make(dir)
 	if err != nil {
 		return fmt.Errorf("--pictures: %w", err)

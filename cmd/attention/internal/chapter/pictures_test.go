@@ -133,7 +133,10 @@ func TestTutorialPictures(t *testing.T) {
 	for _, f := range files {
 		committed[f.Name()] = true
 	}
-	for _, s := range chapter.Sections()[:14] {
+	for _, s := range chapter.Sections() {
+		if s.Number == 15 { // a large one, of which the tutorial has no picture
+			continue
+		}
 		steps, err := s.Run(tensor.Float32)
 		require.NoError(t, err)
 		all, err := pictures(s, steps, diagram.Layered)

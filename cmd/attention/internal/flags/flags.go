@@ -2,18 +2,30 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 
 	"attention/cmd/attention/internal/program"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"gorgonia.org/tensor"
 )
 
-// CommandError adds the command's name and a hint at its help to the error of a flag that cannot be parsed.
+// CommandError returns the error of a command's flag that cannot be parsed: of a value what it got and wants, else with
+// a hint at the command's help.
 func CommandError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return fmt.Errorf("--%s: got %q, want %s", f.Name, invalid.GetValue(), valuesOf[f.Value.Type()])
+	}
 	return fmt.Errorf("%s: %w; see %s", cmd.Name(), err, program.Command(cmd.Name(), "--help"))
 }
+
+// valuesOf says what the values of a flag's type are. Any text is a string.
+var valuesOf = map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
+	"int64": "a whole number", "uint64": "a whole number of at least 0"}
 
 // Dtype returns the element type that --dtype names.
 func Dtype(name string) (tensor.Dtype, error) {

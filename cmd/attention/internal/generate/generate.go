@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -86,6 +87,14 @@ func (c *command) validate() (err error) {
 		return fmt.Errorf("--tokens: got %d, want at least 1", c.tokens)
 	case slices.Contains(c.stop, ""):
 		return errors.New("--stop: got nothing, want at least one character")
+	}
+	switch s := c.sampling; {
+	case !(s.Temperature >= 0) || math.IsInf(s.Temperature, 1):
+		return fmt.Errorf("--temperature: got %v, want a finite number of at least 0", s.Temperature)
+	case s.TopK < 0:
+		return fmt.Errorf("--top-k: got %d, want at least 0", s.TopK)
+	case !(s.TopP >= 0 && s.TopP <= 1):
+		return fmt.Errorf("--top-p: got %v, want a number from 0 to 1", s.TopP)
 	}
 	return c.sampling.Validate()
 }

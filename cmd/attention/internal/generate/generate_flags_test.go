@@ -34,10 +34,10 @@ func TestGenerateWrong(t *testing.T) {
 		{args: []string{"--model", dir, "--prompt", "a", "--stop", ""},
 			want: "--stop: got nothing, want at least one character"},
 		{args: []string{"--model", dir, "--prompt", "a", "--temperature", "-1"},
-			want: "generate: Temperature: got -1, want a finite number of at least 0"},
+			want: "--temperature: got -1, want a finite number of at least 0"},
 		{args: []string{"--model", dir, "--prompt", "a", "--top-p", "NaN"},
-			want: "generate: TopP: got NaN, want a probability"},
-		{args: []string{"--model", dir, "--prompt", "a", "--top-k", "-1"}, want: "generate: TopK: got -1, want at least 0"},
+			want: "--top-p: got NaN, want a number from 0 to 1"},
+		{args: []string{"--model", dir, "--prompt", "a", "--top-k", "-1"}, want: "--top-k: got -1, want at least 0"},
 		{args: []string{"--model", empty, "--prompt", "a"},
 			want: "--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or " +
 				"directory"},
@@ -62,8 +62,9 @@ func TestGenerateWrong(t *testing.T) {
 		require.Empty(t, text+notes)
 	}
 	_, _, err := generated(context.Background(), "--tokens", "many")
-	require.ErrorContains(t, err, "generate: invalid argument \"many\" for \"--tokens\"")
-	require.ErrorContains(t, err, "; see attention generate --help")
+	require.EqualError(t, err, `--tokens: got "many", want a whole number`)
+	_, _, err = generated(context.Background(), "--temperature", "hot")
+	require.EqualError(t, err, `--temperature: got "hot", want a number`)
 
 	bias, _ := g.Params.Get("transformer.ln_f.bias")
 	tokens, _ := g.Params.Get("transformer.wte.weight")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 	"attention/graph/gradcases"
 	"attention/graph/gradcheck"
@@ -96,12 +97,13 @@ func newFor(checks func() []check) *cobra.Command {
 			return term.Stopped(cmd.Context(), "gradcheck", err)
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&names, "run", "", "check only what has a name that matches this `regexp`")
-	flags.StringVar(&dtype, "dtype", "both", "`type` of the graphs: float32, float64 or both")
-	flags.Uint64Var(&seed, "seed", 1, "seed of the values, the weighted sum and the directions")
-	flags.BoolVar(&every, "all", false, "give each case a row, not each op and layer")
-	flags.BoolVar(&fast, "fast", false, "compare along one random direction for each input, not every element")
+	cmd.SetFlagErrorFunc(flags.CommandError)
+	f := cmd.Flags()
+	f.StringVar(&names, "run", "", "check only what has a name that matches this `regexp`")
+	f.StringVar(&dtype, "dtype", "both", "`type` of the graphs: float32, float64 or both")
+	f.Uint64Var(&seed, "seed", 1, "seed of the values, the weighted sum and the directions")
+	f.BoolVar(&every, "all", false, "give each case a row, not each op and layer")
+	f.BoolVar(&fast, "fast", false, "compare along one random direction for each input, not every element")
 	return cmd
 }
 

@@ -132,8 +132,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		{args: []string{"--run", "["}, want: "gradcheck: --run: error parsing regexp: missing closing ]: `[`"},
 		{args: []string{"--dtype", "float16"}, want: `gradcheck: --dtype: got "float16", want float32, float64 or both`},
 		{args: []string{"softmax"}, want: `unknown command "softmax" for "attention gradcheck"`},
-		{args: []string{"--seed", "-1"},
-			want: `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{args: []string{"--seed", "-1"}, want: `--seed: got "-1", want a whole number of at least 0`},
 	} {
 		_, err := commandtest.Output(t.Context(), newFor(wrongChecks), c.args...)
 		require.EqualError(t, err, c.want)

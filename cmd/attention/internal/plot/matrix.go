@@ -156,11 +156,19 @@ func cellColors(v, largest float64) (fill, text color.Color) {
 		end = color.NRGBA{R: 0xd9, G: 0x6a, B: 0x12}
 	}
 	mix := func(to uint8) uint8 { return uint8(math.Round(255 + share*(float64(to)-255))) }
-	text = color.Black
-	if share > 0.62 {
-		text = color.White
+	cell := color.NRGBA{R: mix(end.R), G: mix(end.G), B: mix(end.B), A: 0xff}
+	return cell, textOn(cell)
+}
+
+// textOn returns the colour of a number on a cell: white where that has a contrast of at least 3.5 by WCAG 2.1's relative
+// luminance, as on dark blue but on no orange, else black.
+func textOn(cell color.NRGBA) color.Color {
+	linear := func(v uint8) float64 { return math.Pow((float64(v)/255+0.055)/1.055, 2.4) }
+	luminance := 0.2126*linear(cell.R) + 0.7152*linear(cell.G) + 0.0722*linear(cell.B)
+	if 1.05/(luminance+0.05) >= 3.5 {
+		return color.White
 	}
-	return color.NRGBA{R: mix(end.R), G: mix(end.G), B: mix(end.B), A: 0xff}, text
+	return color.Black
 }
 
 // cut is a label, shortened if it is wider than its room.

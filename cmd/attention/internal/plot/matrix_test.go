@@ -45,6 +45,8 @@ func TestScale(t *testing.T) {
 	require.Greater(t, blue.(color.NRGBA).B, blue.(color.NRGBA).R)
 	require.Greater(t, orange.(color.NRGBA).R, orange.(color.NRGBA).B)
 	require.Equal(t, color.White, text, "on dark")
+	_, text = cellColors(-1, 1)
+	require.Equal(t, color.Black, text, "white on orange has a contrast of 2.8, black one of 7.4")
 	hidden, _ := cellColors(inf, 1)
 	require.Equal(t, hiddenGrey, hidden)
 }

@@ -23,7 +23,7 @@ part of one, or else from the folder of --init, or else from --preset:
   nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
   book       the book's recipe for a short story: GPT-2's size with a context of
-             256, ten epochs of AdamW; book-small is its like of 14 million
+             256, ten epochs of AdamW; book-small the same with 14 million
   tiny       a GPT of 0.1 million for a first try: below the bigram's loss in
              4 s on two cores with AVX-512
 --config runs/first/config.json repeats a run. With a --solver other than

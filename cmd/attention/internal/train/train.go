@@ -3,7 +3,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -35,7 +34,7 @@ func New() *cobra.Command {
 			return term.WithSignal(ctx, execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags()))
 		},
 	}
-	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	run.AddFlags(cmd.Flags())
 	addPageFlags(cmd.Flags())
 	return cmd
@@ -66,15 +65,4 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err
 		lag()
 	}
 	return err
-}
-
-// flagError names the flag in the error of a value that cannot be parsed.
-func flagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return flags.CommandError(cmd, err)
-	}
-	want := map[string]string{"int64": "a whole number", "float64": "a number", "bool": "true or false"}
-	f := invalid.GetFlag()
-	return fmt.Errorf("--%s: got %q, want %s", f.Name, invalid.GetValue(), want[f.Value.Type()])
 }

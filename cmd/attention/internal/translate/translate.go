@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/dates"
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
@@ -70,6 +71,7 @@ func New() *cobra.Command {
 			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
@@ -102,6 +103,7 @@ func New() *cobra.Command {
 			return term.WithSignal(ctx, term.Stopped(ctx, "why", err))
 		},
 	}
+	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
