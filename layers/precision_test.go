@@ -74,7 +74,8 @@ func precisionCases() map[string]struct {
 			return b.Of(m.Loss(b, source, target, lengths, input(t, b, "targets", targets)))
 		}, append(attention, linear...)},
 		"Attention with weights": {func(t *testing.T, b *layers.Build) *G.Node {
-			l, err := layers.NewAttention(b.Params().Scope(""), layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}})
+			c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
+			l, err := layers.NewAttention(b.Params().Scope(""), c)
 			require.NoError(t, err)
 			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
 			in := layers.AttentionInput{Query: x}

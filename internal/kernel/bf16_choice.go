@@ -46,8 +46,8 @@ func checkBF16(variable string, peaks func() (bf16, full float64)) error {
 		if bf16 >= wantBF16*full {
 			return nil
 		}
-		return fmt.Errorf("bf16: got %.3g GFLOP/s a core, %.2f of float32's %.3g, want %v of them; %s=emulated takes it anyway",
-			bf16/1e9, bf16/full, full/1e9, wantBF16, BF16Variable)
+		return fmt.Errorf("bf16: got %.3g GFLOP/s a core, %.2f of float32's %.3g, want %v of them; "+
+			"%s=emulated takes it anyway", bf16/1e9, bf16/full, full/1e9, wantBF16, BF16Variable)
 	}
 	return fmt.Errorf("%s: got %.40q, want emulated or nothing", BF16Variable, variable)
 }

@@ -13,4 +13,6 @@ func pairRows(x, y, pairs []float32, panel int) { pairRowsGo(x, y, pairs, panel)
 
 func pairElements(x, pairs []float32) { pairElementsGo(x, pairs) }
 
+func roundElements(x, y []float32) { roundElementsGo(x, y) }
+
 func pairLoop(n int) {}
