@@ -22,30 +22,38 @@ import (
 // q is (…, T, A), k (…, S, A), v (1, A), value (…, S, E); out is (…, T, E),
 // weights (…, T, S).
 func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error) {
-	return additiveAttention("AdditiveAttention", q, k, v, value, nil)
+	return FullPrecision.additiveAttention("AdditiveAttention", q, k, v, value, nil)
 }
 
 // MaskedAdditiveAttention is AdditiveAttention of queries that see only the keys that m
 // shows; nil shows all. A query that sees none has weights and output 0. A hidden value
 // must be finite.
 func MaskedAdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
-	return additiveAttention("MaskedAdditiveAttention", q, k, v, value, m)
+	return FullPrecision.MaskedAdditiveAttention(q, k, v, value, m)
 }
 
-func additiveAttention(op string, q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+// MaskedAdditiveAttention is the function MaskedAdditiveAttention with the products by v and of weights and value in a
+// precision.
+func (p Precision) MaskedAdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+	return p.additiveAttention("MaskedAdditiveAttention", q, k, v, value, m)
+}
+
+func (p Precision) additiveAttention(op string, q, k, v, value *G.Node, m mask.Mask) (
+	out, weights *G.Node, err error,
+) {
 	if err := checkAdditive(op, q, k, v, value); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula
 	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
-	one := f.Of(Linear(hidden, v, nil))           // (…, T, S, 1)
+	one := f.Of(p.Linear(hidden, v, nil))         // (…, T, S, 1)
 	shape := append(q.Shape()[:q.Dims()-1], k.Shape()[k.Dims()-2])
 	scores := f.Of(G.Reshape(one, shape)) // (…, T, S)
 	if m != nil {
 		scores = f.Of(MaskFill(scores, m))
 	}
 	weights = f.Of(Softmax(scores))
-	out = f.Of(MatMul(weights, value))
+	out = f.Of(p.MatMul(weights, value))
 	return f.Result2(out, weights)
 }
 

@@ -18,6 +18,8 @@ type GRUConfig struct {
 	// stays as it is, so that the last one of a run is that of the sequence's end
 	// (torch.nn.utils.rnn.pack_padded_sequence, whose output there is 0).
 	Lengths *G.Node
+	// Precision of the products of weight, and of its gradient.
+	Precision Precision
 }
 
 // GRU returns the states h[t] of gated recurrent units (Cho et al. 2014; torch.nn.GRU, one
@@ -33,7 +35,9 @@ type GRUConfig struct {
 // z and n in turn. h0 ([B,] N) is the state before the first token. A nil h0 or bias is 0.
 // The result is ([B,] T, N).
 func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
-	o, in := gru{H0: h0 != nil, Bias: bias != nil, Lengths: c.Lengths != nil, Reverse: c.Reverse}, G.Nodes{x, weight}
+	o := gru{operands: operands{c.Precision}, H0: h0 != nil, Bias: bias != nil, Lengths: c.Lengths != nil,
+		Reverse: c.Reverse}
+	in := G.Nodes{x, weight}
 	for _, optional := range []*G.Node{h0, bias, c.Lengths} {
 		if optional != nil {
 			in = append(in, optional)
@@ -48,7 +52,10 @@ func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
 }
 
 // gru is the settings of the ops of one GRU.
-type gru struct{ H0, Bias, Lengths, Reverse bool }
+type gru struct {
+	operands
+	H0, Bias, Lengths, Reverse bool
+}
 
 func (o gru) args(fixed bool, more ...arg) []arg {
 	args := []arg{{name: "x", fixed: fixed}, {name: "weight", fixed: fixed}}
@@ -79,7 +86,7 @@ func (o gru) sizes(in []tensor.Shape) (k kernel.GRU, err error) {
 			return k, &ShapeError{"GRU", a.name, in[i+1], fmt.Sprint(want)}
 		}
 	}
-	return kernel.GRU{B: batch.TotalSize(), T: x[x.Dims()-2], H: n, Reverse: o.Reverse}, nil
+	return kernel.GRU{B: batch.TotalSize(), T: x[x.Dims()-2], H: n, Reverse: o.Reverse, Precision: o.kernel()}, nil
 }
 
 // A gruInput is the inputs' values.

@@ -2,9 +2,11 @@ package graph_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"attention/graph"
+	"attention/internal/expr"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -51,6 +53,54 @@ func naiveGRU(in []array) array {
 		}
 	}
 	return out
+}
+
+// composedGRU is a GRU of one sequence (T, 3·N), of ops that have their own precision.
+func composedGRU(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
+	return func(in G.Nodes) (*G.Node, error) {
+		var f expr.Formula
+		x, weight, bias := in[0], in[1], in[3]
+		T, n := x.Shape()[0], weight.Shape()[1]
+		h := f.Of(G.Reshape(in[2], tensor.Shape{1, n}))
+		split := func(x *G.Node) G.Nodes {
+			parts, err := graph.Split(x, n, n, n)
+			f.Of(x, err)
+			return parts
+		}
+		var states G.Nodes
+		for i := range T {
+			of, w := split(f.Of(graph.Rows(x, i, 1))), split(f.Of(p.Linear(h, weight, bias)))
+			r, z := f.Of(graph.Sigmoid(f.Of(graph.Add(of[0], w[0])))), f.Of(graph.Sigmoid(f.Of(graph.Add(of[1], w[1]))))
+			next := f.Of(graph.Tanh(f.Of(graph.Add(of[2], f.Of(graph.Mul(r, w[2]))))))
+			h = f.Of(graph.Add(next, f.Of(graph.Mul(z, f.Of(graph.Sub(h, next)))))) // (1, N)
+			states = append(states, h)
+		}
+		return f.Result(f.Of(G.Reshape(f.Of(graph.Concat(states...)), tensor.Shape{T, n})))
+	}
+}
+
+// TestGRUInBFloat16: the products are those of rounded operands, forward and backward.
+func TestGRUInBFloat16(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	const T, N = 3, 5
+	in := []array{
+		singlePrecision(r, T, 3*N), singlePrecision(r, 3*N, N), singlePrecision(r, N), singlePrecision(r, 3*N),
+	}
+	dout := singlePrecision(r, T, N)
+	fused := product{op: func(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
+		return func(in G.Nodes) (*G.Node, error) {
+			return graph.GRU(in[0], in[2], in[1], in[3], graph.GRUConfig{Precision: p})
+		}
+	}}
+	got := fused.run(t, graph.BFloat16, tensor.Float32, dout, in...)
+	want := product{op: composedGRU}.run(t, graph.BFloat16, tensor.Float32, dout, in...)
+	full := fused.run(t, graph.FullPrecision, tensor.Float32, dout, in...)
+	near(t, "states", want.out, got.out, 1e-5)
+	require.NotEqual(t, full.out, got.out)
+	for i, name := range []string{"x", "weight", "h0", "bias"} {
+		near(t, name, want.grads[i], got.grads[i], 1e-5)
+		require.NotEqual(t, full.grads[i], got.grads[i], name)
+	}
 }
 
 func TestGRURefusesShapes(t *testing.T) {

@@ -73,8 +73,20 @@ func precisionCases() map[string]struct {
 			source, target := input(t, b, "source", ids), input(t, b, "ids", ids)
 			return b.Of(m.Loss(b, source, target, lengths, input(t, b, "targets", targets)))
 		}, append(attention, linear...)},
+		"AdditiveAttention and GRU": {func(t *testing.T, b *layers.Build) *G.Node {
+			additive, err := layers.NewAdditiveAttention(b.Params().Scope("additive"),
+				layers.AdditiveAttentionConfig{QueryDim: 6, KeyDim: 6, AttnDim: 5})
+			require.NoError(t, err)
+			gru, err := layers.NewGRU(b.Params().Scope("gru"), layers.GRUConfig{InputSize: 6, HiddenSize: 4})
+			require.NoError(t, err)
+			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
+			out := b.Of(additive.Forward(b, x, x))
+			states, _ := b.Of2(gru.Forward(b, layers.GRUInput{X: out}))
+			return b.Of(G.Sum(states))
+		}, []string{"Linear", "MatMul", "GRU", "GRUBackward"}},
 		"Attention with weights": {func(t *testing.T, b *layers.Build) *G.Node {
-			l, err := layers.NewAttention(b.Params().Scope(""), layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}})
+			c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
+			l, err := layers.NewAttention(b.Params().Scope(""), c)
 			require.NoError(t, err)
 			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
 			in := layers.AttentionInput{Query: x}

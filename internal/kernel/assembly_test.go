@@ -46,7 +46,9 @@ func assemblyFiles(t *testing.T, pattern string) []string {
 // TestKernelsHaveNEON lists what amd64 has in assembly and arm64 has not: nothing.
 func TestKernelsHaveNEON(t *testing.T) {
 	neon := assemblyNames(t, "*_neon_arm64.s")
-	missing := slices.DeleteFunc(assemblyNames(t, "*_amd64.s"), func(name string) bool { return slices.Contains(neon, name) })
+	missing := slices.DeleteFunc(assemblyNames(t, "*_amd64.s"), func(name string) bool {
+		return slices.Contains(neon, name)
+	})
 	if len(missing) > 0 {
 		t.Error("kernels with AVX and without NEON:", strings.Join(missing, ", "))
 	}

@@ -22,7 +22,8 @@ type Attention struct {
 	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
 	Unbiased int                         // the last keys, to which no bias and no relative bias is added
 	Dropout  WeightDropout
-	// Precision of q, k and v, and in the backward of the output's gradient, in all products. That of float64 is Full.
+	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
+	// the gradients of scores. That of float64 is Full.
 	Precision Precision
 	QueryAt   HeadLayout // of q (B,H,T,D) and its gradient
 	KeyAt     HeadLayout // of k (B,K,S,D) and its gradient

@@ -42,7 +42,8 @@ func scapRowsAVX512(rows int, n int, x *float32, ld int, slope *float32, c float
 // sdropRowsAVX512 is dropRows of float32 with AVX512.
 //
 //go:noescape
-func sdropRowsAVX512(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
+func sdropRowsAVX512(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64,
+	below uint64, scale float32)
 
 // dmaxColumnsAVX512 is maxColumns of float64 with AVX512.
 //
@@ -82,4 +83,5 @@ func dcapRowsAVX512(rows int, n int, x *float64, ld int, slope *float64, c float
 // ddropRowsAVX512 is dropRows of float64 with AVX512.
 //
 //go:noescape
-func ddropRowsAVX512(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
+func ddropRowsAVX512(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64,
+	below uint64, scale float64)

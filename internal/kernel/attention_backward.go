@@ -29,14 +29,7 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
 	}
 	checkAdded(a, &grad, " gradient")
-	if a.Precision == BFloat16 {
-		full := *a
-		full.Precision = Full
-		rounded, of, done := roundedOperands(in, dout)
-		AttentionBackward(&full, grad, of, out, lse, rounded)
-		done()
-		return
-	}
+	in, dout, copies := operandsIn(a.Precision, in, dout)
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -48,6 +41,7 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.end()
 	pool.Put(r)
+	copies.giveBack()
 }
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
@@ -137,9 +131,9 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 	pool.Put(w.attentionTiles)
 }
 
-// claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it: the
-// blocks of keys of a head are handed out in order. Each worker has heads of its own, whose gradients stay in its cache,
-// until it has to help with those of others.
+// claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it:
+// the blocks of keys of a head are handed out in order. Each worker has heads of its own, whose gradients stay in its
+// cache, until it has to help with those of others.
 func (r *attentionRun[F]) claim(task int) int {
 	_, _, keys := r.backwardAxes()
 	for head := task / keys; ; head = (head + 1) % len(r.next) {

@@ -18,14 +18,7 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 
 // attend is AttentionForward, with statistics unless they are nil.
 func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV[F]) {
-	if a.Precision == BFloat16 {
-		full := *a
-		full.Precision = Full
-		rounded, _, done := roundedOperands(in, nil)
-		attend(&full, out, lse, stats, rounded)
-		done()
-		return
-	}
+	in, _, copies := operandsIn(a.Precision, in, nil)
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -36,6 +29,7 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 	Parallel(n, r.grain(n, 2), r.forward)
 	r.end()
 	pool.Put(r)
+	copies.giveBack()
 }
 
 // forwardTiles is the memory for a block of queries.

@@ -53,7 +53,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
 func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
 	r.product(x, q.data, q.row, w.k[s1:], keyBlock, w.slope)
-	multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout.data, dout.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	r.multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout.data, dout.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)

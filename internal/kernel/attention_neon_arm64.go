@@ -42,7 +42,8 @@ func scapRowsNEON(rows int, n int, x *float32, ld int, slope *float32, c float32
 // sdropRowsNEON is dropRows of float32 with NEON.
 //
 //go:noescape
-func sdropRowsNEON(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float32)
+func sdropRowsNEON(rows int, n int, x *float32, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64,
+	scale float32)
 
 // dmaxColumnsNEON is maxColumns of float64 with NEON.
 //
@@ -82,4 +83,5 @@ func dcapRowsNEON(rows int, n int, x *float64, ld int, slope *float64, c float64
 // ddropRowsNEON is dropRows of float64 with NEON.
 //
 //go:noescape
-func ddropRowsNEON(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64, scale float64)
+func ddropRowsNEON(rows int, n int, x *float64, ld int, start uint64, columnStep uint64, rowStep uint64, below uint64,
+	scale float64)

@@ -201,6 +201,22 @@ func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all b
 	return t0, t1, all
 }
 
+// multiply is multiply in the precision of the attention.
+func (r *attentionRun[F]) multiply(transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
+	beta F, c []F, ldc int) {
+	multiplyIn(r.Precision, transA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// multiplyIn is multiply in a precision, which for float64 is Full.
+func multiplyIn[F Float](p Precision, transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
+	beta F, c []F, ldc int) {
+	if p == BFloat16 && min(m, n, k) > 0 {
+		multiplyPairs(transA, m, n, k, float32(alpha), singles(a), lda, singles(b), ldb, float32(beta), singles(c), ldc)
+		return
+	}
+	multiply(transA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
 // multiply computes C ← α·op(A)·B + β·C on the calling goroutine.
 func multiply[F Float](transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
 	if m == 0 || n == 0 {

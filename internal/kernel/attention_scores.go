@@ -34,13 +34,13 @@ func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int
 	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
 	if fill {
 		if x.watched != nil {
-			multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, 0, x.watched.raw, step)
+			r.multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, 0, x.watched.raw, step)
 			r.watchProducts(x.watched, x, x.watched.raw)
 		}
 		r.fillBias(x)
 		beta = 1
 	}
-	multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
+	r.multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
 	if x.watched != nil && !fill && r.changesProducts() {
 		r.watchProducts(x.watched, x, x.data)
 	}

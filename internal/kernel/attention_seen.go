@@ -17,7 +17,7 @@ func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.queryStep, x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
-		in: in, out: out,
+		in: in, out: out, times: r.Precision,
 	}
 	sum.compute(x.hidden, w, func(query, key int) bool { return r.sees(w, x, query, key) })
 }
@@ -26,7 +26,7 @@ func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, i
 func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.keyStep, x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
-		in: in, out: out,
+		in: in, out: out, times: r.Precision,
 	}
 	sum.compute(x.hidden, w, func(key, query int) bool { return r.sees(w, x, query, key) })
 }
@@ -91,6 +91,7 @@ type seenSum[F Float] struct {
 	outs, ins   int
 	alpha, beta F
 	in, out     rowsOf[F]
+	times       Precision // of the products
 }
 
 // compute leaves out the pairs that do not see each other, if any are hidden.
@@ -109,7 +110,8 @@ func (g *seenSum[F]) multiply(in rowsOf[F]) {
 	if g.weights.row == 1 {
 		trans, ld = Trans, g.weights.col
 	}
-	multiply(trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
+	multiplyIn(g.times, trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row,
+		g.beta, g.out.data, g.out.row)
 }
 
 // apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.

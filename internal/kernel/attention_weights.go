@@ -149,14 +149,8 @@ var weightTilePools = pools{
 // overWeights calls task for the tasks [0,n), each worker with tiles of its own.
 func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	task func(r *attentionRun[F], w *weightTiles[F], task int)) {
-	if a.Precision == BFloat16 {
-		full := *a
-		full.Precision = Full
-		rounded, _, done := roundedOperands(QKV[F]{in.Q, in.K, nil, in.Bias, in.Relative, in.Sinks}, nil)
-		overWeights(&full, lse, rounded, n, task)
-		done()
-		return
-	}
+	in.V = nil
+	in, _, copies := operandsIn(a.Precision, in, nil)
 	runs, tiles := poolOf[F](&attentionRuns), poolOf[F](&weightTilePools)
 	r := runs.Get().(*attentionRun[F])
 	r.begin(a, in, nil, lse)
@@ -172,6 +166,7 @@ func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	})
 	r.end()
 	runs.Put(r)
+	copies.giveBack()
 }
 
 // block makes the tiles ready for the queries [t0,t0+rows) of a head and returns which keys these see.

@@ -15,8 +15,12 @@ func RoundBF16(y, x []float32) {
 type roundCall struct{ y, x []float32 }
 
 func (c roundCall) do(lo, hi int) {
-	y := c.y[lo:hi]
-	for i, v := range c.x[lo:hi] {
+	roundElements(c.x[lo:hi], c.y[lo:hi])
+}
+
+func roundElementsGo(x, y []float32) {
+	y = y[:len(x)]
+	for i, v := range x {
 		y[i] = roundBF16(v)
 	}
 }
@@ -45,19 +49,27 @@ func rounded(x []float32) *[]float32 {
 	return room
 }
 
-// roundedOperands returns rounded copies of what an attention multiplies; done gives their memory back. Of more
-// than one slice that share memory, as packed ones do, each is copied by itself.
-func roundedOperands[F Float](in QKV[F], dout []F) (_ QKV[F], _ []F, done func()) {
-	var rooms []*[]float32
-	for _, x := range []*[]F{&in.Q, &in.K, &in.V, &dout} {
-		room := rounded(singles(*x))
-		rooms = append(rooms, room)
-		*x = unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(*room))), len(*room))
-	}
-	return in, dout, func() {
-		for _, room := range rooms {
-			giveBack(room)
+// operandsIn returns what an attention multiplies in a precision, and the memory of copies. They are rounded before
+// they are multiplied, so that what becomes infinite counts as that where it is hidden. Of more than one slice that
+// share memory, as packed ones do, each is copied by itself.
+func operandsIn[F Float](p Precision, in QKV[F], dout []F) (QKV[F], []F, copiesOf) {
+	var copies copiesOf
+	if p == BFloat16 {
+		for _, x := range []*[]F{&in.Q, &in.K, &in.V, &dout} {
+			room := rounded(singles(*x))
+			copies = append(copies, room)
+			*x = unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(*room))), len(*room))
 		}
+	}
+	return in, dout, copies
+}
+
+// copiesOf is the memory of copies.
+type copiesOf []*[]float32
+
+func (c copiesOf) giveBack() {
+	for _, room := range c {
+		giveBack(room)
 	}
 }
 

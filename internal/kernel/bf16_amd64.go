@@ -10,6 +10,17 @@ var pairsBF16 = lacked(pathAVX512) == "" && cpu.X86.HasAVX512BF16
 // nativeBF16 reports whether pairs are multiplied in assembly.
 func nativeBF16() bool { return pairsBF16 && chosenPath == pathAVX512 }
 
+// lackedBF16 returns what this process lacks to multiply pairs in assembly, or "".
+func lackedBF16() string {
+	switch {
+	case !pairsBF16:
+		return "the processor lacks AVX512-BF16"
+	case chosenPath != pathAVX512:
+		return Variable + "=" + chosenPath.String()
+	}
+	return ""
+}
+
 // pairTile is tile of pairs, of which there are k. B is read in whole vectors.
 func pairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
 	c []float32, cRow int) {
@@ -43,6 +54,16 @@ func pairElements(x, pairs []float32) {
 	}
 	reaches("pairElements: pairs", len(pairs), pairsOf(len(x)))
 	spairElementsBF16(len(x), single(x), single(pairs))
+}
+
+// roundElements writes the numbers of x, rounded, to y.
+func roundElements(x, y []float32) {
+	if !nativeBF16() || len(x) == 0 {
+		roundElementsGo(x, y)
+		return
+	}
+	reaches("roundElements: y", len(y), len(x))
+	sroundElementsBF16(len(x), single(x), single(y))
 }
 
 // pairLoop does two tiles' worth of independent products of pairs n times over.

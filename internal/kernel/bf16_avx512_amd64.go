@@ -7,7 +7,8 @@ package kernel
 // spairTileBF16 is pairTile of float32 with BF16.
 //
 //go:noescape
-func spairTileBF16(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func spairTileBF16(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32,
+	bRow int, beta float32, c *float32, cRow int)
 
 // spairRowsBF16 is pairRows of float32 with BF16.
 //
@@ -18,6 +19,11 @@ func spairRowsBF16(n int, x *float32, y *float32, pairs *float32, panel int)
 //
 //go:noescape
 func spairElementsBF16(n int, x *float32, pairs *float32)
+
+// sroundElementsBF16 is roundElements of float32 with BF16.
+//
+//go:noescape
+func sroundElementsBF16(n int, x *float32, y *float32)
 
 // spairLoopBF16 is pairLoop of float32 with BF16.
 //

@@ -4440,6 +4440,36 @@ vector_198:
 	VZEROUPPER
 	RET
 
+// func sroundElementsBF16(n int, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sroundElementsBF16(SB), $0-24
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+0(FP), DX
+
+vector_199:
+	MOVQ      DX, BX
+	XORL      SI, SI
+	TESTQ     BX, BX
+	CMOVQLT   SI, BX
+	MOVQ      $0x00000010, SI
+	CMPQ      BX, SI
+	CMOVQGT   SI, BX
+	MOVQ      $-1, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (AX), K1, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000010, DX
+	JGT       vector_199
+	VZEROUPPER
+	RET
+
 // func spairLoopBF16(n int)
 // Requires: AVX, AVX512F
 TEXT ·spairLoopBF16(SB), $0-8
@@ -4471,7 +4501,7 @@ TEXT ·spairLoopBF16(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_199:
+loop_200:
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z25, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z24, Z25, Z1
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z24, Z25, Z2
@@ -4497,6 +4527,6 @@ loop_199:
 	BYTE $0x62; BYTE $0x82; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z24, Z25, Z22
 	BYTE $0x62; BYTE $0x82; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z24, Z25, Z23
 	DECQ AX
-	JNE  loop_199
+	JNE  loop_200
 	VZEROUPPER
 	RET

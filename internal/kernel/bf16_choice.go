@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -28,7 +29,16 @@ func BF16() bool { return nativeBF16() }
 
 // CheckBF16 returns an error if products of bfloat16 are not worth it on this processor, which is measured once.
 // BF16Variable allows them everywhere.
-func CheckBF16() error { return checkBF16(os.Getenv(BF16Variable), measuredPeaks) }
+func CheckBF16() error {
+	return chooseBF16(os.Getenv(BF16Variable), lackedBF16(), measuredPeaks).check()
+}
+
+// ChoiceOfBF16 returns whether products of bfloat16 are taken where they are asked for, and why: for example
+// "89.4 GFLOP/s a core, 0.50 of float32's 179, want 1.5 of them".
+func ChoiceOfBF16() (taken bool, why string) {
+	c := chooseBF16(os.Getenv(BF16Variable), lackedBF16(), measuredPeaks)
+	return c.taken, c.why
+}
 
 // measuredPeaks returns PeakBF16 and PeakFMA of float32.
 var measuredPeaks = sync.OnceValues(func() (bf16, full float64) {
@@ -36,18 +46,43 @@ var measuredPeaks = sync.OnceValues(func() (bf16, full float64) {
 	return PeakBF16(about), PeakFMA[float32](about)
 })
 
-// checkBF16 is CheckBF16 for a value of the variable and a measurement.
-func checkBF16(variable string, peaks func() (bf16, full float64)) error {
-	switch variable {
-	case "emulated":
-		return nil
-	case "":
-		bf16, full := peaks()
-		if bf16 >= wantBF16*full {
-			return nil
-		}
-		return fmt.Errorf("bf16: got %.3g GFLOP/s a core, %.2f of float32's %.3g, want %v of them; %s=emulated takes it anyway",
-			bf16/1e9, bf16/full, full/1e9, wantBF16, BF16Variable)
+// bf16Choice is whether products of bfloat16 are taken, and why.
+type bf16Choice struct {
+	taken bool
+	why   string
+	err   string // instead of why, where it is an error
+}
+
+// chooseBF16 chooses for a value of the variable, what this process lacks to multiply in assembly, if anything, and a
+// measurement.
+func chooseBF16(variable, lacked string, peaks func() (bf16, full float64)) bf16Choice {
+	if variable != "" && variable != "emulated" {
+		why := fmt.Sprintf("%s: got %.40q, want emulated or nothing", BF16Variable, variable)
+		return bf16Choice{why: why, err: why}
 	}
-	return fmt.Errorf("%s: got %.40q, want emulated or nothing", BF16Variable, variable)
+	emulated := BF16Variable + "=emulated"
+	if lacked != "" {
+		if variable != "" {
+			return bf16Choice{taken: true, why: emulated + ", in plain Go"}
+		}
+		return bf16Choice{why: lacked, err: fmt.Sprintf("bf16: %s, want products %v times as fast as float32's; "+
+			"%s takes it anyway", lacked, wantBF16, emulated)}
+	}
+	bf16, full := peaks()
+	why := fmt.Sprintf("%.3g GFLOP/s a core, %.2f of float32's %.3g", bf16/1e9, bf16/full, full/1e9)
+	switch {
+	case variable != "":
+		return bf16Choice{taken: true, why: emulated + ", " + why}
+	case bf16 >= wantBF16*full:
+		return bf16Choice{taken: true, why: why}
+	}
+	why += fmt.Sprintf(", want %v of them", wantBF16)
+	return bf16Choice{why: why, err: fmt.Sprintf("bf16: got %s; %s takes it anyway", why, emulated)}
+}
+
+func (c bf16Choice) check() error {
+	if c.taken {
+		return nil
+	}
+	return errors.New(c.err)
 }

@@ -11,32 +11,46 @@ func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha flo
 	}
 	checkProduct(batch, transA, transB, m, n, k, len(a), lda, strideA, len(b), ldb, strideB, len(c), ldc, strideC)
 	g := pairProduct{
-		m: m, n: n, k: k, pairs: (k + 1) / 2, alpha: alpha, beta: beta, c: c, ldc: ldc, stepC: strideC,
+		batch: batch, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, ldc: ldc, stepC: strideC,
 		a: pairMatrix{from: view(transA, a, lda), step: strideA, count: distinct(batch, strideA)},
 		b: pairMatrix{from: view(transB, b, ldb), step: strideB, count: distinct(batch, strideB)},
 	}
-	g.down = (m + blockRows - 1) / blockRows
-	panels := (n + pairWidth - 1) / pairWidth
-	g.across = min(panels, max(1, 4*cores()/(batch*g.down)))
-	g.layOut(panels)
-	roomA, roomB := borrow[float32](g.a.count*g.a.each), borrow[float32](g.b.count*g.b.each)
-	g.a.data, g.b.data = *roomA, *roomB
-	chunks := (m + packedRows - 1) / packedRows
-	if g.a.columns {
-		chunks = (g.pairs + packedPairs - 1) / packedPairs
+	g.layOut()
+	g.across = min(g.panels, max(1, 4*cores()/(batch*g.down)))
+	g.borrow()
+	split(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*k))
+	if !g.once {
+		split(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*k))
 	}
-	split(packPairsA{g, chunks}, g.a.count*chunks, 1+grainFast/(packedRows*k))
-	split(packPairsB{g, panels}, g.b.count*panels, 1+grainFast/(pairWidth*k))
+	rows := m
+	if g.once {
+		rows += packedAs
+	}
 	tasks := batch * g.down * g.across
-	split(g, tasks, 1+int(float64(leastPairs)*float64(tasks)/(float64(batch)*float64(m)*float64(n)*float64(k))))
-	giveBack(roomA)
-	giveBack(roomB)
+	split(g, tasks, 1+int(float64(leastPairs)*float64(tasks)/(float64(batch)*float64(rows)*float64(n)*float64(k))))
+	g.giveBack()
+}
+
+// multiplyPairs is multiply of operands rounded to bfloat16.
+func multiplyPairs(transA Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
+	g := pairProduct{
+		batch: 1, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, ldc: ldc, across: 1,
+		a: pairMatrix{from: view(transA, a, lda), count: 1}, b: pairMatrix{from: view(NoTrans, b, ldb), count: 1},
+	}
+	g.layOut()
+	g.borrow()
+	packPairsA{g}.do(0, g.chunks)
+	if !g.once {
+		packPairsB{g}.do(0, g.panels)
+	}
+	g.do(0, g.down)
+	g.giveBack()
 }
 
 const (
-	leastPairs  = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
-	packedRows  = 32      // rows of A that are copied at a time
-	packedPairs = 8       // pairs of its columns
+	leastPairs = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
+	packedAs   = 16      // multiply-adds that take as long as copying an element
 )
 
 // distinct returns how many matrices of a batch differ.
@@ -51,7 +65,7 @@ func distinct(batch, stride int) int {
 type pairMatrix struct {
 	from        matrix[float32]
 	step, count int // from one matrix to the next, and how many there are
-	data        []float32
+	room        *[]float32
 	each        int  // elements of the copy of a matrix
 	columns     bool // the copy of A holds its columns, because these lie together in A
 	ld          int  // from one row, or column, of the copy to the next
@@ -62,28 +76,37 @@ func (p *pairMatrix) matrix(i int) []float32 {
 	if p.count == 1 {
 		i = 0
 	}
-	return p.data[i*p.each:][:p.each]
+	return (*p.room)[i*p.each:][:p.each]
 }
 
 // pairProduct is a batch of products, cut into blocks of C.
 type pairProduct struct {
-	m, n, k, pairs int
+	batch, m, n, k int
+	pairs, panels  int // along k, and of B
 	alpha, beta    float32
 	a, b           pairMatrix
 	c              []float32
 	ldc, stepC     int
-	down, across   int // blocks of each product
+	down, across   int  // blocks of each product
+	chunks         int  // of A, which are copied at a time
+	once           bool // each panel of B is read for one block: it is copied there
 }
 
 // layOut chooses where copies lie. B's are panels of columns; A's have the order of A. Rows that compete for the same
 // places in the cache are moved apart.
-func (g *pairProduct) layOut(panels int) {
+func (g *pairProduct) layOut() {
+	g.pairs, g.panels = (g.k+1)/2, (g.n+pairWidth-1)/pairWidth
+	g.down = (g.m + blockRows - 1) / blockRows
 	g.b.ld = g.pairs * pairWidth
-	g.b.each = panels * g.b.ld
+	if g.once = g.down == 1 && g.b.count == g.batch; !g.once {
+		g.b.each = g.panels * g.b.ld
+	}
 	g.a.columns = g.a.from.row == 1 && g.a.from.col != 1
 	rows, width := g.m, pairsOf(g.k)
+	g.chunks = (g.m + packedRows - 1) / packedRows
 	if g.a.columns {
 		rows, width = g.pairs, (g.m+pairWidth-1)/pairWidth*pairWidth
+		g.chunks = (g.pairs + packedPairs - 1) / packedPairs
 	}
 	if width%256 == 0 {
 		width += vector
@@ -91,81 +114,31 @@ func (g *pairProduct) layOut(panels int) {
 	g.a.ld, g.a.each = width, rows*width
 }
 
-// packPairsA copies A, chunks at a time.
-type packPairsA struct {
-	pairProduct
-	chunks int
+func (g *pairProduct) borrow() {
+	g.a.room, g.b.room = borrow[float32](g.a.count*g.a.each), borrow[float32](g.b.count*g.b.each)
 }
 
-func (g packPairsA) do(lo, hi int) {
-	for task := lo; task < hi; task++ {
-		i, chunk := task/g.chunks, task%g.chunks
-		from, to := g.a.from.data[i*g.a.step:], g.a.matrix(i)
-		if g.a.columns {
-			for q := chunk * packedPairs; q < min((chunk+1)*packedPairs, g.pairs); q++ {
-				g.pairUp(from, g.a.from.col, q, 0, g.m, to[q*g.a.ld:])
-			}
-			continue
-		}
-		for r := chunk * packedRows; r < min((chunk+1)*packedRows, g.m); r++ {
-			pairElements(from[r*g.a.from.row:][:g.k], to[r*g.a.ld:])
-		}
-	}
-}
-
-// pairUp writes pair q of each of n columns; behind the last row there are zeros.
-func (g *pairProduct) pairUp(from []float32, ld, q, column, n int, to []float32) {
-	x := from[2*q*ld+column:][:n]
-	if 2*q+1 < g.k {
-		pairRows(x, from[(2*q+1)*ld+column:][:n], to, pairWidth)
-		return
-	}
-	var zeros [pairWidth]float32
-	for j := 0; j < n; j += pairWidth {
-		part := x[j:min(j+pairWidth, n)]
-		pairRows(part, zeros[:len(part)], to[j:], pairWidth)
-	}
-}
-
-// packPairsB copies panels of B.
-type packPairsB struct {
-	pairProduct
-	panels int
-}
-
-func (g packPairsB) do(lo, hi int) {
-	ld := pairsOf(g.k)
-	room := borrow[float32](pairWidth * ld)
-	for task := lo; task < hi; task++ {
-		i, panel := task/g.panels, task%g.panels
-		from, to := g.b.from.data[i*g.b.step:], g.b.matrix(i)[panel*g.b.ld:][:g.b.ld]
-		column, n := panel*pairWidth, min(pairWidth, g.n-panel*pairWidth)
-		if g.b.from.col == 1 {
-			for q := range g.pairs {
-				g.pairUp(from, g.b.from.row, q, column, n, to[q*pairWidth:])
-			}
-			continue
-		}
-		for j := range n {
-			pairElements(from[(column+j)*g.b.from.col:][:g.k], (*room)[j*ld:])
-		}
-		transposePanel(chosenPath, g.pairs, n, *room, ld, to, pairWidth)
-	}
-	giveBack(room)
+func (g *pairProduct) giveBack() {
+	giveBack(g.a.room)
+	giveBack(g.b.room)
 }
 
 // do computes blocks of C. Blocks of k follow from k alone: the bits do not depend on the blocks of C.
 func (g pairProduct) do(lo, hi int) {
+	blocks := kBlocks(g.pairs)
+	var room, rows *[]float32
+	if g.once {
+		room, rows = borrow[float32](blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
+	}
 	aRow, aCol := g.a.ld, 1
 	if g.a.columns {
 		aRow, aCol = 1, g.a.ld
 	}
-	panels, blocks := (g.n+pairWidth-1)/pairWidth, kBlocks(g.pairs)
 	for task := lo; task < hi; task++ {
 		which, down, across := task/(g.down*g.across), task/g.across%g.down, task%g.across
 		i0, i1 := cutAt(down, g.down, g.m, pairRowsTall), cutAt(down+1, g.down, g.m, pairRowsTall)
-		p0, p1 := block(across, g.across, panels), block(across+1, g.across, panels)
-		a, b, c := g.a.matrix(which), g.b.matrix(which), g.c[which*g.stepC:]
+		p0, p1 := block(across, g.across, g.panels), block(across+1, g.across, g.panels)
+		a, c := g.a.matrix(which), g.c[which*g.stepC:]
 		for l := range blocks {
 			q0, q1 := block(l, blocks, g.pairs), block(l+1, blocks, g.pairs)
 			beta := g.beta
@@ -173,10 +146,19 @@ func (g pairProduct) do(lo, hi int) {
 				beta = 1
 			}
 			for p := p0; p < p1 && i0 < i1; p++ {
-				j := p * pairWidth
-				pairTile(i1-i0, min(pairWidth, g.n-j), q1-q0, g.alpha, a[i0*aRow+q0*aCol:], aRow, aCol,
-					pairRowsTall*aRow, b[p*g.b.ld+q0*pairWidth:], pairWidth, beta, c[i0*g.ldc+j:], g.ldc)
+				j, n := p*pairWidth, min(pairWidth, g.n-p*pairWidth)
+				var b []float32
+				if g.once {
+					b = *room
+					g.packPanel(which, j, n, q0, q1, b, *rows)
+				} else {
+					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
+				}
+				pairTile(i1-i0, n, q1-q0, g.alpha, a[i0*aRow+q0*aCol:], aRow, aCol, pairRowsTall*aRow, b, pairWidth, beta,
+					c[i0*g.ldc+j:], g.ldc)
 			}
 		}
 	}
+	giveBack(room)
+	giveBack(rows)
 }

@@ -114,3 +114,24 @@ func TestGemmBF16Specials(t *testing.T) {
 		}
 	}
 }
+
+// TestGemmBF16Rows: a row alone, for which B is copied block by block, gets the bits that it gets among many.
+func TestGemmBF16Rows(t *testing.T) {
+	const m, n, k = blockRows + 5, 70, 2*blockK + 600
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, trans := range []Transpose{NoTrans, Trans} {
+		a, b := normals[float32](r, m*k), normals[float32](r, k*n)
+		ldb := n
+		if trans {
+			ldb = k
+		}
+		many, one := make([]float32, m*n), make([]float32, n)
+		GemmStridedBF16(1, NoTrans, trans, m, n, k, 1, a, k, 0, b, ldb, 0, 0, many, n, 0)
+		for _, row := range []int{0, 200, m - 1} {
+			GemmStridedBF16(1, NoTrans, trans, 1, n, k, 1, a[row*k:], k, 0, b, ldb, 0, 0, one, n, 0)
+			if !sameBits(many[row*n:][:n], one) {
+				t.Errorf("transposed %v: row %d has other bits alone", trans, row)
+			}
+		}
+	}
+}

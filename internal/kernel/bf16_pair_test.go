@@ -123,6 +123,10 @@ func TestPairsAreRounded(t *testing.T) {
 		pairElements(x, got)
 		pairElementsGo(x, want)
 		check("row", n, got, want)
+		got, want = make([]float32, n+1), make([]float32, n+1)
+		roundElements(x, got)
+		roundElementsGo(x, want)
+		check("rounded row", n, got, want)
 		const panel = pairWidth + 5
 		size := (n + pairWidth - 1) / pairWidth * panel
 		got, want = make([]float32, size), make([]float32, size)

@@ -9,8 +9,10 @@ import "unsafe"
 // tile computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read
 // through two strides, of which one is 1, and every group of rows as tall as the tile begins aPanel after the
 // one before. B is read in whole vectors.
-func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F, cRow int) {
-	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow, cRow) < 0 || n > tileWidth[F](p) || m > 1 && aRow != 1 && aCol != 1 {
+func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F,
+	cRow int) {
+	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow,
+		cRow) < 0 || n > tileWidth[F](p) || m > 1 && aRow != 1 && aCol != 1 {
 		tileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
 		return
 	}
@@ -318,7 +320,8 @@ func capRows[F Float](p path, rows, n int, x []F, ld int, slope []F, c F) {
 	}
 }
 
-// dropRows multiplies x by scale, or subtracts it from itself where mix(start + row·rowStep + column·columnStep) < below.
+// dropRows multiplies x by scale, or subtracts it from itself where
+// mix(start + row·rowStep + column·columnStep) < below.
 func dropRows[F Float](p path, rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	if p != pathAVX512 || min(rows, n) < 1 || ld < 0 || !multipliesQuads {
 		dropRowsGo(rows, n, x, ld, start, columnStep, rowStep, below, scale)
@@ -1093,11 +1096,13 @@ func normRows[F Float](p path, rows, cols int, y, mean, rstd, x, gamma, beta []F
 	}
 	switch {
 	case sizeOf[F]() == 4 && p == pathAVX512:
-		snormRowsAVX512(rows, cols, single(y), single(mean), single(rstd), single(x), single(gamma), single(beta), float32(eps))
+		snormRowsAVX512(rows, cols, single(y), single(mean), single(rstd), single(x), single(gamma), single(beta),
+			float32(eps))
 	case sizeOf[F]() == 4:
 		snormRowsAVX2(rows, cols, single(y), single(mean), single(rstd), single(x), single(gamma), single(beta), float32(eps))
 	case p == pathAVX512:
-		dnormRowsAVX512(rows, cols, double(y), double(mean), double(rstd), double(x), double(gamma), double(beta), float64(eps))
+		dnormRowsAVX512(rows, cols, double(y), double(mean), double(rstd), double(x), double(gamma), double(beta),
+			float64(eps))
 	default:
 		dnormRowsAVX2(rows, cols, double(y), double(mean), double(rstd), double(x), double(gamma), double(beta), float64(eps))
 	}

@@ -9,7 +9,8 @@ import "unsafe"
 // tile computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read
 // through two strides, of which one is 1, and every group of rows as tall as the tile begins aPanel after the
 // one before. B is read in whole vectors.
-func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F, cRow int) {
+func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F,
+	cRow int) {
 	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow, cRow) < 0 || n > tileWidth[F](p) {
 		tileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
 		return
@@ -262,7 +263,8 @@ func capRows[F Float](p path, rows, n int, x []F, ld int, slope []F, c F) {
 	}
 }
 
-// dropRows multiplies x by scale, or subtracts it from itself where mix(start + row·rowStep + column·columnStep) < below.
+// dropRows multiplies x by scale, or subtracts it from itself where
+// mix(start + row·rowStep + column·columnStep) < below.
 func dropRows[F Float](p path, rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {
 		dropRowsGo(rows, n, x, ld, start, columnStep, rowStep, below, scale)

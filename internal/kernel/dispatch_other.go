@@ -4,7 +4,8 @@
 
 package kernel
 
-func tile[F Float](_ path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F, cRow int) {
+func tile[F Float](_ path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F,
+	cRow int) {
 	tileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
 }
 

@@ -7,7 +7,8 @@ package kernel
 // stileAVX2 is tile of float32 with AVX2.
 //
 //go:noescape
-func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func stileAVX2(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int,
+	beta float32, c *float32, cRow int)
 
 // sdotAVX2 is dot of float32 with AVX2.
 //
@@ -47,7 +48,8 @@ func sfmaLoopAVX2(n int)
 // dtileAVX2 is tile of float64 with AVX2.
 //
 //go:noescape
-func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int,
+	beta float64, c *float64, cRow int)
 
 // ddotAVX2 is dot of float64 with AVX2.
 //

@@ -7,7 +7,8 @@ package kernel
 // stileAVX512 is tile of float32 with AVX512.
 //
 //go:noescape
-func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int,
+	beta float32, c *float32, cRow int)
 
 // sdotAVX512 is dot of float32 with AVX512.
 //
@@ -42,7 +43,8 @@ func sfmaLoopAVX512(n int)
 // dtileAVX512 is tile of float64 with AVX512.
 //
 //go:noescape
-func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int,
+	beta float64, c *float64, cRow int)
 
 // ddotAVX512 is dot of float64 with AVX512.
 //

@@ -7,7 +7,8 @@ package kernel
 // stileNEON is tile of float32 with NEON.
 //
 //go:noescape
-func stileNEON(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
+func stileNEON(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int,
+	beta float32, c *float32, cRow int)
 
 // sdotNEON is dot of float32 with NEON.
 //
@@ -47,7 +48,8 @@ func sfmaLoopNEON(n int)
 // dtileNEON is tile of float64 with NEON.
 //
 //go:noescape
-func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
+func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int,
+	beta float64, c *float64, cRow int)
 
 // ddotNEON is dot of float64 with NEON.
 //

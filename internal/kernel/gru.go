@@ -11,6 +11,8 @@ type GRU struct {
 	B, T, H int
 	Reverse bool    // from the last token to the first
 	Lengths []int64 // of the sequences; nil means T. At a token beyond, the state stays as it is.
+	// Precision of the products with W and of its gradient. That of float64 is Full.
+	Precision Precision
 }
 
 // GRUForward writes the states after each token to out (B, T, H) and what the backward needs to gates (B, T, 4·H),
@@ -24,7 +26,8 @@ func GRUForward[F Float](g GRU, out, gates, x, h0, weight, bias []F) {
 	for i := range g.T {
 		t := g.token(i)
 		h, ld := before(g, i, out, h0)
-		Gemm(NoTrans, Trans, g.B, 3*g.H, width(h, g.H), 1, h, ld, weight, g.H, 0, gates[4*t*g.H:], 4*g.T*g.H)
+		GemmOf(g.Precision, NoTrans, Trans, g.B, 3*g.H, width(h, g.H), 1, h, ld, weight, g.H, 0,
+			gates[4*t*g.H:], 4*g.T*g.H)
 		split(gruStep[F]{g, t, ld, h, out, gates, x, bias}, g.B, rowGrain(grainSlow, g.H))
 	}
 }
@@ -126,17 +129,19 @@ func GRUBackward[F Float](g GRU, d GRUGradients[F], dout, out, gates, h0, weight
 		t := g.token(i)
 		h, ld := before(g, i, out, h0)
 		split(gruStepBackward[F]{g, t, ld, d, h, dout, gates}, g.B, rowGrain(grainSlow, g.H))
-		Gemm(NoTrans, NoTrans, g.B, g.H, 3*g.H, 1, d.Scratch[3*t*g.H:], 3*g.T*g.H, weight, g.H, 1, d.H0, g.H)
+		GemmOf(g.Precision, NoTrans, NoTrans, g.B, g.H, 3*g.H, 1, d.Scratch[3*t*g.H:], 3*g.T*g.H, weight, g.H, 1,
+			d.H0, g.H)
 	}
 	// W's gradient: that of W·h of every step, by h.
 	first := g.token(0)
-	Gemm(Trans, NoTrans, 3*g.H, g.H, width(h0, g.B), 1, d.Scratch[3*first*g.H:], 3*g.T*g.H, h0, g.H, 0, d.Weight, g.H)
+	GemmOf(g.Precision, Trans, NoTrans, 3*g.H, g.H, width(h0, g.B), 1, d.Scratch[3*first*g.H:], 3*g.T*g.H, h0, g.H,
+		0, d.Weight, g.H)
 	from, before := 1, 0
 	if g.Reverse {
 		from, before = 0, 1
 	}
 	for b := range g.B {
-		Gemm(Trans, NoTrans, 3*g.H, g.H, g.T-1, 1, d.Scratch[3*(b*g.T+min(from, g.T-1))*g.H:], 3*g.H,
+		GemmOf(g.Precision, Trans, NoTrans, 3*g.H, g.H, g.T-1, 1, d.Scratch[3*(b*g.T+min(from, g.T-1))*g.H:], 3*g.H,
 			out[(b*g.T+min(before, g.T-1))*g.H:], g.H, 1, d.Weight, g.H)
 	}
 	if d.Bias != nil {

@@ -59,7 +59,8 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	}
 	CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
 	if l.DX != nil {
-		GemmOf(l.Precision, NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0, l.DX[lo*width:hi*width], width)
+		GemmOf(l.Precision, NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0,
+			l.DX[lo*width:hi*width], width)
 	}
 	if l.DW != nil {
 		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)

@@ -60,7 +60,9 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 		{reason: "sum rows", call: func() { SumRows(y, x) }},
 		{reason: "softmax: columns that do not divide", call: func() { Softmax(x, x, 4) }},
 		{reason: "softmax: no columns", call: func() { Softmax(x, x, 0) }},
-		{reason: "cross entropy: targets", call: func() { CrossEntropy(make([]float64, 1), x, Targets[float32]{IDs: make([]int64, 1), Cols: 3}) }},
+		{reason: "cross entropy: targets", call: func() {
+			CrossEntropy(make([]float64, 1), x, Targets[float32]{IDs: make([]int64, 1), Cols: 3})
+		}},
 		{reason: "layer norm: gamma", call: func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) }},
 		{reason: "rms norm: weight", call: func() { RMSNorm(x, x, x[:4], 1) }},
 		{reason: "l2 norm: dweight", call: func() { L2NormBackward(x, y, x, x, x[:3], 1) }},

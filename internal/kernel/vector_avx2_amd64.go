@@ -192,17 +192,20 @@ func ssumExpRowsAVX2(rows int, cols int, x *float32, top *float32, sum *float32)
 // snormRowsAVX2 is normRows of float32 with AVX2.
 //
 //go:noescape
-func snormRowsAVX2(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
+func snormRowsAVX2(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32,
+	beta *float32, eps float32)
 
 // snormBackwardRowsAVX2 is normBackwardRows of float32 with AVX2.
 //
 //go:noescape
-func snormBackwardRowsAVX2(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
+func snormBackwardRowsAVX2(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32,
+	rstd *float32)
 
 // snormColumnsAVX2 is normColumns of float32 with AVX2.
 //
 //go:noescape
-func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
+func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
+	rstd *float32)
 
 // saddRowsAVX2 is addRows of float32 with AVX2.
 //
@@ -397,17 +400,20 @@ func dsumExpRowsAVX2(rows int, cols int, x *float64, top *float64, sum *float64)
 // dnormRowsAVX2 is normRows of float64 with AVX2.
 //
 //go:noescape
-func dnormRowsAVX2(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+func dnormRowsAVX2(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64,
+	beta *float64, eps float64)
 
 // dnormBackwardRowsAVX2 is normBackwardRows of float64 with AVX2.
 //
 //go:noescape
-func dnormBackwardRowsAVX2(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+func dnormBackwardRowsAVX2(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64,
+	rstd *float64)
 
 // dnormColumnsAVX2 is normColumns of float64 with AVX2.
 //
 //go:noescape
-func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
+	rstd *float64)
 
 // daddRowsAVX2 is addRows of float64 with AVX2.
 //

@@ -152,7 +152,8 @@ func ssgdAVX512(n int, value *float32, grad *float32, rate float32, decay float3
 // smomentumAVX512 is momentum of float32 with AVX512.
 //
 //go:noescape
-func smomentumAVX512(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
+func smomentumAVX512(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32,
+	decay float32)
 
 // ssumAVX512 is sum of float32 with AVX512.
 //
@@ -192,17 +193,20 @@ func ssumExpRowsAVX512(rows int, cols int, x *float32, top *float32, sum *float3
 // snormRowsAVX512 is normRows of float32 with AVX512.
 //
 //go:noescape
-func snormRowsAVX512(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
+func snormRowsAVX512(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32,
+	beta *float32, eps float32)
 
 // snormBackwardRowsAVX512 is normBackwardRows of float32 with AVX512.
 //
 //go:noescape
-func snormBackwardRowsAVX512(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
+func snormBackwardRowsAVX512(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32,
+	rstd *float32)
 
 // snormColumnsAVX512 is normColumns of float32 with AVX512.
 //
 //go:noescape
-func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
+func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
+	rstd *float32)
 
 // saddRowsAVX512 is addRows of float32 with AVX512.
 //
@@ -357,7 +361,8 @@ func dsgdAVX512(n int, value *float64, grad *float64, rate float64, decay float6
 // dmomentumAVX512 is momentum of float64 with AVX512.
 //
 //go:noescape
-func dmomentumAVX512(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
+func dmomentumAVX512(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64,
+	decay float64)
 
 // dsumAVX512 is sum of float64 with AVX512.
 //
@@ -397,17 +402,20 @@ func dsumExpRowsAVX512(rows int, cols int, x *float64, top *float64, sum *float6
 // dnormRowsAVX512 is normRows of float64 with AVX512.
 //
 //go:noescape
-func dnormRowsAVX512(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+func dnormRowsAVX512(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64,
+	beta *float64, eps float64)
 
 // dnormBackwardRowsAVX512 is normBackwardRows of float64 with AVX512.
 //
 //go:noescape
-func dnormBackwardRowsAVX512(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+func dnormBackwardRowsAVX512(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64,
+	rstd *float64)
 
 // dnormColumnsAVX512 is normColumns of float64 with AVX512.
 //
 //go:noescape
-func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
+	rstd *float64)
 
 // daddRowsAVX512 is addRows of float64 with AVX512.
 //

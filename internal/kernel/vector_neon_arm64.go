@@ -192,17 +192,20 @@ func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
 // snormRowsNEON is normRows of float32 with NEON.
 //
 //go:noescape
-func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
+func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32,
+	beta *float32, eps float32)
 
 // snormBackwardRowsNEON is normBackwardRows of float32 with NEON.
 //
 //go:noescape
-func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
+func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32,
+	rstd *float32)
 
 // snormColumnsNEON is normColumns of float32 with NEON.
 //
 //go:noescape
-func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
+func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
+	rstd *float32)
 
 // saddRowsNEON is addRows of float32 with NEON.
 //
@@ -397,17 +400,20 @@ func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
 // dnormRowsNEON is normRows of float64 with NEON.
 //
 //go:noescape
-func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
+func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64,
+	beta *float64, eps float64)
 
 // dnormBackwardRowsNEON is normBackwardRows of float64 with NEON.
 //
 //go:noescape
-func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
+func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64,
+	rstd *float64)
 
 // dnormColumnsNEON is normColumns of float64 with NEON.
 //
 //go:noescape
-func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
+func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
+	rstd *float64)
 
 // daddRowsNEON is addRows of float64 with NEON.
 //

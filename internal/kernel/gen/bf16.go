@@ -30,6 +30,12 @@ var bf16Kernels = []kernel{
 		write:  (*generator).pairElements,
 	},
 	{
+		name:   "roundElements",
+		params: "n size; x, y [n]F",
+		only:   "float32",
+		write:  (*generator).roundElements,
+	},
+	{
 		name:   "pairLoop",
 		params: "n size",
 		only:   "float32",
@@ -114,6 +120,28 @@ func (g *generator) pairRows() {
 	g.ADDQ(operand.U32(2*g.width), p["y"])
 	g.ADDQ(p["panel"], p["pairs"])
 	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JGT(operand.LabelRef(loop))
+}
+
+// roundElements writes the numbers of x, rounded, to y.
+func (g *generator) roundElements() {
+	p := g.load("x", "y")
+	n, k := g.GP64(), columnMask(0)
+	g.loadInto(n, "n")
+	loop := g.label("vector")
+	g.Label(loop)
+	left := g.GP64()
+	g.MOVQ(n, left)
+	g.makeMask(left, k)
+	x := g.vectors[0]
+	g.read(operand.Mem{Base: p["x"]}, k, x)
+	g.toBF16(x, x)
+	g.VPMOVZXWD(x.AsY(), x)
+	g.VPSLLD(operand.U8(16), x, x)
+	g.write(x, k, operand.Mem{Base: p["y"]})
+	g.ADDQ(operand.U32(g.width), p["x"])
+	g.ADDQ(operand.U32(g.width), p["y"])
+	g.SUBQ(operand.U32(g.lanes()), n)
 	g.JGT(operand.LabelRef(loop))
 }
 

@@ -118,7 +118,8 @@ var attentionKernels = []kernel{
 	},
 	{
 		name: "dropRows",
-		does: "multiplies x by scale, or subtracts it from itself where mix(start + row·rowStep + column·columnStep) < below.",
+		does: "multiplies x by scale, or subtracts it from itself where\n" +
+			"mix(start + row·rowStep + column·columnStep) < below.",
 		params: "rows, n size; x " + scoreTile + "; ld stride; start, columnStep, rowStep, below uint64; " +
 			"scale F",
 		plain: "!multipliesQuads",

@@ -108,7 +108,12 @@ func (f *family) write(s *simd, dir string) error {
 			return err
 		}
 		name := f.name + "_" + s.file + "_" + s.processor + suffix
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+		if suffix == ".go" {
+			err = writeGo(text, dir, name)
+		} else {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o666)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -31,8 +31,8 @@ func avx512() *simd {
 		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
 		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
 	}
-	return &simd{name: "AVX512", file: "avx512", processor: "amd64", width: 64, rows: []int{12, 8, 4, 2, 1}, vectors: v, masked: true,
-		grows: true, target: newAVX}
+	return &simd{name: "AVX512", file: "avx512", processor: "amd64", width: 64, rows: []int{12, 8, 4, 2, 1},
+		vectors: v, masked: true, grows: true, target: newAVX}
 }
 
 // avx2 keeps 6×2 accumulators in its 16 registers.
@@ -41,7 +41,8 @@ func avx2() *simd {
 		reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
 		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
 	}
-	return &simd{name: "AVX2", file: "avx2", processor: "amd64", width: 32, rows: []int{6, 4, 2, 1}, vectors: v, target: newAVX}
+	return &simd{name: "AVX2", file: "avx2", processor: "amd64", width: 32, rows: []int{6, 4, 2, 1},
+		vectors: v, target: newAVX}
 }
 
 // element is the type of a number.

@@ -38,7 +38,7 @@ type target interface {
 	fill(x reg.VecPhysical, value float64)                         // every lane, without the table
 	fillInteger(n reg.GPVirtual, x reg.VecPhysical)                // every lane
 	sumTo(m operand.Mem, x, t reg.VecPhysical)                     // the sum of all lanes; t is free
-	widen(low, high reg.VecPhysical)                               // floats of low to doubles, the second half of them in high
+	widen(low, high reg.VecPhysical)                               // floats of low to doubles, the second half in high
 	narrow(low, high reg.VecPhysical)                              // and back
 	hide(lowest, row, lo, hi, t, u reg.VecPhysical, m operand.Mem) // m ← lowest outside of lo ≤ row < hi; t and u are free
 

@@ -48,7 +48,8 @@ COLUMNS, and the fields of --json:
             that touch no memory, measured in the same process after the runs;
             the column is the ratio. cores is how many, kernels their
             instruction set, passed_over a list of faster kernels, each with
-            its name and why it is not used; all on the first line
+            its name and why it is not used, and bf16, why --precision bf16 of
+            other commands is not; all on the first line
   MIB       peak_rss_bytes: the most memory the process had in use, all that
             belongs to it included; 0 where the system does not tell`
 

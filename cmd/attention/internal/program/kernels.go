@@ -16,6 +16,7 @@ type Kernels struct {
 	Cores      int                 `json:"cores"`                // that compute at once
 	Peak       float64             `json:"peak_flop_per_second"` // of the cores together
 	PassedOver []kernel.PassedOver `json:"passed_over,omitempty"`
+	BF16       string              `json:"bf16,omitempty"` // why products of float32 may be those of bfloat16, if they may
 }
 
 // BriefPeak is a time to measure a peak in that nobody waits for.
@@ -37,20 +38,36 @@ func MeasureKernels(dtype string, about time.Duration) Kernels {
 	for _, one := range each {
 		k.Peak += one
 	}
+	if dtype != "float32" {
+		return k
+	}
+	if taken, why := kernel.ChoiceOfBF16(); taken {
+		k.BF16 = why
+	} else {
+		k.PassedOver = append(k.PassedOver, kernel.PassedOver{Name: "bf16", Why: why})
+	}
 	return k
 }
 
-// Phrases returns the kernels, their peak in an element type and what was passed over, as in "avx2," "112 GFLOP/s in
-// float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
+// Phrases returns the kernels, their peak in an element type, whether there is bf16 and what was passed over, as in
+// "avx2," "112 GFLOP/s in float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
 func (k Kernels) Phrases(dtype string) []string {
 	cores := "cores"
 	if k.Cores == 1 {
 		cores = "core"
 	}
 	phrases := []string{k.Name + ",", fmt.Sprintf("%.3g GFLOP/s in %s on %d %s", k.Peak/1e9, dtype, k.Cores, cores)}
-	for _, p := range k.PassedOver {
+	add := func(phrase string) {
 		phrases[len(phrases)-1] += ";"
-		phrases = append(phrases, p.String())
+		for _, part := range strings.SplitAfter(phrase, ", ") {
+			phrases = append(phrases, strings.TrimRight(part, " "))
+		}
+	}
+	if k.BF16 != "" {
+		add("bf16 if asked for: " + k.BF16)
+	}
+	for _, p := range k.PassedOver {
+		add(p.String())
 	}
 	return phrases
 }
