@@ -21,7 +21,7 @@ func TestForgottenLooks(t *testing.T) {
 	}
 	paths := func(id string) (all []string) {
 		for _, what := range []string{"head", "overview", "thumbnails", "values"} {
-			all = append(all, what+"?layer=1&head=2&look="+id)
+			all = append(all, what+"?layer=1&head=2&side=640&look="+id)
 		}
 		return all
 	}
