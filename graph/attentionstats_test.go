@@ -44,7 +44,8 @@ type watching struct {
 }
 
 var statisticNames = []string{
-	"lse", "max score", "max product", "entropy", "first", "own", "previous", "sink", "received", "rows", "largest", "mean",
+	"lse", "max score", "max product", "entropy", "first", "own", "previous", "sink",
+	"received", "rows", "largest", "mean",
 }
 
 // nodes returns the statistics in the order of statisticNames.

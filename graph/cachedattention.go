@@ -50,92 +50,10 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 	return applyTyped(f32, f64, append(in, start)...)
 }
 
-// checkStart refuses the shape of the positions at which the sequences of x (…, T, E) start: () or (…, 1).
-func checkStart(op string, start, x tensor.Shape) error {
-	if start.IsScalar() {
-		return nil
-	}
-	want := "()"
-	if len(x) > 2 {
-		each := firstOfEach(x[:len(x)-1])
-		if slices.Equal(start, each) {
-			return nil
-		}
-		want = fmt.Sprintf("() or %v", each)
-	}
-	return &ShapeError{op, "start", start, want}
-}
-
-// isFilledIn reports whether an attention of a graph fills the cache.
-func (c *KVCache) isFilledIn(g *G.ExprGraph) bool {
-	for _, n := range g.AllNodes() {
-		if o, ok := n.Op().(op); ok {
-			if b, ok := o.body.(interface{ fills(*KVCache) bool }); ok && b.fills(c) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// resolveCached checks the arguments and resolves the mask.
-func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*attentionArgs, error) {
-	if cache == nil {
-		return nil, &TypeError{op, "cache", "nil", "a cache"}
-	}
-	if err := cache.made(); err != nil {
-		return nil, err
-	}
-	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
-		return nil, err
-	}
-	c.Heads = max(c.Heads, 1)
-	a := &attentionArgs{AttentionConfig: c, op: op, q: q}
-	if err := a.checkShapes(q.Shape(), k.Shape(), v.Shape()); err != nil {
-		return nil, err
-	}
-	if a.scores.T != a.scores.S {
-		return nil, &ShapeError{op, "k", k.Shape(), fmt.Sprintf("T=%d new tokens, as q has", a.scores.T)}
-	}
-	if err := cache.checkFit(a, q.Dtype(), last(k.Shape()), last(v.Shape())); err != nil {
-		return nil, err
-	}
-	if err := a.checkNumbers(last(q.Shape()) / a.numHeads); err != nil {
-		return nil, err
-	}
-	size := cache.config
-	a.scores.S, a.scores.Starts, a.scores.Endless = size.Capacity, []int{0}, size.Rolling
-	if err := a.resolveInputs(); err != nil {
-		return nil, err
-	}
-	if a.mask.mask == (mask.All{}) {
-		return nil, a.errorf("mask: got none with a cache, want one that hides later keys, as mask.Causal")
-	}
-	return a, nil
-}
-
 // rolled hides also what a rolling cache no longer holds.
 func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 	window := mask.SlidingWindow{Left: c.config.Capacity - c.config.KeepFirst - 1}
 	return mask.And(m, mask.Or(window, mask.Prefix{N: c.config.KeepFirst}))
-}
-
-// checkFit refuses an attention that the cache is not for.
-func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWidth int) error {
-	size := c.config
-	switch {
-	case a.scores.B() != size.Batch || keyWidth != size.KeyWidth || valueWidth != size.ValueWidth || dt != c.k.Dtype():
-		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
-			"want %d of %v, %d and %d wide",
-			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
-	case a.ExtraKeys > 0:
-		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
-	case a.Dropout.P > 0:
-		return a.errorf("dropout: got %v, want none with a cache", a.Dropout.P)
-	case size.Rolling && a.Bias != nil:
-		return a.errorf("bias: got one for each key, want none with a rolling cache")
-	}
-	return nil
 }
 
 // cachedAttention attends to a cache and adds to it.
@@ -199,30 +117,6 @@ func startsOf(in *tensor.Dense) []int {
 		return starts[:1]
 	}
 	return starts
-}
-
-// checkNoLater refuses a mask that shows a query a key after the chunk.
-func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
-	for row := range axes.B() * axes.T {
-		b, t := row/axes.T, row%axes.T
-		start := axes.Starts[b%len(axes.Starts)]
-		end := start + axes.T
-		lo, hi, all := keys.Span(b, t)
-		if hi <= end || lo >= hi {
-			continue
-		}
-		sees := all || hi > capacity
-		for h := 0; h < axes.H && !sees; h++ {
-			later := make([]bool, hi-end)
-			keys.Fill(b, h, t, end, later)
-			sees = slices.Contains(later, true)
-		}
-		if sees {
-			return fmt.Errorf("graph: CachedAttention: mask: got one by which query %d sees keys after %d, the last "+
-				"one there is, want one that hides later keys, as mask.Causal", start+t, end-1)
-		}
-	}
-	return nil
 }
 
 // attendToCache stores the chunk and sets the kernel's arguments to all keys.

@@ -79,9 +79,9 @@ func opCases() []opCase {
 	return slices.Concat(matMulCases(), arithmeticCases(), reduceCases(), topKCases(), whereCases(),
 		elementwiseCases(), swiGLUCases(), dropoutCases(), concatCases(), splitCases(), transposeCases(), headsCases(),
 		repeatHeadsCases(), averageHeadsCases(), softmaxCases(), logSoftmaxCases(), divideBySumCases(), layerNormCases(),
-		rootNormCases(), gruCases(), embeddingCases(), crossEntropyCases(), linearCrossEntropyCases(), lossCases(), additiveCases(), maskFillCases(),
-		attentionCases(), fusedAttentionCases(), ropeCases(), sinusoidalCases(), biasCases(), alibiCases(),
-		maskedMeanCases(), maskedMaxCases())
+		rootNormCases(), gruCases(), embeddingCases(), crossEntropyCases(), linearCrossEntropyCases(), lossCases(),
+		additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(), ropeCases(), sinusoidalCases(),
+		biasCases(), alibiCases(), maskedMeanCases(), maskedMaxCases())
 }
 
 type s = []int

@@ -13,7 +13,8 @@ import (
 // stay float32 (torch.autocast, for products alone).
 //
 // MatMul, Linear, Scores and MaskedAdditiveAttention are methods of a Precision; AttentionConfig, GRUConfig and
-// LinearCrossEntropyConfig have it as a field. The gradients of a product are products of the same precision, whose operands are rounded too.
+// LinearCrossEntropyConfig have it as a field. The gradients of a product are products of the
+// same precision, whose operands are rounded too.
 type Precision int
 
 const (

@@ -214,7 +214,8 @@ func TestStatsRefuse(t *testing.T) {
 		_, err = c.Operands()
 		require.EqualError(t, err, want)
 	}
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
+	causal := but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
+	p, l := newAttention(t, tensor.Float64, causal)
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")
 	cache, err := l.NewCache(graph.KVCacheConfig{Batch: 1, Capacity: 9})

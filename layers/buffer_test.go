@@ -50,7 +50,8 @@ func TestCausalBuffer(t *testing.T) {
 			require.EqualError(t, err, row.wantErr)
 		}
 	}
-	require.Equal(t, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0}, layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float64).Data())
+	require.Equal(t, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0},
+		layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float64).Data())
 	require.Nil(t, any.Value(tensor.Float64))
 }
 

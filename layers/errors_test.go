@@ -225,7 +225,8 @@ func TestErrorsNameTheBlock(t *testing.T) {
 			break
 		}
 	}
-	require.EqualError(t, err, "layers: h.3.attn: Attention: graph: RoPE: positions: shape (2), want (), (3), (2, 3) or (2, 1)")
+	require.EqualError(t, err,
+		"layers: h.3.attn: Attention: graph: RoPE: positions: shape (2), want (), (3), (2, 3) or (2, 1)")
 	var shape *graph.ShapeError
 	require.ErrorAs(t, err, &shape)
 	require.Equal(t, "positions", shape.Arg)

@@ -137,7 +137,8 @@ func TestReadWatchRefuses(t *testing.T) {
 		{format: "attention watch 1", steps: "[2,1]", want: "steps: got [2 1], want 1 to 32 ascending ones"},
 		{format: "attention watch 1", steps: "[2,2]", want: "steps: got [2 2], want 1 to 32 ascending ones"},
 		{format: "attention watch 1", steps: "[]", want: "steps: got [], want 1 to 32 ascending ones"},
-		{format: "attention watch 1", steps: "[0,1,2]", want: `tensor "probe.w": got float32 (2, 1), want float32 of 3 moments`},
+		{format: "attention watch 1", steps: "[0,1,2]",
+			want: `tensor "probe.w": got float32 (2, 1), want float32 of 3 moments`},
 	} {
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, train.WatchLines), []byte(line), 0o644))

@@ -32,9 +32,10 @@ func main() {
 // their errors; only main exits.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:               "attention",
-		Short:             "Trainable attention on Gorgonia",
-		Long:              "attention shows, checks, trains and applies attention layers that are Gorgonia\nexpression graphs.",
+		Use:   "attention",
+		Short: "Trainable attention on Gorgonia",
+		Long: "attention shows, checks, trains and applies attention layers that are Gorgonia\n" +
+			"expression graphs.",
 		Version:           program.Version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return program.CheckKernels() },
 		SilenceErrors:     true,

@@ -31,7 +31,8 @@ func TestUnknownCommandIsAnError(t *testing.T) {
 func TestVersion(t *testing.T) {
 	printed, _, err := attention(t, "--version")
 	require.NoError(t, err)
-	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+` (go|avx2|avx512|neon)\n$`, printed)
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+platform+` (go|avx2|avx512|neon)\n$`, printed)
 }
 
 // TestKernelsOfTheEnvironment: the environment chooses the kernels, and one line tells why it cannot.
@@ -40,7 +41,8 @@ func TestKernelsOfTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	for _, row := range []struct{ kernels, command, want string }{
 		{kernels: "go", command: "--version", want: "/" + runtime.GOARCH + " go\n$"},
-		{kernels: "go", command: "bench --tokens 4 --width 4 --heads 1 --runs 1", want: "^kernels go, .* GFLOP/s in float32 on "},
+		{kernels: "go", command: "bench --tokens 4 --width 4 --heads 1 --runs 1",
+			want: "^kernels go, .* GFLOP/s in float32 on "},
 		{kernels: "sse", command: "bench", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
 		{kernels: "sse", command: "train", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
 	} {

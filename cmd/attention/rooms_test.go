@@ -88,9 +88,9 @@ var rooms = map[string]string{
 		internal/stock internal/oneline`,
 	"cmd/attention/internal/dates": `cmd/attention/internal/run internal/config internal/folder internal/oneline
 		internal/tensorprint train train/text layers graph graph/machine`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/dates cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
-		internal/oneline internal/tensorprint train layers graph/machine`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/dates
+		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
+		cmd/attention/internal/term internal/folder internal/oneline internal/tensorprint train layers graph/machine`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
 		train layers graph graph/machine graph/mask internal/kernel`,

@@ -39,7 +39,8 @@ var examples = []struct {
 		name: "iris",
 		both: []change{{"main.go", "gorgonia.Gaussian(0, 1)", "gorgonia.Ones()"}},
 		ours: []change{
-			{"main.go", "\t\"gorgonia.org/gorgonia\"\n", "\t\"gorgonia.org/gorgonia\"\n\tattention \"attention/graph/machine\"\n"},
+			{"main.go", "\t\"gorgonia.org/gorgonia\"\n",
+				"\t\"gorgonia.org/gorgonia\"\n\tattention \"attention/graph/machine\"\n"},
 			{"main.go", "machine := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(theta))",
 				"machine, _ := attention.ForGraph(g)"},
 		},

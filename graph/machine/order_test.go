@@ -27,7 +27,8 @@ func newMatrices(t *testing.T) matrices {
 
 func (m matrices) in(name string) *G.Node {
 	values := tensor.New(tensor.WithShape(4, 4), tensor.WithBacking(tensor.Range(tensor.Float64, 1, 17)))
-	return m.named(name)(G.NewMatrix(m.ExprGraph, tensor.Float64, G.WithName(name), G.WithShape(4, 4), G.WithValue(values)), nil)
+	n := G.NewMatrix(m.ExprGraph, tensor.Float64, G.WithName(name), G.WithShape(4, 4), G.WithValue(values))
+	return m.named(name)(n, nil)
 }
 
 func (m matrices) named(name string) func(n *G.Node, err error) *G.Node {
@@ -111,7 +112,9 @@ func TestOrderOfRandomGraphs(t *testing.T) {
 		for range 1 + random.IntN(6) {
 			wanted = append(wanted, draw())
 		}
-		naive := slices.SortedStableFunc(slices.Values(wanted), func(a, b *G.Node) int { return cmp.Compare(longest(m, a), longest(m, b)) })
+		naive := slices.SortedStableFunc(slices.Values(wanted), func(a, b *G.Node) int {
+			return cmp.Compare(longest(m, a), longest(m, b))
+		})
 		require.Equal(t, G.Nodes(naive), wantedGraphOf(wanted).inOrder(wanted), "seed %d", seed)
 		seen := map[*G.Node]bool{}
 		for i, s := range stepsOf(wanted) {

@@ -113,7 +113,8 @@ func TestPlaceLikeTheNaivePlanner(t *testing.T) {
 // first line of the cache from which on nothing is in its way.
 func naivePlaces(all []*buffer) (at []int) {
 	placed := map[*buffer]*buffer{} // copies
-	for _, b := range slices.SortedStableFunc(slices.Values(all), func(a, b *buffer) int { return cmp.Compare(b.size, a.size) }) {
+	largestFirst := func(a, b *buffer) int { return cmp.Compare(b.size, a.size) }
+	for _, b := range slices.SortedStableFunc(slices.Values(all), largestFirst) {
 		c := *b
 		inTheWay := func() bool {
 			for _, other := range placed {

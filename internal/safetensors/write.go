@@ -91,8 +91,8 @@ func (t *Tensor) prepare() error {
 	}
 	t.DType = dtypeOf(t.Data)
 	if t.DType == "" {
-		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool, or a Stream",
-			t.Data)
+		return fmt.Errorf("data: got %T, want a slice of float32, float64, int64, int32, int16, int8, uint8 or bool, "+
+			"or a Stream", t.Data)
 	}
 	if len(t.Shape) > maxRank {
 		return fmt.Errorf("shape: got %d axes, want at most %d", len(t.Shape), maxRank)

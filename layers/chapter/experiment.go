@@ -47,7 +47,8 @@ var scaleExperiment = Section{
 			func(s softmaxes) G.Nodes { return s.entropy })
 		show("largest = max weights", "The largest of a query's eight weights, on average over 64 queries.",
 			func(s softmaxes) G.Nodes { return s.largest })
-		show("gradient = |∂(g·weights) / ∂scores|", "The length of a random gradient g after its way back through the softmax.",
+		show("gradient = |∂(g·weights) / ∂scores|",
+			"The length of a random gradient g after its way back through the softmax.",
 			func(s softmaxes) G.Nodes { return s.gradient })
 		return nil
 	},

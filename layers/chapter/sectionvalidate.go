@@ -74,8 +74,8 @@ func (s Section) validateWords() error {
 	for i, word := range s.Words {
 		wrong := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
 		if word == "" || len(word) > maxWord || strings.ContainsFunc(word, wrong) {
-			return config.Errorf(s, fmt.Sprintf("Words[%d]", i), "got %.80q, want 1 to %d bytes of printable text without blanks",
-				word, maxWord)
+			return config.Errorf(s, fmt.Sprintf("Words[%d]", i),
+				"got %.80q, want 1 to %d bytes of printable text without blanks", word, maxWord)
 		}
 	}
 	return nil

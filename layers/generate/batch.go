@@ -52,7 +52,8 @@ func NewBatch(m *layers.GPT, n int, c Config) (*Batch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision, texts: make([]batchText, n)}
+	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision,
+		texts: make([]batchText, n)}
 	for i := range g.texts {
 		g.texts[i].sampler = newSampler(c, vocab)
 		c.Seed++

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -73,3 +75,26 @@ func newLibrary(handle uintptr) (*library, error) {
 	}
 	return l, nil
 }
+
+// call calls a function of the library, whose results other than MPI_SUCCESS are errors.
+func (l *library) call(name string, arguments ...uintptr) error {
+	code, _, _ := purego.SyscallN(l.functions[name], arguments...)
+	if int32(code) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", name, l.errorText(code))
+}
+
+// errorText returns the library's words for an error.
+func (l *library) errorText(code uintptr) string {
+	text, length := new([1 << 10]byte), new(int32)
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	pinned.Pin(text)
+	pinned.Pin(length)
+	purego.SyscallN(l.functions["MPI_Error_string"], code, address(&text[0]), address(length))
+	return string(text[:max(0, min(int(*length), len(text)))])
+}
+
+// address returns where C finds a value, which is pinned.
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

@@ -57,8 +57,9 @@ B2 T7 E6 H3 float64 forward-backward
 $`, "\n"+out)
 
 	var b strings.Builder
-	r := &result{Name: "name", work: work{Dtype: "float32"}, Threads: 2, Seconds: 0.25, SecondsMin: 0.125, PeakRSS: 3 << 19, Flop: 5e9,
-		FlopPerSecond: 20e9, Kernels: program.Kernels{Name: "avx2", Cores: 2, Peak: 40e9,
+	r := &result{Name: "name", work: work{Dtype: "float32"}, Threads: 2, Seconds: 0.25, SecondsMin: 0.125,
+		PeakRSS: 3 << 19, Flop: 5e9, FlopPerSecond: 20e9,
+		Kernels: program.Kernels{Name: "avx2", Cores: 2, Peak: 40e9,
 			PassedOver: []kernel.PassedOver{{Name: "avx512", Why: "a reason"}}}}
 	require.NoError(t, (&printer{out: &b}).print(r))
 	head, table, _ := strings.Cut(b.String(), "\n\n")

@@ -122,8 +122,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	for _, ids := range prompts {
 		if most := m.Model.Context(); len(ids) > most {
-			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: it sees only the end of the prompt\n",
-				len(ids), most)
+			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: "+
+				"it sees only the end of the prompt\n", len(ids), most)
 		}
 	}
 	if len(prompts)*c.samples > 1 {

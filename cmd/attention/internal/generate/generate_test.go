@@ -180,7 +180,8 @@ func TestGenerateInterrupted(t *testing.T) {
 
 // TestGeneratePrecision: bf16 is taken where the environment allows it, and refused in one line.
 func TestGeneratePrecision(t *testing.T) {
-	args := []string{"--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--prompt", "ab", "--tokens", "3", "--precision"}
+	model := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
+	args := []string{"--model", model, "--prompt", "ab", "--tokens", "3", "--precision"}
 	t.Setenv("ATTENTION_BF16", "emulated")
 	require.NotEmpty(t, mustGenerate(t, append(args, "bf16")...))
 	_, _, err := generated(context.Background(), append(args, "fp8")...)

@@ -160,8 +160,8 @@ func cellColors(v, largest float64) (fill, text color.Color) {
 	return cell, textOn(cell)
 }
 
-// textOn returns the colour of a number on a cell: white where that has a contrast of at least 3.5 by WCAG 2.1's relative
-// luminance, as on dark blue but on no orange, else black.
+// textOn returns the colour of a number on a cell: white where that has a contrast of at least 3.5 by
+// WCAG 2.1's relative luminance, as on dark blue but on no orange, else black.
 func textOn(cell color.NRGBA) color.Color {
 	linear := func(v uint8) float64 { return math.Pow((float64(v)/255+0.055)/1.055, 2.4) }
 	luminance := 0.2126*linear(cell.R) + 0.7152*linear(cell.G) + 0.0722*linear(cell.B)

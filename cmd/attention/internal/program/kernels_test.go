@@ -15,8 +15,8 @@ func TestKernelsLine(t *testing.T) {
 	require.Equal(t, "avx2, 112 GFLOP/s in float32 on 2 cores; avx512 passed over: the processor lacks AVX512F; "+
 		"bf16 passed over: slower", k.Line("float32"))
 	k = Kernels{Name: "avx512", Cores: 2, Peak: 358e9, BF16: "537 GFLOP/s a core, 3.00 of float32's 179"}
-	require.Equal(t, "avx512, 358 GFLOP/s in float32 on 2 cores; bf16 if asked for: 537 GFLOP/s a core, 3.00 of float32's 179",
-		k.Line("float32"))
+	require.Equal(t, "avx512, 358 GFLOP/s in float32 on 2 cores; "+
+		"bf16 if asked for: 537 GFLOP/s a core, 3.00 of float32's 179", k.Line("float32"))
 	require.Equal(t, "go, 3.26 GFLOP/s in float64 on 1 core", Kernels{Name: "go", Cores: 1, Peak: 3.257e9}.Line("float64"))
 }
 

@@ -20,7 +20,7 @@ func NoteKernels(notes io.Writer, l *train.Loop) {
 			"bits differ from those of a run that never stopped\n", precision)
 	}
 	if l.OtherSums() {
-		fmt.Fprintln(notes, "attention: --resume: the checkpoint is of a program that added the gradients of a step's batches "+
-			"one after the other, not in a tree: bits differ from those of that program")
+		fmt.Fprintln(notes, "attention: --resume: the checkpoint is of a program that added the gradients "+
+			"of a step's batches one after the other, not in a tree: bits differ from those of that program")
 	}
 }

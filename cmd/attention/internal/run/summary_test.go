@@ -187,9 +187,12 @@ func TestSummarizeForeignReports(t *testing.T) {
 		want    string
 	}{
 		{session: Session{State: strings.Repeat("\n", 1<<20)},
-			want: `sessions[0].state: got "` + strings.Repeat(`\n`, 60) + `", want one of finished, stopped, failed, unfinished`},
-		{session: Session{State: Finished, Seconds: 1e308}, want: "sessions[0].seconds: got 1e+308, want at most 10000000000"},
-		{session: Session{State: Finished, Seconds: -1}, want: "sessions[0].seconds: got -1, want a finite number of at least 0"},
+			want: `sessions[0].state: got "` + strings.Repeat(`\n`, 60) +
+				`", want one of finished, stopped, failed, unfinished`},
+		{session: Session{State: Finished, Seconds: 1e308},
+			want: "sessions[0].seconds: got 1e+308, want at most 10000000000"},
+		{session: Session{State: Finished, Seconds: -1},
+			want: "sessions[0].seconds: got -1, want a finite number of at least 0"},
 		{session: Session{State: Finished, To: -1}, want: "sessions[0].to_step: got -1, want at least 0"},
 	} {
 		dir := folderWith(t, Report{Sessions: []Session{row.session}}, nil)

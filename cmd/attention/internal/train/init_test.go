@@ -154,7 +154,8 @@ func TestTrainInitFileOfAnotherForm(t *testing.T) {
 		{text: c.Text.Name, args: "--heads 2 --activation relu",
 			want: "--activation: got relu, want gelu_new, that of the weights"},
 		{text: c.Text.Name, args: "--heads 2 --norm-eps 0.1", want: "--norm-eps: got 0.1, want 0.00001, that of the weights"},
-		{text: others, args: "--heads 2", want: "got other tokens than those of --tokenizer characters and the text's, want the same"},
+		{text: others, args: "--heads 2",
+			want: "got other tokens than those of --tokenizer characters and the text's, want the same"},
 		{text: c.Text.Name, args: "--heads 2 --dropout 0.5"},
 	} {
 		for _, file := range []string{own, away, earlier, foreign} {

@@ -3,6 +3,7 @@ package train
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,8 @@ func TestTrainInBFloat16(t *testing.T) {
 	text := filepath.Join(dir, "text")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := func(name string, more ...string) []string {
-		return append(append(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT...), append(more, "--dropout", "0.2", "--keep", "1")...)
+		return slices.Concat(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT, more,
+			[]string{"--dropout", "0.2", "--keep", "1"})
 	}
 	folder := func(name string) string { return filepath.Join(dir, name, "run") }
 	var out strings.Builder

@@ -67,7 +67,8 @@ func TestReportOfFailures(t *testing.T) {
 	require.Equal(t, failed, r.Sessions[0].Error)
 	require.NoError(t, os.WriteFile("dates/report.json", []byte("{"), 0o644))
 	require.EqualError(t, printTo(t.Context(), io.Discard, "--resume", "dates"),
-		"translate: --resume: dates/report.json: not JSON: unexpected end of JSON input, want one JSON object; without this file the run resumes too")
+		"translate: --resume: dates/report.json: not JSON: unexpected end of JSON input, want one JSON object; "+
+			"without this file the run resumes too")
 	require.NoError(t, os.Remove("dates/report.json"))
 	require.NoError(t, printTo(t.Context(), io.Discard, "--resume", "dates"))
 }
