@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -34,8 +35,8 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "query", numbers(tensor.Float32, c.query...)),
-			input(t, b, "key", numbers(tensor.Float32, c.key...)))
+		out, err := l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, c.query...)),
+			input(t, b, "key", golden.Numbers(tensor.Float32, c.key...)))
 		if c.wantErr != "" {
 			require.EqualError(t, err, c.wantErr)
 			continue
@@ -44,7 +45,7 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	_, err = l.Forward(b, input(t, b, "query", numbers(tensor.Float32, 2, 3)), nil)
+	_, err = l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, 2, 3)), nil)
 	require.EqualError(t, err, "layers: AdditiveAttention: key: got nil, want a node")
 }
 
@@ -53,7 +54,7 @@ func TestAdditiveOperands(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 7}))
 	b := layers.NewBuild(p, layers.Eval)
-	q, k := input(t, b, "q", numbers(tensor.Float64, 2, 5)), input(t, b, "k", numbers(tensor.Float64, 4, 3))
+	q, k := input(t, b, "q", golden.Numbers(tensor.Float64, 2, 5)), input(t, b, "k", golden.Numbers(tensor.Float64, 4, 3))
 	o := must(l.Operands(b, q, k))
 	_, weights := b.Of2(graph.AdditiveAttention(o.Query, o.Key, o.Additive, o.Value))
 	got := values(t, weights, b.Of(l.Weights(b, q, k)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"attention/graph/machine"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -50,7 +51,7 @@ func layerMachine(b *testing.B, c layers.AttentionConfig, mode layers.Mode, loss
 	l, err := layers.NewAttention(p.Scope(""), c)
 	require.NoError(b, err)
 	build := layers.NewBuild(p, mode)
-	x := input(b, build, "x", numbers(tensor.Float32, shape...))
+	x := input(b, build, "x", golden.Numbers(tensor.Float32, shape...))
 	out, err := l.Forward(build, x)
 	require.NoError(b, err)
 	wanted, grads := G.Nodes{out}, G.Nodes(nil)
@@ -61,7 +62,7 @@ func layerMachine(b *testing.B, c layers.AttentionConfig, mode layers.Mode, loss
 		wanted = G.Nodes{mean}
 		grads, err = G.Grad(mean, build.Learnables()...)
 	case mode == layers.Train:
-		dout := input(b, build, "dout", numbers(tensor.Float32, shape...))
+		dout := input(b, build, "dout", golden.Numbers(tensor.Float32, shape...))
 		grads, err = G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, build.Learnables())
 	}
 	require.NoError(b, err)

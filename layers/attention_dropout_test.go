@@ -80,7 +80,7 @@ func droppedFrom(t *testing.T, before, after []float64, scale float64, what stri
 
 func TestDropoutOfTheWeights(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	x := numbers(tensor.Float64, 2, 7, 3)
+	x := golden.Numbers(tensor.Float64, 2, 7, 3)
 	for name, l := range dropping(t, p, 0.5, 0) {
 		out, weights := apply(t, p, l, x)
 		fused, trained, dropped := train(t, p, l, x, 42)
@@ -92,7 +92,7 @@ func TestDropoutOfTheWeights(t *testing.T) {
 
 func TestDropoutOfTheContextVectors(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	x := numbers(tensor.Float64, 2, 7, 3)
+	x := golden.Numbers(tensor.Float64, 2, 7, 3)
 	for name, l := range dropping(t, p, 0, 0.25) {
 		out, weights := apply(t, p, l, x)
 		fused, trained, same := train(t, p, l, x, 42)
@@ -105,7 +105,7 @@ func TestDropoutOfTheContextVectors(t *testing.T) {
 // Both at once: what the context vectors would be of the dropped weights, dropped.
 func TestDropoutAtBothPlaces(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	x := numbers(tensor.Float64, 2, 7, 3)
+	x := golden.Numbers(tensor.Float64, 2, 7, 3)
 	both := dropping(t, p, 0.5, 0.25)
 	for name, l := range both {
 		b := layers.NewBuild(p, layers.Train)
@@ -129,7 +129,7 @@ func TestDropoutAtBothPlaces(t *testing.T) {
 // another graph, another key others.
 func TestDropoutIsReproducibleByKey(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	x := numbers(tensor.Float64, 2, 7, 3)
+	x := golden.Numbers(tensor.Float64, 2, 7, 3)
 	for name, l := range dropping(t, p, 0.5, 0.25) {
 		_, first, _ := train(t, p, l, x, 1)
 		_, again, _ := train(t, p, l, x, 1)
@@ -147,7 +147,7 @@ func TestHeadsDropApart(t *testing.T) {
 		if name == "causal" {
 			continue
 		}
-		_, _, weights := train(t, p, l, numbers(tensor.Float64, T, 3), 42)
+		_, _, weights := train(t, p, l, golden.Numbers(tensor.Float64, T, 3), 42)
 		masks := map[string]bool{}
 		for h := range 2 {
 			mask := ""
@@ -175,7 +175,7 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 		q := layers.NewParams(tensor.Float64, 1)
 		for name, l := range dropping(t, q, c.p, c.p) {
 			b := layers.NewBuild(q, c.mode)
-			_, _, err := observed(b, l, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
+			_, _, err := observed(b, l, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 3)))
 			require.NoError(t, err)
 			found := 0
 			for _, n := range b.Graph().AllNodes() {
@@ -186,7 +186,7 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 			require.Equal(t, c.drops, found > 0, "%s: %d dropouts in a %v graph with p=%v", name, found, c.mode, c.p)
 			require.Equal(t, c.drops, b.DropoutKey() != nil)
 			b = layers.NewBuild(q, c.mode)
-			_, err = l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 3)))
+			_, err = l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 3)))
 			require.NoError(t, err)
 			require.Equal(t, c.drops, b.DropoutKey() != nil, "%s, fused", name)
 		}
@@ -211,7 +211,7 @@ func TestDropoutsOfAttention(t *testing.T) {
 		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(config *layers.AttentionConfig) {
 			config.Dropout, config.ContextDropout, config.OutDropout = c.weights, c.context, c.out
 		}))
-		x := numbers(tensor.Float64, 2, 7, 5)
+		x := golden.Numbers(tensor.Float64, 2, 7, 5)
 		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
 			b := layers.NewBuild(p, mode)
 			in := selfCall(t, x)(b)

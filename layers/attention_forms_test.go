@@ -8,6 +8,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcheck"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -110,7 +111,7 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 		return n
 	}
 	float := func(name string, shape ...int) *G.Node {
-		n := node(name, numbers(dt, shape...))
+		n := node(name, golden.Numbers(dt, shape...))
 		wrt = append(wrt, n)
 		return n
 	}
@@ -176,7 +177,7 @@ func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Par
 	l, err := layers.NewAttention(p.Scope(""), a.config)
 	require.NoError(t, err)
 	for name, v := range p.All() {
-		require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
+		require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
 	}
 	return p, l
 }
@@ -190,7 +191,7 @@ func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
 		both := func(withWeights bool) [][]float64 {
 			out, wrt := a.build(rt, p, l, withWeights)
 			g := G.NewTensor(out.Graph(), tensor.Float64, out.Dims(), G.WithShape(out.Shape()...), G.WithName("dout"),
-				G.WithValue(numbers(tensor.Float64, out.Shape()...)))
+				G.WithValue(golden.Numbers(tensor.Float64, out.Shape()...)))
 			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{g}, wrt)
 			require.NoError(rt, err)
 			return values(t, append(G.Nodes{out}, grads...)...)

@@ -73,7 +73,7 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 			require.NoError(t, err)
 			stack(t, p, c.heads, in, c.width, c.bias)
 			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
-				x := numbers(tensor.Float64, shape...)
+				x := golden.Numbers(tensor.Float64, shape...)
 				want, wantWeights := apply(t, p, wrapper, x)
 				got, weights := apply(t, p, mha, x)
 				require.InDeltaSlice(t, want, got, 1e-14, "%v of %v", c, shape)
@@ -99,7 +99,7 @@ func TestAWrapperOfOneHead(t *testing.T) {
 		require.True(t, ok)
 		require.NoError(t, p.Set("head."+m+".weight", w))
 	}
-	x := numbers(tensor.Float64, 2, 6, 3)
+	x := golden.Numbers(tensor.Float64, 2, 6, 3)
 	want, wantWeights := apply(t, p, head, x)
 	got, weights := apply(t, p, wrapper, x)
 	require.Equal(t, want, got)
@@ -108,7 +108,7 @@ func TestAWrapperOfOneHead(t *testing.T) {
 
 // Renormalize changes no bit of a layer, its weights included.
 func TestRenormalizeChangesNothing(t *testing.T) {
-	x := numbers(tensor.Float64, 2, 7, 3)
+	x := golden.Numbers(tensor.Float64, 2, 7, 3)
 	for name, c := range map[string]layers.AttentionConfig{
 		"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
 	} {
@@ -130,7 +130,7 @@ func TestRenormalizeChangesNothing(t *testing.T) {
 func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	_, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
+	_, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
 	require.NoError(t, err)
 	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
@@ -153,7 +153,7 @@ func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 		q, all := newAttention(t, tensor.Float64,
 			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, ValueDim: 3, QKVBias: true})
 		require.NoError(t, all.SetState(layers.Llama, state))
-		x := numbers(tensor.Float64, 2, 7, 5)
+		x := golden.Numbers(tensor.Float64, 2, 7, 5)
 		want, wantWeights := attended(t, q, all, selfCall(t, x))
 		got, weights := attended(t, p, grouped, selfCall(t, x))
 		require.InDeltaSlice(t, want, got, 1e-14)

@@ -28,7 +28,7 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 			c.OutBias = true
 		}))
 		bias, _ := p.Get("out_proj.bias")
-		x, key := numbers(tensor.Float64, 2, 7, 5), numbers(tensor.Float64, 2, 7, 5)
+		x, key := golden.Numbers(tensor.Float64, 2, 7, 5), golden.Numbers(tensor.Float64, 2, 7, 5)
 		call := func(b *layers.Build) layers.AttentionInput { // the first batch sees nothing, nor does query 2 of the other
 			in := crossCall(t, x, key)(b)
 			shown := slices.Repeat([]float64{1}, 7*7)
@@ -67,7 +67,7 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 		in := call(b)
 		out, err := forward(b, in)
 		require.NoError(t, err)
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", numbers(tensor.Float64, out.Shape()...))},
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", golden.Numbers(tensor.Float64, out.Shape()...))},
 			G.Nodes{in.Query})
 		require.NoError(t, err)
 		return values(t, grads[0])[0]
@@ -89,7 +89,7 @@ func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
 	require.NoError(t, open.SetState(layers.Book, state))
 	with := func(m mask.Mask) func(b *layers.Build) layers.AttentionInput {
 		return func(b *layers.Build) layers.AttentionInput {
-			in := selfCall(t, numbers(tensor.Float64, 2, 7, 5))(b)
+			in := selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 5))(b)
 			in.Mask = m
 			return in
 		}

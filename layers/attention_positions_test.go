@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ func TestPositionsOfRoPE(t *testing.T) {
 	state, err := lowerRight.State(layers.Book)
 	require.NoError(t, err)
 	require.NoError(t, square.SetState(layers.Book, state))
-	x, key := numbers(tensor.Float64, 2, 3, 5), numbers(tensor.Float64, 2, 7, 5)
+	x, key := golden.Numbers(tensor.Float64, 2, 3, 5), golden.Numbers(tensor.Float64, 2, 7, 5)
 	at := func(call func(*layers.Build) layers.AttentionInput, positions, keyPositions any,
 	) func(b *layers.Build) layers.AttentionInput {
 		return func(b *layers.Build) layers.AttentionInput {
@@ -68,7 +69,7 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 				change(c)
 				c.Align = align
 			}))
-			x, key := numbers(tensor.Float64, 7, 5), numbers(tensor.Float64, 3, 5)
+			x, key := golden.Numbers(tensor.Float64, 7, 5), golden.Numbers(tensor.Float64, 3, 5)
 			needs := name != "none" && name != "extra"
 			for _, call := range []func(*layers.Build) layers.AttentionInput{
 				crossCall(t, x, key), crossCall(t, key, x), selfCall(t, x),

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -54,7 +55,7 @@ func inputs(t *testing.T, b *layers.Build, query, key, value []int) layers.Atten
 		if shape == nil {
 			return nil
 		}
-		return input(t, b, name, numbers(b.Params().Dtype(), shape...))
+		return input(t, b, name, golden.Numbers(b.Params().Dtype(), shape...))
 	}
 	return layers.AttentionInput{Query: node("query", query), Key: node("key", key), Value: node("value", value)}
 }
@@ -121,7 +122,7 @@ func TestShapesOfAttention(t *testing.T) {
 	}
 	p, l := newAttention(t, tensor.Float32, same)
 	b := layers.NewBuild(p, layers.Eval)
-	_, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 13, 5))})
+	_, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 13, 5))})
 	require.EqualError(t, err, "layers: Attention: query: got float64, want float32 as the parameters")
 }
 
@@ -163,10 +164,10 @@ func TestAttentionToOneKey(t *testing.T) {
 		c.QKVBias, c.OutBias, c.RoPE, c.Softcap, c.QKNorm = true, true, &graph.RoPEConfig{}, 2, layers.RMSNorm
 		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, mask.UpperLeft
 	}))
-	key := numbers(tensor.Float64, 2, 1, 5)
+	key := golden.Numbers(tensor.Float64, 2, 1, 5)
 	one, weights := attended(t, p, l, selfCall(t, key))
 	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, weights)
-	out, weights := attended(t, p, l, crossCall(t, numbers(tensor.Float64, 2, 7, 5), key))
+	out, weights := attended(t, p, l, crossCall(t, golden.Numbers(tensor.Float64, 2, 7, 5), key))
 	require.Len(t, weights, 2*3*7)
 	for i, w := range weights {
 		require.Equal(t, 1.0, w)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 	b.Observe("*.1.attn")
 	require.False(t, b.Observes("h.0.attn"))
 	require.True(t, b.Observes("h.1.attn"))
-	x := input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))
+	x := input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))
 	for _, l := range both {
 		x = b.Of(l.Forward(b, x))
 	}
@@ -73,7 +74,7 @@ func TestEachCallIsItsOwn(t *testing.T) {
 		c.Dropout, c.ContextDropout, c.ContextOnly = 0.5, 0.5, true
 	}))
 	b := layers.NewBuild(p, layers.Train)
-	x, y := input(t, b, "x", numbers(tensor.Float64, 7, 5)), input(t, b, "y", numbers(tensor.Float64, 3, 5))
+	x, y := input(t, b, "x", golden.Numbers(tensor.Float64, 7, 5)), input(t, b, "y", golden.Numbers(tensor.Float64, 3, 5))
 	hidden := layers.AttentionInput{Query: x, Mask: mask.Causal{}}
 	outs := G.Nodes{b.Of(l.Forward(b, x)), b.Of(l.Forward(b, y)), b.Of(l.Forward(b, x)), b.Of(l.Attend(b, hidden))}
 	calls := b.Calls("")
@@ -100,7 +101,7 @@ func TestWeightsHaveTheDropoutOfTheOutput(t *testing.T) {
 			Dropout: 0.5, ContextDropout: 0.25, ContextOnly: true, OutDropout: 0.125})
 		run := func(build func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node)) [][]float64 {
 			b := layers.NewBuild(p, layers.Train)
-			out, weights := build(b, layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))})
+			out, weights := build(b, layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))})
 			require.NoError(t, b.Err())
 			require.Len(t, b.Calls("*"), 1)
 			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -19,13 +20,13 @@ func TestBuildMask(t *testing.T) {
 	run := func(patterns ...string) [][]float64 {
 		b := layers.NewBuild(p, layers.Eval)
 		b.Mask(mask.SlidingWindow{Left: 2}, patterns...)
-		in := layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 7, 5)), Mask: mask.Prefix{N: 5}}
+		in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 7, 5)), Mask: mask.Prefix{N: 5}}
 		out, weights := b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
 		require.NoError(t, b.Err())
 		return values(t, out, weights)
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	in := layers.AttentionInput{Query: input(t, b, "x", numbers(tensor.Float64, 7, 5)),
+	in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 7, 5)),
 		Mask: mask.And(mask.SlidingWindow{Left: 2}, mask.Prefix{N: 5})}
 	want := values(t, b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in)))
 	require.Equal(t, want, run("*"))
@@ -40,7 +41,7 @@ func TestScaleHeads(t *testing.T) {
 		run := func(factors []float64) []float64 {
 			b := layers.NewBuild(p, layers.Eval)
 			b.ScaleHeads(factors, "*")
-			out := b.Of(l.Forward(b, input(t, b, "x", numbers(dt, 2, 7, 5))))
+			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(dt, 2, 7, 5))))
 			require.NoError(t, b.Err())
 			return values(t, out)[0]
 		}

@@ -6,6 +6,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -22,11 +23,11 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 	}{
 		{wantErr: "graph: FusedAttention: bias: shape (7, 13), want one that broadcasts to (2, 3, 13, 13)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Bias = input(t, b, "bias", numbers(tensor.Float32, 7, 13))
+				in.Bias = input(t, b, "bias", golden.Numbers(tensor.Float32, 7, 13))
 			}},
 		{wantErr: "graph: FusedAttention: bias: got float64, want float32 as the arguments before it",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Bias = input(t, b, "bias", numbers(tensor.Float64, 13, 13))
+				in.Bias = input(t, b, "bias", golden.Numbers(tensor.Float64, 13, 13))
 			}},
 		{wantErr: "graph: FusedAttention: lengths: shape (3), want (B) = (2)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
@@ -34,14 +35,14 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			}},
 		{wantErr: "graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
+				in.Key = input(t, b, "key", golden.Numbers(tensor.Float32, 2, 7, 5))
 				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 				in.Mask = mask.Causal{}
 			}},
 		{wantErr: "Align, for the positions of queries: got T=13 and S=7, " +
 			"want T = S or an alignment, upper_left or lower_right",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Key = input(t, b, "key", numbers(tensor.Float32, 2, 7, 5))
+				in.Key = input(t, b, "key", golden.Numbers(tensor.Float32, 2, 7, 5))
 			}},
 		{wantErr: "graph: RoPE: positions: shape (7), want (), (13), (2, 13) or (2, 1)",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
@@ -49,7 +50,7 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 			}},
 		{wantErr: "graph: RoPE: positions: got float32, want int or int64",
 			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Positions = input(t, b, "at", numbers(tensor.Float32, 13))
+				in.Positions = input(t, b, "at", golden.Numbers(tensor.Float32, 13))
 			}},
 		{wantErr: "key_positions: got them without positions, want those of the queries, which are the same tokens",
 			change: func(b *layers.Build, in *layers.AttentionInput) {

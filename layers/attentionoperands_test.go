@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,7 @@ func TestOperands(t *testing.T) {
 		p, l := newAttention(t, tensor.Float64, c)
 		b := layers.NewBuild(p, layers.Eval)
 		b.Observe("*")
-		b.Of(l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))))
+		b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
 		call := b.Calls("*")[0]
 		o, err := call.Operands()
 		require.NoError(t, err, name)

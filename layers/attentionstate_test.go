@@ -44,7 +44,7 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 					config.Layout = own
 					p, l := newAttention(t, dt, config)
 					for name, v := range p.All() { // so that biases and gains differ, too
-						require.NoError(t, p.Set(name, numbers(dt, v.Shape()...)))
+						require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
 					}
 					before, err := l.State(own)
 					require.NoError(t, err)
@@ -131,13 +131,13 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		{wantErr: "unknown bias_k float32 (1, 1, 6), q_proj_weight nil",
 			change: func(state map[string]*tensor.Dense) {
 				state["q_proj_weight"] = nil
-				state["bias_k"] = numbers(tensor.Float32, 1, 1, 6)
+				state["bias_k"] = golden.Numbers(tensor.Float32, 1, 1, 6)
 			}},
 		{wantErr: "in_proj_bias is nil, want float32 (18), in_proj_weight is float64 (18, 6), want float32 (18, 6), " +
 			"out_proj.weight is float32 (36), want float32 (6, 6)",
 			change: func(state map[string]*tensor.Dense) {
-				state["out_proj.weight"] = numbers(tensor.Float32, 36)
-				state["in_proj_weight"] = numbers(tensor.Float64, 18, 6)
+				state["out_proj.weight"] = golden.Numbers(tensor.Float32, 36)
+				state["in_proj_weight"] = golden.Numbers(tensor.Float64, 18, 6)
 				state["in_proj_bias"] = nil
 			}},
 		{wantErr: "missing in_proj_bias (18); unknown In_proj_bias float32 (18); " +

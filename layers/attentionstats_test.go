@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +82,7 @@ func TestStatsOfEveryForm(t *testing.T) {
 				if observed {
 					b.Observe("*")
 				}
-				out := b.Of(l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))))
+				out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
 				call := b.Calls("*")[0]
 				nodes := statsOf(t, call)
 				got := values(t, append(G.Nodes{out}, nodes...)...)
@@ -106,7 +107,7 @@ func TestStatsKnowNoDropout(t *testing.T) {
 			if observed {
 				b.Observe("*")
 			}
-			out := b.Of(l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 7, 5))))
+			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
 			if mode == layers.Train {
 				require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
 			}

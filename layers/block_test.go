@@ -139,16 +139,16 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	require.NoError(t, err)
 
 	b := layers.NewBuild(p, layers.Eval)
-	good := input(t, b, "good", numbers(tensor.Float32, 2, 3, 12))
+	good := input(t, b, "good", golden.Numbers(tensor.Float32, 2, 3, 12))
 	for _, row := range []struct {
 		wantErr string
 		x       *G.Node
 	}{
 		{wantErr: "got nil, want a node"},
-		{wantErr: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", numbers(tensor.Float32, 2, 3, 5))},
-		{wantErr: "shape (12), want ([B,] ", x: input(t, b, "row", numbers(tensor.Float32, 12))},
-		{wantErr: "got float64, want float32 as the parameters", x: input(t, b, "wide", numbers(tensor.Float64, 3, 12))},
-		{wantErr: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", numbers(tensor.Float32, 2, 3, 1, 12))},
+		{wantErr: "shape (2, 3, 5), want ([B,] ", x: input(t, b, "thin", golden.Numbers(tensor.Float32, 2, 3, 5))},
+		{wantErr: "shape (12), want ([B,] ", x: input(t, b, "row", golden.Numbers(tensor.Float32, 12))},
+		{wantErr: "got float64, want float32 as the parameters", x: input(t, b, "wide", golden.Numbers(tensor.Float64, 3, 12))},
+		{wantErr: "shape (2, 3, 1, 12), want ([B,] ", x: input(t, b, "deep", golden.Numbers(tensor.Float32, 2, 3, 1, 12))},
 	} {
 		x := row.x
 		for _, forward := range []func() (*G.Node, error){

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -37,7 +38,7 @@ func TestALayerUsedTwice(t *testing.T) {
 	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 3, Bias: true})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Train)
-	y, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float64, 2, 3)))
+	y, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
 	require.NoError(t, err)
 	_, err = l.Forward(b, y)
 	require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestForeignParametersAreRefused(t *testing.T) {
 		l, err := chapter.New(q.Scope(name), c)
 		require.NoError(t, err)
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, 3)))
+		out, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float32, 2, 3)))
 		require.ErrorContains(t, err, "got a parameter of another set", name)
 		require.Nil(t, out)
 		require.Empty(t, b.Learnables())
@@ -163,7 +164,7 @@ func TestGraphsShareParameters(t *testing.T) {
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {
 		b := layers.NewBuild(p, layers.Mode(i))
-		_, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float64, shape...)))
+		_, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, shape...)))
 		require.NoError(t, err)
 		require.Len(t, b.Learnables(), 3)
 		builds = append(builds, b)

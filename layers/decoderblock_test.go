@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -49,8 +50,8 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	require.NoError(t, err)
 	requireDeclared(t, p, layers.NewDecoderBlock, c)
 	b := layers.NewBuild(p, layers.Eval)
-	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", numbers(tensor.Float64, 2, 3, 6)),
-		Memory: input(t, b, "memory", numbers(tensor.Float64, 2, 7, 5))})
+	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3, 6)),
+		Memory: input(t, b, "memory", golden.Numbers(tensor.Float64, 2, 7, 5))})
 	require.NoError(t, err)
 	require.Equal(t, tensor.Shape{2, 3, 6}, out.Shape())
 	values(t, out)
@@ -58,7 +59,7 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 
 // A mask of the call hides what the same mask of the config hides.
 func TestDecoderBlockMask(t *testing.T) {
-	x, memory := numbers(tensor.Float64, 2, 5, 12), numbers(tensor.Float64, 2, 3, 12)
+	x, memory := golden.Numbers(tensor.Float64, 2, 5, 12), golden.Numbers(tensor.Float64, 2, 3, 12)
 	run := func(config, call mask.Mask) []float64 {
 		block := gptBlock()
 		block.Attention.Mask = config

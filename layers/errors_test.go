@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ type site struct {
 
 // x is an input of the graph.
 func (c site) x(shape ...int) *G.Node {
-	return input(c.t, c.b, fmt.Sprint("x ", shape), numbers(tensor.Float32, shape...))
+	return input(c.t, c.b, fmt.Sprint("x ", shape), golden.Numbers(tensor.Float32, shape...))
 }
 
 // ids are an input of the graph, all 0.
@@ -210,7 +211,7 @@ func TestErrorsNameTheBlock(t *testing.T) {
 
 	p = layers.NewParams(tensor.Float32, 1)
 	b := layers.NewBuild(p, layers.Eval)
-	x := input(t, b, "x", numbers(tensor.Float32, 2, 3, 12))
+	x := input(t, b, "x", golden.Numbers(tensor.Float32, 2, 3, 12))
 	for i := range 12 {
 		c := gptBlock()
 		if i == 3 {

@@ -102,7 +102,7 @@ func TestGRURefusesWrongInput(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	l := must(layers.NewGRU(p.Scope("rnn"), layers.GRUConfig{InputSize: 3, HiddenSize: 2, Bidirectional: true}))
 	node := func(b *layers.Build, name string, shape ...int) *G.Node {
-		return input(t, b, name, numbers(tensor.Float32, shape...))
+		return input(t, b, name, golden.Numbers(tensor.Float32, shape...))
 	}
 	for _, c := range []struct {
 		in      func(b *layers.Build) layers.GRUInput

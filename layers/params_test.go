@@ -97,7 +97,7 @@ func TestSetCopies(t *testing.T) {
 	for _, p := range torchTypes {
 		params, a, _, _ := some(t, p.dt)
 		before := a.Value()
-		v := numbers(p.dt, 2, 3)
+		v := golden.Numbers(p.dt, 2, 3)
 		require.NoError(t, params.Set("a", v))
 		require.Same(t, before, a.Value(), "in place")
 		require.Equal(t, v.Data(), a.Value().Data())
@@ -132,12 +132,12 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		v       *tensor.Dense
 		wantErr string
 	}{
-		{name: "z", v: numbers(tensor.Float64, 2, 3), wantErr: `layers: parameter "z": unknown; there are [a b.c b.d]`},
+		{name: "z", v: golden.Numbers(tensor.Float64, 2, 3), wantErr: `layers: parameter "z": unknown; there are [a b.c b.d]`},
 		{name: "a", wantErr: "layers: a: got nil, want a tensor"},
-		{name: "a", v: numbers(tensor.Float64, 3, 2), wantErr: "layers: a: shape (3, 2), want (2, 3)"},
-		{name: "a", v: numbers(tensor.Float64, 6), wantErr: "layers: a: shape (6), want (2, 3)"},
-		{name: "b.c", v: numbers(tensor.Float64, 5, 1), wantErr: "layers: b.c: shape (5, 1), want (5)"},
-		{name: "a", v: numbers(tensor.Float32, 2, 3), wantErr: "layers: a: got float32, want float64"},
+		{name: "a", v: golden.Numbers(tensor.Float64, 3, 2), wantErr: "layers: a: shape (3, 2), want (2, 3)"},
+		{name: "a", v: golden.Numbers(tensor.Float64, 6), wantErr: "layers: a: shape (6), want (2, 3)"},
+		{name: "b.c", v: golden.Numbers(tensor.Float64, 5, 1), wantErr: "layers: b.c: shape (5, 1), want (5)"},
+		{name: "a", v: golden.Numbers(tensor.Float32, 2, 3), wantErr: "layers: a: got float32, want float64"},
 	} {
 		require.EqualError(t, p.Set(c.name, c.v), c.wantErr)
 	}

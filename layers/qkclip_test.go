@@ -8,6 +8,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ func largestProducts(t testing.TB, p *layers.Params, l *layers.Attention) []floa
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")
-	b.Of(l.Forward(b, input(t, b, "x", numbers(p.Dtype(), 2, 7, 5))))
+	b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(p.Dtype(), 2, 7, 5))))
 	require.NoError(t, b.Err())
 	s, err := b.Calls("*")[0].Stats()
 	require.NoError(t, err)

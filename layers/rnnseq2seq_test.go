@@ -193,7 +193,7 @@ func TestRNNSeq2SeqRefusesWrongInput(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	m := must(layers.NewRNNSeq2Seq(p.Scope("rnn"), tinyRNN(13)))
 	float := func(b *layers.Build, name string, shape ...int) *G.Node {
-		return input(t, b, name, numbers(tensor.Float64, shape...))
+		return input(t, b, name, golden.Numbers(tensor.Float64, shape...))
 	}
 	for _, c := range []struct {
 		wantErr string

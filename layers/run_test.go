@@ -73,15 +73,6 @@ func cross(l *layers.AdditiveAttention, err error) (forward, error) {
 	}, err
 }
 
-// numbers are distinct values between −1 and 1, in no order.
-func numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
-	v := make([]float64, tensor.Shape(shape).TotalSize())
-	for i := range v {
-		v[i] = float64((i*7919+13)%1009)/504.5 - 1
-	}
-	return golden.Dense(dt, v, shape...)
-}
-
 // input makes an input of the build that holds v.
 func input(t testing.TB, b *layers.Build, name string, v *tensor.Dense) *G.Node {
 	t.Helper()

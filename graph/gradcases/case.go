@@ -2,6 +2,7 @@ package gradcases
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 
 	"attention/graph"
@@ -53,6 +54,43 @@ func Check(build Builder, flat bool, dt tensor.Dtype, c gradcheck.Config) (*grad
 		return nil, errors.New("gradcheck: all derivatives are 0, want some that are not")
 	}
 	return report, err
+}
+
+// CheckAll returns what is wrong with the gradients of cases, those of ops or of layers, in float64 or in float32, or
+// with the cases: all have names of their own, and every input has a part in the output.
+func CheckAll[C interface {
+	Name() string
+	Check(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
+}](cases []C) error {
+	seen := map[string]bool{}
+	for _, c := range cases {
+		if seen[c.Name()] {
+			return fmt.Errorf("gradcases: %s: got it twice, want a name for each", c.Name())
+		}
+		seen[c.Name()] = true
+		for _, dt := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
+			report, err := c.Check(dt, gradcheck.Config{Seed: 1})
+			if err == nil {
+				err = wrongIn(report)
+			}
+			if err != nil {
+				return fmt.Errorf("gradcases: %s (%v): %w", c.Name(), dt, err)
+			}
+		}
+	}
+	return nil
+}
+
+func wrongIn(r *gradcheck.Report) error {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	for _, in := range r.Inputs {
+		if in.Unused {
+			return fmt.Errorf("input %s: got one that has no part in the output", in.Name)
+		}
+	}
+	return nil
 }
 
 func compare(build Builder, dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error) {

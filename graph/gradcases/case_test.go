@@ -49,6 +49,31 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestCheckAll(t *testing.T) {
+	x, y := gradcases.Float("x", 2, 3), gradcases.Float("y", 2)
+	first := func(in G.Nodes) (*G.Node, error) { return graph.Tanh(in[0]) }
+	right := gradcases.Case{Op: "Tanh", About: "(2, 3)", Inputs: []gradcases.Input{x}, Apply: first}
+	require.NoError(t, gradcases.CheckAll([]gradcases.Case{right}))
+	unused, wrong, none := right, right, right
+	unused.About, unused.Inputs = "of another", []gradcases.Input{x, y}
+	wrong.About, wrong.Apply = "wrong", func(in G.Nodes) (*G.Node, error) { return G.InverseSqrt(in[0]) }
+	wrong.Inputs = []gradcases.Input{{Name: "x", Shape: []int{2, 3}, Positive: true}}
+	none.About, none.Inputs = "of nothing", []gradcases.Input{gradcases.Fixed("x", []float64{1, 2}, 2)}
+	for _, row := range []struct {
+		cases []gradcases.Case
+		want  string
+	}{
+		{cases: []gradcases.Case{right, right}, want: "Tanh, (2, 3): got it twice, want a name for each"},
+		{cases: []gradcases.Case{right, unused},
+			want: "Tanh, of another (float64): input y: got one that has no part in the output"},
+		{cases: []gradcases.Case{wrong}, want: "Tanh, wrong (float64): gradcheck: 1 of 1 gradients are wrong: x (2, 3)"},
+		{cases: []gradcases.Case{none},
+			want: "Tanh, of nothing (float64): gradcheck: wrt: got no node, want at least one input"},
+	} {
+		require.ErrorContains(t, gradcases.CheckAll(row.cases), "gradcases: "+row.want)
+	}
+}
+
 // The values of an input are the same in both types.
 func TestNodesAgreeInBothTypes(t *testing.T) {
 	inputs := []gradcases.Input{gradcases.Float("x", 2, 3), gradcases.Fixed("f", []float64{1, 0.1}, 2),

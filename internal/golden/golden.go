@@ -85,20 +85,20 @@ func (f *File) Shape(name string) []int {
 // Float64 returns a tensor of floating-point numbers, widened without loss.
 func (f *File) Float64(name string) []float64 {
 	f.t.Helper()
-	return elements(f, name, "floating-point numbers", floats[float64])
+	return elements(f, name, "floating-point numbers", safetensors.Floats[float64])
 }
 
 // Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded to the
 // nearest float32, so one file serves tests in both types.
 func (f *File) Float32(name string) []float32 {
 	f.t.Helper()
-	return elements(f, name, "floating-point numbers", floats[float32])
+	return elements(f, name, "floating-point numbers", safetensors.Floats[float32])
 }
 
 // Int64 returns a tensor of integers of any width.
 func (f *File) Int64(name string) []int64 {
 	f.t.Helper()
-	return elements(f, name, "integers", integers)
+	return elements(f, name, "integers", safetensors.Integers)
 }
 
 // Bool returns a tensor of booleans.
@@ -128,41 +128,4 @@ func elements[E any](f *File, name, want string, read func(data any) []E) []E {
 		f.t.Fatalf("golden: %s: tensor %q: got %s, want %s", f.path, t.Name, t.DType, want)
 	}
 	return copied
-}
-
-// floats returns a copy of floating-point numbers, nil for another type.
-func floats[F float32 | float64](data any) []F {
-	switch data := data.(type) {
-	case []float64:
-		return convert[F](data)
-	case []float32:
-		return convert[F](data)
-	}
-	return nil
-}
-
-// integers returns a copy of integers, nil for another type.
-func integers(data any) []int64 {
-	switch data := data.(type) {
-	case []int64:
-		return convert[int64](data)
-	case []int32:
-		return convert[int64](data)
-	case []int16:
-		return convert[int64](data)
-	case []int8:
-		return convert[int64](data)
-	case []uint8:
-		return convert[int64](data)
-	}
-	return nil
-}
-
-// convert copies numbers into another type.
-func convert[To, From int64 | int32 | int16 | int8 | uint8 | float32 | float64](from []From) []To {
-	to := make([]To, len(from))
-	for i, v := range from {
-		to[i] = To(v)
-	}
-	return to
 }

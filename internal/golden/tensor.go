@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/safetensors"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -12,16 +14,26 @@ import (
 func Dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
 	var backing any = slices.Clone(v)
 	if dt == tensor.Float32 {
-		backing = convert[float32](v)
+		backing = safetensors.Convert[float32](v)
 	}
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
+}
+
+// Numbers returns a tensor of type dt, float32 or float64, with elements between −1 and 1 in no order, of which
+// 1009 that follow each other are distinct.
+func Numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
+	v := make([]float64, tensor.Shape(shape).TotalSize())
+	for i := range v {
+		v[i] = float64((i*7919+13)%1009)/504.5 - 1
+	}
+	return Dense(dt, v, shape...)
 }
 
 // Floats returns a copy of the elements of a float32 or float64 tensor, widened without
 // loss.
 func Floats(t testing.TB, v G.Value) []float64 {
 	t.Helper()
-	elements := floats[float64](v.Data())
+	elements := safetensors.Floats[float64](v.Data())
 	if elements == nil {
 		t.Fatalf("golden: got a value of type %T, want a tensor of float32 or float64", v.Data())
 	}

@@ -48,7 +48,7 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 		require.Equal(t, c.names, names(p))
 		require.Equal(t, c.width, c.config.Width())
 		require.Equal(t, c.causal, c.config.Causal())
-		out, _ := apply(t, p, l, numbers(tensor.Float64, 2, 4, 3))
+		out, _ := apply(t, p, l, golden.Numbers(tensor.Float64, 2, 4, 3))
 		require.Len(t, out, 2*4*c.width)
 	}
 }
@@ -75,7 +75,7 @@ func TestVariantsGoThroughJSON(t *testing.T) {
 func TestCausalSaysWhatTheWeightsShow(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	for name, l := range selfLayers(t, p) {
-		_, weights := apply(t, p, l, numbers(tensor.Float64, 4, 3))
+		_, weights := apply(t, p, l, golden.Numbers(tensor.Float64, 4, 3))
 		hidden := true
 		for i := range weights {
 			query, key := i/4%4, i%4
@@ -133,7 +133,7 @@ func TestAdditiveByName(t *testing.T) {
 	l, err := chapter.NewAdditive(p.Scope(""), chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 4, AttnDim: 5})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	query, key := input(t, b, "query", numbers(tensor.Float64, 2, 3)), input(t, b, "key", numbers(tensor.Float64, 7, 4))
+	query, key := input(t, b, "query", golden.Numbers(tensor.Float64, 2, 3)), input(t, b, "key", golden.Numbers(tensor.Float64, 7, 4))
 	out, err := l.Forward(b, query, key)
 	require.NoError(t, err)
 	require.Equal(t, tensor.Shape{2, 4}, out.Shape())
@@ -213,7 +213,7 @@ func TestContextLength(t *testing.T) {
 		bounded := name == "causal" || name == "multi_head_wrapper" || name == "multi_head"
 		for T := 1; T <= 6; T++ {
 			b := layers.NewBuild(p, layers.Eval)
-			out, err := l.Forward(b, input(t, b, "x", numbers(tensor.Float32, 2, T, 3)))
+			out, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float32, 2, T, 3)))
 			if bounded && T > 5 {
 				require.EqualError(t, err, layerNames[name]+": query: shape (2, 6, 3), want ([B,] T <= ContextLength=5, 3)")
 				continue
@@ -227,7 +227,7 @@ func TestContextLength(t *testing.T) {
 // A shorter sequence gives what the longer one gives at its first tokens.
 func TestCausalLayersOfAPrefix(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	long := numbers(tensor.Float64, 5, 3)
+	long := golden.Numbers(tensor.Float64, 5, 3)
 	for name, l := range selfLayers(t, p) {
 		if name != "causal" && name != "multi_head_wrapper" && name != "multi_head" {
 			continue
@@ -245,7 +245,7 @@ func TestCausalLayersOfAPrefix(t *testing.T) {
 // gives sum to one.
 func TestSequencesOfABatchAreApart(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	batch := numbers(tensor.Float64, 2, 5, 3)
+	batch := golden.Numbers(tensor.Float64, 2, 5, 3)
 	for name, l := range selfLayers(t, p) {
 		out, weights := apply(t, p, l, batch)
 		for i := range 2 {

@@ -53,7 +53,7 @@ func TestWeightsGoFromOneVersionToTheOther(t *testing.T) {
 		for _, bias := range []bool{false, true} {
 			p := layers.NewParams(tensor.Float64, 1)
 			v1, v2 := bothVersions(t, p, size[0], size[1], bias)
-			x := numbers(tensor.Float64, 6, size[0])
+			x := golden.Numbers(tensor.Float64, 6, size[0])
 			want, _ := apply(t, p, v1, x)
 			before, _ := apply(t, p, v2, x)
 			require.NotEqual(t, want, before)
@@ -69,7 +69,7 @@ func TestWeightsGoFromOneVersionToTheOther(t *testing.T) {
 		}
 		p := layers.NewParams(tensor.Float64, 2)
 		v1, v2 := bothVersions(t, p, size[0], size[1], false)
-		x := numbers(tensor.Float64, 6, size[0])
+		x := golden.Numbers(tensor.Float64, 6, size[0])
 		want, _ := apply(t, p, v2, x)
 		require.NoError(t, v1.SetState(layers.Book, state(t, v2)))
 		got, _ := apply(t, p, v1, x)
@@ -84,7 +84,7 @@ func TestTransferredWeightsAreCopies(t *testing.T) {
 	v1, _ := bothVersions(t, p, 3, 2, false)
 	_, v2 := bothVersions(t, q, 3, 2, false)
 	require.NoError(t, v1.SetState(layers.Book, state(t, v2)))
-	x := numbers(tensor.Float64, 4, 3)
+	x := golden.Numbers(tensor.Float64, 4, 3)
 	want, _ := apply(t, p, v1, x)
 	for _, v := range q.All() {
 		v.Zero()

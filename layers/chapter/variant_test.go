@@ -37,10 +37,10 @@ func newVariant(t *testing.T, v chapter.Variant, dt tensor.Dtype, state map[stri
 		require.NoError(t, l.SetState(layers.Book, state))
 	}
 	b := layers.NewBuild(p, layers.Train)
-	x := input(t, b, "x", numbers(dt, 2, 5, 6))
+	x := input(t, b, "x", golden.Numbers(dt, 2, 5, 6))
 	out, weights, err := l.Forward(b, x)
 	require.NoError(t, err)
-	upstream := input(t, b, "upstream", numbers(dt, 2, 5, 6))
+	upstream := input(t, b, "upstream", golden.Numbers(dt, 2, 5, 6))
 	gradients, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
 	require.NoError(t, err)
 	return built{layer: l, params: p, build: b, x: x, out: out, weights: weights, gradients: gradients}
@@ -57,7 +57,7 @@ func TestVariantsAgree(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, a.SetState(layers.Book, state))
 		b := layers.NewBuild(p, layers.Eval)
-		in := layers.AttentionInput{Query: input(t, b, "x", numbers(dt, 2, 5, 6))}
+		in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(dt, 2, 5, 6))}
 		want := values(t, b.Of(a.Attend(b, in)), b.Of(a.Weights(b, in)))
 		var gradients map[string]*tensor.Dense
 		for _, v := range chapter.Variants() {
@@ -174,7 +174,7 @@ func TestFlexSkipsBlocks(t *testing.T) {
 // that are none do not reach what comes before them.
 func TestFusedVariantsSkipHiddenKeys(t *testing.T) {
 	const T, hidden = 512, 256
-	x := numbers(tensor.Float32, 1, T, 6)
+	x := golden.Numbers(tensor.Float32, 1, T, 6)
 	for i := hidden * 6; i < T*6; i++ {
 		x.Float32s()[i] = float32(math.NaN())
 	}

@@ -40,6 +40,9 @@ func (c Case) Check(dt tensor.Dtype, config gradcheck.Config) (*gradcheck.Report
 	return gradcases.Check(c.Build, false, dt, config)
 }
 
+// CheckAll returns what is wrong with cases or their gradients, as CheckAll of ops' cases does.
+func CheckAll(cases []Case) error { return gradcases.CheckAll(cases) }
+
 // Build builds the graph of the case in one type and returns the nodes to
 // differentiate by.
 func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, err error) {

@@ -58,11 +58,11 @@ func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) (*tens
 	switch data := t.Data.(type) {
 	case []float32:
 		if kind == realNumbers && dt == tensor.Float64 {
-			backing = convert[float64](data)
+			backing = safetensors.Convert[float64](data)
 		}
 	case []float64:
 		if dt == tensor.Float32 {
-			backing = convert[float32](data)
+			backing = safetensors.Convert[float32](data)
 		}
 	}
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing)), nil
@@ -70,15 +70,8 @@ func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) (*tens
 
 // widened returns integers of any type as int64s and other elements as they are.
 func widened(data any) any {
-	switch data := data.(type) {
-	case []int32:
-		return convert[int64](data)
-	case []int16:
-		return convert[int64](data)
-	case []int8:
-		return convert[int64](data)
-	case []uint8:
-		return convert[int64](data)
+	if integers := safetensors.Integers(data); integers != nil {
+		return integers
 	}
 	return data
 }
@@ -109,13 +102,5 @@ func zerosOrOnes[N int64 | float32 | float64](data []N) ([]float32, error) {
 			return nil, fmt.Errorf("got %v at element %d, want 0 or 1", v, i)
 		}
 	}
-	return convert[float32](data), nil
-}
-
-func convert[To, From float32 | float64 | int64 | int32 | int16 | int8 | uint8](from []From) []To {
-	to := make([]To, len(from))
-	for i, v := range from {
-		to[i] = To(v)
-	}
-	return to
+	return safetensors.Convert[float32](data), nil
 }

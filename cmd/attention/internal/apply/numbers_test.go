@@ -28,10 +28,11 @@ func TestApplyMaskTypes(t *testing.T) {
 		name  string
 		types []any
 	}{
-		{name: "keep", types: []any{shown, keep, convert[uint8](keep), convert[int16](keep), convert[int32](keep),
-			convert[int64](keep), convert[float32](keep), convert[float64](keep)}},
-		{name: "key_positions", types: []any{places, convert[uint8](places), convert[int16](places),
-			convert[int32](places), convert[int64](places)}},
+		{name: "keep", types: []any{shown, keep, safetensors.Convert[uint8](keep),
+			safetensors.Convert[int16](keep), safetensors.Convert[int32](keep), safetensors.Convert[int64](keep),
+			safetensors.Convert[float32](keep), safetensors.Convert[float64](keep)}},
+		{name: "key_positions", types: []any{places, safetensors.Convert[uint8](places),
+			safetensors.Convert[int16](places), safetensors.Convert[int32](places), safetensors.Convert[int64](places)}},
 	} {
 		var first *safetensors.File
 		for _, data := range row.types {
