@@ -57,6 +57,25 @@ func TestFirst(t *testing.T) {
 	}
 }
 
+// Processes of one machine share its cores, or what their container may use of them.
+func TestMachineThreads(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		machine Machine
+		procs   int
+		given   bool
+		want    Machine
+	}{
+		{name: "alone", machine: Machine{Cores: 8, Sharers: 1}, procs: 8, want: Machine{8, 1, 8}},
+		{name: "three share", machine: Machine{Cores: 8, Sharers: 3}, procs: 8, want: Machine{8, 3, 2}},
+		{name: "more than cores", machine: Machine{Cores: 2, Sharers: 4}, procs: 2, want: Machine{2, 4, 1}},
+		{name: "limit of a container", machine: Machine{Cores: 64, Sharers: 2}, procs: 4, want: Machine{4, 2, 2}},
+		{name: "GOMAXPROCS=3", machine: Machine{Cores: 8, Sharers: 2}, procs: 3, given: true, want: Machine{8, 2, 3}},
+	} {
+		require.Equal(t, row.want, row.machine.withThreads(row.procs, row.given), row.name)
+	}
+}
+
 // A process that did not join has no group.
 func TestZeroMPI(t *testing.T) {
 	for _, m := range []*MPI{nil, {}} {

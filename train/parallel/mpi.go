@@ -16,9 +16,21 @@ type MPI struct {
 
 // Machine is what a process has of its machine.
 type Machine struct {
-	Cores   int // that this process may run on
+	Cores   int // that this process may run on, or may use by its container's limit
 	Sharers int // processes that may run on the same cores, with this one
 	Threads int // GOMAXPROCS: the cores by the sharers, or that of the environment
+}
+
+// withThreads sets the threads. procs is GOMAXPROCS before: the environment's, if it is given, or Go's own, which heeds
+// the limit that a container of the sharers has.
+func (m Machine) withThreads(procs int, given bool) Machine {
+	if given {
+		m.Threads = procs
+		return m
+	}
+	m.Cores = min(m.Cores, procs)
+	m.Threads = max(m.Cores/m.Sharers, 1)
+	return m
 }
 
 // Library is the environment's variable that names the file of MPI's library, if it is not
@@ -39,10 +51,7 @@ func Join() (*MPI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parallel: %w", err)
 	}
-	m.machine.Threads = max(m.machine.Cores/m.machine.Sharers, 1)
-	if os.Getenv("GOMAXPROCS") != "" {
-		m.machine.Threads = runtime.GOMAXPROCS(0)
-	}
+	m.machine = m.machine.withThreads(runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS") != "")
 	runtime.GOMAXPROCS(m.machine.Threads)
 	return m, nil
 }
