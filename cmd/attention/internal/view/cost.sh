@@ -1,6 +1,7 @@
 #!/bin/sh
 # cost.sh measures what --view costs a run, on a machine that does nothing else: in turns without a page, with one that
-# nobody looks at, and with one that Chromium shows. It prints the seconds of each run; ratios of medians tell.
+# nobody looks at, and with one that Chromium shows. It prints the mean milliseconds of a step, without the first
+# hundred, in which the browser starts; ratios of medians tell.
 #
 #	sh cost.sh TEXT [ROUNDS]
 set -eu
@@ -10,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 (cd "$(dirname "$0")" && go build -o "$dir/attention" attention/cmd/attention)
 cd "$dir"
 
-# train trains for some seconds with more flags, looks at the page if it is to, and prints the seconds.
+# train trains for some seconds with more flags, looks at the page if it is to, and prints the time of a step.
 train() {
   name=$1 looks=$2
   shift 2
@@ -22,11 +23,12 @@ train() {
     browser=$!
   fi
   until grep -q 'steps in' log; do sleep 0.2; done
-  echo "$name $(grep -o 'steps in [0-9.]* s' log)"
-  kill -INT $run
+  grep -o '"tokens_per_second":[0-9.e+]*' run/metrics.jsonl | tail -n +101 |
+    awk -F: -v name="$name" '{s += 768 / $2} END {printf "%s %.2f ms\n", name, 1000 * s / NR}'
+  kill -INT $run 2>/dev/null || : # a run without a page has ended
   wait $run || :
   if [ "$looks" = yes ]; then
-    kill $browser
+    kill $browser 2>/dev/null || :
     wait $browser || :
   fi
   rm -rf run
