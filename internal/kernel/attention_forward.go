@@ -164,11 +164,12 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	r.hide(w, &x)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	if r.watched {
-		r.watchScores(w, &x)
+		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	w.raise(from, end, r.DV, r.watched)
 	if r.watched {
 		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:], w.watched.moment[from:])
+		r.watchWeights(w, &x)
 	} else {
 		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
 	}
@@ -197,7 +198,7 @@ func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 			if old != lowest[F]() {
 				f := F(math.Exp(float64(old - top)))
 				if watched {
-					w.watched.moment[t] = f * (w.watched.moment[t] + w.sum[t]*(old-top))
+					w.watched.shrink(t, f, old-top, w.sum[t])
 				}
 				w.sum[t] *= f
 				row := w.out[t*width:][:width]

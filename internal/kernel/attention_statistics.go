@@ -36,7 +36,7 @@ type watchedRows[F Float] struct {
 	score, product       []F // the largest
 	moment               []F // Σ exp(score−max)·(score−max), of the sink too
 	marks                []F // the three that follow, one after the other
-	first, own, previous []F // scores of these keys, −∞ if they are not seen
+	first, own, previous []F // exp(score−max) of these keys, 0 if they are not seen
 }
 
 // begin forgets the rows before. The sink, if there is one, is the maximum and adds nothing to the moment.
@@ -48,9 +48,7 @@ func (w *watchedRows[F]) begin(rows int) {
 	copy(w.product[:rows], w.score)
 	w.marks = w.marks[:3*rows]
 	w.first, w.own, w.previous = w.marks[:rows], w.marks[rows:2*rows], w.marks[2*rows:]
-	copy(w.first, w.score)
-	copy(w.own, w.score)
-	copy(w.previous, w.score)
+	clear(w.marks)
 	clear(w.moment[:rows])
 }
 
@@ -66,42 +64,43 @@ func (r *attentionRun[F]) watchProducts(w *forwardTiles[F], x *scores[F], data [
 		data = seen.data
 	}
 	maxColumns(chosenPath, x.keys, x.queries, data, queryBlock, w.top)
-	raiseTo(w.watched.product[x.t0-w.t0:][:x.queries], w.top)
+	product := w.watched.product[x.t0-w.t0:][:x.queries]
+	greater(chosenPath, product, product, w.top)
 }
 
-// watchScores takes the largest of each query's scores, in top, and those of the keys that are watched.
-func (r *attentionRun[F]) watchScores(w *forwardTiles[F], x *scores[F]) {
+// shrink multiplies what is known of the weights of a query by f, for a maximum that is higher by −by; sum is that of
+// the weights before.
+func (w *watchedRows[F]) shrink(t int, f, by, sum F) {
+	if f == 0 {
+		by = 0 // which may be −∞
+	}
+	w.moment[t] = f * (w.moment[t] + sum*by)
+	w.first[t] *= f
+	w.own[t] *= f
+	w.previous[t] *= f
+}
+
+// watchWeights takes exp(score−max) of the keys that are watched.
+func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 	from := x.t0 - w.t0
-	raiseTo(w.watched.score[from:][:x.queries], w.top[from:])
 	if x.s0 == 0 && x.s0 < r.biased() {
 		copy(w.watched.first[from:][:x.queries], x.data)
 	}
-	r.watchDiagonals(x, w.watched.own[from:], w.watched.previous[from:])
-}
-
-// watchDiagonals takes the scores of query t and the keys t + offset and t + offset − 1.
-func (r *attentionRun[F]) watchDiagonals(x *scores[F], own, previous []F) {
 	first := x.t0 + r.stats.Offset - x.s0 // the row of the first query's own key
 	keys := min(x.keys, r.biased()-x.s0)
-	lo, hi := max(0, -first), min(x.queries, keys+1-first)
-	at := (first+lo)*queryBlock + lo
-	for i := lo; i < hi; i++ {
-		if first+i < keys {
-			own[i] = x.data[at]
-		}
-		if first+i > 0 {
-			previous[i] = x.data[at-queryBlock]
-		}
-		at += queryBlock + 1
-	}
+	takeDiagonal(w.watched.own[from:][:x.queries], x.data, first, keys)
+	takeDiagonal(w.watched.previous[from:][:x.queries], x.data, first-1, keys)
 }
 
-// raiseTo sets x to the larger of x and y.
-func raiseTo[F Float](x, y []F) {
-	for i, v := range y[:len(x)] {
-		if v > x[i] {
-			x[i] = v
-		}
+// takeDiagonal sets y[i] to row first + i and column i of x, if that is one of its rows.
+func takeDiagonal[F Float](y, x []F, first, rows int) {
+	lo, hi := max(0, -first), min(len(y), rows-first)
+	if lo >= hi {
+		return
+	}
+	y, x = y[lo:hi], x[(first+lo)*queryBlock+lo:]
+	for i := range y {
+		y[i] = x[i*(queryBlock+1)]
 	}
 }
 
@@ -111,52 +110,47 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, s
 	if !r.changesProducts() {
 		copy(s.product[:rows], s.score)
 	}
-	r.shiftWatched(w, rows)
-	exp(chosenPath, s.marks, s.marks)
-	share := to.Sink[first:][:rows]
-	if clear(share); r.in.Sinks != nil {
-		for t := range share {
-			share[t] = sink - w.top[t]
-		}
-		exp(chosenPath, share, share)
-	}
 	copy(to.MaxScore[first:][:rows], s.score)
 	copy(to.MaxProduct[first:][:rows], s.product)
-	to0, to1, to2 := to.First[first:][:rows], to.Own[first:][:rows], to.Previous[first:][:rows]
-	from0, from1, from2 := s.first[:rows], s.own[:rows], s.previous[:rows]
-	entropy, moment, logs := to.Entropy[first:][:rows], s.moment[:rows], w.logs[:rows]
-	for t, factor := range w.first[:rows] {
-		to0[t], to1[t], to2[t] = from0[t]*factor, from1[t]*factor, from2[t]*factor
-		// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
-		h := logs[t] - moment[t]*factor
-		if share[t] != 0 {
-			share[t] *= factor
-			h -= share[t] * (logs[t] - (sink - w.top[t]))
+	share := to.Sink[first:][:rows]
+	if clear(share); r.in.Sinks != nil {
+		r.storeShares(w, share, sink)
+	}
+	factors := w.first[:rows]
+	mul(chosenPath, to.First[first:][:rows], s.first[:rows], factors)
+	mul(chosenPath, to.Own[first:][:rows], s.own[:rows], factors)
+	mul(chosenPath, to.Previous[first:][:rows], s.previous[:rows], factors)
+	// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
+	entropy, moment := to.Entropy[first:][:rows], s.moment[:rows]
+	mul(chosenPath, moment, moment, factors)
+	sub(chosenPath, entropy, w.logs[:rows], moment)
+	for t, h := range entropy {
+		if h >= 0 {
+			continue
 		}
-		if h < 0 { // by rounding
-			h = 0
+		if h < 0 { // by rounding, or the logarithm of 0
+			entropy[t] = 0
 		}
-		entropy[t] = h
+		if f := factors[t]; f != f { // the largest may have lost a NaN
+			to.MaxScore[first+t], to.MaxProduct[first+t] = f, f
+		}
 	}
 }
 
-// shiftWatched subtracts from the scores of the watched keys what their weights, exp(score − shift)/sum, need.
-// The shifts go to top.
-func (r *attentionRun[F]) shiftWatched(w *forwardTiles[F], rows int) {
-	s := &w.watched
-	first, own, previous := s.first[:rows], s.own[:rows], s.previous[:rows]
-	shifts, most := w.top[:rows], w.max[:rows]
-	for t, sum := range w.sum[:rows] {
-		shift := most[t]
-		if sum == 0 {
-			shift, w.logs[t] = 0, 0 // so that all are 0
+// storeShares writes the sink's share of each query, and adds to the moment what takes the sink out of the entropy.
+func (r *attentionRun[F]) storeShares(w *forwardTiles[F], share []F, sink F) {
+	above := w.top[:len(share)] // by how much the sink is above the maximum
+	for t, sum := range w.sum[:len(share)] {
+		above[t] = sink
+		if sum != 0 {
+			above[t] -= w.max[t]
 		}
-		if sum != sum {
-			s.score[t], s.product[t] = sum, sum // which may have lost a NaN
+	}
+	exp(chosenPath, share, above)
+	for t, e := range share {
+		if e != 0 {
+			w.watched.moment[t] += e * (w.logs[t] - above[t])
+			share[t] *= w.first[t]
 		}
-		shifts[t] = shift
-		first[t] -= shift
-		own[t] -= shift
-		previous[t] -= shift
 	}
 }

@@ -265,6 +265,28 @@ func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 	}
 }
 
+// TestAttentionStatisticsOfRisingScores takes scores that rise from one block of keys to the next, so that what is known
+// of a row is scaled on the way, to 0 in the end.
+func TestAttentionStatisticsOfRisingScores(t *testing.T) {
+	onPaths(t, testRisingScores[float32], testRisingScores[float64])
+}
+
+func testRisingScores[F Float](t *testing.T, _ path) {
+	const size = 2*keyBlock + 40
+	for _, rise := range []float64{9, 12, 60, 1e4, 3e38} {
+		p := newAttentionProblem[F](Attention{B: 1, H: 1, K: 1, T: size, S: size, D: 1, DV: 1}, false)
+		p.in.Sinks = []F{1}
+		for s := range size {
+			p.in.Q[s], p.in.K[s] = 1, F(rise*float64(s/keyBlock-1))+F(s%7)/8
+		}
+		stats := p.watch(0)
+		n := newNaive(p.a, p.in)
+		for row := range size {
+			p.closeRow(t, n, &stats, row, p.tolerance(n))
+		}
+	}
+}
+
 // TestAttentionStatisticsOfNaN puts a NaN into a row: its statistics are NaN, and no others. There is no sink.
 func TestAttentionStatisticsOfNaN(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{B: 1, H: 1, K: 1, T: 70, S: 70, D: 2, DV: 2,

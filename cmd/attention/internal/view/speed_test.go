@@ -3,9 +3,12 @@ package view_test
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view/look"
@@ -104,29 +107,60 @@ func BenchmarkZoom(b *testing.B) {
 	}
 }
 
-// BenchmarkLookMemory reports what the server keeps of a look, for each token: the same at any length.
+// BenchmarkLookMemory reports, for each token, what the server keeps of a look whose heads have all been seen, and the
+// most that it had while it looked, garbage of up to a tenth included: the same at any length.
 func BenchmarkLookMemory(b *testing.B) {
-	m, err := look.Open(largeGPT(b, 2, 2, 2048))
+	m, err := look.Open(largeGPT(b, 2, 2, 4096))
 	require.NoError(b, err)
-	heap := func() float64 {
-		runtime.GC()
-		runtime.GC()
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return float64(s.HeapAlloc)
-	}
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for b.Loop() {
-		for _, n := range []int{512, 1024, 2048, 4096} {
+		for _, n := range []int{512, 1024, 2048, 4096, 8192} {
 			before := heap()
-			l, err := m.See(b.Context(), look.Request{Text: strings.Repeat("ab", n/2)})
-			require.NoError(b, err)
-			for _, layer := range l.Layers {
-				for head := range layer.Heads {
-					layer.Summary(head)
+			var l *look.Look
+			most := highest(func() {
+				l, err = m.See(b.Context(), look.Request{Text: strings.Repeat("ab", n/2)})
+				require.NoError(b, err)
+				for _, layer := range l.Layers {
+					for head := range layer.Heads {
+						layer.Summary(head)
+						layer.Overview(head, 1024)
+					}
 				}
-			}
-			b.ReportMetric((heap()-before)/float64(n), fmt.Sprintf("bytes/token-%d", n))
+			})
+			b.ReportMetric((heap()-before)/float64(n), fmt.Sprintf("bytes/token-kept-%d", n))
+			b.ReportMetric((most-before)/float64(n), fmt.Sprintf("bytes/token-most-%d", n))
 			runtime.KeepAlive(l)
+		}
+	}
+}
+
+// heap returns the bytes in use.
+func heap() float64 {
+	runtime.GC()
+	runtime.GC() // of pools, too
+	return objects()
+}
+
+// objects returns the bytes of objects, those that nobody holds any more included.
+func objects() float64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return float64(sample[0].Value.Uint64())
+}
+
+// highest returns the most bytes of objects while f runs.
+func highest(f func()) (most float64) {
+	done := make(chan struct{})
+	go func() {
+		f()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return most
+		case <-time.After(time.Millisecond):
+			most = max(most, objects())
 		}
 	}
 }
