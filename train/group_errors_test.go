@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/train"
@@ -235,4 +236,39 @@ func TestGroupRefuses(t *testing.T) {
 	require.EqualError(t, train.Agree(nil, errors.New("alone")), "alone")
 	require.NoError(t, train.Same(nil, train.Fact{Name: "text", Value: "a"}))
 	require.ErrorContains(t, train.Same(&parallel.Local{}), "got rank 0 of 0 processes")
+}
+
+// The first fact that differs is told with its values, others by their names.
+func TestGroupSame(t *testing.T) {
+	rank0 := []train.Fact{{Name: "model", Value: "a"}, {Name: "rate", Value: "1"}, {Name: "text", Value: "\"\n"}}
+	for _, row := range []struct {
+		facts []train.Fact // of rank 1
+		want  string
+	}{
+		{facts: rank0},
+		{facts: []train.Fact{rank0[2], rank0[0], rank0[1]}},
+		{facts: []train.Fact{{Name: "model", Value: "b"}, rank0[1], rank0[2]},
+			want: `got another model than rank 0, "b", want its "a"`},
+		{facts: []train.Fact{rank0[0], {Name: "dropout", Value: "0.1"}, rank0[1], rank0[2]},
+			want: `got dropout "0.1", want none, as rank 0 has`},
+		{facts: rank0[1:], want: `got no model, want rank 0's, "a"`},
+		{facts: []train.Fact{{Name: "model", Value: "b"}, rank0[1], {Name: "seed", Value: "1"}},
+			want: `got another model than rank 0, "b", want its "a"; another text, seed too`},
+		{facts: []train.Fact{{Name: "1"}, {Name: "2"}, {Name: "3"}},
+			want: `got no model, want rank 0's, "a"; another rate, text, 1 and 2 more too`},
+		{facts: []train.Fact{rank0[0], rank0[1], {Name: "text", Value: strings.Repeat("x", 101)}},
+			want: `got another text than rank 0, "` + strings.Repeat("x", 50) + `… with SHA-256 c675a2e6", want its "\"\n"`},
+	} {
+		group, err := parallel.NewLocal(2)
+		require.NoError(t, err)
+		errs := make(chan error)
+		go func() { errs <- train.Same(group[1], row.facts...) }()
+		for _, err := range []error{train.Same(group[0], rank0...), <-errs} {
+			if row.want == "" {
+				require.NoError(t, err)
+				continue
+			}
+			require.EqualError(t, err, "train: group: rank 1: "+row.want)
+		}
+	}
 }

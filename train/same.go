@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"attention/internal/kernel"
@@ -17,8 +18,8 @@ import (
 type Fact struct{ Name, Value string }
 
 // Same returns an error, in all processes of a group, which call it together, if one has
-// another value of a fact than rank 0. It names the first such rank and fact. The processes
-// have facts of the same names in the same order.
+// another value of a fact than rank 0, or a fact that rank 0 has not, or lacks one. It names
+// the first such rank, with the first such fact and its values, and the names of others.
 func Same(g Group, facts ...Fact) error {
 	t, err := newTeam(g)
 	if err != nil {
@@ -31,29 +32,72 @@ func (t *team) same(facts []Fact) error {
 	if t.Size() == 1 {
 		return nil
 	}
-	var all strings.Builder
-	for _, f := range facts { // two lines each
-		fmt.Fprintf(&all, "%q\n%q\n", f.Name, shortened(f.Value))
+	mine := slices.Clone(facts)
+	for i := range mine {
+		mine[i].Value = shortened(mine[i].Value)
 	}
-	texts, err := t.gatherTexts(all.String())
+	text, err := json.Marshal(mine)
+	if err := t.agree(err); err != nil {
+		return err
+	}
+	texts, err := t.gatherTexts(string(text))
 	if err != nil {
 		return err
 	}
-	want := strings.Split(texts[0], "\n")
+	all := make([][]Fact, len(texts))
 	for rank, text := range texts {
-		got := strings.Split(text, "\n")
-		for i, line := range got {
-			if i >= len(want) || line == want[i] {
-				continue
-			}
-			return fmt.Errorf("train: group: rank %d: got another %s than rank 0, %s, want its %s",
-				rank, unquoted(want[i-i%2]), line, want[i])
+		if err := json.Unmarshal([]byte(text), &all[rank]); err != nil {
+			return fmt.Errorf("train: group: rank %d: facts: %w", rank, err)
 		}
-		if len(got) != len(want) {
-			return fmt.Errorf("train: group: rank %d: got %d facts, want rank 0's %d", rank, len(got)/2, len(want)/2)
+	}
+	for rank, got := range all {
+		if err := compareFacts(got, all[0]); err != nil {
+			return fmt.Errorf("train: group: rank %d: %w", rank, err)
 		}
 	}
 	return nil
+}
+
+// compareFacts tells the first fact that is another than wanted, and names more.
+func compareFacts(got, want []Fact) error {
+	var first error
+	var more []string
+	differs := func(name, format string, values ...any) {
+		if first == nil {
+			first = fmt.Errorf(format, values...)
+		} else {
+			more = append(more, name)
+		}
+	}
+	for _, w := range want {
+		switch value, ok := valueOf(got, w.Name); {
+		case !ok:
+			differs(w.Name, "got no %s, want rank 0's, %q", w.Name, w.Value)
+		case value != w.Value:
+			differs(w.Name, "got another %s than rank 0, %q, want its %q", w.Name, value, w.Value)
+		}
+	}
+	for _, g := range got {
+		if _, ok := valueOf(want, g.Name); !ok {
+			differs(g.Name, "got %s %q, want none, as rank 0 has", g.Name, g.Value)
+		}
+	}
+	const most = 3
+	switch {
+	case len(more) > most:
+		return fmt.Errorf("%w; another %s and %d more too", first, strings.Join(more[:most], ", "), len(more)-most)
+	case len(more) > 0:
+		return fmt.Errorf("%w; another %s too", first, strings.Join(more, ", "))
+	}
+	return first
+}
+
+func valueOf(facts []Fact, name string) (value string, ok bool) {
+	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return facts[i].Value, true
 }
 
 // shortened returns a long value's beginning and the checksum of all of it.
@@ -65,8 +109,6 @@ func shortened(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return value[:most/2] + "… with SHA-256 " + hex.EncodeToString(sum[:4])
 }
-
-func unquoted(text string) string { return strings.Trim(text, `"`) }
 
 // facts are those that the bits of the steps to come depend on.
 func (l *Loop) facts(source Resumable) ([]Fact, error) {

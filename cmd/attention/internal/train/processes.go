@@ -147,7 +147,10 @@ func (r *training) checkAlike() error {
 	for _, path := range slices.Sorted(maps.Keys(about)) {
 		facts = append(facts, train.Fact{Name: path, Value: about[path]})
 	}
-	return train.Same(r.processes.group(), append(facts, train.Fact{Name: "config", Value: string(settings)})...)
+	if err := train.Same(r.processes.group(), facts...); err != nil {
+		return err
+	}
+	return train.Same(r.processes.group(), train.Fact{Name: "config", Value: string(settings)}) // of what changes no bit
 }
 
 // programSum returns the checksum of the program's file.
