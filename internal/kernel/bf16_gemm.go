@@ -31,23 +31,6 @@ func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha flo
 	g.giveBack()
 }
 
-// multiplyPairs is multiply of operands rounded to bfloat16.
-func multiplyPairs(transA Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
-	beta float32, c []float32, ldc int) {
-	g := pairProduct{
-		batch: 1, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, ldc: ldc, across: 1,
-		a: pairMatrix{from: view(transA, a, lda), count: 1}, b: pairMatrix{from: view(NoTrans, b, ldb), count: 1},
-	}
-	g.layOut()
-	g.borrow()
-	packPairsA{g}.do(0, g.chunks)
-	if !g.once {
-		packPairsB{g}.do(0, g.panels)
-	}
-	g.do(0, g.down)
-	g.giveBack()
-}
-
 const (
 	leastPairs = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
 	packedAs   = 16      // multiply-adds that take as long as copying an element
