@@ -62,6 +62,7 @@ func newCommand(works []work) *cobra.Command {
 	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
 	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
+	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
@@ -92,7 +93,7 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 		works = []work{w}
 	}
 	for i := range works {
-		works[i].Dtype = w.Dtype
+		works[i].Dtype, works[i].Precision = w.Dtype, w.Precision
 		if err := works[i].validate(); err != nil {
 			return err
 		}

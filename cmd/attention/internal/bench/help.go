@@ -23,11 +23,17 @@ width 768 and 12 heads, forward and backward and forward alone; a tiny layer; a
 training step of a small GPT; and lengths from 256 to 8192. Each is then done
 by a process of its own.
 
+--precision bf16 rounds the operands of all products to bfloat16, also of the
+list; the rest stays float32. It is for all modes but variants, and refused
+where it is not at least 1.5 times as fast as float32, unless the environment
+has ATTENTION_BF16=emulated.
+
 COLUMNS, and the fields of --json:
 
-  WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode
+  WORK      name: B batch, T tokens, E width, H heads, L blocks, bf16, the mode
             batch, tokens, width, heads, kv_heads, layers, vocab, causal, mode,
-            dtype, runs; threads that compute at once, in the head of the column
+            dtype, precision, runs; threads that compute at once, in the head of
+            the column
   SECONDS   seconds: of a run, the median
   LEAST     seconds_min: the fastest run
   GFLOP     flop: floating-point operations that a run cannot do without:
@@ -45,11 +51,12 @@ COLUMNS, and the fields of --json:
             pass. What is computed a second time or thrown away does not count.
   GFLOP/S   flop_per_second: flop / seconds
   PEAK      peak_flop_per_second: what as many cores do at best in multiply-adds
-            that touch no memory, measured in the same process after the runs;
-            the column is the ratio. cores is how many, kernels their
-            instruction set, passed_over a list of faster kernels, each with
-            its name and why it is not used, and bf16, why --precision bf16 of
-            other commands is not; all on the first line
+            that touch no memory, measured in the same process after the runs,
+            of bf16 if the work is; the column is the ratio. A processor without
+            instructions for bf16 has no peak of it: -, and 0. cores is how
+            many, kernels their instruction set, passed_over a list of faster
+            kernels, each with its name and why it is not used, and bf16 how
+            fast that is where --precision may ask for it; all on the first line
   MIB       peak_rss_bytes: the most memory the process had in use, all that
             belongs to it included; 0 where the system does not tell`
 
@@ -57,4 +64,5 @@ const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
   attention bench --mode variants --batch 1
   attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
+  attention bench --tokens 256 --precision bf16
   attention bench --tokens 4096 --batch 1 --mode forward --threads 1 --json`
