@@ -42,8 +42,7 @@ func newCommand(works []work) *cobra.Command {
 				return fmt.Errorf("bench: %w", err)
 			}
 			w.Causal = !full
-			one := slices.ContainsFunc(sizeFlags, cmd.Flags().Changed)
-			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
+			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, cmd.Flags().Changed, works); err != nil {
 				return term.Stopped(cmd.Context(), "bench", fmt.Errorf("bench: %w", err))
 			}
 			return nil
@@ -86,9 +85,10 @@ func (o options) validate() error {
 	return nil
 }
 
-// runWorks times work w in this process if one is set, otherwise each of works in its own
-// process.
-func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, works []work) error {
+// runWorks times work w in this process if a flag is given that chooses it, otherwise each of
+// works in its own process.
+func runWorks(ctx context.Context, out io.Writer, o options, w work, given func(string) bool, works []work) error {
+	one := slices.ContainsFunc(sizeFlags, given)
 	if one {
 		works = []work{w}
 	}
@@ -97,6 +97,9 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, w
 		if err := works[i].validate(); err != nil {
 			return err
 		}
+	}
+	if err := w.heeds(given); err != nil {
+		return err
 	}
 	p := printer{out: out, json: o.json}
 	if one && w.Mode == variants {

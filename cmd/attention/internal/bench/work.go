@@ -79,8 +79,11 @@ func (w work) flags() []string {
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	return append(f, "--kv-heads", strconv.Itoa(w.KVHeads), "--layers", strconv.Itoa(w.Layers),
-		"--vocab", strconv.Itoa(w.Vocab))
+	f = append(f, "--kv-heads", strconv.Itoa(w.KVHeads))
+	if w.Mode == gptStep {
+		f = append(f, "--layers", strconv.Itoa(w.Layers), "--vocab", strconv.Itoa(w.Vocab))
+	}
+	return f
 }
 
 type size struct {
@@ -159,6 +162,16 @@ func (w work) validate() error {
 	if w.Tokens > maxElements/w.Width || w.Batch > maxElements/w.Width/w.Tokens {
 		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements",
 			w.Batch, w.Tokens, w.Width, maxElements)
+	}
+	return nil
+}
+
+// heeds returns an error for a flag that is given and of which the mode makes nothing.
+func (w work) heeds(given func(flag string) bool) error {
+	for _, flag := range []string{"layers", "vocab"} {
+		if given(flag) && w.Mode != gptStep {
+			return fmt.Errorf("--%s: got it with --mode %s, want it with --mode %s only", flag, w.Mode, gptStep)
+		}
 	}
 	return nil
 }
