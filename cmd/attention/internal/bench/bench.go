@@ -62,7 +62,7 @@ func newCommand(works []work) *cobra.Command {
 	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
-	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
+	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, from 5 to 1000)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
 	return cmd

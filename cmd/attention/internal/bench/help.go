@@ -2,8 +2,8 @@ package bench
 
 const help = `bench times layers.Attention on normal random numbers: causal, no bias in the
 projections of queries, keys and values, one in the output's, no dropout. The
-graph is built and its memory planned once; then it runs once to warm up and N
-times against the clock.
+graph is built and its memory planned once; then it runs once to warm up and
+--runs times against the clock.
 
   forward            computes the output (B, T, E)
   forward-backward   computes the output and the gradients of all weights and
@@ -17,11 +17,11 @@ times against the clock.
                      where a variant gives them, and with all gradients; a
                      table and a bar chart, fields of their own in --json
 
-With a flag for a size or the mode it times that one work. With none it times a
-list of works one after the other: two sequences of GPT-2 small's 1024 tokens,
-width 768 and 12 heads, forward and backward and forward alone; a tiny layer; a
-training step of a small GPT; and lengths from 256 to 8192. Each is then done
-by a process of its own.
+With a flag for a size, the mask or the mode it times that one work. With none
+it times a list of works one after the other: two sequences of GPT-2 small's
+1024 tokens, width 768 and 12 heads, forward and backward and forward alone; a
+tiny layer; a training step of a small GPT; and one sequence of each length
+from 256 to 8192. Each is then done by a process of its own.
 
 --precision bf16 rounds the operands of all products to bfloat16, also of the
 list; the rest stays float32. It is for all modes but variants, and refused
@@ -30,16 +30,18 @@ has ATTENTION_BF16=emulated.
 
 COLUMNS, and the fields of --json:
 
-  WORK      name: B batch, T tokens, E width, H heads, L blocks, bf16, the mode
-            batch, tokens, width, heads, kv_heads, layers, vocab, causal, mode,
-            dtype, precision, runs; threads that compute at once, in the head of
-            the column
+  WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode; K key
+            heads, V vocabulary, no-causal, float64 and bf16 if asked for
+            batch, tokens, width, heads, kv_heads, causal, mode, dtype,
+            precision, runs; layers and vocab of gpt-step; threads that compute
+            at once, in the head of the column
   SECONDS   seconds: of a run, the median
   LEAST     seconds_min: the fastest run
   GFLOP     flop: floating-point operations that a run cannot do without:
             2·m·n·k for each matrix product (m,k)·(k,n), nothing for anything
             else. A causal sequence has T(T+1)/2 pairs of a token and one that
-            it sees. Of D = E/H and N = B·T, forward takes
+            it sees, another T·T. With D = E/H, N = B·T and keys and values for
+            each head, forward takes
               4 · 2·N·E·E             the projections
               2 · 2·D·B·H·T(T+1)/2    scores and context
             and backward adds
@@ -47,6 +49,7 @@ COLUMNS, and the fields of --json:
               1 · 2·N·E·E             gradient of the context
               4 · 2·D·B·H·T(T+1)/2    gradients of weights, values, queries and
                                       keys
+            With K key heads two of the four projections have E·D·K for E·E.
             A step of a GPT counts three times the products of its forward
             pass. What is computed a second time or thrown away does not count.
   GFLOP/S   flop_per_second: flop / seconds
