@@ -80,7 +80,7 @@ func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (wild bool) 
 		pairElements(n, x.width, singles(x.data), x.row, singles(across.data), across.row)
 	}
 	if along.data != nil {
-		pairUp(x.width, n, singles(x.data), x.row, singles(along.data), along.row)
+		pairUp(x.width, n, singles(x.data), x.row, singles(along.data), along.row, pairWidth)
 		wild = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
 	}
 	return wild

@@ -128,7 +128,7 @@ func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
 	if g.weights.row == 1 {
 		ld := wholePanels(g.outs)
 		pairs := room(&g.memory.pairs, k*ld)
-		pairUp(g.outs, g.ins, weights, g.weights.col, singles(pairs), ld)
+		pairUp(g.outs, g.ins, weights, g.weights.col, singles(pairs), ld, pairWidth)
 		multiplyPairs(g.outs, in.width, k, g.alpha, pairs, 1, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
 		return
 	}
@@ -163,7 +163,7 @@ func (g *seenSum[F]) apart(in rowsOf[F], bad []int, sees func(out, in int) bool)
 	if g.times == BFloat16 {
 		ld := wholePanels(rest.width)
 		along := rowsOf[F]{make([]F, (g.ins+1)/2*ld), ld, rest.width}
-		pairUp(rest.width, g.ins, singles(rest.data), rest.row, singles(along.data), ld)
+		pairUp(rest.width, g.ins, singles(rest.data), rest.row, singles(along.data), ld, pairWidth)
 		rest = along
 	}
 	g.multiply(rest)

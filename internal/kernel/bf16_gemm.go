@@ -34,6 +34,7 @@ func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha flo
 const (
 	leastPairs = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
 	packedAs   = 16      // multiply-adds that take as long as copying an element
+	panelsOnce = 4       // of B that are copied together: more of a row lies together than of a panel's part of it
 )
 
 // distinct returns how many matrices of a batch differ.
@@ -111,7 +112,7 @@ func (g pairProduct) do(lo, hi int) {
 	blocks := kBlocks(g.pairs)
 	var room, rows *[]float32
 	if g.once {
-		room, rows = borrow[float32](blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
+		room, rows = borrow[float32](panelsOnce*blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
 	}
 	aRow, aCol := g.a.ld, 1
 	if g.a.columns {
@@ -132,8 +133,12 @@ func (g pairProduct) do(lo, hi int) {
 				j, n := p*pairWidth, min(pairWidth, g.n-p*pairWidth)
 				var b []float32
 				if g.once {
-					b = *room
-					g.packPanel(which, j, n, q0, q1, b, *rows)
+					which := (p - p0) % panelsOnce
+					panel := (q1 - q0) * pairWidth
+					if which == 0 {
+						g.packPanels(task/(g.down*g.across), p, min(p+panelsOnce, p1), q0, q1, *room, panel, *rows)
+					}
+					b = (*room)[which*panel:]
 				} else {
 					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
 				}
