@@ -9,8 +9,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	r.look(w.attentionTiles, w.b, t0, rows)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
-	t1 = min(t1, t2)                        // also when no query sees any of the keys
-	if r.Precision == BFloat16 && t1 < t2 { // rows of pairs
+	t1 = min(t1, t2) // also when no query sees any of the keys
+	if r.Precision == BFloat16 && t1 < t2 {
+		// Rows come in pairs.
 		from, to := t1&^1, min((t2+1)&^1, rows)
 		all = all && from == t1 && to == t2
 		t1, t2 = from, to

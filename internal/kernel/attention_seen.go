@@ -94,9 +94,7 @@ func (g *seenSum[F]) compute(hidden bool, sees func(out, in int) bool) {
 		in := g.in.rowsOf
 		if g.times == BFloat16 {
 			in = g.copied(in)
-			for i, v := range singles(in.data) {
-				singles(in.data)[i] = roundBF16(v)
-			}
+			roundElements(singles(in.data), singles(in.data))
 		}
 		if bad := g.memory.notFinite(&in, g.ins); len(bad) > 0 {
 			g.apart(in, bad, sees)

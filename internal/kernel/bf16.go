@@ -24,6 +24,13 @@ func roundBF16(v float32) float32 {
 	return math.Float32frombits(bits &^ lost)
 }
 
+func roundElementsGo(x, y []float32) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = roundBF16(v)
+	}
+}
+
 // singles returns a slice of float32 as such.
 func singles[F Float](x []F) []float32 {
 	if sizeOf[F]() != 4 {

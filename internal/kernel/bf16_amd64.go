@@ -58,5 +58,15 @@ func pairElements(rows, n int, x []float32, xRow int, pairs []float32, pairsRow 
 	spairElementsBF16(rows, n, single(x), xRow, single(pairs), pairsRow)
 }
 
+// roundElements writes the numbers of x, rounded, to y.
+func roundElements(x, y []float32) {
+	if !nativeBF16() || len(x) == 0 {
+		roundElementsGo(x, y)
+		return
+	}
+	reaches("roundElements: y", len(y), len(x))
+	sroundElementsBF16(len(x), single(x), single(y))
+}
+
 // pairLoop does two tiles' worth of independent products of pairs n times over.
 func pairLoop(n int) { spairLoopBF16(n) }

@@ -39,3 +39,15 @@ func TestAttentionBF16Overflow(t *testing.T) {
 		}
 	}
 }
+
+// TestAttentionBF16OneKey: a query that sees one key has the weight 1, whatever its score. The gradient of that is what
+// rounding leaves of sums of float32, and not of bfloat16.
+func TestAttentionBF16OneKey(t *testing.T) {
+	p := newAttentionProblem[float32](Attention{B: 3, H: 2, K: 2, T: 1, S: 1, D: 64, DV: 64, Precision: BFloat16}, false)
+	p.run()
+	for i, v := range p.grad.Q {
+		if math.Abs(float64(v)) > 1e-5 {
+			t.Fatalf("element %d of the gradient of q: got %g, want 0", i, v)
+		}
+	}
+}

@@ -20,6 +20,11 @@ func spairRowsBF16(rows int, n int, x *float32, y *float32, xRow int, pairs *flo
 //go:noescape
 func spairElementsBF16(rows int, n int, x *float32, xRow int, pairs *float32, pairsRow int)
 
+// sroundElementsBF16 is roundElements of float32 with BF16.
+//
+//go:noescape
+func sroundElementsBF16(n int, x *float32, y *float32)
+
 // spairLoopBF16 is pairLoop of float32 with BF16.
 //
 //go:noescape

@@ -20,4 +20,6 @@ func pairElements(rows, n int, x []float32, xRow int, pairs []float32, pairsRow 
 	pairElementsGo(rows, n, x, xRow, pairs, pairsRow)
 }
 
+func roundElements(x, y []float32) { roundElementsGo(x, y) }
+
 func pairLoop(n int) {}

@@ -126,6 +126,10 @@ func TestPairsAreRounded(t *testing.T) {
 		pairElements(rows, n, x, row, got, to)
 		pairElementsGo(rows, n, x, row, want, to)
 		check("rows", n, got, want)
+		got, want = make([]float32, n+1), make([]float32, n+1)
+		roundElements(x[:n], got)
+		roundElementsGo(x[:n], want)
+		check("rounded row", n, got, want)
 		const panel = pairWidth + 5
 		to = (n+pairWidth-1)/pairWidth*panel + 1
 		got, want = make([]float32, rows*to), make([]float32, rows*to)

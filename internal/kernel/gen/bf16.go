@@ -30,6 +30,12 @@ var bf16Kernels = []kernel{
 		write:  (*generator).pairElements,
 	},
 	{
+		name:   "roundElements",
+		params: "n size; x, y [n]F",
+		only:   "float32",
+		write:  (*generator).roundElements,
+	},
+	{
 		name:   "pairLoop",
 		params: "n size",
 		only:   "float32",
@@ -188,4 +194,26 @@ func (g *generator) pairElements() {
 	g.ADDQ(p["pairsRow"], p["pairs"])
 	g.DECQ(p["rows"])
 	g.JNE(operand.LabelRef(row))
+}
+
+// roundElements writes the numbers of x, rounded, to y.
+func (g *generator) roundElements() {
+	p := g.load("x", "y")
+	n, k := g.GP64(), columnMask(0)
+	g.loadInto(n, "n")
+	loop := g.label("vector")
+	g.Label(loop)
+	left := g.GP64()
+	g.MOVQ(n, left)
+	g.makeMask(left, k)
+	x := g.vectors[0]
+	g.read(operand.Mem{Base: p["x"]}, k, x)
+	g.toBF16(x, x, x)
+	g.VPMOVZXWD(x.AsY(), x)
+	g.VPSLLD(operand.U8(16), x, x)
+	g.write(x, k, operand.Mem{Base: p["y"]})
+	g.ADDQ(operand.U32(g.width), p["x"])
+	g.ADDQ(operand.U32(g.width), p["y"])
+	g.SUBQ(operand.U32(g.lanes()), n)
+	g.JGT(operand.LabelRef(loop))
 }
