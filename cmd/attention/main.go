@@ -37,7 +37,7 @@ func newRoot() *cobra.Command {
 		Long: "attention shows, checks, trains and applies attention layers that are Gorgonia\n" +
 			"expression graphs.",
 		Version:           program.Version(),
-		PersistentPreRunE: func(*cobra.Command, []string) error { return program.CheckKernels() },
+		PersistentPreRunE: check,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 	}
@@ -47,4 +47,19 @@ func newRoot() *cobra.Command {
 	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
 		generate.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
 	return root
+}
+
+// check returns an error before a command runs: for kernels that are not there, and for an unknown command that
+// attention help, which is Cobra's, is asked for.
+func check(cmd *cobra.Command, args []string) error {
+	if cmd.Name() == "help" {
+		asked, rest, err := cmd.Root().Find(args)
+		if err == nil {
+			err = cobra.NoArgs(asked, rest)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return program.CheckKernels()
 }

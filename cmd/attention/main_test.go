@@ -26,6 +26,16 @@ import (
 func TestUnknownCommandIsAnError(t *testing.T) {
 	_, _, err := attention(t, "trian")
 	require.ErrorContains(t, err, `unknown command "trian"`)
+	text, notes, help := attention(t, "help", "trian")
+	require.EqualError(t, help, err.Error())
+	require.Empty(t, text+notes)
+	_, _, err = attention(t, "help", "bench", "forward")
+	require.EqualError(t, err, `unknown command "forward" for "attention bench"`)
+	for _, args := range [][]string{{"help"}, {"help", "train"}, {"help", "help"}} {
+		text, _, err = attention(t, args...)
+		require.NoError(t, err)
+		require.NotEmpty(t, text)
+	}
 }
 
 func TestVersion(t *testing.T) {

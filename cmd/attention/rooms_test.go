@@ -54,7 +54,7 @@ var rooms = map[string]string{
 
 	"cmd/attention/internal/term":    "",
 	"cmd/attention/internal/program": `internal/kernel`,
-	"cmd/attention/internal/flags":   `cmd/attention/internal/program`,
+	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
@@ -76,7 +76,7 @@ var rooms = map[string]string{
 		layers layers/chapter graph graph/mask`,
 	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph graph/machine`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/flags cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program

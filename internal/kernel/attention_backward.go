@@ -29,7 +29,6 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
 	}
 	checkAdded(a, &grad, " gradient")
-	in, dout, copies := operandsIn(a.Precision, in, dout)
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -41,7 +40,6 @@ func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, i
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.end()
 	pool.Put(r)
-	copies.giveBack()
 }
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
@@ -96,16 +94,16 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v        []F       // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
-	p, dp       []F       // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F       // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	lse         []F       // of each query
-	first, last []F       // of each query: the columns of the tile that it sees
-	dk, dv      []F       // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group    int       // batch and key/value head
-	s0, keys    int       // the block
-	keyRows     rowsOf[F] // its keys
-	copied      []F       // (keyBlock,D): a copy of them, if that pays
+	k, v        []F            // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp       []F            // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope       []F            // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	lse         []F            // of each query
+	first, last []F            // of each query: the columns of the tile that it sees
+	dk, dv      []F            // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group    int            // batch and key/value head
+	s0, keys    int            // the block
+	keyRows     operandRows[F] // its keys
+	copied      []F            // a copy of them, if that pays
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
@@ -117,7 +115,7 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 	}
 	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
 		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock, queryBlock,
-		keyBlock*r.D, keyBlock*r.DV, keyBlock*r.D)
+		keyBlock*r.D, keyBlock*r.DV, max(keyBlock*r.D, pairedLength(keyBlock, r.D, forms{along: true})))
 	done := false
 	defer func() {
 		if !done {
@@ -169,15 +167,17 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 	w.keys = min(keyBlock, r.S-w.s0)
 	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
 	if r.D > 0 {
-		w.keyRows = rowsOf[F]{r.in.K[kAt:], r.KeyAt.Row, r.D}
-		if r.copies(&r.KeyAt, r.S, r.D) {
-			copyRows(w.copied, r.D, r.in.K[kAt:], r.KeyAt.Row, w.keys, r.D)
-			w.keyRows = rowsOf[F]{w.copied, r.D, r.D}
+		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
+		if r.Precision == BFloat16 {
+			w.keyRows = w.paired(w.keyRows.rowsOf, w.keys, w.copied, forms{along: true})
+		} else if r.copies(&r.KeyAt, r.S, r.D) {
+			copyRows(w.copied, r.D, w.keyRows.data, w.keyRows.row, w.keys, r.D)
+			w.keyRows = asTheyAre(rowsOf[F]{w.copied, r.D, r.D})
 		}
-		transposePanel(chosenPath, r.D, w.keys, w.keyRows.data, w.keyRows.row, w.k, keyBlock)
+		r.columns(w.attentionTiles, w.keys, w.keyRows.rowsOf, w.k, keyBlock)
 	}
 	if r.DV > 0 {
-		transposePanel(chosenPath, r.DV, w.keys, r.in.V[vAt:], r.ValueAt.Row, w.v, keyBlock)
+		r.columns(w.attentionTiles, w.keys, r.valueRows(b, group).from(w.s0), w.v, keyBlock)
 	}
 	clear(w.dk[:w.keys*r.D])
 	clear(w.dv[:w.keys*r.DV])

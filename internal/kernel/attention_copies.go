@@ -9,12 +9,14 @@ const (
 	copiesMost = 1 << 19 // elements of a head at most, for the memory of a worker is bounded
 )
 
-// headCopy holds rows of one head, side by side: those of the blocks of keyBlock rows that were asked for.
+// headCopy holds rows of one head, side by side, or their pairs: those of the blocks of keyBlock rows that were asked
+// for.
 type headCopy[F Float] struct {
-	run     uint64 // the call whose rows they are
-	b, head int
-	data    []F
-	have    []bool // of each block
+	run        uint64 // the call whose rows they are
+	b, head    int
+	all        operandRows[F] // of all rows of the head
+	memory     []F
+	have, wild []bool // of each block: whether it is there, and what operand says of it
 }
 
 // attentionCount numbers the calls, so that a worker's copies are not taken for those of another.
@@ -25,25 +27,82 @@ func (r *attentionRun[F]) copies(at *HeadLayout, rows, width int) bool {
 	return r.T >= copiesFrom && at.Row > width && width >= vector && rows <= copiesMost/width
 }
 
-// rows returns n rows of a head, from the given one on, of the head's total. They are copies if that pays.
-func (r *attentionRun[F]) rows(c *headCopy[F], in []F, at *HeadLayout, b, head, first, n, total, width int) rowsOf[F] {
-	if !r.copies(at, total, width) {
-		return rowsOf[F]{in[at.at(b, head, first):], at.Row, width}
+// headRows is the rows of a head in memory.
+type headRows[F Float] struct {
+	data        []F
+	at          *HeadLayout
+	b, head     int
+	rows, width int
+}
+
+func (x *headRows[F]) from(i int) rowsOf[F] {
+	return rowsOf[F]{x.data[x.at.at(x.b, x.head, i):], x.at.Row, x.width}
+}
+
+func (r *attentionRun[F]) queryRows(b, head int) *headRows[F] {
+	return &headRows[F]{r.in.Q, &r.QueryAt, b, head, r.T, r.D}
+}
+
+func (r *attentionRun[F]) keyRows(b, head int) *headRows[F] {
+	return &headRows[F]{r.in.K, &r.KeyAt, b, head, r.S, r.D}
+}
+
+func (r *attentionRun[F]) valueRows(b, head int) *headRows[F] {
+	return &headRows[F]{r.in.V, &r.ValueAt, b, head, r.S, r.DV}
+}
+
+func (r *attentionRun[F]) outputRows(b, head int) *headRows[F] {
+	return &headRows[F]{r.dout, &r.OutputAt, b, head, r.T, r.DV}
+}
+
+// operand returns n rows of a head, from the given one on, in the forms that products read. They are copies in bfloat16
+// and where that pays.
+func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headRows[F], first, n int,
+	f forms) operandRows[F] {
+	rows, full := x.from(first), r.Precision == Full
+	switch {
+	case full && !r.copies(x.at, x.rows, x.width):
+		return asTheyAre(rows)
+	case !full && x.rows > copiesMost/max(x.width, 1): // only those asked for
+		c.run = 0
+		return w.paired(rows, n, room(&c.memory, pairedLength(n, x.width, f)), f)
 	}
-	if c.run != r.number || c.b != b || c.head != head {
-		c.run, c.b, c.head = r.number, b, head
-		c.have = resize(c.have, (total+keyBlock-1)/keyBlock)
-		clear(c.have)
-		c.data = resize(c.data, total*width)
+	if c.run != r.number || c.b != x.b || c.head != x.head {
+		c.run, c.b, c.head = r.number, x.b, x.head
+		c.begin(x, full, f)
 	}
+	y := c.all.from(first)
 	for i := first / keyBlock; i*keyBlock < first+n; i++ {
-		if !c.have[i] {
+		if from := i * keyBlock; !c.have[i] {
 			c.have[i] = true
-			from := i * keyBlock
-			copyRows(c.data[from*width:], width, in[at.at(b, head, from):], at.Row, min(keyBlock, total-from), width)
+			in, part, count := x.from(from), c.all.from(from), min(keyBlock, x.rows-from)
+			if full {
+				copyRows(part.data, part.row, in.data, in.row, count, x.width)
+			} else {
+				c.wild[i] = w.pair(count, in, part.across, part.along)
+			}
 		}
+		y.wild = y.wild || c.wild[i]
 	}
-	return rowsOf[F]{c.data[first*width:], width, width}
+	if !full {
+		y.rowsOf = rows
+	}
+	return y
+}
+
+// begin makes room for the rows of a head.
+func (c *headCopy[F]) begin(x *headRows[F], full bool, f forms) {
+	blocks := (x.rows + keyBlock - 1) / keyBlock
+	c.have, c.wild = resize(c.have, blocks), resize(c.wild, blocks)
+	clear(c.have)
+	clear(c.wild)
+	if full {
+		c.memory = resize(c.memory, x.rows*x.width)
+		c.all = asTheyAre(rowsOf[F]{c.memory, x.width, x.width})
+		return
+	}
+	c.memory = resize(c.memory, pairedLength(x.rows, x.width, f))
+	c.all = pairedRoom(c.memory, x.rows, x.width, f)
 }
 
 // copyRows copies rows; src's and dst's begin the given distances apart.

@@ -18,7 +18,6 @@ func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
 
 // attend is AttentionForward, with statistics unless they are nil.
 func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV[F]) {
-	in, _, copies := operandsIn(a.Precision, in, nil)
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
@@ -29,7 +28,6 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 	Parallel(n, r.grain(n, 2), r.forward)
 	r.end()
 	pool.Put(r)
-	copies.giveBack()
 }
 
 // forwardTiles is the memory for a block of queries.
@@ -91,7 +89,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	clear(w.out[:rows*r.DV])
 	r.look(&w.attentionTiles, b, t0, rows)
 	if s.lo < s.hi && r.D > 0 {
-		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
+		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
 	}
 	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
 		r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
@@ -159,8 +157,8 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
 		}
 	}
-	k := r.rows(&w.copies[0], r.in.K, &r.KeyAt, b, group, s0, keys, r.S, r.D)
-	r.product(&x, k.data, k.row, w.q[from:], queryBlock, nil)
+	k := r.operand(&w.attentionTiles, &w.copies[0], r.keyRows(b, group), s0, keys, forms{across: true})
+	r.product(&x, k.across, w.q[from:], queryBlock, nil)
 	r.hide(w, &x)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	if r.watched {
@@ -174,7 +172,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
 	}
 	r.drop(&x)
-	v := r.rows(&w.copies[1], r.in.V, &r.ValueAt, b, group, s0, keys, r.S, r.DV)
+	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, group), s0, keys, forms{along: true})
 	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
 }
 

@@ -105,8 +105,9 @@ func TestAttentionNaN(t *testing.T) {
 			for _, which := range []string{"q", "k", "v", "bias", "dout"} {
 				for _, bad := range []int{0, 1, 63, 64, 100, 149} {
 					for _, rule := range []string{"visible", "shown"} {
-						testNaN[float32](t, which, bad, rule)
-						testNaN[float64](t, which, bad, rule)
+						testNaN[float32](t, which, bad, rule, Full)
+						testNaN[float32](t, which, bad, rule, BFloat16)
+						testNaN[float64](t, which, bad, rule, Full)
 					}
 				}
 			}
@@ -116,9 +117,9 @@ func TestAttentionNaN(t *testing.T) {
 
 // testNaN puts a NaN into row bad of an argument, or into the bias of key bad for query bad. A query sees the 41 keys
 // up to its own, but of these not its own if that is a multiple of 50.
-func testNaN[F Float](t *testing.T, which string, bad int, rule string) {
+func testNaN[F Float](t *testing.T, which string, bad int, rule string, precision Precision) {
 	const n = 150
-	a := Attention{B: 1, H: 1, K: 1, T: n, S: n, D: 3, DV: 2, Softcap: 30}
+	a := Attention{B: 1, H: 1, K: 1, T: n, S: n, D: 3, DV: 2, Softcap: 30, Precision: precision}
 	sees := func(t, s int) bool { return t-40 <= s && s <= t && (s < t || t%50 > 0) }
 	a.Visible = func(_, t int) (int, int) {
 		if t%50 == 0 {
@@ -171,7 +172,7 @@ func testNaN[F Float](t *testing.T, which string, bad int, rule string) {
 	}
 	check := func(name string, got F, want bool, row int) {
 		if want != (got != got) { // assert.Equal would take a minute for all
-			t.Errorf("%s of row %d, with NaN in %s of row %d, by %s: got %v", name, row, which, bad, rule, got)
+			t.Errorf("%s of row %d, with NaN in %s of row %d, by %s, %v: got %v", name, row, which, bad, rule, precision, got)
 		}
 	}
 	for i := range n {

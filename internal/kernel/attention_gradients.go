@@ -10,6 +10,12 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	r.look(w.attentionTiles, w.b, t0, rows)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
+	if r.Precision == BFloat16 && t1 < t2 {
+		// Rows come in pairs.
+		from, to := t1&^1, min((t2+1)&^1, rows)
+		all = all && from == t1 && to == t2
+		t1, t2 = from, to
+	}
 	var x scores[F]
 	if t1 < t2 {
 		x = scores[F]{
@@ -17,8 +23,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 			queryStep: keyBlock, keyStep: 1, hidden: !all,
 		}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
-			q := r.rows(&w.copies[0], r.in.Q, &r.QueryAt, x.b, x.h, x.t0, x.queries, r.T, r.D)
-			dout := r.rows(&w.copies[1], r.dout, &r.OutputAt, x.b, x.h, x.t0, x.queries, r.T, r.DV)
+			both := forms{across: true, along: true}
+			q := r.operand(w.attentionTiles, &w.copies[0], r.queryRows(x.b, x.h), x.t0, x.queries, both)
+			dout := r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
 			r.weights(w, &x, q, dout, s1)
 			r.addKeys(w, &x, q, dout, s1)
 		} else {
@@ -41,9 +48,8 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	}
 	if t1 < t2 {
 		x.data = w.dp
-		k := rowsOf[F]{w.keyRows.data[s1*w.keyRows.row:], w.keyRows.row, r.D}
 		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
-		r.sumKeys(w.attentionTiles, &x, F(r.Scale), k, beta, dq)
+		r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), beta, dq)
 	}
 	if first < last {
 		turn.Add(1)
@@ -51,9 +57,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its scores.
-func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
-	r.product(x, q.data, q.row, w.k[s1:], keyBlock, w.slope)
-	r.multiply(NoTrans, x.queries, x.keys, r.DV, 1, dout.data, dout.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
+	r.product(x, q.across, w.k[s1:], keyBlock, w.slope)
+	r.multiply(x.queries, x.keys, r.DV, 1, dout.across.data, dout.across.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
@@ -93,7 +99,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout row
 }
 
 // addKeys adds what a tile contributes to dk and dv.
-func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
+func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
 	if r.grad.V != nil {
 		r.sumQueries(w.attentionTiles, x, 1, dout, 1, rowsOf[F]{w.dv[s1*r.DV:], r.DV, r.DV})
 	}

@@ -10,11 +10,23 @@ import (
 // fault.
 func TestAttentionStaysInside(t *testing.T) {
 	onPaths(t, testStaysInside[float32], testStaysInside[float64])
+	for _, p := range paths() {
+		t.Run(p.String()+", bf16", func(t *testing.T) {
+			onPath(t, p)
+			staysInside(t, func(t *rapid.T) *attentionProblem[float32] {
+				x := drawProblem[float32](t)
+				inBF16(x)
+				return x
+			})
+		})
+	}
 }
 
-func testStaysInside[F Float](t *testing.T, p path) {
+func testStaysInside[F Float](t *testing.T, _ path) { staysInside(t, drawProblem[F]) }
+
+func staysInside[F Float](t *testing.T, draw func(*rapid.T) *attentionProblem[F]) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x := drawProblem[F](rt)
+		x := draw(rt)
 		if x.a.B*x.a.H*x.a.T*x.a.S > 1<<13 {
 			return // it is about edges
 		}

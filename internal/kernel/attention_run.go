@@ -104,6 +104,9 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 		}
 		s.allLo, s.allHi = max(s.allLo, lo), min(s.allHi, hi)
 	}
+	if r.Precision == BFloat16 { // pairs of keys
+		s.lo, s.hi = s.lo&^1, min((s.hi+1)&^1, r.S)
+	}
 	return s
 }
 
@@ -149,8 +152,10 @@ type attentionTiles[F Float] struct {
 	columns [keyBlock]F    // 0, 1, 2, …
 	copies  [2]headCopy[F] // forward of keys and values, backward of queries and the gradients of the output
 
-	zeros, zeroSums []F         // of rows
-	sums            [keyBlock]F // of rows times zeros
+	pairs []F // of a tile's weights, or of rows that are to be columns
+
+	zeros, ones, columnSums []F
+	sums                    [keyBlock]F // of rows times zeros
 }
 
 var attentionTilePools = pools{
@@ -199,22 +204,6 @@ func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all b
 		all = all && w.lo[t] <= s0 && w.hi[t] >= s1
 	}
 	return t0, t1, all
-}
-
-// multiply is multiply in the precision of the attention.
-func (r *attentionRun[F]) multiply(transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
-	beta F, c []F, ldc int) {
-	multiplyIn(r.Precision, transA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-}
-
-// multiplyIn is multiply in a precision, which for float64 is Full.
-func multiplyIn[F Float](p Precision, transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
-	beta F, c []F, ldc int) {
-	if p == BFloat16 && min(m, n, k) > 0 {
-		multiplyPairs(transA, m, n, k, float32(alpha), singles(a), lda, singles(b), ldb, float32(beta), singles(c), ldc)
-		return
-	}
-	multiply(transA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // multiply computes C ← α·op(A)·B + β·C on the calling goroutine.

@@ -27,20 +27,20 @@ func (x *scores[F]) lines() (count, n, step int) {
 
 // product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the
 // product is added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of the cap.
-func (r *attentionRun[F]) product(x *scores[F], a []F, aRow int, b []F, bRow int, slope []F) {
+func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
 	biased := x.biased(&r.Attention)
 	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
 	if fill {
 		if x.watched != nil {
-			r.multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, 0, x.watched.raw, step)
+			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
 			r.watchProducts(x.watched, x, x.watched.raw)
 		}
 		r.fillBias(x)
 		beta = 1
 	}
-	r.multiply(NoTrans, rows, n, r.D, F(r.Scale), a, aRow, b, bRow, beta, x.data, step)
+	r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, beta, x.data, step)
 	if x.watched != nil && !fill && r.changesProducts() {
 		r.watchProducts(x.watched, x, x.data)
 	}

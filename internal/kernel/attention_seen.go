@@ -5,30 +5,22 @@ import "slices"
 // What a query does not see has the weight 0 in a tile, but 0 times NaN or ∞ is NaN, and a weight may be 0 though its
 // key is seen. So the products of a tile go by what is seen, not by the weights.
 
-// rowsOf is a matrix whose rows of the given width begin row elements apart.
-type rowsOf[F Float] struct {
-	data       []F
-	row, width int
-}
-
-func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
-
 // sumKeys computes out ← α·W·in + β·out for the tile W: a sum over the keys that each query sees.
-func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
+func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F, out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.queryStep, x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
-		in: in, out: out, times: r.Precision,
+		in: in, out: out, times: r.Precision, memory: w,
 	}
-	sum.compute(x.hidden, w, func(query, key int) bool { return r.sees(w, x, query, key) })
+	sum.compute(x.hidden, func(query, key int) bool { return r.sees(w, x, query, key) })
 }
 
 // sumQueries computes out ← α·Wᵀ·in + β·out: a sum over the queries that see each key.
-func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in rowsOf[F], beta F, out rowsOf[F]) {
+func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F, out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.keyStep, x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
-		in: in, out: out, times: r.Precision,
+		in: in, out: out, times: r.Precision, memory: w,
 	}
-	sum.compute(x.hidden, w, func(key, query int) bool { return r.sees(w, x, query, key) })
+	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })
 }
 
 // sees reports whether query t0+i of a tile sees key s0+j.
@@ -90,38 +82,74 @@ type seenSum[F Float] struct {
 	weights     matrix[F]
 	outs, ins   int
 	alpha, beta F
-	in, out     rowsOf[F]
+	in          operandRows[F]
+	out         rowsOf[F]
 	times       Precision // of the products
+	memory      *attentionTiles[F]
 }
 
 // compute leaves out the pairs that do not see each other, if any are hidden.
-func (g *seenSum[F]) compute(hidden bool, w *attentionTiles[F], sees func(out, in int) bool) {
-	if hidden {
-		if bad := w.notFinite(&g.in, g.ins); len(bad) > 0 {
-			g.apart(bad, sees)
+func (g *seenSum[F]) compute(hidden bool, sees func(out, in int) bool) {
+	if hidden && (g.times == Full || g.in.wild) {
+		in := g.in.rowsOf
+		if g.times == BFloat16 {
+			in = g.copied(in)
+			roundElements(singles(in.data), singles(in.data))
+		}
+		if bad := g.memory.notFinite(&in, g.ins); len(bad) > 0 {
+			g.apart(in, bad, sees)
 			return
 		}
 	}
-	g.multiply(g.in)
+	g.multiply(g.in.along)
 }
 
+// multiply does so with rows, or pairs of neighbours in a column.
 func (g *seenSum[F]) multiply(in rowsOf[F]) {
+	if g.times == BFloat16 {
+		g.multiplyPairs(in)
+		return
+	}
 	trans, ld := NoTrans, g.weights.row
 	if g.weights.row == 1 {
 		trans, ld = Trans, g.weights.col
 	}
-	multiplyIn(g.times, trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row,
-		g.beta, g.out.data, g.out.row)
+	multiply(trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
+}
+
+// multiplyPairs rounds the weights.
+func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
+	if min(g.outs, g.ins, in.width) == 0 {
+		return
+	}
+	weights, k := singles(g.weights.data), (g.ins+1)/2
+	if g.weights.row == 1 {
+		ld := wholePanels(g.outs)
+		pairs := room(&g.memory.pairs, k*ld)
+		pairUp(g.outs, g.ins, weights, g.weights.col, singles(pairs), ld, pairWidth)
+		multiplyPairs(g.outs, in.width, k, g.alpha, pairs, 1, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
+		return
+	}
+	ld := pairsOf(g.ins)
+	pairs := room(&g.memory.pairs, g.outs*ld)
+	pairElements(g.outs, g.ins, weights, g.weights.row, singles(pairs), ld)
+	multiplyPairs(g.outs, in.width, k, g.alpha, pairs, ld, 1, in.data, in.row, g.beta, g.out.data, g.out.row)
+}
+
+// copied returns a copy of rows. They stay as far apart as they are: how a product with one column is computed depends
+// on that.
+func (g *seenSum[F]) copied(in rowsOf[F]) rowsOf[F] {
+	c := in
+	c.data = make([]F, (g.ins-1)*in.row+in.width)
+	for i := range g.ins {
+		copy(c.at(i), in.at(i))
+	}
+	return c
 }
 
 // apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
-func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
-	// The rows stay as far apart as they are: how a product with one column is computed depends on that.
-	rest := g.in
-	rest.data = make([]F, (g.ins-1)*g.in.row+g.in.width)
-	for i := range g.ins {
-		copy(rest.at(i), g.in.at(i))
-	}
+func (g *seenSum[F]) apart(in rowsOf[F], bad []int, sees func(out, in int) bool) {
+	rest := g.copied(in)
 	for _, i := range bad {
 		row := rest.at(i)
 		for d, v := range row {
@@ -130,6 +158,12 @@ func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
 			}
 		}
 	}
+	if g.times == BFloat16 {
+		ld := wholePanels(rest.width)
+		along := rowsOf[F]{make([]F, (g.ins+1)/2*ld), ld, rest.width}
+		pairUp(rest.width, g.ins, singles(rest.data), rest.row, singles(along.data), ld, pairWidth)
+		rest = along
+	}
 	g.multiply(rest)
 	for _, i := range bad {
 		for o := range g.outs {
@@ -137,7 +171,7 @@ func (g *seenSum[F]) apart(bad []int, sees func(out, in int) bool) {
 				continue
 			}
 			out, weight := g.out.at(o), g.weights.data[o*g.weights.row+i*g.weights.col]
-			for d, v := range g.in.at(i) {
+			for d, v := range in.at(i) {
 				if !isFinite(v) {
 					out[d] += g.alpha * (weight * v)
 				}
@@ -150,13 +184,7 @@ func isFinite[F Float](x F) bool { return x-x == 0 }
 
 // notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
 func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
-	if need := max(m.width, n); len(w.zeros) < need {
-		w.zeros, w.zeroSums = make([]F, need), make([]F, need)
-	}
-	columns := w.zeroSums[:m.width]
-	clear(columns)
-	weigh(chosenPath, 0, m.data, m.row, w.zeros[:n], columns) // all rows at once: most often there are none
-	if !slices.ContainsFunc(columns, func(sum F) bool { return sum != 0 }) {
+	if w.finite(m, n, 0) { // all rows at once: most often there are none
 		return nil
 	}
 	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])
@@ -166,4 +194,18 @@ func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
 		}
 	}
 	return bad
+}
+
+// finite reports whether the sum of each column of the first n rows of m, times a factor, is finite.
+func (w *attentionTiles[F]) finite(m *rowsOf[F], n int, factor F) bool {
+	if need := max(m.width, n); len(w.zeros) < need {
+		w.zeros, w.ones, w.columnSums = make([]F, need), make([]F, need), make([]F, need)
+		for i := range w.ones {
+			w.ones[i] = 1
+		}
+	}
+	columns := w.columnSums[:m.width]
+	clear(columns)
+	weigh(chosenPath, factor, m.data, m.row, w.ones[:n], columns)
+	return !slices.ContainsFunc(columns, func(sum F) bool { return !isFinite(sum) })
 }

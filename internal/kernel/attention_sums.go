@@ -33,11 +33,19 @@ func (r *attentionRun[F]) lost(row int) float64 {
 // keys will add.
 func (r *attentionRun[F]) sumTasks(lo, hi int) {
 	n := r.blocks()
+	var room *[]F
+	if r.Precision == BFloat16 {
+		room = borrow[F](queryBlock * r.DV)
+	}
 	for task := lo; task < hi; task++ {
 		b, h, i := task/n/r.H, task/n%r.H, task%n
 		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
 		at, delta := r.OutputAt.at(b, h, t0), r.delta[(b*r.H+h)*r.T:][t0:t1]
-		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, r.dout[at:], r.OutputAt.Row, delta)
+		dout := rowsOf[F]{r.dout[at:], r.OutputAt.Row, r.DV}
+		if room != nil { // rounded, as in the products: what that changes in them and in these cancels
+			dout = roundedRows(dout, t1-t0, *room)
+		}
+		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
 		for i, v := range delta {
 			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
@@ -47,6 +55,16 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 			r.clearQueries(b, h, t0, t1)
 		}
 	}
+	giveBack(room)
+}
+
+// roundedRows returns a copy of n rows, rounded to bfloat16, in memory.
+func roundedRows[F Float](x rowsOf[F], n int, memory []F) rowsOf[F] {
+	y := rowsOf[F]{memory, x.width, x.width}
+	for i := range n {
+		roundElements(singles(x.at(i)), singles(y.at(i)))
+	}
+	return y
 }
 
 // clearQueries sets the rows [t0,t1) of dq to 0.

@@ -150,7 +150,6 @@ var weightTilePools = pools{
 func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	task func(r *attentionRun[F], w *weightTiles[F], task int)) {
 	in.V = nil
-	in, _, copies := operandsIn(a.Precision, in, nil)
 	runs, tiles := poolOf[F](&attentionRuns), poolOf[F](&weightTilePools)
 	r := runs.Get().(*attentionRun[F])
 	r.begin(a, in, nil, lse)
@@ -166,7 +165,6 @@ func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	})
 	r.end()
 	runs.Put(r)
-	copies.giveBack()
 }
 
 // block makes the tiles ready for the queries [t0,t0+rows) of a head and returns which keys these see.
@@ -174,7 +172,7 @@ func (r *attentionRun[F]) block(w *weightTiles[F], b, h, t0, rows int) span {
 	w.rows = rows
 	r.look(&w.attentionTiles, b, t0, rows)
 	if r.D > 0 {
-		transposePanel(chosenPath, r.D, rows, r.in.Q[r.QueryAt.at(b, h, t0):], r.QueryAt.Row, w.q, queryBlock)
+		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
 	}
 	row := (b*r.H+h)*r.T + t0
 	for t := range rows {
@@ -217,7 +215,8 @@ func (r *attentionRun[F]) scoreTile(w *weightTiles[F], s *span, b, h, s0, keys i
 			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
 		}
 	}
-	r.product(&x, r.in.K[r.KeyAt.at(b, h/(r.H/r.K), s0):], r.KeyAt.Row, w.q, queryBlock, nil)
+	k := r.operand(&w.attentionTiles, &w.copies[0], r.keyRows(b, h/(r.H/r.K)), s0, keys, forms{across: true})
+	r.product(&x, k.across, w.q, queryBlock, nil)
 	r.hide(&w.forwardTiles, &x)
 	return true
 }

@@ -34,26 +34,28 @@ func pairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b
 	spairTileBF16(m, n, k, alpha, single(a), aRow, aCol, aPanel, single(b), bRow, beta, single(c), cRow)
 }
 
-// pairRows writes the pairs of the elements of two rows in panels of pairWidth, each panel elements after
-// the one before.
-func pairRows(x, y, pairs []float32, panel int) {
-	if !nativeBF16() || len(x) == 0 {
-		pairRowsGo(x, y, pairs, panel)
+// pairRows writes the pairs of the elements of two rows, x and y, in panels of pairWidth, each panel elements after the
+// one before; then of the rows behind those, rows times in all.
+func pairRows(rows, n int, x, y []float32, xRow int, pairs []float32, pairsRow, panel int) {
+	if !nativeBF16() || min(rows, n) < 1 || min(xRow, pairsRow, panel) < 0 {
+		pairRowsGo(rows, n, x, y, xRow, pairs, pairsRow, panel)
 		return
 	}
-	reaches("pairRows: y", len(y), len(x))
-	reaches("pairRows: pairs", len(pairs), (len(x)-1)/pairWidth*panel+pairWidth)
-	spairRowsBF16(len(x), single(x), single(y), single(pairs), panel)
+	reaches("pairRows: x", len(x), (rows-1)*xRow+n)
+	reaches("pairRows: y", len(y), (rows-1)*xRow+n)
+	reaches("pairRows: pairs", len(pairs), (rows-1)*pairsRow+(n-1)/pairWidth*panel+pairWidth)
+	spairRowsBF16(rows, n, single(x), single(y), xRow, single(pairs), pairsRow, panel)
 }
 
-// pairElements writes the pairs of a row, padded to whole multiples of pairsTogether.
-func pairElements(x, pairs []float32) {
-	if !nativeBF16() || len(x) == 0 {
-		pairElementsGo(x, pairs)
+// pairElements writes the pairs of rows, each padded to whole multiples of pairsTogether.
+func pairElements(rows, n int, x []float32, xRow int, pairs []float32, pairsRow int) {
+	if !nativeBF16() || min(rows, n) < 1 || min(xRow, pairsRow) < 0 {
+		pairElementsGo(rows, n, x, xRow, pairs, pairsRow)
 		return
 	}
-	reaches("pairElements: pairs", len(pairs), pairsOf(len(x)))
-	spairElementsBF16(len(x), single(x), single(pairs))
+	reaches("pairElements: x", len(x), (rows-1)*xRow+n)
+	reaches("pairElements: pairs", len(pairs), (rows-1)*pairsRow+pairsOf(n))
+	spairElementsBF16(rows, n, single(x), xRow, single(pairs), pairsRow)
 }
 
 // roundElements writes the numbers of x, rounded, to y.

@@ -13,12 +13,12 @@ func spairTileBF16(m int, n int, k int, alpha float32, a *float32, aRow int, aCo
 // spairRowsBF16 is pairRows of float32 with BF16.
 //
 //go:noescape
-func spairRowsBF16(n int, x *float32, y *float32, pairs *float32, panel int)
+func spairRowsBF16(rows int, n int, x *float32, y *float32, xRow int, pairs *float32, pairsRow int, panel int)
 
 // spairElementsBF16 is pairElements of float32 with BF16.
 //
 //go:noescape
-func spairElementsBF16(n int, x *float32, pairs *float32)
+func spairElementsBF16(rows int, n int, x *float32, xRow int, pairs *float32, pairsRow int)
 
 // sroundElementsBF16 is roundElements of float32 with BF16.
 //

@@ -2,6 +2,8 @@
 
 //go:build !noasm
 
+#include "textflag.h"
+
 // func spairTileBF16(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·spairTileBF16(SB), $0-104
@@ -4353,90 +4355,162 @@ less_190:
 	VZEROUPPER
 	RET
 
-// func spairRowsBF16(n int, x *float32, y *float32, pairs *float32, panel int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·spairRowsBF16(SB), $0-40
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ pairs+24(FP), DX
-	MOVQ panel+32(FP), BX
-	SHLQ $0x02, BX
-	MOVQ n+0(FP), SI
+// func spairRowsBF16(rows int, n int, x *float32, y *float32, xRow int, pairs *float32, pairsRow int, panel int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·spairRowsBF16(SB), $0-64
+	MOVQ    rows+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    y+24(FP), DX
+	MOVQ    xRow+32(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    pairs+40(FP), SI
+	MOVQ    pairsRow+48(FP), DI
+	SHLQ    $0x02, DI
+	MOVQ    panel+56(FP), R8
+	SHLQ    $0x02, R8
+	VMOVUPS neighbours<>+0(SB), Z2
 
-panel_197:
-	MOVQ      SI, DI
-	SUBQ      $0x00000000, DI
-	XORL      R8, R8
-	TESTQ     DI, DI
-	CMOVQLT   R8, DI
-	MOVQ      $0x00000010, R8
-	CMPQ      DI, R8
-	CMOVQGT   R8, DI
-	MOVQ      $-1, R8
-	BZHIQ     DI, R8, R8
-	KMOVW     R8, K1
-	MOVQ      SI, DI
-	SUBQ      $0x00000010, DI
-	XORL      R8, R8
-	TESTQ     DI, DI
-	CMOVQLT   R8, DI
-	MOVQ      $0x00000010, R8
-	CMPQ      DI, R8
-	CMOVQGT   R8, DI
-	MOVQ      $-1, R8
-	BZHIQ     DI, R8, R8
-	KMOVW     R8, K2
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (CX), K1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VPMOVZXWD Y0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VPMOVZXWD Y1, Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPORD     Z0, Z1, Z0
-	VMOVUPS   Z0, (DX)
-	VMOVUPS.Z 64(AX), K2, Z2
-	VMOVUPS.Z 64(CX), K2, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VPMOVZXWD Y2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
-	VPMOVZXWD Y3, Z3
-	VPSLLD    $0x10, Z3, Z3
-	VPORD     Z2, Z3, Z2
-	VMOVUPS   Z2, 64(DX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, CX
-	ADDQ      BX, DX
-	SUBQ      $0x00000020, SI
-	JGT       panel_197
+row_197:
+	MOVQ CX, R10
+	MOVQ DX, R11
+	MOVQ SI, R12
+	MOVQ n+8(FP), R9
+	SUBQ $0x00000020, R9
+	JLT  rest_199
+
+panel_198:
+	VMOVUPS (R10), Z0
+	VMOVUPS (R11), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VPERMW  Z0, Z2, Z0
+	VMOVUPS Z0, (R12)
+	VMOVUPS 64(R10), Z0
+	VMOVUPS 64(R11), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VPERMW  Z0, Z2, Z0
+	VMOVUPS Z0, 64(R12)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	ADDQ    R8, R12
+	SUBQ    $0x00000020, R9
+	JGE     panel_198
+
+rest_199:
+	ADDQ      $0x00000020, R9
+	JEQ       next_200
+	MOVQ      R9, R13
+	SUBQ      $0x00000000, R13
+	XORL      R14, R14
+	TESTQ     R13, R13
+	CMOVQLT   R14, R13
+	MOVQ      $0x00000010, R14
+	CMPQ      R13, R14
+	CMOVQGT   R14, R13
+	MOVQ      $-1, R14
+	BZHIQ     R13, R14, R14
+	KMOVW     R14, K1
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R11), K1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VPERMW    Z0, Z2, Z0
+	VMOVUPS   Z0, (R12)
+	SUBQ      $0x00000010, R9
+	XORL      R13, R13
+	TESTQ     R9, R9
+	CMOVQLT   R13, R9
+	MOVQ      $0x00000010, R13
+	CMPQ      R9, R13
+	CMOVQGT   R13, R9
+	MOVQ      $-1, R13
+	BZHIQ     R9, R13, R13
+	KMOVW     R13, K2
+	VMOVUPS.Z 64(R10), K2, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VPERMW    Z0, Z2, Z0
+	VMOVUPS   Z0, 64(R12)
+
+next_200:
+	ADDQ BX, CX
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ AX
+	JNE  row_197
 	VZEROUPPER
 	RET
 
-// func spairElementsBF16(n int, x *float32, pairs *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·spairElementsBF16(SB), $0-24
-	MOVQ x+8(FP), AX
-	MOVQ pairs+16(FP), CX
-	MOVQ n+0(FP), DX
+DATA neighbours<>+0(SB)/8, $0x0011000100100000
+DATA neighbours<>+8(SB)/8, $0x0013000300120002
+DATA neighbours<>+16(SB)/8, $0x0015000500140004
+DATA neighbours<>+24(SB)/8, $0x0017000700160006
+DATA neighbours<>+32(SB)/8, $0x0019000900180008
+DATA neighbours<>+40(SB)/8, $0x001b000b001a000a
+DATA neighbours<>+48(SB)/8, $0x001d000d001c000c
+DATA neighbours<>+56(SB)/8, $0x001f000f001e000e
+GLOBL neighbours<>(SB), RODATA|NOPTR, $64
 
-vector_198:
-	MOVQ      DX, BX
-	XORL      SI, SI
-	TESTQ     BX, BX
-	CMOVQLT   SI, BX
-	MOVQ      $0x00000010, SI
-	CMPQ      BX, SI
-	CMOVQGT   SI, BX
-	MOVQ      $-1, SI
-	BZHIQ     BX, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (AX), K1, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000010, DX
-	JGT       vector_198
+// func spairElementsBF16(rows int, n int, x *float32, xRow int, pairs *float32, pairsRow int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·spairElementsBF16(SB), $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ xRow+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ pairs+32(FP), BX
+	MOVQ pairsRow+40(FP), SI
+	SHLQ $0x02, SI
+
+row_201:
+	MOVQ CX, R8
+	MOVQ BX, R9
+	MOVQ n+8(FP), DI
+	SUBQ $0x00000020, DI
+	JLT  rest_203
+
+vector_202:
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVUPS Z0, (R9)
+	ADDQ    $0x00000080, R8
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x00000020, DI
+	JGE     vector_202
+
+rest_203:
+	ADDQ      $0x00000020, DI
+	JEQ       next_204
+	MOVQ      DI, R10
+	SUBQ      $0x00000000, R10
+	XORL      R11, R11
+	TESTQ     R10, R10
+	CMOVQLT   R11, R10
+	MOVQ      $0x00000010, R11
+	CMPQ      R10, R11
+	CMOVQGT   R11, R10
+	MOVQ      $-1, R11
+	BZHIQ     R10, R11, R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (R8), K1, Z0
+	SUBQ      $0x00000010, DI
+	XORL      R10, R10
+	TESTQ     DI, DI
+	CMOVQLT   R10, DI
+	MOVQ      $0x00000010, R10
+	CMPQ      DI, R10
+	CMOVQGT   R10, DI
+	MOVQ      $-1, R10
+	BZHIQ     DI, R10, R10
+	KMOVW     R10, K2
+	VMOVUPS.Z 64(R8), K2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVUPS   Z0, (R9)
+
+next_204:
+	ADDQ DX, CX
+	ADDQ SI, BX
+	DECQ AX
+	JNE  row_201
 	VZEROUPPER
 	RET
 
@@ -4447,7 +4521,7 @@ TEXT ·sroundElementsBF16(SB), $0-24
 	MOVQ y+16(FP), CX
 	MOVQ n+0(FP), DX
 
-vector_199:
+vector_205:
 	MOVQ      DX, BX
 	XORL      SI, SI
 	TESTQ     BX, BX
@@ -4459,14 +4533,14 @@ vector_199:
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
 	VMOVUPS.Z (AX), K1, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7f; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z0, Z0
 	VPMOVZXWD Y0, Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)
 	ADDQ      $0x00000040, AX
 	ADDQ      $0x00000040, CX
 	SUBQ      $0x00000010, DX
-	JGT       vector_199
+	JGT       vector_205
 	VZEROUPPER
 	RET
 
@@ -4501,7 +4575,7 @@ TEXT ·spairLoopBF16(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_200:
+loop_206:
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z25, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z24, Z25, Z1
 	BYTE $0x62; BYTE $0x92; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z24, Z25, Z2
@@ -4527,6 +4601,6 @@ loop_200:
 	BYTE $0x62; BYTE $0x82; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z24, Z25, Z22
 	BYTE $0x62; BYTE $0x82; BYTE $0x36; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z24, Z25, Z23
 	DECQ AX
-	JNE  loop_200
+	JNE  loop_206
 	VZEROUPPER
 	RET

@@ -31,26 +31,10 @@ func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha flo
 	g.giveBack()
 }
 
-// multiplyPairs is multiply of operands rounded to bfloat16.
-func multiplyPairs(transA Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
-	beta float32, c []float32, ldc int) {
-	g := pairProduct{
-		batch: 1, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, ldc: ldc, across: 1,
-		a: pairMatrix{from: view(transA, a, lda), count: 1}, b: pairMatrix{from: view(NoTrans, b, ldb), count: 1},
-	}
-	g.layOut()
-	g.borrow()
-	packPairsA{g}.do(0, g.chunks)
-	if !g.once {
-		packPairsB{g}.do(0, g.panels)
-	}
-	g.do(0, g.down)
-	g.giveBack()
-}
-
 const (
 	leastPairs = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
 	packedAs   = 16      // multiply-adds that take as long as copying an element
+	panelsOnce = 4       // of B that are copied together: more of a row lies together than of a panel's part of it
 )
 
 // distinct returns how many matrices of a batch differ.
@@ -128,7 +112,7 @@ func (g pairProduct) do(lo, hi int) {
 	blocks := kBlocks(g.pairs)
 	var room, rows *[]float32
 	if g.once {
-		room, rows = borrow[float32](blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
+		room, rows = borrow[float32](panelsOnce*blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
 	}
 	aRow, aCol := g.a.ld, 1
 	if g.a.columns {
@@ -149,8 +133,12 @@ func (g pairProduct) do(lo, hi int) {
 				j, n := p*pairWidth, min(pairWidth, g.n-p*pairWidth)
 				var b []float32
 				if g.once {
-					b = *room
-					g.packPanel(which, j, n, q0, q1, b, *rows)
+					which := (p - p0) % panelsOnce
+					panel := (q1 - q0) * pairWidth
+					if which == 0 {
+						g.packPanels(task/(g.down*g.across), p, min(p+panelsOnce, p1), q0, q1, *room, panel, *rows)
+					}
+					b = (*room)[which*panel:]
 				} else {
 					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
 				}

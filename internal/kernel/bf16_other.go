@@ -12,9 +12,13 @@ func pairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b
 	pairTileGo(m, n, k, alpha, a, aRow, aCol, aPanel, b, bRow, beta, c, cRow)
 }
 
-func pairRows(x, y, pairs []float32, panel int) { pairRowsGo(x, y, pairs, panel) }
+func pairRows(rows, n int, x, y []float32, xRow int, pairs []float32, pairsRow, panel int) {
+	pairRowsGo(rows, n, x, y, xRow, pairs, pairsRow, panel)
+}
 
-func pairElements(x, pairs []float32) { pairElementsGo(x, pairs) }
+func pairElements(rows, n int, x []float32, xRow int, pairs []float32, pairsRow int) {
+	pairElementsGo(rows, n, x, xRow, pairs, pairsRow)
+}
 
 func roundElements(x, y []float32) { roundElementsGo(x, y) }
 

@@ -13,28 +13,29 @@ func (g packPairsA) do(lo, hi int) {
 		i, chunk := task/g.chunks, task%g.chunks
 		from, to := g.a.from.data[i*g.a.step:], g.a.matrix(i)
 		if g.a.columns {
-			for q := chunk * packedPairs; q < min((chunk+1)*packedPairs, g.pairs); q++ {
-				g.pairUp(from, g.a.from.col, q, 0, g.m, to[q*g.a.ld:])
-			}
+			q0, q1 := chunk*packedPairs, min((chunk+1)*packedPairs, g.pairs)
+			pairUp(g.m, min(2*q1, g.k)-2*q0, from[2*q0*g.a.from.col:], g.a.from.col, to[q0*g.a.ld:], g.a.ld, pairWidth)
 			continue
 		}
-		for r := chunk * packedRows; r < min((chunk+1)*packedRows, g.m); r++ {
-			pairElements(from[r*g.a.from.row:][:g.k], to[r*g.a.ld:])
-		}
+		r0, r1 := chunk*packedRows, min((chunk+1)*packedRows, g.m)
+		pairElements(r1-r0, g.k, from[r0*g.a.from.row:], g.a.from.row, to[r0*g.a.ld:], g.a.ld)
 	}
 }
 
-// pairUp writes pair q of each of n columns; behind the last row there are zeros.
-func (g *pairProduct) pairUp(from []float32, ld, q, column, n int, to []float32) {
-	x := from[2*q*ld+column:][:n]
-	if 2*q+1 < g.k {
-		pairRows(x, from[(2*q+1)*ld+column:][:n], to, pairWidth)
+// pairUp writes the pairs of k rows of n elements that are neighbours in a column, in panels: each row of pairs toRow
+// elements behind the one before, each panel panel elements. Behind the last row there are zeros.
+func pairUp(n, k int, x []float32, row int, to []float32, toRow, panel int) {
+	pairs := k / 2
+	if pairs > 0 {
+		pairRows(pairs, n, x, x[row:], 2*row, to, toRow, panel)
+	}
+	if k%2 == 0 {
 		return
 	}
 	var zeros [pairWidth]float32
+	x, to = x[(k-1)*row:], to[pairs*toRow:]
 	for j := 0; j < n; j += pairWidth {
-		part := x[j:min(j+pairWidth, n)]
-		pairRows(part, zeros[:len(part)], to[j:], pairWidth)
+		pairRows(1, min(pairWidth, n-j), x[j:], zeros[:], 0, to[j/pairWidth*panel:], 0, 0)
 	}
 }
 
@@ -45,25 +46,25 @@ func (g packPairsB) do(lo, hi int) {
 	rows := borrow[float32](pairWidth * pairsOf(g.k))
 	for task := lo; task < hi; task++ {
 		i, panel := task/g.panels, task%g.panels
-		column := panel * pairWidth
-		g.packPanel(i, column, min(pairWidth, g.n-column), 0, g.pairs, g.b.matrix(i)[panel*g.b.ld:], *rows)
+		g.packPanels(i, panel, panel+1, 0, g.pairs, g.b.matrix(i)[panel*g.b.ld:], 0, *rows)
 	}
 	giveBack(rows)
 }
 
-// packPanel copies the pairs [q0,q1) of n columns of a matrix B. rows is room for the columns.
-func (g *pairProduct) packPanel(i, column, n, q0, q1 int, to, rows []float32) {
-	from := g.b.from.data[i*g.b.step:]
+// packPanels copies the pairs [q0,q1) of the panels [p0,p1) of a matrix B, each as far behind the one before as panel
+// says. rows is room for the columns of one.
+func (g *pairProduct) packPanels(i, p0, p1, q0, q1 int, to []float32, panel int, rows []float32) {
+	from, k := g.b.from.data[i*g.b.step:], min(2*q1, g.k)-2*q0
 	if g.b.from.col == 1 {
-		for q := q0; q < q1; q++ {
-			g.pairUp(from, g.b.from.row, q, column, n, to[(q-q0)*pairWidth:])
-		}
+		column := p0 * pairWidth
+		pairUp(min(p1*pairWidth, g.n)-column, k, from[2*q0*g.b.from.row+column:], g.b.from.row, to, pairWidth, panel)
 		return
 	}
-	k := min(2*q1, g.k) - 2*q0
 	ld := pairsOf(k)
-	for j := range n {
-		pairElements(from[(column+j)*g.b.from.col+2*q0:][:k], rows[j*ld:])
+	for p := p0; p < p1; p++ {
+		column := p * pairWidth
+		n := min(pairWidth, g.n-column)
+		pairElements(n, k, from[column*g.b.from.col+2*q0:], g.b.from.col, rows, ld)
+		transposePanel(chosenPath, q1-q0, n, rows, ld, to[(p-p0)*panel:], pairWidth)
 	}
-	transposePanel(chosenPath, q1-q0, n, rows, ld, to, pairWidth)
 }

@@ -8,11 +8,14 @@ import "math"
 const (
 	pairWidth     = 32 // columns of a tile
 	pairRowsTall  = 12 // rows of the tallest tile
-	pairsTogether = 8  // of a row that are written at once
+	pairsTogether = 16 // of a row that are written at once
 )
 
 // pairsOf returns how many pairs n neighbours take, padded.
 func pairsOf(n int) int { return (n + 2*pairsTogether - 1) / (2 * pairsTogether) * pairsTogether }
+
+// wholePanels returns the least multiple of pairWidth that holds n columns.
+func wholePanels(n int) int { return (n + pairWidth - 1) / pairWidth * pairWidth }
 
 // pairTileGo is tileGo of pairs: the sums take the products in the order of k, of each pair the second first.
 func pairTileGo(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
@@ -78,23 +81,25 @@ func oddSum(product float64, x float32) float64 {
 	return math.Float64frombits(bits)
 }
 
-// pairRowsGo writes the pairs of the elements of two rows.
-func pairRowsGo(x, y, pairs []float32, panel int) {
-	y = y[:len(x)]
-	for j, v := range x {
-		pairs[j/pairWidth*panel+j%pairWidth] = pairOf(v, y[j])
+func pairRowsGo(rows, n int, x, y []float32, xRow int, pairs []float32, pairsRow, panel int) {
+	for i := range rows {
+		to, y := pairs[i*pairsRow:], y[i*xRow:]
+		for j, v := range x[i*xRow:][:n] {
+			to[j/pairWidth*panel+j%pairWidth] = pairOf(v, y[j])
+		}
 	}
 }
 
-// pairElementsGo writes the pairs of a row, and zeros up to whole multiples of pairsTogether.
-func pairElementsGo(x, pairs []float32) {
-	pairs = pairs[:pairsOf(len(x))]
-	for q := range pairs {
-		var pair [2]float32
-		if 2*q < len(x) {
-			copy(pair[:], x[2*q:])
+func pairElementsGo(rows, n int, x []float32, xRow int, pairs []float32, pairsRow int) {
+	for i := range rows {
+		x, to := x[i*xRow:][:n], pairs[i*pairsRow:][:pairsOf(n)]
+		for q := range to {
+			var pair [2]float32
+			if 2*q < n {
+				copy(pair[:], x[2*q:])
+			}
+			to[q] = pairOf(pair[0], pair[1])
 		}
-		pairs[q] = pairOf(pair[0], pair[1])
 	}
 }
 

@@ -116,25 +116,30 @@ func TestPairsAreRounded(t *testing.T) {
 	}
 	for n := range 3000 {
 		n %= 130
-		x, y := make([]float32, n), make([]float32, n)
+		// Three rows, or pairs of rows; between them there is room that stays as it is.
+		const rows = 3
+		row, to := 2*n+1, pairsOf(n)+3
+		x, y := make([]float32, rows*row), make([]float32, rows*row)
 		anyBits(r, x)
 		anyBits(r, y)
-		got, want := make([]float32, pairsOf(n)), make([]float32, pairsOf(n))
-		pairElements(x, got)
-		pairElementsGo(x, want)
-		check("row", n, got, want)
+		got, want := make([]float32, rows*to), make([]float32, rows*to)
+		pairElements(rows, n, x, row, got, to)
+		pairElementsGo(rows, n, x, row, want, to)
+		check("rows", n, got, want)
 		got, want = make([]float32, n+1), make([]float32, n+1)
-		roundElements(x, got)
-		roundElementsGo(x, want)
+		roundElements(x[:n], got)
+		roundElementsGo(x[:n], want)
 		check("rounded row", n, got, want)
 		const panel = pairWidth + 5
-		size := (n + pairWidth - 1) / pairWidth * panel
-		got, want = make([]float32, size), make([]float32, size)
-		pairRows(x, y, got, panel)
-		pairRowsGo(x, y, want, panel)
-		for j := range n {
-			at := j/pairWidth*panel + j%pairWidth
-			check("two rows", n, got[at:at+1], want[at:at+1])
+		to = (n+pairWidth-1)/pairWidth*panel + 1
+		got, want = make([]float32, rows*to), make([]float32, rows*to)
+		pairRows(rows, n, x, y, row, got, to, panel)
+		pairRowsGo(rows, n, x, y, row, want, to, panel)
+		for i := range rows {
+			for j := range n {
+				at := i*to + j/pairWidth*panel + j%pairWidth
+				check("two rows", n, got[at:at+1], want[at:at+1])
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"attention/graph"
 	"attention/internal/kernel"
 	"attention/layers"
 	"attention/layers/generate"
@@ -42,10 +43,12 @@ func benchNumbers(n int) []float32 {
 // BenchmarkToken times one more token of GPT-2 small after n others, in turns with a sweep that reads as much memory as
 // there are weights: of-reading is the sweep's time divided by the token's, both medians, and best is that of the
 // least times.
-func BenchmarkToken(b *testing.B) {
+func BenchmarkToken(b *testing.B) { inPrecisions(b, benchmarkToken) }
+
+func benchmarkToken(b *testing.B, p graph.Precision) {
 	m := benchGPT2(b)
 	memory := benchNumbers(m.Params().Count())
-	g, err := generate.New(m, generate.Config{})
+	g, err := generate.New(m, generate.Config{Precision: p})
 	require.NoError(b, err)
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("after%d", n), func(b *testing.B) {
@@ -70,9 +73,15 @@ func BenchmarkToken(b *testing.B) {
 }
 
 // BenchmarkPrompt times the reading of a prompt by GPT-2 small: of-peak is its rate of multiply-adds, as a share of the
-// peak of the cores used, which the same process measures in turns with it.
-func BenchmarkPrompt(b *testing.B) {
-	g, err := generate.New(benchGPT2(b), generate.Config{})
+// peak of the cores used, in that precision, which the same process measures in turns with it.
+func BenchmarkPrompt(b *testing.B) { inPrecisions(b, benchmarkPrompt) }
+
+func benchmarkPrompt(b *testing.B, p graph.Precision) {
+	peak := kernel.PeakFMA[float32]
+	if p == graph.BFloat16 {
+		peak = kernel.PeakBF16
+	}
+	g, err := generate.New(benchGPT2(b), generate.Config{Precision: p})
 	require.NoError(b, err)
 	for _, n := range []int{64, 256, 512, 1023} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -81,7 +90,7 @@ func BenchmarkPrompt(b *testing.B) {
 				g.Reset()
 				took = append(took, seconds(func() { err = g.Prompt(ctx, ids(n, 50257)) }))
 				require.NoError(b, err)
-				peaks = append(peaks, kernel.PeakFMA[float32](50*time.Millisecond))
+				peaks = append(peaks, peak(50*time.Millisecond))
 			}
 			c := gpt2Small
 			blocks := 2 * 12 * float64(n) * float64(c.EmbedDim*c.EmbedDim) * float64(c.NumLayers)
@@ -93,6 +102,15 @@ func BenchmarkPrompt(b *testing.B) {
 			b.ReportMetric(work/median(took)/median(peaks)/cores, "of-peak")
 			b.ReportMetric(work/slices.Min(took)/slices.Max(peaks)/cores, "best")
 		})
+	}
+}
+
+// inPrecisions runs a benchmark in each precision that this processor takes.
+func inPrecisions(b *testing.B, run func(*testing.B, graph.Precision)) {
+	for _, p := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
+		if p.Check(tensor.Float32) == nil {
+			b.Run(p.String(), func(b *testing.B) { run(b, p) })
+		}
 	}
 }
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # make.sh writes the run folders beside it and what must come of them, with a program built at commit eb28655:
 #
-#	git worktree add /tmp/eb28655 eb28655
-#	(cd /tmp/eb28655 && go build -o /tmp/attention-eb28655 ./cmd/attention)
-#	sh testdata/runs/make.sh /tmp/attention-eb28655
+#	git worktree add ../attention-eb28655 eb28655
+#	(cd ../attention-eb28655 && go build ./cmd/attention)
+#	sh testdata/runs/make.sh ../attention-eb28655/attention
 #
 # It wants a processor with AVX-512: the folders are written with its kernels, and what comes of them is recorded
 # for those, for AVX2's and for plain Go's.
@@ -11,7 +11,7 @@
 # The sums of gpt2 and gpt2_killed, whose steps have eight batches, are of the first program that adds gradients in a
 # tree; what is near them is of eb28655.
 set -eu
-attention=$1
+attention=$(realpath "$1")
 cd "$(dirname "$0")"
 here=$PWD
 work=$(mktemp -d)

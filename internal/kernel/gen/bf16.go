@@ -19,13 +19,13 @@ var bf16Kernels = []kernel{
 	},
 	{
 		name:   "pairRows",
-		params: "n size; x, y [n]F; pairs [n]F; panel stride",
+		params: "rows, n size; x, y [n]F; xRow stride; pairs [n]F; pairsRow, panel stride",
 		only:   "float32",
 		write:  (*generator).pairRows,
 	},
 	{
 		name:   "pairElements",
-		params: "n size; x [n]F; pairs [n]F",
+		params: "rows, n size; x [rows,n]F; xRow stride; pairs [rows,n]F; pairsRow stride",
 		only:   "float32",
 		write:  (*generator).pairElements,
 	},
@@ -50,16 +50,19 @@ func bf16() *simd {
 }
 
 // Go's assembler lacks the instructions of AVX512-BF16. They are the bytes of an EVEX encoding: Intel's manual, volume
-// 2A, section 2.7. The prefix F3 is a part of it.
-const prefixF3 = 2
+// 2A, section 2.7. The prefix is a part of it.
+const (
+	prefixF3 = 2
+	prefixF2 = 3
+)
 
-// evex writes an instruction of map 0F38 of three whole registers; unused ones are 0.
-func (g *generator) evex(name string, opcode, first, second, to int) {
+// evex writes an instruction of map 0F38 of three whole registers.
+func (g *generator) evex(name string, prefix, opcode, first, second, to int) {
 	inverted := func(r, bit int) int { return ^r >> bit & 1 }
 	code := [6]int{
 		0x62,
 		inverted(to, 3)<<7 | inverted(first, 4)<<6 | inverted(first, 3)<<5 | inverted(to, 4)<<4 | 2,
-		(^second&15)<<3 | 1<<2 | prefixF3,
+		(^second&15)<<3 | 1<<2 | prefix,
 		2<<5 | inverted(second, 4)<<3, // 512 bits
 		opcode,
 		3<<6 | to&7<<3 | first&7,
@@ -76,13 +79,14 @@ func index(x operand.Op) int { return int(x.(reg.VecPhysical).PhysicalIndex()) }
 
 // pairDot adds the products of pairs to acc, that of the second numbers first.
 func (g *generator) pairDot(y, x, acc operand.Op) {
-	g.evex(fmt.Sprintf("VDPBF16PS Z%d, Z%d, Z%d", index(y), index(x), index(acc)), 0x52,
+	g.evex(fmt.Sprintf("VDPBF16PS Z%d, Z%d, Z%d", index(y), index(x), index(acc)), prefixF3, 0x52,
 		index(y), index(x), index(acc))
 }
 
-// toBF16 rounds the numbers of x to half as many bytes.
-func (g *generator) toBF16(x, to reg.VecPhysical) {
-	g.evex(fmt.Sprintf("VCVTNEPS2BF16 Z%d, Y%d", index(x), index(to)), 0x72, index(x), 0, index(to))
+// toBF16 rounds the numbers of two vectors into one, those of low first.
+func (g *generator) toBF16(low, high, to operand.Op) {
+	g.evex(fmt.Sprintf("VCVTNE2PS2BF16 Z%d, Z%d, Z%d", index(low), index(high), index(to)), prefixF2, 0x72,
+		index(low), index(high), index(to))
 }
 
 func (g *generator) pairTile() { g.tileOf(g.pairDot, false) }
@@ -90,37 +94,106 @@ func (g *generator) pairTile() { g.tileOf(g.pairDot, false) }
 // pairLoop is fmaLoop of pairs.
 func (g *generator) pairLoop() { g.loopOf(g.pairDot) }
 
-// pairRows writes pairs of the elements of two rows, in panels of two vectors.
+// pairRows writes pairs of the elements of two rows, x and y, in panels of two vectors; then of the next two rows.
 func (g *generator) pairRows() {
-	p := g.load("x", "y", "pairs", "panel")
-	masks := [2]*mask{columnMask(0), columnMask(1)}
-	n := g.GP64()
+	p := g.load("rows", "x", "y", "xRow", "pairs", "pairsRow", "panel")
+	x, y, order := g.vectors[0], g.vectors[1], g.vectors[2]
+	g.move(g.words("neighbours", neighbours()), order)
+	row, loop, rest, next := g.label("row"), g.label("panel"), g.label("rest"), g.label("next")
+	n, from, fromY, to := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	pair := func(v int, k *mask) {
+		g.read(operand.Mem{Base: from, Disp: v * g.width}, k, x)
+		g.read(operand.Mem{Base: fromY, Disp: v * g.width}, k, y)
+		g.toBF16(x, y, x)
+		g.VPERMW(x, order, x)
+		g.move(x, operand.Mem{Base: to, Disp: v * g.width})
+	}
+	g.Label(row)
+	g.MOVQ(p["x"], from)
+	g.MOVQ(p["y"], fromY)
+	g.MOVQ(p["pairs"], to)
 	g.loadInto(n, "n")
-	loop := g.label("panel")
+	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JLT(operand.LabelRef(rest))
 	g.Label(loop)
-	for v, k := range masks {
-		left := g.GP64()
+	for v := range 2 {
+		pair(v, nil)
+	}
+	g.ADDQ(operand.U32(2*g.width), from)
+	g.ADDQ(operand.U32(2*g.width), fromY)
+	g.ADDQ(p["panel"], to)
+	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JGE(operand.LabelRef(loop))
+	g.Label(rest)
+	g.ADDQ(operand.U32(2*g.lanes()), n)
+	g.JEQ(operand.LabelRef(next))
+	g.pairsOfRest(n, pair)
+	g.Label(next)
+	g.ADDQ(p["xRow"], p["x"])
+	g.ADDQ(p["xRow"], p["y"])
+	g.ADDQ(p["pairsRow"], p["pairs"])
+	g.DECQ(p["rows"])
+	g.JNE(operand.LabelRef(row))
+}
+
+// pairsOfRest calls vector for each of two vectors, with the mask of those of the n elements that it has.
+func (g *generator) pairsOfRest(n reg.GPVirtual, vector func(v int, k *mask)) {
+	for v := range 2 {
+		k, left := columnMask(v), g.GP64()
 		g.MOVQ(n, left)
 		g.SUBQ(operand.U32(v*g.lanes()), left)
 		g.makeMask(left, k)
+		vector(v, k)
 	}
-	for v, k := range masks {
-		x, y := g.vectors[2*v], g.vectors[2*v+1]
-		g.read(operand.Mem{Base: p["x"], Disp: v * g.width}, k, x)
-		g.read(operand.Mem{Base: p["y"], Disp: v * g.width}, k, y)
-		for _, z := range []reg.VecPhysical{x, y} {
-			g.toBF16(z, z)
-			g.VPMOVZXWD(z.AsY(), z)
+}
+
+// neighbours is the order of words that puts each of the first half before its partner in the second.
+func neighbours() []uint64 {
+	words := make([]uint64, 8)
+	for i := range words {
+		for j := range uint64(2) {
+			first := uint64(2*i) + j
+			words[i] |= (first | (16+first)<<16) << (32 * j)
 		}
-		g.VPSLLD(operand.U8(16), y, y)
-		g.VPORD(x, y, x)
-		g.move(x, operand.Mem{Base: p["pairs"], Disp: v * g.width})
 	}
-	g.ADDQ(operand.U32(2*g.width), p["x"])
-	g.ADDQ(operand.U32(2*g.width), p["y"])
-	g.ADDQ(p["panel"], p["pairs"])
+	return words
+}
+
+// pairElements writes the pairs of rows, whose elements lie together, in whole vectors.
+func (g *generator) pairElements() {
+	p := g.load("rows", "x", "xRow", "pairs", "pairsRow")
+	z := g.vectors[:2]
+	row, loop, rest, next := g.label("row"), g.label("vector"), g.label("rest"), g.label("next")
+	n, from, to := g.GP64(), g.GP64(), g.GP64()
+	read := func(v int, k *mask) { g.read(operand.Mem{Base: from, Disp: v * g.width}, k, z[v]) }
+	pair := func() {
+		g.toBF16(z[0], z[1], z[0])
+		g.move(z[0], operand.Mem{Base: to})
+	}
+	g.Label(row)
+	g.MOVQ(p["x"], from)
+	g.MOVQ(p["pairs"], to)
+	g.loadInto(n, "n")
 	g.SUBQ(operand.U32(2*g.lanes()), n)
-	g.JGT(operand.LabelRef(loop))
+	g.JLT(operand.LabelRef(rest))
+	g.Label(loop)
+	read(0, nil)
+	read(1, nil)
+	pair()
+	g.ADDQ(operand.U32(2*g.width), from)
+	g.ADDQ(operand.U32(g.width), to)
+	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JGE(operand.LabelRef(loop))
+	g.Label(rest)
+	g.ADDQ(operand.U32(2*g.lanes()), n)
+	g.JEQ(operand.LabelRef(next))
+	g.pairsOfRest(n, read)
+	pair()
+	g.Label(next)
+	g.ADDQ(p["xRow"], p["x"])
+	g.ADDQ(p["pairsRow"], p["pairs"])
+	g.DECQ(p["rows"])
+	g.JNE(operand.LabelRef(row))
 }
 
 // roundElements writes the numbers of x, rounded, to y.
@@ -135,32 +208,12 @@ func (g *generator) roundElements() {
 	g.makeMask(left, k)
 	x := g.vectors[0]
 	g.read(operand.Mem{Base: p["x"]}, k, x)
-	g.toBF16(x, x)
+	g.toBF16(x, x, x)
 	g.VPMOVZXWD(x.AsY(), x)
 	g.VPSLLD(operand.U8(16), x, x)
 	g.write(x, k, operand.Mem{Base: p["y"]})
 	g.ADDQ(operand.U32(g.width), p["x"])
 	g.ADDQ(operand.U32(g.width), p["y"])
-	g.SUBQ(operand.U32(g.lanes()), n)
-	g.JGT(operand.LabelRef(loop))
-}
-
-// pairElements writes the pairs of a row, whose elements lie together, in vectors of half the width.
-func (g *generator) pairElements() {
-	p := g.load("x", "pairs")
-	n, k := g.GP64(), columnMask(0)
-	g.loadInto(n, "n")
-	loop := g.label("vector")
-	g.Label(loop)
-	left := g.GP64()
-	g.MOVQ(n, left)
-	g.makeMask(left, k)
-	x := g.vectors[0]
-	g.read(operand.Mem{Base: p["x"]}, k, x)
-	g.toBF16(x, x)
-	g.VMOVUPS(x.AsY(), operand.Mem{Base: p["pairs"]})
-	g.ADDQ(operand.U32(g.width), p["x"])
-	g.ADDQ(operand.U32(g.width/2), p["pairs"])
 	g.SUBQ(operand.U32(g.lanes()), n)
 	g.JGT(operand.LabelRef(loop))
 }

@@ -42,8 +42,7 @@ func newCommand(works []work) *cobra.Command {
 				return fmt.Errorf("bench: %w", err)
 			}
 			w.Causal = !full
-			one := slices.ContainsFunc(sizeFlags, cmd.Flags().Changed)
-			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, one, works); err != nil {
+			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, cmd.Flags().Changed, works); err != nil {
 				return term.Stopped(cmd.Context(), "bench", fmt.Errorf("bench: %w", err))
 			}
 			return nil
@@ -62,7 +61,8 @@ func newCommand(works []work) *cobra.Command {
 	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
 	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
-	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, at least 5)")
+	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
+	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, from 5 to 1000)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
 	return cmd
@@ -85,17 +85,21 @@ func (o options) validate() error {
 	return nil
 }
 
-// runWorks times work w in this process if one is set, otherwise each of works in its own
-// process.
-func runWorks(ctx context.Context, out io.Writer, o options, w work, one bool, works []work) error {
+// runWorks times work w in this process if a flag is given that chooses it, otherwise each of
+// works in its own process.
+func runWorks(ctx context.Context, out io.Writer, o options, w work, given func(string) bool, works []work) error {
+	one := slices.ContainsFunc(sizeFlags, given)
 	if one {
 		works = []work{w}
 	}
 	for i := range works {
-		works[i].Dtype = w.Dtype
+		works[i].Dtype, works[i].Precision = w.Dtype, w.Precision
 		if err := works[i].validate(); err != nil {
 			return err
 		}
+	}
+	if err := w.heeds(given); err != nil {
+		return err
 	}
 	p := printer{out: out, json: o.json}
 	if one && w.Mode == variants {

@@ -7,6 +7,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,10 +38,22 @@ func TestBenchWrongFlags(t *testing.T) {
 		{flags: "--mode gpt-step --layers 0", want: "--layers: got 0, want a whole number from 1 to 1024"},
 		{flags: "--mode gpt-step --vocab 0", want: "--vocab: got 0, want a whole number from 1 to 1048576"},
 		{flags: "--mode gpt-step --vocab 2097152", want: "--vocab: got 2097152, want a whole number from 1 to 1048576"},
+		{flags: "--mode forward --layers 3",
+			want: "--layers: got it with --mode forward, want it with --mode gpt-step only"},
+		{flags: "--layers 4", want: "--layers: got it with --mode forward-backward, want it with --mode gpt-step only"},
+		{flags: "--mode variants --layers 3",
+			want: "--layers: got it with --mode variants, want it with --mode gpt-step only"},
+		{flags: "--mode forward-backward --vocab 65",
+			want: "--vocab: got it with --mode forward-backward, want it with --mode gpt-step only"},
+		{flags: "--mode backward --layers 3",
+			want: `--mode: got "backward", want forward, forward-backward, gpt-step or variants`},
 		{flags: "--mode gpt-step --no-causal", want: "--no-causal: got it with --mode gpt-step, want a causal model"},
 		{flags: "--mode variants --no-causal", want: "--no-causal: got it with --mode variants, want a causal model"},
 		{flags: "--mode variants --kv-heads 3", want: "--kv-heads: got 3 with --mode variants, want as many as --heads"},
 		{flags: "--dtype float16", want: `--dtype: got "float16", want float32 or float64`},
+		{flags: "--precision fp8", want: `--precision: got "fp8", want full or bf16`},
+		{flags: "--precision bf16 --dtype float64", want: "--precision: got bf16 of float64, want it of float32"},
+		{flags: "--precision bf16 --mode variants", want: "--precision: got bf16 with --mode variants, want full"},
 		{flags: "--kv-heads 5", want: "--kv-heads: got 5, want a divisor of --heads 12"},
 		{flags: "--kv-heads -1", want: "--kv-heads: got -1, want a divisor of --heads 12"},
 		{flags: "--runs -1", want: "--runs: got -1, want a whole number from 1 to 1048576, or 0 for the default"},
@@ -59,4 +72,20 @@ func TestBenchWrongFlags(t *testing.T) {
 	}
 	_, err := commandtest.Output(t.Context(), New(), "7")
 	require.Error(t, err)
+}
+
+// Bfloat16 is refused in one line where the processor or the environment does not have it, before a work begins.
+func TestBenchRefusesPrecision(t *testing.T) {
+	environments := []string{"fast"}
+	if t.Setenv(kernel.BF16Variable, ""); kernel.CheckBF16() != nil {
+		environments = append(environments, "")
+	}
+	for _, environment := range environments {
+		t.Setenv(kernel.BF16Variable, environment)
+		for _, args := range [][]string{{}, {"--tokens", "3"}} {
+			out, err := commandtest.Output(t.Context(), New(), append(args, "--precision", "bf16")...)
+			require.EqualError(t, err, "bench: --precision: "+kernel.CheckBF16().Error())
+			require.Empty(t, out)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 )
@@ -44,6 +45,12 @@ func TestBenchWorksInChildren(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"B2 T3 E6 H3 float64 forward", "B2 T5 E6 H3 float64 forward-backward",
 		"B2 T4 E6 H3 float64 forward-backward"}, names(out))
+
+	t.Setenv(kernel.BF16Variable, "emulated")
+	out, err = commandtest.Output(t.Context(), newCommand(works), append(args, "--precision", "bf16")...)
+	require.NoError(t, err)
+	require.Equal(t, []string{"B2 T3 E6 H3 bf16 forward", "B2 T5 E6 H3 bf16 forward-backward",
+		"B2 T4 E6 H3 bf16 forward-backward"}, names(out))
 
 	out, err = commandtest.Output(t.Context(), newCommand(works), "--runs", "1")
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
 )
 
 // gpt returns the config of the model: nanoGPT's, without biases.
@@ -17,14 +19,18 @@ func (w work) gpt() layers.GPTConfig {
 
 // newGPTStep returns a function that takes one training step of AdamW, with clipping, on
 // random tokens.
-func newGPTStep(w work) (func() error, error) {
+func newGPTStep(w work) (func() (train.StepResult, error), error) {
 	p := layers.NewParams(w.elementType(), 123)
 	model, err := layers.NewGPT(p.Scope(""), w.gpt())
 	if err != nil {
 		return nil, err
 	}
 	shape := text.WindowConfig{Batch: w.Batch, Context: w.Tokens}
-	loop, err := train.New(p, text.TokenLoss(model.Loss, shape), train.Config{
+	loss := func(b *layers.Build) (*G.Node, error) {
+		b.SetPrecision(w.precision())
+		return text.TokenLoss(model.Loss, shape)(b)
+	}
+	loop, err := train.New(p, loss, train.Config{
 		Steps: 1,
 		StepConfig: train.StepConfig{
 			ClipNorm: 1, Schedule: train.ConstantRate(1e-3),
@@ -43,11 +49,11 @@ func newGPTStep(w work) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() error {
+	return func() (train.StepResult, error) {
 		batch, err := source.Next()
-		if err == nil {
-			_, err = loop.Step(batch)
+		if err != nil {
+			return train.StepResult{}, err
 		}
-		return err
+		return loop.Step(batch)
 	}, nil
 }

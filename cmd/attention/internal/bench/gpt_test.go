@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,6 +20,34 @@ func TestBenchTimesAStepOfAGPT(t *testing.T) {
 	require.Equal(t, 2, r.Layers)
 	require.Equal(t, 65, r.Vocab)
 	require.Positive(t, r.Seconds)
+}
+
+// The products of a step are those of bfloat16 if it is asked for: the loss is near that of full precision.
+func TestBenchTimesAStepInBFloat16(t *testing.T) {
+	t.Setenv(kernel.BF16Variable, "emulated")
+	out, err := commandtest.Output(t.Context(), New(), "--json", "--runs", "2", "--mode", "gpt-step", "--batch", "2",
+		"--tokens", "7", "--width", "6", "--heads", "3", "--layers", "2", "--precision", "bf16")
+	require.NoError(t, err)
+	var r result
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, "B2 T7 E6 H3 L2 bf16 gpt-step", r.Name)
+	require.Equal(t, "bf16", r.Precision)
+	require.Equal(t, "float32", r.Dtype)
+
+	w := work{Batch: 2, Tokens: 7, Width: 6, Heads: 3, Layers: 2, Vocab: 65, Causal: true, Mode: gptStep,
+		Dtype: "float32"}
+	loss := func(w work) float64 {
+		step, err := newGPTStep(w)
+		require.NoError(t, err)
+		result, err := step()
+		require.NoError(t, err)
+		return result.Loss
+	}
+	full := loss(w)
+	w.Precision = "bf16"
+	rounded := loss(w)
+	require.NotEqual(t, full, rounded)
+	require.InEpsilon(t, full, rounded, 0.01)
 }
 
 // The vocabulary is part of the name where it is not that of characters, also in a process of its own.

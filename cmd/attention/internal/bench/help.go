@@ -2,8 +2,8 @@ package bench
 
 const help = `bench times layers.Attention on normal random numbers: causal, no bias in the
 projections of queries, keys and values, one in the output's, no dropout. The
-graph is built and its memory planned once; then it runs once to warm up and N
-times against the clock.
+graph is built and its memory planned once; then it runs once to warm up and
+--runs times against the clock.
 
   forward            computes the output (B, T, E)
   forward-backward   computes the output and the gradients of all weights and
@@ -17,23 +17,31 @@ times against the clock.
                      where a variant gives them, and with all gradients; a
                      table and a bar chart, fields of their own in --json
 
-With a flag for a size or the mode it times that one work. With none it times a
-list of works one after the other: two sequences of GPT-2 small's 1024 tokens,
-width 768 and 12 heads, forward and backward and forward alone; a tiny layer; a
-training step of a small GPT; and lengths from 256 to 8192. Each is then done
-by a process of its own.
+With a flag for a size, the mask or the mode it times that one work. With none
+it times a list of works one after the other: two sequences of GPT-2 small's
+1024 tokens, width 768 and 12 heads, forward and backward and forward alone; a
+tiny layer; a training step of a small GPT; and one sequence of each length
+from 256 to 8192. Each is then done by a process of its own.
+
+--precision bf16 rounds the operands of all products to bfloat16, also of the
+list; the rest stays float32. It is for all modes but variants, and refused
+where it is not at least 1.5 times as fast as float32, unless the environment
+has ATTENTION_BF16=emulated.
 
 COLUMNS, and the fields of --json:
 
-  WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode
-            batch, tokens, width, heads, kv_heads, layers, vocab, causal, mode,
-            dtype, runs; threads that compute at once, in the head of the column
+  WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode; K key
+            heads, V vocabulary, no-causal, float64 and bf16 if asked for
+            batch, tokens, width, heads, kv_heads, causal, mode, dtype,
+            precision, runs; layers and vocab of gpt-step; threads that compute
+            at once, in the head of the column
   SECONDS   seconds: of a run, the median
   LEAST     seconds_min: the fastest run
   GFLOP     flop: floating-point operations that a run cannot do without:
             2·m·n·k for each matrix product (m,k)·(k,n), nothing for anything
             else. A causal sequence has T(T+1)/2 pairs of a token and one that
-            it sees. Of D = E/H and N = B·T, forward takes
+            it sees, another T·T. With D = E/H, N = B·T and keys and values for
+            each head, forward takes
               4 · 2·N·E·E             the projections
               2 · 2·D·B·H·T(T+1)/2    scores and context
             and backward adds
@@ -41,15 +49,17 @@ COLUMNS, and the fields of --json:
               1 · 2·N·E·E             gradient of the context
               4 · 2·D·B·H·T(T+1)/2    gradients of weights, values, queries and
                                       keys
+            With K key heads two of the four projections have E·D·K for E·E.
             A step of a GPT counts three times the products of its forward
             pass. What is computed a second time or thrown away does not count.
   GFLOP/S   flop_per_second: flop / seconds
   PEAK      peak_flop_per_second: what as many cores do at best in multiply-adds
-            that touch no memory, measured in the same process after the runs;
-            the column is the ratio. cores is how many, kernels their
-            instruction set, passed_over a list of faster kernels, each with
-            its name and why it is not used, and bf16, why --precision bf16 of
-            other commands is not; all on the first line
+            that touch no memory, measured in the same process after the runs,
+            of bf16 if the work is; the column is the ratio. A processor without
+            instructions for bf16 has no peak of it: -, and 0. cores is how
+            many, kernels their instruction set, passed_over a list of faster
+            kernels, each with its name and why it is not used, and bf16 how
+            fast that is where --precision may ask for it; all on the first line
   MIB       peak_rss_bytes: the most memory the process had in use, all that
             belongs to it included; 0 where the system does not tell`
 
@@ -57,4 +67,5 @@ const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
   attention bench --mode variants --batch 1
   attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
+  attention bench --tokens 256 --precision bf16
   attention bench --tokens 4096 --batch 1 --mode forward --threads 1 --json`

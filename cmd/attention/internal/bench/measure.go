@@ -33,7 +33,7 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 		return nil, err
 	}
 	seconds, flop := median(took), w.flop()
-	w.KVHeads = w.keyHeads()
+	w.KVHeads, w.Precision = w.keyHeads(), w.precision().String()
 	if w.Mode != gptStep {
 		w.Layers, w.Vocab = 0, 0
 	}
@@ -47,7 +47,8 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 // prepare returns the function to time.
 func prepare(ctx context.Context, w work) (run func() error, err error) {
 	if w.Mode == gptStep {
-		return newGPTStep(w)
+		step, err := newGPTStep(w)
+		return func() error { _, err := step(); return err }, err
 	}
 	wanted, err := graphOf(w)
 	if err != nil {
@@ -75,6 +76,7 @@ func graphOf(w work) (wanted G.Nodes, err error) {
 		mode = layers.Train
 	}
 	b := layers.NewBuild(p, mode)
+	b.SetPrecision(w.precision())
 	random := rand.New(rand.NewPCG(1, 2))
 	out := b.Of(layer.Forward(b, randomInput(b, random, "x", shape))) // (B, T, E)
 	if w.Mode != forwardBackward {
@@ -132,7 +134,7 @@ func median(x []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// measureKernels measures the most that the threads do together in the work's type.
+// measureKernels measures the most that the threads do together of the work's products.
 func measureKernels(w work) program.Kernels {
-	return program.MeasureKernels(w.Dtype, 100*time.Millisecond)
+	return program.MeasureKernels(w.numbers(), 100*time.Millisecond)
 }

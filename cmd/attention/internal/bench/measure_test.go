@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/graph/machine"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,6 +34,32 @@ func TestBenchComputesWhatItSays(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.shapes, got, c.mode)
+	}
+}
+
+// The layer's products, forward and backward, are those of bfloat16 if it is asked for: what they give is near that of
+// full precision.
+func TestBenchComputesInBFloat16(t *testing.T) {
+	t.Setenv(kernel.BF16Variable, "emulated")
+	values := func(precision string) (all [][]float32) {
+		w := small(7, forwardBackward)
+		w.Precision = precision
+		wanted, err := graphOf(w)
+		require.NoError(t, err)
+		m, err := machine.New(wanted...)
+		require.NoError(t, err)
+		require.NoError(t, m.RunAll())
+		for _, n := range wanted {
+			all = append(all, n.Value().Data().([]float32))
+		}
+		return all
+	}
+	full, rounded := values(""), values("bf16")
+	for i := range full {
+		if i < len(full)-1 { // the bias's gradient is a sum of the upstream gradient
+			require.NotEqual(t, full[i], rounded[i])
+		}
+		require.InDeltaSlice(t, full[i], rounded[i], 0.1)
 	}
 }
 

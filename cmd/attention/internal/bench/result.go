@@ -37,10 +37,9 @@ func (p *printer) print(r *result) error {
 	const (
 		name    = 34 // columns
 		columns = "%9s%9s%9s%8s%5s%6s"
-		giga    = 1e9
 	)
 	if p.rows == 0 {
-		if _, err := io.WriteString(p.out, term.Fill("kernels ", r.Phrases(r.Dtype)...)+"\n"); err != nil {
+		if _, err := io.WriteString(p.out, term.Fill("kernels ", r.Phrases(r.numbers())...)+"\n"); err != nil {
 			return err
 		}
 		head := fmt.Sprintf(columns, "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB")
@@ -49,13 +48,15 @@ func (p *printer) print(r *result) error {
 		}
 	}
 	p.rows++
-	memory := "-"
+	memory, share := "-", "-"
+	if r.Peak > 0 {
+		share = fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.Peak)
+	}
 	if r.PeakRSS > 0 {
 		memory = fmt.Sprintf("%.0f", float64(r.PeakRSS)/(1<<20))
 	}
 	row := fmt.Sprintf(columns, fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", r.SecondsMin),
-		fmt.Sprintf("%.3g", float64(r.Flop)/giga), fmt.Sprintf("%.3g", r.FlopPerSecond/giga),
-		fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.Peak), memory)
+		program.Giga(float64(r.Flop)), program.Giga(r.FlopPerSecond), share, memory)
 	_, err := io.WriteString(p.out, term.Row(r.Name, name, row))
 	return err
 }

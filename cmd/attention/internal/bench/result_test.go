@@ -24,6 +24,7 @@ func TestBenchJSON(t *testing.T) {
 	var fields map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &fields))
 	delete(fields, "passed_over") // as the processor and the environment have it
+	delete(fields, "bf16")
 	measured := map[string]float64{}
 	for _, name := range []string{"seconds", "seconds_min", "peak_rss_bytes", "flop_per_second", "peak_flop_per_second"} {
 		measured[name] = fields[name].(float64)
@@ -31,7 +32,7 @@ func TestBenchJSON(t *testing.T) {
 	}
 	require.Equal(t, map[string]any{
 		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "width": 6.0, "heads": 3.0, "kv_heads": 3.0,
-		"causal": true, "mode": "forward", "dtype": "float32", "threads": 1.0, "runs": 3.0,
+		"causal": true, "mode": "forward", "dtype": "float32", "precision": "full", "threads": 1.0, "runs": 3.0,
 		"cores": 1.0, "kernels": kernel.InstructionSet(),
 		"flop": 4.0*2*14*6*6 + 4*2*(2*3*28),
 	}, fields)
@@ -49,7 +50,8 @@ func TestBenchTable(t *testing.T) {
 		"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--dtype", "float64", "--threads", "3")
 	require.NoError(t, err)
 	require.Regexp(t, `^
-kernels (\w+), \S+ GFLOP/s in float64 on \d cores?
+kernels (\w+), \S+ GFLOP/s in float64 on \d cores?(;
+ +.*)*
 
 WORK \(threads: 3\)                   SECONDS    LEAST    GFLOP GFLOP/S PEAK   MIB
 B2 T7 E6 H3 float64 forward-backward
@@ -66,6 +68,28 @@ $`, "\n"+out)
 	require.Equal(t, "kernels avx2, 40 GFLOP/s in float32 on 2 cores; avx512 passed over: a reason", head)
 	_, row, _ := strings.Cut(table, "\n")
 	require.Equal(t, []string{"name", "0.25", "0.125", "5", "20", "50%", "2"}, strings.Fields(row))
+}
+
+// In bfloat16 the share is of its peak, which a processor without instructions for it does not have.
+func TestBenchTableInBFloat16(t *testing.T) {
+	t.Setenv(kernel.BF16Variable, "emulated")
+	args := []string{"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--precision", "bf16"}
+	out, err := commandtest.Output(t.Context(), New(), args...)
+	require.NoError(t, err)
+	head, share := `kernels \w+, \S+ GFLOP/s in bf16 on \d cores?;\s+bf16: ATTENTION_BF16=emulated,`, `\d+%`
+	if !kernel.BF16() {
+		head, share = `kernels \w+, no peak in bf16 on \d cores?;\s+bf16: ATTENTION_BF16=emulated,\s+in plain Go`, "-"
+	}
+	require.Regexp(t, "^"+head, out)
+	require.Regexp(t, `\nB2 T7 E6 H3 bf16 forward-backward\s+\S+ +\S+ +\S+ +\S+ +`+share+` +(\d+|-)\n$`, out)
+
+	out, err = commandtest.Output(t.Context(), New(), append(args, "--json")...)
+	require.NoError(t, err)
+	var r result
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, "bf16", r.Precision)
+	require.Equal(t, kernel.BF16(), r.Peak > 0)
+	require.Contains(t, r.BF16, "ATTENTION_BF16=emulated")
 }
 
 // The help names every field of the JSON.

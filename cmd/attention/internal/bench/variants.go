@@ -55,7 +55,7 @@ func runVariants(ctx context.Context, out io.Writer, o options, w work) error {
 	if o.json {
 		return nil
 	}
-	kernels := term.Fill("kernels ", measureKernels(w).Phrases(w.Dtype)...)
+	kernels := term.Fill("kernels ", measureKernels(w).Phrases(w.numbers())...)
 	_, err := io.WriteString(out, kernels+"\n"+chart(w, all))
 	return err
 }

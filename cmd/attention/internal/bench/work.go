@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
+	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
 
@@ -36,16 +38,17 @@ const characters = 65
 // output's projection only and without dropout; in mode gptStep it is a training step of a
 // layers.GPT.
 type work struct {
-	Batch   int    `json:"batch"`
-	Tokens  int    `json:"tokens"`
-	Width   int    `json:"width"`
-	Heads   int    `json:"heads"`
-	KVHeads int    `json:"kv_heads"`         // 0 means Heads
-	Layers  int    `json:"layers,omitempty"` // blocks of the GPT; only with gptStep
-	Vocab   int    `json:"vocab,omitempty"`  // its distinct tokens
-	Causal  bool   `json:"causal"`
-	Mode    string `json:"mode"`
-	Dtype   string `json:"dtype"`
+	Batch     int    `json:"batch"`
+	Tokens    int    `json:"tokens"`
+	Width     int    `json:"width"`
+	Heads     int    `json:"heads"`
+	KVHeads   int    `json:"kv_heads"`         // 0 means Heads
+	Layers    int    `json:"layers,omitempty"` // blocks of the GPT; only with gptStep
+	Vocab     int    `json:"vocab,omitempty"`  // its distinct tokens
+	Causal    bool   `json:"causal"`
+	Mode      string `json:"mode"`
+	Dtype     string `json:"dtype"`
+	Precision string `json:"precision"` // of the operands of products; empty means full
 }
 
 // name returns the sizes, mode and other settings that are not the default.
@@ -63,20 +66,24 @@ func (w work) name() string {
 	if !w.Causal {
 		s += " no-causal"
 	}
-	if w.Dtype != "float32" {
-		s += " " + w.Dtype
+	if numbers := w.numbers(); numbers != "float32" {
+		s += " " + numbers
 	}
 	return s + " " + w.Mode
 }
 
 // flags returns the flags that choose the work.
 func (w work) flags() []string {
-	f := []string{"--mode", w.Mode, "--dtype", w.Dtype, "--no-causal=" + strconv.FormatBool(!w.Causal)}
+	f := []string{"--mode", w.Mode, "--dtype", w.Dtype, "--precision", w.precision().String(),
+		"--no-causal=" + strconv.FormatBool(!w.Causal)}
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	return append(f, "--kv-heads", strconv.Itoa(w.KVHeads), "--layers", strconv.Itoa(w.Layers),
-		"--vocab", strconv.Itoa(w.Vocab))
+	f = append(f, "--kv-heads", strconv.Itoa(w.KVHeads))
+	if w.Mode == gptStep {
+		f = append(f, "--layers", strconv.Itoa(w.Layers), "--vocab", strconv.Itoa(w.Vocab))
+	}
+	return f
 }
 
 type size struct {
@@ -93,6 +100,19 @@ func (w work) keyHeads() int { return cmp.Or(w.KVHeads, w.Heads) }
 func (w work) elementType() tensor.Dtype {
 	dt, _ := flags.Dtype(w.Dtype) // validated
 	return dt
+}
+
+func (w work) precision() graph.Precision {
+	p, _ := flags.Precision(cmp.Or(w.Precision, "full")) // validated
+	return p
+}
+
+// numbers names what the products multiply: the element type or, if operands are rounded, program.BF16.
+func (w work) numbers() string {
+	if w.precision() == graph.BFloat16 {
+		return program.BF16
+	}
+	return w.Dtype
 }
 
 // validate returns an error for flags that are out of range or do not go together.
@@ -123,6 +143,16 @@ func (w work) validate() error {
 	if _, err := flags.Dtype(w.Dtype); err != nil {
 		return err
 	}
+	precision, err := flags.Precision(cmp.Or(w.Precision, "full"))
+	if err != nil {
+		return err
+	}
+	if w.Mode == variants && precision != graph.FullPrecision {
+		return fmt.Errorf("--precision: got %v with --mode %s, want full", precision, variants)
+	}
+	if err := flags.CheckPrecision(precision, w.elementType()); err != nil {
+		return err
+	}
 	if w.KVHeads < 0 || w.Heads%w.keyHeads() != 0 {
 		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.KVHeads, w.Heads)
 	}
@@ -132,6 +162,16 @@ func (w work) validate() error {
 	if w.Tokens > maxElements/w.Width || w.Batch > maxElements/w.Width/w.Tokens {
 		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements",
 			w.Batch, w.Tokens, w.Width, maxElements)
+	}
+	return nil
+}
+
+// heeds returns an error for a flag that is given and of which the mode makes nothing.
+func (w work) heeds(given func(flag string) bool) error {
+	for _, flag := range []string{"layers", "vocab"} {
+		if given(flag) && w.Mode != gptStep {
+			return fmt.Errorf("--%s: got it with --mode %s, want it with --mode %s only", flag, w.Mode, gptStep)
+		}
 	}
 	return nil
 }

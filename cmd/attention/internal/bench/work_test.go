@@ -81,6 +81,10 @@ func TestBenchFlagsMakeTheWork(t *testing.T) {
 		"no-causal": "true", "mode": "forward", "dtype": "float64"} {
 		require.Equal(t, want, f.Lookup(name).Value.String(), name)
 	}
+	require.NoError(t, w.heeds(f.Changed))
+	w.Mode, w.Layers, w.Vocab = gptStep, 2, 7
+	require.NoError(t, f.Parse(w.flags()))
+	require.Equal(t, []string{"2", "7"}, []string{f.Lookup("layers").Value.String(), f.Lookup("vocab").Value.String()})
 	for _, name := range sizeFlags {
 		require.True(t, f.Changed(name), "--%s makes a work", name)
 	}

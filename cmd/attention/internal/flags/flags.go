@@ -4,8 +4,10 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"attention/cmd/attention/internal/program"
+	"attention/graph"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,4 +38,24 @@ func Dtype(name string) (tensor.Dtype, error) {
 		return tensor.Float64, nil
 	}
 	return tensor.Dtype{}, fmt.Errorf("--dtype: got %q, want float32 or float64", name)
+}
+
+// PrecisionUsage is the usage of --precision.
+const PrecisionUsage = "`precision` of the operands of products: full, or bf16, of float32 where that is faster"
+
+// Precision returns the precision of products that --precision names.
+func Precision(name string) (graph.Precision, error) {
+	p, err := graph.ParsePrecision(name)
+	if err != nil {
+		return p, fmt.Errorf("--precision: got %.40q, want full or bf16", name)
+	}
+	return p, nil
+}
+
+// CheckPrecision returns an error of --precision if products of a type cannot or should not be computed in it.
+func CheckPrecision(p graph.Precision, dt tensor.Dtype) error {
+	if err := p.Check(dt); err != nil {
+		return fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), "graph: "))
+	}
+	return nil
 }

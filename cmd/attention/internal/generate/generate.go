@@ -15,7 +15,6 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
-	"attention/graph"
 	"attention/layers/generate"
 	"attention/train/text"
 
@@ -62,8 +61,7 @@ func New() *cobra.Command {
 		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
-	f.StringVar(&c.precision, "precision", "full",
-		"`precision` of the operands of products: full, or bf16, of float32 where that is faster")
+	f.StringVar(&c.precision, "precision", "full", flags.PrecisionUsage)
 	f.StringVar(&c.weights, "weights", "",
 		"write the attention weights of every layer over prompt and text to this safetensors `file`")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
@@ -71,8 +69,8 @@ func New() *cobra.Command {
 }
 
 func (c *command) validate() (err error) {
-	if c.sampling.Precision, err = graph.ParsePrecision(c.precision); err != nil {
-		return fmt.Errorf("--precision: got %.40q, want full or bf16", c.precision)
+	if c.sampling.Precision, err = flags.Precision(c.precision); err != nil {
+		return err
 	}
 	switch {
 	case c.model == "":
@@ -109,7 +107,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	if err := run.CheckPrecision(c.sampling.Precision, m.Model.Params().Dtype()); err != nil {
+	if err := flags.CheckPrecision(c.sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return err
 	}
 	prompts, err := c.promptIDs(m)

@@ -14,7 +14,7 @@ import (
 type Kernels struct {
 	Name       string              `json:"kernels"`
 	Cores      int                 `json:"cores"`                // that compute at once
-	Peak       float64             `json:"peak_flop_per_second"` // of the cores together
+	Peak       float64             `json:"peak_flop_per_second"` // of the cores together; 0 of bf16 in plain Go
 	PassedOver []kernel.PassedOver `json:"passed_over,omitempty"`
 	BF16       string              `json:"bf16,omitempty"` // why products of float32 may be those of bfloat16, if they may
 }
@@ -22,11 +22,17 @@ type Kernels struct {
 // BriefPeak is a time to measure a peak in that nobody waits for.
 const BriefPeak = 10 * time.Millisecond
 
-// MeasureKernels measures the peak of an element type, "float32" or "float64", for about the given time.
-func MeasureKernels(dtype string, about time.Duration) Kernels {
+// BF16 names products of float32 whose operands are rounded to bfloat16.
+const BF16 = "bf16"
+
+// MeasureKernels measures the peak of products of "float32", "float64" or BF16 for about the given time.
+func MeasureKernels(numbers string, about time.Duration) Kernels {
 	measure := kernel.PeakFMA[float32]
-	if dtype == "float64" {
+	switch numbers {
+	case "float64":
 		measure = kernel.PeakFMA[float64]
+	case BF16:
+		measure = kernel.PeakBF16
 	}
 	each := make([]float64, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	var done sync.WaitGroup
@@ -38,32 +44,39 @@ func MeasureKernels(dtype string, about time.Duration) Kernels {
 	for _, one := range each {
 		k.Peak += one
 	}
-	if dtype != "float32" {
+	if numbers == "float64" {
 		return k
 	}
 	if taken, why := kernel.ChoiceOfBF16(); taken {
 		k.BF16 = why
 	} else {
-		k.PassedOver = append(k.PassedOver, kernel.PassedOver{Name: "bf16", Why: why})
+		k.PassedOver = append(k.PassedOver, kernel.PassedOver{Name: BF16, Why: why})
 	}
 	return k
 }
 
-// Phrases returns the kernels, their peak in an element type, whether there is bf16 and what was passed over, as in
+// Phrases returns the kernels, their peak as measured, whether there is bf16 and what was passed over, as in
 // "avx2," "112 GFLOP/s in float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
-func (k Kernels) Phrases(dtype string) []string {
+func (k Kernels) Phrases(numbers string) []string {
 	cores := "cores"
 	if k.Cores == 1 {
 		cores = "core"
 	}
-	phrases := []string{k.Name + ",", fmt.Sprintf("%.3g GFLOP/s in %s on %d %s", k.Peak/1e9, dtype, k.Cores, cores)}
+	peak := "no peak"
+	if k.Peak > 0 {
+		peak = Giga(k.Peak) + " GFLOP/s"
+	}
+	phrases := []string{k.Name + ",", fmt.Sprintf("%s in %s on %d %s", peak, numbers, k.Cores, cores)}
 	add := func(phrase string) {
 		phrases[len(phrases)-1] += ";"
 		for _, part := range strings.SplitAfter(phrase, ", ") {
 			phrases = append(phrases, strings.TrimRight(part, " "))
 		}
 	}
-	if k.BF16 != "" {
+	switch {
+	case k.BF16 != "" && numbers == BF16:
+		add("bf16: " + k.BF16)
+	case k.BF16 != "":
 		add("bf16 if asked for: " + k.BF16)
 	}
 	for _, p := range k.PassedOver {
@@ -72,8 +85,16 @@ func (k Kernels) Phrases(dtype string) []string {
 	return phrases
 }
 
+// Giga returns x/10⁹ with three digits, or all before the point, as in "0.0123", "112" and "1074".
+func Giga(x float64) string {
+	if x >= 999.5e9 {
+		return fmt.Sprintf("%.0f", x/1e9)
+	}
+	return fmt.Sprintf("%.3g", x/1e9)
+}
+
 // Line returns the phrases on one line.
-func (k Kernels) Line(dtype string) string { return strings.Join(k.Phrases(dtype), " ") }
+func (k Kernels) Line(numbers string) string { return strings.Join(k.Phrases(numbers), " ") }
 
 // CheckKernels returns an error if the environment asks for kernels that this process does not have.
 func CheckKernels() error { return kernel.Err() }

@@ -17,21 +17,33 @@ func TestKernelsLine(t *testing.T) {
 	k = Kernels{Name: "avx512", Cores: 2, Peak: 358e9, BF16: "537 GFLOP/s a core, 3.00 of float32's 179"}
 	require.Equal(t, "avx512, 358 GFLOP/s in float32 on 2 cores; "+
 		"bf16 if asked for: 537 GFLOP/s a core, 3.00 of float32's 179", k.Line("float32"))
+	k.Peak = 1074e9
+	require.Equal(t, "avx512, 1074 GFLOP/s in bf16 on 2 cores; bf16: 537 GFLOP/s a core, 3.00 of float32's 179",
+		k.Line(BF16))
+	k = Kernels{Name: "avx2", Cores: 2, BF16: "ATTENTION_BF16=emulated, in plain Go"}
+	require.Equal(t, "avx2, no peak in bf16 on 2 cores; bf16: ATTENTION_BF16=emulated, in plain Go", k.Line(BF16))
 	require.Equal(t, "go, 3.26 GFLOP/s in float64 on 1 core", Kernels{Name: "go", Cores: 1, Peak: 3.257e9}.Line("float64"))
 }
 
+func TestGiga(t *testing.T) {
+	for want, x := range map[string]float64{"0.0123": 12.34e6, "1.07": 1.0749e9, "999": 999.49e9, "1000": 999.5e9,
+		"10744": 10743.9e9} {
+		require.Equal(t, want, Giga(x))
+	}
+}
+
 func TestMeasureKernels(t *testing.T) {
-	for _, dtype := range []string{"float32", "float64"} {
-		k := MeasureKernels(dtype, time.Millisecond)
+	for _, numbers := range []string{"float32", "float64", BF16} {
+		k := MeasureKernels(numbers, time.Millisecond)
 		require.Equal(t, kernel.InstructionSet(), k.Name)
 		passed := kernel.Passed()
 		taken, why := kernel.ChoiceOfBF16()
-		if dtype == "float32" && !taken {
-			passed = append(passed, kernel.PassedOver{Name: "bf16", Why: why})
+		if numbers != "float64" && !taken {
+			passed = append(passed, kernel.PassedOver{Name: BF16, Why: why})
 		}
 		require.Equal(t, passed, k.PassedOver)
-		require.Equal(t, dtype == "float32" && taken, k.BF16 != "")
+		require.Equal(t, numbers != "float64" && taken, k.BF16 != "")
 		require.Positive(t, k.Cores)
-		require.Positive(t, k.Peak)
+		require.Equal(t, numbers != BF16 || kernel.BF16(), k.Peak > 0)
 	}
 }

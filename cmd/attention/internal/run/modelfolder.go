@@ -125,8 +125,11 @@ func pretrainedConfig(contents []byte) ([]byte, error) {
 		return nil, err
 	}
 	model := treeAt(t, "model")
-	if model["type"] != GPTModel {
-		return nil, fmt.Errorf("model: %w", pretrained.ErrNotGPT)
+	if kind := model["type"]; kind != GPTModel {
+		if kind == nil {
+			kind = ""
+		}
+		return nil, fmt.Errorf("model.type: got %.40q, want %q: %w", fmt.Sprint(kind), GPTModel, pretrained.ErrNotGPT)
 	}
 	delete(model, "type")
 	model["model_type"] = "gpt2"

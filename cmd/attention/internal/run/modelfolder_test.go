@@ -30,13 +30,14 @@ func TestPretrainedConfig(t *testing.T) {
 		require.NoError(t, err, row.reason)
 		require.JSONEq(t, row.want, string(got), row.reason)
 	}
-	for _, config := range []string{
-		`{"model": {"vocab": 13}}`, `{"model": {"n_embd": null}}`, `{"model": {"type": "layer", "n_embd": 12}}`,
-		`{"model": 7}`, `{"model": null}`,
+	for _, row := range []struct{ config, kind string }{
+		{`{"model": {"vocab": 13}}`, "layer"}, {`{"model": {"n_embd": null}}`, ""},
+		{`{"model": {"type": "layer", "n_embd": 12}}`, "layer"}, {`{"model": {"type": "dates"}}`, "dates"},
+		{`{"model": {"type": 3}}`, "3"}, {`{"model": 7}`, ""}, {`{"model": null}`, ""},
 	} {
-		_, err := pretrainedConfig([]byte(config))
-		require.ErrorIs(t, err, pretrained.ErrNotGPT, config)
-		require.EqualError(t, err, "model: the model is no GPT", config)
+		_, err := pretrainedConfig([]byte(row.config))
+		require.ErrorIs(t, err, pretrained.ErrNotGPT, row.config)
+		require.EqualError(t, err, `model.type: got "`+row.kind+`", want "gpt": the model is no GPT`, row.config)
 	}
 	_, err := pretrainedConfig([]byte(`{"model": {"n_embd": 1, "n_embd": 2}}`))
 	require.EqualError(t, err, `model: field "n_embd" comes twice`)

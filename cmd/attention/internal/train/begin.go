@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/oneline"
@@ -92,7 +93,7 @@ func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*
 	if r.precision, err = config.ProductPrecision(); err != nil {
 		return nil, err
 	}
-	if err := run.CheckPrecision(r.precision, dt); err != nil {
+	if err := flags.CheckPrecision(r.precision, dt); err != nil {
 		return nil, err
 	}
 	params := layers.NewParams(dt, config.Training.Seed)

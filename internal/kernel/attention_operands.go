@@ -1,0 +1,122 @@
+package kernel
+
+// rowsOf is a matrix whose rows of the given width begin row elements apart.
+type rowsOf[F Float] struct {
+	data       []F
+	row, width int
+}
+
+func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
+
+// from returns the rows from the given one on.
+func (m *rowsOf[F]) from(i int) rowsOf[F] { return rowsOf[F]{m.data[i*m.row:], m.row, m.width} }
+
+// operandRows is rows of a head as the products of tiles read them: as they are or, in bfloat16, as pairs.
+type operandRows[F Float] struct {
+	rowsOf[F]           // as they are
+	across    rowsOf[F] // pairs of neighbours in a row
+	along     rowsOf[F] // pairs of neighbours in a column
+	together  int       // rows that make one of along
+	wild      bool      // whether a number may be NaN or infinite when it is rounded for along
+}
+
+// from returns the rows from the given one on, which is even where two make a pair.
+func (x *operandRows[F]) from(i int) operandRows[F] {
+	y := *x
+	if x.data != nil {
+		y.rowsOf = x.rowsOf.from(i)
+	}
+	if x.across.data != nil {
+		y.across = x.across.from(i)
+	}
+	if x.along.data != nil {
+		y.along = x.along.from(i / x.together)
+	}
+	return y
+}
+
+// asTheyAre returns rows that products read in place.
+func asTheyAre[F Float](x rowsOf[F]) operandRows[F] {
+	return operandRows[F]{rowsOf: x, across: x, along: x, together: 1}
+}
+
+// forms are those of an operand of bfloat16 that products read.
+type forms struct{ across, along bool }
+
+// pairedLength returns how many elements the pairs of rows take.
+func pairedLength(rows, width int, f forms) (n int) {
+	if f.across {
+		n = rows * pairsOf(width)
+	}
+	if f.along {
+		n += (rows + 1) / 2 * wholePanels(width)
+	}
+	return n
+}
+
+// pairedRoom returns where pairs of rows lie in memory.
+func pairedRoom[F Float](memory []F, rows, width int, f forms) operandRows[F] {
+	x := operandRows[F]{together: 2}
+	if f.across {
+		x.across = rowsOf[F]{memory, pairsOf(width), (width + 1) / 2}
+		memory = memory[rows*x.across.row:]
+	}
+	if f.along {
+		x.along = rowsOf[F]{memory, wholePanels(width), width}
+	}
+	return x
+}
+
+// paired returns n rows as pairs, which it writes to memory.
+func (w *attentionTiles[F]) paired(x rowsOf[F], n int, memory []F, f forms) operandRows[F] {
+	y := pairedRoom(memory, n, x.width, f)
+	y.rowsOf, y.wild = x, w.pair(n, x, y.across, y.along)
+	return y
+}
+
+// pair writes pairs of the first n rows of x in those forms that have room, and returns whether x is wild.
+func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (wild bool) {
+	if across.data != nil {
+		pairElements(n, x.width, singles(x.data), x.row, singles(across.data), across.row)
+	}
+	if along.data != nil {
+		pairUp(x.width, n, singles(x.data), x.row, singles(along.data), along.row, pairWidth)
+		wild = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
+	}
+	return wild
+}
+
+// columns writes n rows as the columns of a matrix that products read: (x.width,n), or pairs of neighbours in a row.
+func (r *attentionRun[F]) columns(w *attentionTiles[F], n int, x rowsOf[F], to []F, toRow int) {
+	if r.Precision == Full {
+		transposePanel(chosenPath, x.width, n, x.data, x.row, to, toRow)
+		return
+	}
+	ld := pairsOf(x.width)
+	pairs := room(&w.pairs, n*ld)
+	pairElements(n, x.width, singles(x.data), x.row, singles(pairs), ld)
+	transposePanel(chosenPath, (x.width+1)/2, n, pairs, ld, to, toRow)
+}
+
+// multiply computes C ← α·A·B + β·C for the operands of tiles: k is that of the numbers.
+func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
+	if r.Precision == BFloat16 && min(m, n, k) > 0 {
+		multiplyPairs(m, n, (k+1)/2, alpha, a, lda, 1, b, ldb, beta, c, ldc)
+		return
+	}
+	multiply(NoTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// multiplyPairs computes C ← α·A·B + β·C of pairs, k of them, on the calling goroutine. B is read in whole vectors.
+func multiplyPairs[F Float](m, n, k int, alpha F, a []F, aRow, aCol int, b []F, ldb int, beta F, c []F, ldc int) {
+	x, y, z := singles(a), singles(b), singles(c)
+	blocks := kBlocks(k)
+	for l := range blocks {
+		q0, q1 := block(l, blocks, k), block(l+1, blocks, k)
+		for j := 0; j < n; j += pairWidth {
+			pairTile(m, min(pairWidth, n-j), q1-q0, float32(alpha), x[q0*aCol:], aRow, aCol, pairRowsTall*aRow,
+				y[q0*ldb+j:], ldb, float32(beta), z[j:], ldc)
+		}
+		beta = 1
+	}
+}
