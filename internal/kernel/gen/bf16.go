@@ -99,36 +99,24 @@ func (g *generator) pairRows() {
 	p := g.load("rows", "x", "y", "xRow", "pairs", "pairsRow", "panel")
 	x, y, order := g.vectors[0], g.vectors[1], g.vectors[2]
 	g.move(g.words("neighbours", neighbours()), order)
-	row, loop, rest, next := g.label("row"), g.label("panel"), g.label("rest"), g.label("next")
-	n, from, fromY, to := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	pair := func(v int, k *mask) {
-		g.read(operand.Mem{Base: from, Disp: v * g.width}, k, x)
-		g.read(operand.Mem{Base: fromY, Disp: v * g.width}, k, y)
-		g.toBF16(x, y, x)
-		g.VPERMW(x, order, x)
-		g.move(x, operand.Mem{Base: to, Disp: v * g.width})
-	}
+	row, from, fromY, to := g.label("row"), g.GP64(), g.GP64(), g.GP64()
 	g.Label(row)
 	g.MOVQ(p["x"], from)
 	g.MOVQ(p["y"], fromY)
 	g.MOVQ(p["pairs"], to)
-	g.loadInto(n, "n")
-	g.SUBQ(operand.U32(2*g.lanes()), n)
-	g.JLT(operand.LabelRef(rest))
-	g.Label(loop)
-	for v := range 2 {
-		pair(v, nil)
-	}
-	g.ADDQ(operand.U32(2*g.width), from)
-	g.ADDQ(operand.U32(2*g.width), fromY)
-	g.ADDQ(p["panel"], to)
-	g.SUBQ(operand.U32(2*g.lanes()), n)
-	g.JGE(operand.LabelRef(loop))
-	g.Label(rest)
-	g.ADDQ(operand.U32(2*g.lanes()), n)
-	g.JEQ(operand.LabelRef(next))
-	g.pairsOfRest(n, pair)
-	g.Label(next)
+	g.twoVectors(func(masks [2]*mask) {
+		for v, k := range masks {
+			g.read(operand.Mem{Base: from, Disp: v * g.width}, k, x)
+			g.read(operand.Mem{Base: fromY, Disp: v * g.width}, k, y)
+			g.toBF16(x, y, x)
+			g.VPERMW(x, order, x)
+			g.move(x, operand.Mem{Base: to, Disp: v * g.width})
+		}
+	}, func() {
+		g.ADDQ(operand.U32(2*g.width), from)
+		g.ADDQ(operand.U32(2*g.width), fromY)
+		g.ADDQ(p["panel"], to)
+	})
 	g.ADDQ(p["xRow"], p["x"])
 	g.ADDQ(p["xRow"], p["y"])
 	g.ADDQ(p["pairsRow"], p["pairs"])
@@ -136,15 +124,30 @@ func (g *generator) pairRows() {
 	g.JNE(operand.LabelRef(row))
 }
 
-// pairsOfRest calls vector for each of two vectors, with the mask of those of the n elements that it has.
-func (g *generator) pairsOfRest(n reg.GPVirtual, vector func(v int, k *mask)) {
-	for v := range 2 {
-		k, left := columnMask(v), g.GP64()
+// twoVectors does step for two vectors of n elements and goes on, as long as there are enough, and then once with the
+// masks of those that are left.
+func (g *generator) twoVectors(step func(masks [2]*mask), on func()) {
+	n, loop, rest, done := g.GP64(), g.label("whole"), g.label("rest"), g.label("paired")
+	g.loadInto(n, "n")
+	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JLT(operand.LabelRef(rest))
+	g.Label(loop)
+	step([2]*mask{})
+	on()
+	g.SUBQ(operand.U32(2*g.lanes()), n)
+	g.JGE(operand.LabelRef(loop))
+	g.Label(rest)
+	g.ADDQ(operand.U32(2*g.lanes()), n)
+	g.JEQ(operand.LabelRef(done))
+	masks := [2]*mask{columnMask(0), columnMask(1)}
+	for v, k := range masks {
+		left := g.GP64()
 		g.MOVQ(n, left)
 		g.SUBQ(operand.U32(v*g.lanes()), left)
 		g.makeMask(left, k)
-		vector(v, k)
 	}
+	step(masks)
+	g.Label(done)
 }
 
 // neighbours is the order of words that puts each of the first half before its partner in the second.
@@ -163,33 +166,20 @@ func neighbours() []uint64 {
 func (g *generator) pairElements() {
 	p := g.load("rows", "x", "xRow", "pairs", "pairsRow")
 	z := g.vectors[:2]
-	row, loop, rest, next := g.label("row"), g.label("vector"), g.label("rest"), g.label("next")
-	n, from, to := g.GP64(), g.GP64(), g.GP64()
-	read := func(v int, k *mask) { g.read(operand.Mem{Base: from, Disp: v * g.width}, k, z[v]) }
-	pair := func() {
-		g.toBF16(z[0], z[1], z[0])
-		g.move(z[0], operand.Mem{Base: to})
-	}
+	row, from, to := g.label("row"), g.GP64(), g.GP64()
 	g.Label(row)
 	g.MOVQ(p["x"], from)
 	g.MOVQ(p["pairs"], to)
-	g.loadInto(n, "n")
-	g.SUBQ(operand.U32(2*g.lanes()), n)
-	g.JLT(operand.LabelRef(rest))
-	g.Label(loop)
-	read(0, nil)
-	read(1, nil)
-	pair()
-	g.ADDQ(operand.U32(2*g.width), from)
-	g.ADDQ(operand.U32(g.width), to)
-	g.SUBQ(operand.U32(2*g.lanes()), n)
-	g.JGE(operand.LabelRef(loop))
-	g.Label(rest)
-	g.ADDQ(operand.U32(2*g.lanes()), n)
-	g.JEQ(operand.LabelRef(next))
-	g.pairsOfRest(n, read)
-	pair()
-	g.Label(next)
+	g.twoVectors(func(masks [2]*mask) {
+		for v, k := range masks {
+			g.read(operand.Mem{Base: from, Disp: v * g.width}, k, z[v])
+		}
+		g.toBF16(z[0], z[1], z[0])
+		g.move(z[0], operand.Mem{Base: to})
+	}, func() {
+		g.ADDQ(operand.U32(2*g.width), from)
+		g.ADDQ(operand.U32(g.width), to)
+	})
 	g.ADDQ(p["xRow"], p["x"])
 	g.ADDQ(p["pairsRow"], p["pairs"])
 	g.DECQ(p["rows"])
