@@ -59,10 +59,14 @@ func inOrder[E any](v G.Value, data []E, number func(E) float64) (all []float64)
 
 // For any graph of float64, our machine returns what Gorgonia's does, up to the last digits of functions like exp and
 // what the ops behind make of them, in every run and for any inputs. What is wrong on Gorgonia's machine is left out:
-// softmax, sums of four axes, and Reshape, whose result shares the memory of its input, which a later op overwrites.
+// softmax, sums of four axes, Reshape, whose result shares the memory of its input, which a later op overwrites, and
+// graphs in which two nodes have the same hash of 32 bits, which it takes for one.
 func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, wanted := draw(t, tapeOps, matrices, tensor.Float64)
+		if shareHash(r.g) {
+			t.Skip("two nodes have the same hash")
+		}
 		ours, err := machine.New(wanted...)
 		require.NoError(t, err)
 		read := make([]G.Value, len(wanted))
@@ -87,6 +91,17 @@ func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
 			}
 		}
 	})
+}
+
+func shareHash(g *G.ExprGraph) bool {
+	seen := map[uint32]bool{}
+	for _, n := range g.AllNodes() {
+		if seen[n.Hashcode()] {
+			return true
+		}
+		seen[n.Hashcode()] = true
+	}
+	return false
 }
 
 // For any graph of Gorgonia's ops, our machine returns what naive loops in float64 do, values and gradients, with

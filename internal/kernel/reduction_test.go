@@ -80,7 +80,9 @@ func testReductions[F Float](t *testing.T) {
 				back := nans[F](len(x))
 				Repeat(back, tops, how, 2)
 				for i, to := range owners {
-					require.Equal(t, largest[to]/2, back[i])
+					if back[i] != largest[to]/2 { // require.Equal would take seconds for millions
+						t.Fatalf("element %d of repeat: got %v, want %v", i, back[i], largest[to]/2)
+					}
 				}
 			})
 		}
