@@ -59,8 +59,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
 		train train/text train/pretrained layers layers/chapter`,
-	"cmd/attention/internal/run": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/term
-		graph train train/text train/pretrained layers layers/chapter layers/generate
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/term graph train train/text train/pretrained layers layers/chapter layers/generate
 		internal/config internal/folder internal/kernel internal/pattern internal/safetensors
 		internal/oneline`,
 

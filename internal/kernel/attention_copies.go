@@ -16,7 +16,7 @@ type headCopy[F Float] struct {
 	b, head    int
 	all        operandRows[F] // of all rows of the head
 	memory     []F
-	have, wild []bool // of each block: whether it is there, and what operand says of it
+	have, wild []bool // of each block: whether it has been copied, and operandRows.wild of it
 }
 
 // attentionCount numbers the calls, so that a worker's copies are not taken for those of another.
@@ -69,7 +69,7 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 	}
 	if c.run != r.number || c.b != x.b || c.head != x.head {
 		c.run, c.b, c.head = r.number, x.b, x.head
-		c.begin(x, full, f)
+		c.begin(x, r.Precision, f)
 	}
 	y := c.all.from(first)
 	for i := first / keyBlock; i*keyBlock < first+n; i++ {
@@ -91,12 +91,12 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 }
 
 // begin makes room for the rows of a head.
-func (c *headCopy[F]) begin(x *headRows[F], full bool, f forms) {
+func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 	blocks := (x.rows + keyBlock - 1) / keyBlock
 	c.have, c.wild = resize(c.have, blocks), resize(c.wild, blocks)
 	clear(c.have)
 	clear(c.wild)
-	if full {
+	if p == Full {
 		c.memory = resize(c.memory, x.rows*x.width)
 		c.all = asTheyAre(rowsOf[F]{c.memory, x.width, x.width})
 		return

@@ -11,8 +11,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
 	if r.Precision == BFloat16 && t1 < t2 {
-		// Rows come in pairs.
-		from, to := t1&^1, min((t2+1)&^1, rows)
+		from, to := wholePairs(t1, t2, rows)
 		all = all && from == t1 && to == t2
 		t1, t2 = from, to
 	}

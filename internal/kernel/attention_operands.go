@@ -40,6 +40,9 @@ func asTheyAre[F Float](x rowsOf[F]) operandRows[F] {
 	return operandRows[F]{rowsOf: x, across: x, along: x, together: 1}
 }
 
+// wholePairs returns the range [lo,hi) of n rows widened to whole pairs.
+func wholePairs(lo, hi, n int) (from, to int) { return lo &^ 1, min((hi+1)&^1, n) }
+
 // forms are those of an operand of bfloat16 that products read.
 type forms struct{ across, along bool }
 
@@ -107,7 +110,8 @@ func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, 
 	multiply(NoTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// multiplyPairs computes C ← α·A·B + β·C of pairs, k of them, on the calling goroutine. B is read in whole vectors.
+// multiplyPairs computes C ← α·A·B + β·C of pairs, k of them, on the calling goroutine. It reads B in whole
+// vectors.
 func multiplyPairs[F Float](m, n, k int, alpha F, a []F, aRow, aCol int, b []F, ldb int, beta F, c []F, ldc int) {
 	x, y, z := singles(a), singles(b), singles(c)
 	blocks := kBlocks(k)

@@ -105,7 +105,7 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 		s.allLo, s.allHi = max(s.allLo, lo), min(s.allHi, hi)
 	}
 	if r.Precision == BFloat16 { // pairs of keys
-		s.lo, s.hi = s.lo&^1, min((s.hi+1)&^1, r.S)
+		s.lo, s.hi = wholePairs(s.lo, s.hi, r.S)
 	}
 	return s
 }

@@ -6,7 +6,8 @@ import "slices"
 // key is seen. So the products of a tile go by what is seen, not by the weights.
 
 // sumKeys computes out ← α·W·in + β·out for the tile W: a sum over the keys that each query sees.
-func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F, out rowsOf[F]) {
+func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
+	out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.queryStep, x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
@@ -15,7 +16,8 @@ func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, i
 }
 
 // sumQueries computes out ← α·Wᵀ·in + β·out: a sum over the queries that see each key.
-func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F, out rowsOf[F]) {
+func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
+	out rowsOf[F]) {
 	sum := seenSum[F]{
 		weights: matrix[F]{x.data, x.keyStep, x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
@@ -93,8 +95,7 @@ func (g *seenSum[F]) compute(hidden bool, sees func(out, in int) bool) {
 	if hidden && (g.times == Full || g.in.wild) {
 		in := g.in.rowsOf
 		if g.times == BFloat16 {
-			in = g.copied(in)
-			roundElements(singles(in.data), singles(in.data))
+			in = roundedRows(in, g.ins, make([]F, g.ins*in.width))
 		}
 		if bad := g.memory.notFinite(&in, g.ins); len(bad) > 0 {
 			g.apart(in, bad, sees)

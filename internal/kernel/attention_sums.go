@@ -42,7 +42,7 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
 		at, delta := r.OutputAt.at(b, h, t0), r.delta[(b*r.H+h)*r.T:][t0:t1]
 		dout := rowsOf[F]{r.dout[at:], r.OutputAt.Row, r.DV}
-		if room != nil { // rounded, as in the products: what that changes in them and in these cancels
+		if r.Precision == BFloat16 { // rounded, as in the products: what that changes in them and in these cancels
 			dout = roundedRows(dout, t1-t0, *room)
 		}
 		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, dout.data, dout.row, delta)

@@ -216,7 +216,9 @@ func (p *attentionProblem[F]) run() {
 // in lse; the rest is sums, whose errors are random and do not reach 40 roundings.
 func (p *attentionProblem[F]) tolerance(n *naive) float64 {
 	tol := roundingOf[F]() * (40 + 6*n.scoreAbs)
-	if p.a.Precision == BFloat16 { // of numbers that inBF16 has rounded: what is left are weights and gradients of scores
+	if p.a.Precision == BFloat16 {
+		// The arguments are bfloat16 already. Rounding changes a weight by up to 2⁻⁸ of it, and with it the output; the
+		// gradient of a score by as much again, besides what the output changes in it.
 		tol += 2 * 0x1p-8
 	}
 	return tol

@@ -133,12 +133,11 @@ func (g pairProduct) do(lo, hi int) {
 				j, n := p*pairWidth, min(pairWidth, g.n-p*pairWidth)
 				var b []float32
 				if g.once {
-					which := (p - p0) % panelsOnce
-					panel := (q1 - q0) * pairWidth
-					if which == 0 {
-						g.packPanels(task/(g.down*g.across), p, min(p+panelsOnce, p1), q0, q1, *room, panel, *rows)
+					copied, panel := (p-p0)%panelsOnce, (q1-q0)*pairWidth
+					if copied == 0 {
+						g.packPanels(which, p, min(p+panelsOnce, p1), q0, q1, *room, panel, *rows)
 					}
-					b = (*room)[which*panel:]
+					b = (*room)[copied*panel:]
 				} else {
 					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
 				}

@@ -124,8 +124,8 @@ func (g *generator) pairRows() {
 	g.JNE(operand.LabelRef(row))
 }
 
-// twoVectors does step for two vectors of n elements and goes on, as long as there are enough, and then once with the
-// masks of those that are left.
+// twoVectors loops over n elements, two vectors at a time: it calls step without masks, and on to move the pointers.
+// What is left in the end gets one step with masks.
 func (g *generator) twoVectors(step func(masks [2]*mask), on func()) {
 	n, loop, rest, done := g.GP64(), g.label("whole"), g.label("rest"), g.label("paired")
 	g.loadInto(n, "n")

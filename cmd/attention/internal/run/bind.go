@@ -19,7 +19,7 @@ import (
 func AddFlags(to *pflag.FlagSet) {
 	to.SortFlags = false
 	configs := []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule)}
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		switch usual := f.usual(configs).(type) {
 		case bool:
 			to.Bool(f.name, usual, f.usage)
@@ -129,7 +129,7 @@ func flagTree(set *pflag.FlagSet, of tree) (tree, error) {
 	model = cmp.Or(Given(set, "model"), model)
 	c := defaults(model, schedule)
 	t := tree{}
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		if !set.Changed(f.name) {
 			continue
 		}
@@ -189,7 +189,7 @@ func valueOf(f *pflag.Flag) any {
 // several.
 func flagNames(set *pflag.FlagSet) map[string]string {
 	names := map[string]string{}
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			if names[path] == "" || set.Changed(f.name) {
 				names[path] = "--" + f.name

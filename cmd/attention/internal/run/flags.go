@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/layers/chapter"
 )
 
@@ -15,8 +16,8 @@ type flag struct {
 	resumed bool // whether it may be given with --resume
 }
 
-// flags returns the flags of attention train. A flag that sets fields of other flags comes before them.
-func flags() []flag {
+// trainFlags returns the flags of attention train. A flag that sets fields of other flags comes before them.
+func trainFlags() []flag {
 	const probability = "`probability` "
 	return []flag{
 		{name: "text", paths: []string{"text.name"},
@@ -75,7 +76,7 @@ func flags() []flag {
 			usage: probability + "of dropping an output of a gpt's attention or MLP (default --dropout)"},
 		{name: "dtype", paths: []string{"dtype"}, usage: "element `type`: float32 or float64"},
 		{name: "precision", paths: []string{"precision"},
-			usage: "`precision` of the operands of products: full, or bf16, of float32 where that is faster", resumed: true},
+			usage: flags.PrecisionUsage, resumed: true},
 
 		{name: "steps", paths: []string{"training.steps"}, usage: "training steps", resumed: true},
 		{name: "batch", paths: []string{"batch"},

@@ -25,7 +25,7 @@ func TestFlagsCover(t *testing.T) {
 	for key := range follows {
 		known["model.attention."+key] = true
 	}
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			known[path] = true
 		}
@@ -56,7 +56,7 @@ func TestFlagsCover(t *testing.T) {
 // The flags of the values that --dropout sets come after it, so that they override it.
 func TestFlagsOfOneValue(t *testing.T) {
 	last := map[string]string{}
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			last[path] = f.name
 		}

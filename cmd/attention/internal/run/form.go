@@ -49,7 +49,7 @@ func (c ModelConfig) CheckForm(weights ModelConfig) error {
 
 // compareForms returns an error naming the flag of the first value of a model that differs.
 func compareForms(is, want map[string]string) error {
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			of := strings.HasPrefix(path, "model.") && !slices.Contains(dropouts, path)
 			if of && is[path] != want[path] {

@@ -13,7 +13,7 @@ import (
 func (c *Config) Resume(given *pflag.FlagSet) error {
 	var allowed []string
 	other := ""
-	for _, f := range flags() {
+	for _, f := range trainFlags() {
 		if f.resumed && len(f.paths) > 0 {
 			allowed = append(allowed, "--"+f.name)
 		}
