@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -24,7 +25,7 @@ func (linearBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (linearBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.AddRows(floats[F](out), floats[F](in[0]), floats[F](in[1]))
+	kernel.AddRows(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]))
 	return nil
 }
 
@@ -55,6 +56,6 @@ func (o sumLeading[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (sumLeading[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.SumRows(floats[F](out), floats[F](in[0]))
+	kernel.SumRows(dense.Floats[F](out), dense.Floats[F](in[0]))
 	return nil
 }

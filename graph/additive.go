@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/expr"
 	"attention/internal/kernel"
 
@@ -45,16 +46,29 @@ func (p Precision) additiveAttention(op string, q, k, v, value *G.Node, m mask.M
 		return nil, nil, err
 	}
 	var f expr.Formula
-	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
-	one := f.Of(p.Linear(hidden, v, nil))         // (…, T, S, 1)
-	shape := append(q.Shape()[:q.Dims()-1], k.Shape()[k.Dims()-2])
-	scores := f.Of(G.Reshape(one, shape)) // (…, T, S)
+	scores := f.Of(p.additiveScores(q, k, v)) // (…, T, S)
 	if m != nil {
 		scores = f.Of(MaskFill(scores, m))
 	}
 	weights = f.Of(Softmax(scores))
 	out = f.Of(p.MatMul(weights, value))
 	return f.Result2(out, weights)
+}
+
+// AdditiveScores returns the scores v·tanh(q[t] + k[s]) of AdditiveAttention, (…, T, S).
+func AdditiveScores(q, k, v *G.Node) (*G.Node, error) {
+	if err := checkAdditive("AdditiveScores", q, k, v, k); err != nil {
+		return nil, err
+	}
+	return FullPrecision.additiveScores(q, k, v)
+}
+
+func (p Precision) additiveScores(q, k, v *G.Node) (*G.Node, error) {
+	var f expr.Formula
+	hidden := f.Of(Tanh(f.Of(PairwiseAdd(q, k)))) // (…, T, S, A)
+	one := f.Of(p.Linear(hidden, v, nil))         // (…, T, S, 1)
+	shape := append(q.Shape()[:q.Dims()-1], k.Shape()[k.Dims()-2])
+	return f.Result(f.Of(G.Reshape(one, shape))) // (…, T, S)
 }
 
 // checkAdditive checks the arguments by their names, which the steps do not know.
@@ -104,7 +118,7 @@ func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	q, k, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
+	q, k, y := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](out)
 	t, s, a := pairAxes(out.Shape())
 	kernel.Parallel(len(q)/a, 1+pairGrain/(s*a), func(first, end int) {
 		for row := first; row < end; row++ { // b·T + t
@@ -150,7 +164,7 @@ func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	t, s, a := pairAxes(in[0].Shape())
 	clear(y)
 	pairs := t * s * a

@@ -37,7 +37,7 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 	switch {
 	case g == nil:
 		return nil, &TypeError{"ALiBi", "g", "nil", "a graph"}
-	case dt != tensor.Float32 && dt != tensor.Float64:
+	case !dense.IsFloat(dt):
 		return nil, &TypeError{"ALiBi", "dt", dense.TypeName(dt), "float32 or float64"}
 	case c.Heads < 1:
 		return nil, fmt.Errorf("graph: ALiBi: heads: got %d, want at least 1", c.Heads)

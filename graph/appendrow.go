@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -40,10 +41,10 @@ func (o appendRow[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (appendRow[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, size, width := floats[F](in[0]), floats[F](out), headSize(in[0].Shape()), last(out.Shape())
+	x, y, size, width := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape()), last(out.Shape())
 	row := make([]F, width)
 	if len(in) > 1 {
-		row = floats[F](in[1])
+		row = dense.Floats[F](in[1])
 	}
 	for len(x) > 0 {
 		copy(y, x[:size])
@@ -59,7 +60,7 @@ func (o appendRow[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	size := headSize(x)
 	d := make(G.Nodes, len(in))
 	var err error
-	if d[0], err = takePart(dy, part{"AppendRowBackward", x, size + last(x), span{0, size}}); err != nil || !o.Row {
+	if d[0], err = takePart(dy, part{"AppendRowBackward", x, size + last(x), columnRange{0, size}}); err != nil || !o.Row {
 		return d, err
 	}
 	d[1], err = apply(sumLastRows[F]{Row: in[1].Shape()}, dy)
@@ -77,7 +78,7 @@ func (sumLastRows[F]) spec() (string, []arg) { return "SumLastRows", named("dy")
 func (o sumLastRows[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Row.Clone(), nil }
 
 func (sumLastRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dy, drow, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	dy, drow, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())
 	clear(drow)
 	for ; len(dy) > 0; dy = dy[size:] {
 		for i, v := range dy[size-len(drow) : size] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -86,7 +87,7 @@ func (o arithmetic[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Ou
 func (o arithmetic[F]) inPlace() []int { return o.Into }
 
 func (o arithmetic[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Arithmetic(o.Op, floats[F](out), floats[F](in[0]), floats[F](in[1]), o.Reads)
+	kernel.Arithmetic(o.Op, dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.Reads)
 	return nil
 }
 

@@ -87,7 +87,7 @@ func naiveBroadcast(in []array, f func(v []float64) float64) array {
 func TestDivisionByZero(t *testing.T) {
 	for _, p := range tolerances {
 		x, y := of([]float64{1, -1, 0, inf, nan}), of([]float64{0})
-		in := floats(x, y)
+		in := inputs(x, y)
 		e := express(t, func(in G.Nodes) (*G.Node, error) { return graph.Div(in[0], in[1]) }, in, p.dt)
 		near(t, "x/0", of([]float64{inf, -inf, nan, inf, nan}), e.onOurs(t).out, 0)
 	}
@@ -103,7 +103,7 @@ func TestGradientOfARepeatedNumber(t *testing.T) {
 			x.v[i] = float64(float32(1 + 0.1*math.Sin(float64(i))))
 			want += x.v[i]
 		}
-		in, dz := floats(x, array{v: []float64{3}}), zeros(n)
+		in, dz := inputs(x, array{v: []float64{3}}), zeros(n)
 		for i := range dz.v {
 			dz.v[i] = 1
 			if name == "Add" {

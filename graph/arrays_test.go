@@ -158,7 +158,7 @@ type input struct {
 	fixed   bool // no gradient flows into it
 }
 
-func floats(as ...array) []input {
+func inputs(as ...array) []input {
 	in := make([]input, len(as))
 	for i, a := range as {
 		in[i].array = a
@@ -263,7 +263,7 @@ func resultOf(t testing.TB, values []G.Value) result {
 // compute returns the value of op on our machine, in float64.
 func compute(t testing.TB, op func(in G.Nodes) (*G.Node, error), in ...array) array {
 	t.Helper()
-	return express(t, op, floats(in...), tensor.Float64).onOurs(t).out
+	return express(t, op, inputs(in...), tensor.Float64).onOurs(t).out
 }
 
 var inf, nan = math.Inf(1), math.NaN()
@@ -272,7 +272,7 @@ var inf, nan = math.Inf(1), math.NaN()
 // agree, and returns the value and the gradient.
 func through(t *testing.T, op func(x *G.Node) (*G.Node, error), x, dout array, dt tensor.Dtype) (y, dx array) {
 	t.Helper()
-	in := floats(x)
+	in := inputs(x)
 	e := express(t, unary(op), in, dt)
 	e.differentiate(t, in, dout, dt)
 	ours, tape := e.onOurs(t), e.onTape(t)

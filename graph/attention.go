@@ -16,15 +16,12 @@ type AttentionConfig struct {
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
 
 	Mask mask.Mask // which keys a query sees; nil means all
-	// Renormalize stands for weights that are zeroed after the softmax and divided by the
-	// sum of the rest. That is the softmax over the visible keys: it changes nothing.
-	Renormalize bool
 
 	Bias *G.Node // added to the scores, broadcasts to (…, H, T, S) as in torch; may be nil
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
-	Sinks        *G.Node // (H) scores that take weight and have no value, not with Renormalize; may be nil
+	Sinks        *G.Node // (H) scores that take weight and have no value; may be nil
 
 	// ExtraKeys is how many of the last keys every query sees, without any bias: mask
 	// and biases are then for the S−ExtraKeys before them (torch's add_bias_kv and
@@ -33,7 +30,7 @@ type AttentionConfig struct {
 
 	Dropout DropoutConfig // of the weights, after the softmax
 
-	// Precision of the products: of q·kᵀ, weights·v, and those of the gradients.
+	// Precision of the products q·kᵀ and weights·v, and of the products of their gradients.
 	Precision Precision
 }
 

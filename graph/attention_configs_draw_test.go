@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"attention/graph"
+	_ "attention/internal/draws"
 
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
@@ -85,7 +86,6 @@ func drawAttention(rt *rapid.T) drawnAttention {
 	if d.flag("masked") {
 		m := d.mask(a.z, 3)
 		a.mask = &m
-		a.c.Renormalize = a.sinks.name == "" && d.rarely("renormalize")
 	}
 	return a
 }

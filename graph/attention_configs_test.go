@@ -97,7 +97,7 @@ func (a drawnAttention) dropped(t testing.TB) array {
 		return ones
 	}
 	op := dropout(a.c.Dropout.P, a.c.Dropout.Site)
-	return express(t, op, append(floats(ones), key(a.key)), tensor.Float64).onOurs(t).out
+	return express(t, op, append(inputs(ones), key(a.key)), tensor.Float64).onOurs(t).out
 }
 
 // checkGradients compares with finite differences, where these can be had: in float64, and
@@ -205,8 +205,8 @@ func (a drawnAttention) checkBatches(t testing.TB, all attended, dout array, fus
 func TestGradientsOfSharedBiases(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for name, in := range map[string][]input{
-		"relative bias": floats(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 1, 261)),
-		"bias":          floats(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 131)),
+		"relative bias": inputs(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 1, 261)),
+		"bias":          inputs(normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 2, 131, 12), normal(r, 131)),
 	} {
 		op := func(attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) expression {
 			e := express(t, func(in G.Nodes) (*G.Node, error) {

@@ -12,23 +12,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Renormalize is the same function: the same nodes of the graph.
-func TestRenormalizeIsTheSoftmaxOverVisibleKeys(t *testing.T) {
-	for name, attend := range map[string]func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
-		"Attention": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
-			return context(graph.Attention(q, k, v, c))
-		},
-		"FusedAttention": graph.FusedAttention,
-	} {
-		x := bench{G.NewGraph()}.f(2, 3, 7, 5)
-		plain, err := attend(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}})
-		require.NoError(t, err)
-		renormalized, err := attend(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: true})
-		require.NoError(t, err)
-		require.Same(t, plain, renormalized, name)
-	}
-}
-
+// Weights that are zeroed where a mask hides the key, and divided by the sum of the others, are the softmax over the
+// visible keys.
 func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(9, 10)), 2, 5, 5)
 	renormalized := compute(t, func(in G.Nodes) (*G.Node, error) {
@@ -64,23 +49,21 @@ func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 
 // A hidden score of any size takes no weight from the visible keys, in both types.
 func TestAHiddenKeyThatWouldTakeAllWeight(t *testing.T) {
-	for _, renormalize := range []bool{false, true} {
-		for _, score := range []float64{80, 95, 110, 1e4} {
-			for _, p := range tolerances {
-				c := graph.AttentionConfig{Mask: mask.Causal{}, Renormalize: renormalize}
-				in := floats(of([]float64{1, 1}, 2, 1), of([]float64{0, score}, 2, 1), of([]float64{3, 5}, 2, 1))
-				for name, op := range map[string]func(in G.Nodes) (*G.Node, error){
-					"composed": attention(c), "fused": fusedBy(c),
-				} {
-					e := express(t, op, in, p.dt)
-					e.differentiate(t, in, of([]float64{1, 0}, 2, 1), p.dt) // the row of query 0, which sees key 0
-					got := e.onOurs(t)
-					what := fmt.Sprintf("%s, %+v, score %v, %v", name, c, score, p.dt)
-					require.Equal(t, []float64{3, 5}, got.out.v, what)
-					require.Equal(t, []float64{0, 0}, got.grads[0].v, what)
-					require.Equal(t, []float64{0, 0}, got.grads[1].v, what)
-					require.Equal(t, []float64{1, 0}, got.grads[2].v, what)
-				}
+	for _, score := range []float64{80, 95, 110, 1e4} {
+		for _, p := range tolerances {
+			c := graph.AttentionConfig{Mask: mask.Causal{}}
+			in := inputs(of([]float64{1, 1}, 2, 1), of([]float64{0, score}, 2, 1), of([]float64{3, 5}, 2, 1))
+			for name, op := range map[string]func(in G.Nodes) (*G.Node, error){
+				"composed": attention(c), "fused": fusedBy(c),
+			} {
+				e := express(t, op, in, p.dt)
+				e.differentiate(t, in, of([]float64{1, 0}, 2, 1), p.dt) // the row of query 0, which sees key 0
+				got := e.onOurs(t)
+				what := fmt.Sprintf("%s, %+v, score %v, %v", name, c, score, p.dt)
+				require.Equal(t, []float64{3, 5}, got.out.v, what)
+				require.Equal(t, []float64{0, 0}, got.grads[0].v, what)
+				require.Equal(t, []float64{0, 0}, got.grads[1].v, what)
+				require.Equal(t, []float64{1, 0}, got.grads[2].v, what)
 			}
 		}
 	}
@@ -103,7 +86,7 @@ func hidden(t *testing.T, q, k, v *G.Node, mask *G.Node) *G.Node {
 // A query that sees no key: weights 0, output 0, and no gradient into q, k or v.
 func TestQueryThatSeesNoKey(t *testing.T) {
 	for _, p := range tolerances {
-		in := floats(of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2), of([]float64{1, 2, 3}, 3, 1))
+		in := inputs(of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2), of([]float64{1, 2, 3}, 3, 1))
 		in = append(in, input{array: of([]float64{0, 0, 0, -inf, -inf, -inf}, 2, 3), fixed: true})
 		e := express(t, func(in G.Nodes) (*G.Node, error) { return hidden(t, in[0], in[1], in[2], in[3]), nil }, in, p.dt)
 		e.differentiate(t, in, of([]float64{0, 1}, 2, 1), p.dt) // only the blind query's output matters

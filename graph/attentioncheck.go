@@ -107,8 +107,6 @@ func (a *attentionArgs) checkNumbers(width int) error {
 		return a.errorf("softcap: got %v, want a finite number above 0, or 0 for none", a.Softcap)
 	case a.ExtraKeys < 0 || a.ExtraKeys >= a.scores.S:
 		return a.errorf("extra keys: got %d, want 0 or more and fewer than S=%d", a.ExtraKeys, a.scores.S)
-	case a.Renormalize && a.Sinks != nil:
-		return a.errorf("sinks: got them with renormalized weights, want one of the two")
 	}
 	for _, x := range []struct {
 		name string

@@ -74,8 +74,6 @@ func TestWrongConfigsAreRefused(t *testing.T) {
 		{config: graph.AttentionConfig{Heads: 3, Sinks: b.f(2)}, want: "sinks: shape (2), want (H=3)"},
 		{config: graph.AttentionConfig{Sinks: b.f()}, want: "sinks: shape (), want (H=1)"},
 		{config: graph.AttentionConfig{Sinks: b.ids(1)}, want: "sinks: got int, want float32 or float64"},
-		{config: graph.AttentionConfig{Sinks: b.f(1), Renormalize: true},
-			want: "sinks: got them with renormalized weights, want one of the two"},
 	} {
 		q, k, v := b.f(2, 5, 6), b.f(2, 7, 6), b.f(2, 7, 6)
 		_, _, err := graph.Attention(q, k, v, c.config)

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -65,9 +66,9 @@ func (o joinedHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	for _, d := range shape[len(shape)-o.Axes:] {
 		n *= d
 	}
-	y := floats[F](out)
+	y := dense.Floats[F](out)
 	for i := range in {
-		x := floats[F](in[i])
+		x := dense.Floats[F](in[i])
 		for b := 0; b*n < len(x); b++ {
 			copy(y[(b*o.N+i)*n:][:n], x[b*n:])
 		}

@@ -35,25 +35,46 @@ func (s *AttentionStats) Pooled(height, width int) (largest, mean *G.Node, err e
 		return nil, nil, fmt.Errorf("graph: Pooled: cells: got %d by %d, want from 1 to %d queries and keys",
 			height, width, dense.MaxElements)
 	}
-	pool := func(which string) (*G.Node, error) {
-		return s.again("Pooled", 2, func(p *secondPass) (*G.Node, error) {
-			c := weightCells{p.fused, height, width}
-			both, err := p.apply(pooledWeights[float32]{weightCells: c}, pooledWeights[float64]{weightCells: c})
-			if err != nil {
-				return nil, err
-			}
-			shape := c.cells(shapesOfNodes(p.in))
-			if which == "Mean" {
-				return apply(rowStatistic{"MeanPooled", shape, shape.TotalSize()}, both)
-			}
-			return apply(rowStatistic{"MaxPooled", shape, 0}, both)
-		})
-	}
-	if largest, err = pool("Max"); err != nil {
+	if largest, err = s.pooled(weightCells{Height: height, Width: width, Means: true}, false); err != nil {
 		return nil, nil, err
 	}
-	mean, err = pool("Mean")
+	mean, err = s.pooled(weightCells{Height: height, Width: width, Means: true}, true)
 	return largest, mean, err
+}
+
+// Largest returns the largest weights of Pooled alone, without the memory for means.
+func (s *AttentionStats) Largest(height, width int) (*G.Node, error) {
+	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
+		return nil, fmt.Errorf("graph: Largest: cells: got %d by %d, want from 1 to %d queries and keys",
+			height, width, dense.MaxElements)
+	}
+	return s.pooled(weightCells{Height: height, Width: width}, false)
+}
+
+// LargestTo is Largest of at most so many rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
+// lies in row t·rows/T, key s in column s·columns/S.
+func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
+	if min(rows, columns) < 1 {
+		return nil, fmt.Errorf("graph: LargestTo: cells: got %d rows and %d columns, want at least 1 each", rows, columns)
+	}
+	return s.pooled(weightCells{Height: rows, Width: columns, Even: true}, false)
+}
+
+// pooled returns the largest weights of cells, or their means.
+func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
+	return s.again("Pooled", 2, func(p *secondPass) (*G.Node, error) {
+		c := c
+		c.fused = p.fused
+		all, err := p.apply(pooledWeights[float32]{weightCells: c}, pooledWeights[float64]{weightCells: c})
+		if err != nil {
+			return nil, err
+		}
+		_, shape := c.cells(shapesOfNodes(p.in))
+		if means {
+			return apply(rowStatistic{"MeanPooled", shape, shape.TotalSize()}, all)
+		}
+		return apply(rowStatistic{"MaxPooled", shape, 0}, all)
+	})
 }
 
 // again applies a second pass, to each head if they are apart: then the heads' results,
@@ -101,7 +122,7 @@ func bindAgain[F kernel.Float](f fused, in []*tensor.Dense) (a kernel.Attention,
 		return a, nil, err
 	}
 	rows := a.B * a.H * a.T
-	return a, floats[F](in[len(f.in)])[rows*a.DV:][:2*rows], nil
+	return a, dense.Floats[F](in[len(f.in)])[rows*a.DV:][:2*rows], nil
 }
 
 // keyShape returns the shape of what has a number for each head and key, (…, H, S).
@@ -124,7 +145,7 @@ func (o receivedMass[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return
 func (o receivedMass[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, lse, err := bindAgain[F](o.fused, in)
 	if err == nil {
-		kernel.AttentionReceived(&a, floats[F](out), lse, numbers[F](o.fused, in))
+		kernel.AttentionReceived(&a, dense.Floats[F](out), lse, numbers[F](o.fused, &a, in))
 	}
 	return err
 }
@@ -158,26 +179,31 @@ func (o weightRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		}
 		rows = append(rows, int(t))
 	}
-	kernel.AttentionRows(&a, floats[F](out), rows, lse, numbers[F](o.fused, in))
+	kernel.AttentionRows(&a, dense.Floats[F](out), rows, lse, numbers[F](o.fused, &a, in))
 	return nil
 }
 
-// weightCells cuts weights into cells.
+// weightCells cuts weights into cells of Height queries and Width keys or, if it is even, into Height rows and Width
+// columns of cells.
 type weightCells struct {
 	fused
 	Height, Width int
+	Even, Means   bool // Means is whether the means of cells are computed, too
 }
 
-// cells returns the shape of the cells, (…, H, ⌈T/height⌉, ⌈S/width⌉).
-func (o weightCells) cells(in []tensor.Shape) tensor.Shape {
+// cells returns the cells and their shape, (…, H, rows, columns).
+func (o weightCells) cells(in []tensor.Shape) (kernel.Cells, tensor.Shape) {
 	a, axes := o.sizes(in)
+	cells := kernel.Cells{Queries: kernel.CellsOf(a.T, o.Height), Keys: kernel.CellsOf(a.S, o.Width)}
+	if o.Even {
+		cells = kernel.Cells{Queries: kernel.EvenCells(a.T, min(a.T, o.Height)), Keys: kernel.EvenCells(a.S, min(a.S, o.Width))}
+	}
 	shape := axes.RowShape()
-	shape[len(shape)-1] = (a.T + o.Height - 1) / o.Height
-	return append(shape, (a.S+o.Width-1)/o.Width)
+	shape[len(shape)-1] = len(cells.Queries) - 1
+	return cells, append(shape, len(cells.Keys)-1)
 }
 
-// pooledWeights computes the cells' largest weights and their means, one after the other in a
-// vector.
+// pooledWeights computes the cells' largest weights and, after them in a vector, their means if it is to.
 type pooledWeights[F kernel.Float] struct {
 	isGradient
 	weightCells
@@ -186,7 +212,11 @@ type pooledWeights[F kernel.Float] struct {
 func (o pooledWeights[F]) spec() (string, []arg) { return "Pooled", o.fixedArgs() }
 
 func (o pooledWeights[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{2 * o.cells(in).TotalSize()}, nil
+	_, shape := o.cells(in)
+	if o.Means {
+		return tensor.Shape{2 * shape.TotalSize()}, nil
+	}
+	return tensor.Shape{shape.TotalSize()}, nil
 }
 
 func (o pooledWeights[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -194,7 +224,12 @@ func (o pooledWeights[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	both, n := floats[F](out), out.Shape().TotalSize()/2
-	kernel.AttentionPooled(&a, both[:n], both[n:], o.Height, o.Width, lse, numbers[F](o.fused, in))
+	largest, means := dense.Floats[F](out), []F(nil)
+	if o.Means {
+		n := len(largest) / 2
+		largest, means = largest[:n], largest[n:]
+	}
+	cells, _ := o.cells(shapesOf(in))
+	kernel.AttentionPooled(&a, largest, means, cells, lse, numbers[F](o.fused, &a, in))
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AttentionStats is what a fused attention tells of its weights, which it never holds: a number for each head and
-// query, (…, H, T), computed with the output. They are those of the weights before dropout. They are of one pass and
-// cost next to nothing; no gradient flows through them. H is missing if the attention has no axis of heads.
+// AttentionStats are statistics of the weights of a fused attention, which it never holds: a number for each head and
+// query, (…, H, T), of the weights before dropout. They are computed in the same pass as the output and cost next to
+// nothing; no gradient flows through them. H is missing if the attention has no axis of heads.
 //
 // A row whose keys are all hidden has no largest score: LogSumExp, MaxScore and MaxProduct are −∞, and the rest is 0.
 // (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
@@ -29,6 +29,7 @@ type AttentionStats struct {
 	Own      *G.Node // of the query's own position, key t + offset; 0 if there is none
 	Previous *G.Node // of the key before that; 0 if there is none
 	Sink     *G.Node // the share of the sink, which with the keys' weights makes 1; 0 if there are no sinks
+	Distance *G.Node // Σ w·|t + offset − s| over the keys s: how far away from its own position the query looks
 
 	pass *secondPass
 	// heads are the statistics of single heads that these are joined from, if they are.
@@ -38,11 +39,11 @@ type AttentionStats struct {
 // rows returns the statistics in the order in which fusedForward writes them, after the
 // log-sum-exps.
 func (s *AttentionStats) rows() []**G.Node {
-	return []**G.Node{&s.MaxScore, &s.MaxProduct, &s.Entropy, &s.First, &s.Own, &s.Previous, &s.Sink}
+	return []**G.Node{&s.MaxScore, &s.MaxProduct, &s.Entropy, &s.First, &s.Own, &s.Previous, &s.Sink, &s.Distance}
 }
 
 // rowStatistics is the number of them.
-const rowStatistics = 7
+const rowStatistics = 8
 
 // FusedAttentionStats is FusedAttention, to the bit, that also returns statistics of its
 // weights. Query t stands at key t + offset: 0 if queries and keys are the same tokens,
@@ -68,8 +69,8 @@ func FusedAttentionPackedStats(qkv *G.Node, widths [3]int, c AttentionConfig, of
 
 // fuseWatched is fuse with statistics.
 func (a *attentionArgs) fuseWatched(offset int, p packing, qkv ...*G.Node) (*G.Node, *AttentionStats, error) {
-	if offset < -dense.MaxElements || offset > dense.MaxElements {
-		return nil, nil, a.errorf("offset: got %d, want at most %d either way", offset, dense.MaxElements)
+	if err := a.checkOffset(offset); err != nil {
+		return nil, nil, err
 	}
 	f, in := newFused(a, p, qkv...)
 	f.Watched, f.Offset = true, offset
@@ -77,31 +78,42 @@ func (a *attentionArgs) fuseWatched(offset int, p packing, qkv ...*G.Node) (*G.N
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &AttentionStats{pass: &secondPass{f, append(in, both)}}
-	shape := a.scores.RowShape()
+	s, err := f.statistics(in, both, a.scores.RowShape())
+	return out, s, err
+}
+
+func (a *attentionArgs) checkOffset(offset int) error {
+	if offset < -dense.MaxElements || offset > dense.MaxElements {
+		return a.errorf("offset: got %d, want at most %d either way", offset, dense.MaxElements)
+	}
+	return nil
+}
+
+// statistics takes the statistics out of what fusedForward computed of its inputs.
+func (f fused) statistics(in G.Nodes, both *G.Node, shape tensor.Shape) (*AttentionStats, error) {
+	s := &AttentionStats{pass: &secondPass{f, append(in[:len(in):len(in)], both)}}
 	n := shape.TotalSize()
 	from := both.Shape().TotalSize() - (2+rowStatistics)*n
-	take := func(name string, to **G.Node) error {
-		part := rowStatistic{name, shape, from}
-		*to, err = apply(part, both)
+	take := func(name string, to **G.Node) (err error) {
+		*to, err = apply(rowStatistic{name, shape, from}, both)
 		from += n
 		return err
 	}
 	if err := take("LogSumExp", &s.LogSumExp); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	from += n // what rounding took
 	for i, to := range s.rows() {
 		if err := take(statisticNames[i], to); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return out, s, nil
+	return s, nil
 }
 
 // statisticNames are the names of the statistics' ops.
 var statisticNames = [rowStatistics]string{
-	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare",
+	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare", "Distance",
 }
 
 // rowStatistic takes one of the statistics out of what fusedForward computed.
@@ -135,5 +147,5 @@ func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F]
 		return part
 	}
 	return kernel.RowStatistics[F]{MaxScore: next(), MaxProduct: next(), Entropy: next(),
-		First: next(), Own: next(), Previous: next(), Sink: next(), Offset: offset}
+		First: next(), Own: next(), Previous: next(), Sink: next(), Distance: next(), Offset: offset}
 }

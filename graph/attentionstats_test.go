@@ -44,8 +44,8 @@ type watching struct {
 }
 
 var statisticNames = []string{
-	"lse", "max score", "max product", "entropy", "first", "own", "previous", "sink",
-	"received", "rows", "largest", "mean",
+	"lse", "max score", "max product", "entropy", "first", "own", "previous", "sink", "distance",
+	"received", "rows", "largest", "mean", "largest alone", "largest, even",
 }
 
 // nodes returns the statistics in the order of statisticNames.
@@ -57,8 +57,12 @@ func (w watching) nodes(t testing.TB, s *graph.AttentionStats, rows *G.Node) G.N
 	require.NoError(t, err)
 	largest, mean, err := s.Pooled(w.height, w.width)
 	require.NoError(t, err)
-	return G.Nodes{s.LogSumExp, s.MaxScore, s.MaxProduct, s.Entropy, s.First, s.Own, s.Previous, s.Sink,
-		received, chosen, largest, mean}
+	alone, err := s.Largest(w.height, w.width)
+	require.NoError(t, err)
+	even, err := s.LargestTo(w.height, w.width)
+	require.NoError(t, err)
+	return G.Nodes{s.LogSumExp, s.MaxScore, s.MaxProduct, s.Entropy, s.First, s.Own, s.Previous, s.Sink, s.Distance,
+		received, chosen, largest, mean, alone, even}
 }
 
 func (a drawnAttention) checkStats(t testing.TB, w watching) {
@@ -93,7 +97,7 @@ func (a drawnAttention) naiveStats(w watching) []array {
 	S := weights.axis(-1)
 	q, k := a.products()
 	var stats []array
-	for range 8 {
+	for range 9 {
 		stats = append(stats, zeros(weights.shape[:len(weights.shape)-1]...))
 	}
 	for row := range stats[0].v {
@@ -103,8 +107,16 @@ func (a drawnAttention) naiveStats(w watching) []array {
 			stats[i].v[row] = x
 		}
 	}
+	sized := cells{
+		rows: (a.z.T + w.height - 1) / w.height, columns: (S + w.width - 1) / w.width,
+		row: func(t int) int { return t / w.height }, column: func(s int) int { return s / w.width },
+	}
+	even := cells{rows: min(a.z.T, w.height), columns: min(S, w.width)}
+	even.row = func(t int) int { return t * even.rows / a.z.T }
+	even.column = func(s int) int { return s * even.columns / S }
 	return append(stats, naiveReceived(weights), naiveChosen(weights, w.rows),
-		naivePooled(weights, w, slices.Max[[]float64]), naivePooled(weights, w, average))
+		naivePooled(weights, sized, slices.Max[[]float64]), naivePooled(weights, sized, average),
+		naivePooled(weights, sized, slices.Max[[]float64]), naivePooled(weights, even, slices.Max[[]float64]))
 }
 
 // products returns queries and keys by matrix, those of shared heads repeated.
@@ -118,11 +130,12 @@ func (a drawnAttention) products() (q, k array) {
 }
 
 // rowStats returns the statistics of the weights p of a query.
-func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [8]float64 {
+func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [9]float64 {
 	score, product := math.Inf(-1), math.Inf(-1)
 	var scores []float64
-	entropy, share := 0., 1.
+	entropy, share, distance := 0., 1., 0.
 	for s, weight := range p {
+		distance += weight * math.Abs(float64(t+offset-s))
 		x := a.score(q, k, b, h, t, s)
 		score, scores = max(score, x), append(scores, x)
 		if a.sees(b, h, t, s) {
@@ -150,8 +163,8 @@ func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [
 		}
 		return p[s]
 	}
-	return [8]float64{top + math.Log(sum), score, product, entropy, p[0], weight(t + offset), weight(t + offset - 1),
-		share}
+	return [9]float64{top + math.Log(sum), score, product, entropy, p[0], weight(t + offset), weight(t + offset - 1),
+		share, distance}
 }
 
 // naiveReceived sums weights (…, T, S) over the queries.
@@ -178,22 +191,27 @@ func naiveChosen(weights array, rows []float64) array {
 	return taken
 }
 
+// cells are the cells that queries and keys lie in.
+type cells struct {
+	rows, columns int
+	row, column   func(at int) int
+}
+
 // naivePooled makes one number of each cell of weights (…, T, S).
-func naivePooled(weights array, by watching, pool func(cell []float64) float64) array {
+func naivePooled(weights array, by cells, pool func(cell []float64) float64) array {
 	w := weights.matrices()
-	pooled := weights.like((w.shape[1]+by.height-1)/by.height, (w.shape[2]+by.width-1)/by.width)
+	pooled := weights.like(by.rows, by.columns)
 	p := pooled.matrices()
 	for n := range p.shape[0] {
-		for i := range p.shape[1] {
-			for j := range p.shape[2] {
-				var cell []float64
-				for t := i * by.height; t < min((i+1)*by.height, w.shape[1]); t++ {
-					for s := j * by.width; s < min((j+1)*by.width, w.shape[2]); s++ {
-						cell = append(cell, w.at(n, t, s))
-					}
-				}
-				p.v[p.i(n, i, j)] = pool(cell)
+		all := make([][]float64, by.rows*by.columns)
+		for t := range w.shape[1] {
+			for s := range w.shape[2] {
+				at := by.row(t)*by.columns + by.column(s)
+				all[at] = append(all[at], w.at(n, t, s))
 			}
+		}
+		for at, cell := range all {
+			p.v[n*len(all)+at] = pool(cell)
 		}
 	}
 	return pooled
@@ -225,8 +243,8 @@ func TestAttentionStatsOfPyTorch(t *testing.T) {
 			require.NoError(t, err)
 			largest, mean, err := s.Pooled(3, 4)
 			require.NoError(t, err)
-			names := []string{".lse", ".entropy", ".max", ".received", ".largest", ".mean"}
-			for i, n := range (G.Nodes{s.LogSumExp, s.Entropy, s.MaxScore, received, largest, mean}) {
+			names := []string{".lse", ".entropy", ".max", ".distance", ".received", ".largest", ".mean"}
+			for i, n := range (G.Nodes{s.LogSumExp, s.Entropy, s.MaxScore, s.Distance, received, largest, mean}) {
 				want := array{file.Shape(name + names[i]), file.Float64(name + names[i])}
 				near(t, name+names[i], want, valueOf(t, n), p.tol)
 			}
@@ -259,7 +277,8 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		for row, e := range s.Entropy.Value().Data().([]float32) {
 			require.LessOrEqual(t, float64(e), math.Log(float64(row+1))+1e-5, "row %d", row)
 		}
-		return (m.Memory().Sum - 2*32*32*4) / T // without the cells
+		cells := 4 * (3*32*32 + w.height*w.width)
+		return (m.Memory().Sum - cells) / T
 	}
 	require.Equal(t, each(1024), each(8192))
 }
@@ -318,7 +337,7 @@ func TestAttentionStatsOfOneToken(t *testing.T) {
 	require.NoError(t, err)
 	w := watching{height: 9, width: 9}
 	for i, n := range w.nodes(t, s, node(g, "rows", of([]float64{0}), tensor.Int)) {
-		want := []float64{5, 5, 5, 0, 1, 1, 0, 0, 1, 1, 1, 1}[i]
+		want := []float64{5, 5, 5, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1}[i]
 		require.Equal(t, []float64{want}, valueOf(t, n).v, statisticNames[i])
 	}
 	sum := func(n *G.Node) *G.Node {
@@ -343,6 +362,10 @@ func TestAttentionStatsRefuse(t *testing.T) {
 		math.MaxInt, math.MaxInt32))
 	_, _, err = s.Pooled(0, 3)
 	require.EqualError(t, err, "graph: Pooled: cells: got 0 by 3, want from 1 to 2147483647 queries and keys")
+	_, err = s.Largest(0, 3)
+	require.EqualError(t, err, "graph: Largest: cells: got 0 by 3, want from 1 to 2147483647 queries and keys")
+	_, err = s.LargestTo(3, 0)
+	require.EqualError(t, err, "graph: LargestTo: cells: got 3 rows and 0 columns, want at least 1 each")
 	_, err = s.Rows(x)
 	require.ErrorContains(t, err, "graph: Rows: rows: ")
 	_, err = s.Rows(node(g, "many", zeros(2, 2), tensor.Int))

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -26,7 +27,7 @@ func (averageHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (averageHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	forHeads(in[0].Shape(), func(heads, lo, hi, at, size int) {
 		mean := y[lo:hi]
 		copy(mean, x[at:])
@@ -76,7 +77,7 @@ func (o averageHeadsBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o averageHeadsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dx, dy := floats[F](out), floats[F](in[0])
+	dx, dy := dense.Floats[F](out), dense.Floats[F](in[0])
 	forHeads(o.Weights, func(heads, lo, hi, at, size int) {
 		for h := range heads {
 			d := dx[at+h*size:][:hi-lo]

@@ -30,7 +30,7 @@ type arg struct {
 	name      string
 	integer   bool // holds ids or keys
 	fixed     bool // no gradient flows into it
-	anyNumber bool // of one of mask.KeepTypes, whatever the others are
+	anyNumber bool // of one of mask.KeepTypes, whatever the types of the other arguments
 }
 
 // named returns differentiable arguments of these names.

@@ -21,7 +21,7 @@ import (
 // takes the place of what followed there.
 //
 // Masks and biases count positions in the whole sequence, whatever their
-// alignment: query t of the chunk stands at start+t. With S = Capacity of a cache that
+// alignment: query t of the chunk is at position start+t. With S = Capacity of a cache that
 // does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
 // broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
 // RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
@@ -100,14 +100,14 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 			return err
 		}
 	}
-	x := numbers[F](o.fused, in)
+	x := numbers[F](o.fused, &a, in)
 	o.attendToCache(&a, &x, seen, starts)
 	lse := make([]F, 2*a.B*a.H*a.T)
-	kernel.AttentionForward(&a, floats[F](out), lse, x)
+	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
 	return nil
 }
 
-// startsOf returns where sequences start: one number if it is that of all.
+// startsOf returns the start of each sequence, or one number if all have the same.
 func startsOf(in *tensor.Dense) []int {
 	var starts []int
 	for _, n := range dense.Ints(in) {
@@ -145,7 +145,7 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 // cachedKeys puts the chunk's keys and values into the cache and all that its queries
 // may see in their place. It returns the positions of the keys, nil if they are in order.
 func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], starts []int) (positions []int) {
-	size, k, v := c.config, floats[F](c.k), floats[F](c.v)
+	size, k, v := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v)
 	put := func() {
 		store(c, k, x.K, a.K, starts, a.T)
 		store(c, v, x.V, a.K, starts, a.T)

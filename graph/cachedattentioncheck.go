@@ -43,8 +43,8 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	if cache == nil {
 		return nil, &TypeError{op, "cache", "nil", "a cache"}
 	}
-	if err := cache.made(); err != nil {
-		return nil, err
+	if cache.k == nil {
+		return nil, &TypeError{op, "cache", "its zero value", "a cache of NewKVCache"}
 	}
 	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -46,9 +47,9 @@ func (o concat[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y, cols, from := floats[F](out), last(out.Shape()), 0
+	y, cols, from := dense.Floats[F](out), last(out.Shape()), 0
 	for _, t := range in {
-		x, w := floats[F](t), last(t.Shape())
+		x, w := dense.Floats[F](t), last(t.Shape())
 		for r := 0; r*w < len(x); r++ {
 			copy(y[r*cols+from:][:w], x[r*w:])
 		}

@@ -82,7 +82,7 @@ func (o classLoss) args(more ...arg) []arg {
 func targets[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
 	var weight []F
 	if o.Weighted {
-		weight = floats[F](in[2])
+		weight = dense.Floats[F](in[2])
 	}
 	return targetsOf("CrossEntropy", o, in[1], last(in[0].Shape()), weight)
 }
@@ -157,7 +157,7 @@ func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	if o.Reduction == NoReduction {
 		kernel.CrossEntropy(y, x, t)
 	} else {
@@ -192,7 +192,7 @@ func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 	if err != nil {
 		return err
 	}
-	dloss := floats[F](in[len(in)-1])
-	kernel.CrossEntropyBackward(floats[F](out), floats[F](in[0]), t, dloss, divisor)
+	dloss := dense.Floats[F](in[len(in)-1])
+	kernel.CrossEntropyBackward(dense.Floats[F](out), dense.Floats[F](in[0]), t, dloss, divisor)
 	return nil
 }

@@ -104,7 +104,7 @@ func TestCrossEntropyOfExtremeLogits(t *testing.T) {
 	} {
 		for _, p := range tolerances {
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
-				in := append(floats(of(c.logits, 1, 3)), ids([]float64{c.target}))
+				in := append(inputs(of(c.logits, 1, 3)), ids([]float64{c.target}))
 				got := express(t, crossEntropyBy(graph.CrossEntropyConfig{LabelSmoothing: c.smoothing}), in, p.dt).onOurs(t)
 				near(t, "loss", array{[]int{}, []float64{c.want}}, got.out, p.tol)
 			})
@@ -135,7 +135,7 @@ func TestCrossEntropyOfSureModels(t *testing.T) {
 			}
 			want += math.Log1p(sum) / rows
 		}
-		in := append(floats(logits), input{array: targets, integer: true})
+		in := append(inputs(logits), input{array: targets, integer: true})
 		for _, p := range tolerances {
 			got := express(t, crossEntropyBy(graph.CrossEntropyConfig{}), in, p.dt).onOurs(t).out.v[0]
 			require.InEpsilon(t, want, got, 5e-7, "margin %v", margin)
@@ -209,7 +209,7 @@ func TestCrossEntropyOfNothing(t *testing.T) {
 			want: "targets: got 3 at 0, want 0 <= target < V=3 or -100"},
 		{targets: []float64{-100, -100}, config: graph.CrossEntropyConfig{Reduction: graph.SumReduction}},
 	} {
-		in := append(append(floats(zeros(2, 3)), ids(c.targets)), c.weight...)
+		in := append(append(inputs(zeros(2, 3)), ids(c.targets)), c.weight...)
 		e := express(t, crossEntropyBy(c.config), in, tensor.Float64)
 		m, err := machine.New(e.out)
 		require.NoError(t, err)

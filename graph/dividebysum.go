@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -27,7 +28,7 @@ func (divideBySum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (divideBySum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	cols, x, y := last(in[0].Shape()), floats[F](in[0]), floats[F](out)
+	cols, x, y := last(in[0].Shape()), dense.Floats[F](in[0]), dense.Floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
 		from, to := x[lo:lo+cols], y[lo:lo+cols]
 		divideRow(to, from, 0, sum(from))
@@ -73,7 +74,7 @@ func (divideBySumBackward[F]) inPlace() []int { return []int{2} }
 
 func (divideBySumBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	cols := last(in[0].Shape())
-	x, y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	x, y, dy, dx := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
 	for lo := 0; lo < len(x); lo += cols {
 		var dot F
 		for i := lo; i < lo+cols; i++ {

@@ -14,7 +14,7 @@ import (
 type DropoutConfig struct {
 	P    float64 // probability of dropping an element, in [0, 1)
 	Key  *G.Node // int64 scalar input; a new value is a new mask
-	Site int     // tells apart the dropouts that share a key
+	Site int     // distinguishes the dropouts that share a key
 }
 
 // Validate returns an error unless 0 ≤ P < 1.
@@ -58,7 +58,7 @@ func (dropout[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Dropout(floats[F](out), floats[F](in[0]), o.P, dense.Ints(in[1])[0], o.Site)
+	kernel.Dropout(dense.Floats[F](out), dense.Floats[F](in[0]), o.P, dense.Ints(in[1])[0], o.Site)
 	return nil
 }
 

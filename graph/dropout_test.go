@@ -16,7 +16,7 @@ import (
 // dropped returns Dropout of x with a key and a site.
 func dropped(t *testing.T, x array, p float64, k float64, site int) array {
 	t.Helper()
-	return express(t, dropout(p, site), append(floats(x), key(k)), tensor.Float64).onOurs(t).out
+	return express(t, dropout(p, site), append(inputs(x), key(k)), tensor.Float64).onOurs(t).out
 }
 
 func ones(n int) array {
@@ -95,7 +95,7 @@ func TestDropoutMasksAreIndependent(t *testing.T) {
 // first mask back, and the gradient drops what the value dropped.
 func TestDropoutKeyIsAnInput(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		in := append(floats(ones(64)), key(1))
+		in := append(inputs(ones(64)), key(1))
 		e := express(t, dropout(0.5, 1), in, dt)
 		e.differentiate(t, in, ones(64), dt)
 		m, err := machine.New(e.out, e.grads[0])

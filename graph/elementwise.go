@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -94,7 +95,7 @@ type element[F kernel.Float] struct {
 	reads    side                                // what backward's known is
 }
 
-// settings are those of a function: Clamp's two limits, or one number.
+// settings are the numbers of an element-wise function: Clamp's two limits, or one number.
 type settings [2]float64
 
 // A side of y = f(x) is what a derivative is computed from.
@@ -106,8 +107,8 @@ const (
 	isLinear      // neither: dx = f(dy), without a backward
 )
 
-// elements returns the table.
-func elements[F kernel.Float]() map[string]*element[F] {
+// elementTable returns the table.
+func elementTable[F kernel.Float]() map[string]*element[F] {
 	return map[string]*element[F]{
 		"Exp":      {plain(kernel.Exp[F]), slope(kernel.Mul[F]), readsY},                 // dx = dy⊙y
 		"Tanh":     {plain(kernel.Tanh[F]), slope(kernel.TanhBackward[F]), readsY},       // dx = dy⊙(1 − y²)
@@ -122,7 +123,7 @@ func elements[F kernel.Float]() map[string]*element[F] {
 	}
 }
 
-var elements32, elements64 = elements[float32](), elements[float64]()
+var elements32, elements64 = elementTable[float32](), elementTable[float64]()
 
 func elementOf[F kernel.Float](name string) *element[F] {
 	if e, ok := any(elements32[name]).(*element[F]); ok {
@@ -170,7 +171,7 @@ func applyElementwise(name string, c settings, x *G.Node) (*G.Node, error) {
 func (o elementwise[F]) spec() (string, []arg) { return o.Name, named("x") }
 
 func (o elementwise[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	elementOf[F](o.Name).forward(floats[F](out), floats[F](in[0]), o.C)
+	elementOf[F](o.Name).forward(dense.Floats[F](out), dense.Floats[F](in[0]), o.C)
 	return nil
 }
 
@@ -197,6 +198,6 @@ func (o elementwiseBackward[F]) spec() (string, []arg) {
 }
 
 func (o elementwiseBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	elementOf[F](o.Name).backward(floats[F](out), floats[F](in[0]), floats[F](in[1]), o.C)
+	elementOf[F](o.Name).backward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.C)
 	return nil
 }

@@ -103,7 +103,7 @@ func TestReLU(t *testing.T) {
 			for i, v := range x.v { // exact in either type
 				x.v[i], dout.v[i] = float64(float32(v)), float64(float32(dout.v[i]))
 			}
-			in := floats(x)
+			in := inputs(x)
 			e := express(t, unary(graph.ReLU), in, p.dt)
 			e.differentiate(t, in, dout, p.dt)
 			y, dx := zeros(n), zeros(n)

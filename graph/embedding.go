@@ -54,7 +54,7 @@ func (o embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (embedding[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	v, e := in[0].Shape()[0], in[0].Shape()[1]
-	weight, y := floats[F](in[0]), floats[F](out)
+	weight, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	ids := dense.Ints(in[1])
 	if err := checkIDs(ids, v); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (o embeddingBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e := last(out.Shape())
-	dw, dy := floats[F](out), floats[F](in[1])
+	dw, dy := dense.Floats[F](out), dense.Floats[F](in[1])
 	ids := dense.Ints(in[0])
 	if err := checkIDs(ids, out.Shape()[0]); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (o embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) err
 // addTo adds the gradient to a sum, the rows of an id together before.
 func (o embeddingBackward[F]) addTo(sum *tensor.Dense, in []*tensor.Dense) error {
 	e := last(sum.Shape())
-	dw, dy, ids := floats[F](sum), floats[F](in[1]), dense.Ints(in[0])
+	dw, dy, ids := dense.Floats[F](sum), dense.Floats[F](in[1]), dense.Ints(in[0])
 	if err := checkIDs(ids, sum.Shape()[0]); err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestGradientOfATableWithTwoUses(t *testing.T) {
 		for _, p := range tolerances {
 			r := rand.New(rand.NewPCG(5, 6))
 			targets := ids([]float64{3, 0, 100, 3, 3, 0}, 2, 3)
-			in := append(floats(normal(r, rows, width), normal(r, 2, 3, width)), targets)
+			in := append(inputs(normal(r, rows, width), normal(r, 2, 3, width)), targets)
 			tied := func(in G.Nodes) (*G.Node, error) {
 				x, err := graph.Embedding(in[0], in[2])
 				if padding >= 0 {

@@ -67,7 +67,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 			if !isInteger {
 				return bad(dense.TypeName(dt), "int or int64")
 			}
-		case dt != tensor.Float32 && dt != tensor.Float64:
+		case !dense.IsFloat(dt):
 			return bad(dense.TypeName(dt), "float32 or float64")
 		case float.Type != nil && dt != float:
 			return bad(dense.TypeName(dt), float.String()+" as the arguments before it")

@@ -68,10 +68,6 @@ func attentionBy(c graph.AttentionConfig) func(...*G.Node) (*G.Node, error) {
 	return three(func(q, k, v *G.Node) (*G.Node, error) { return context(graph.Attention(q, k, v, c)) })
 }
 
-func fusedPlain(q, k, v *G.Node) (*G.Node, error) {
-	return graph.FusedAttention(q, k, v, graph.AttentionConfig{})
-}
-
 func additiveBy(in ...*G.Node) (*G.Node, error) {
 	return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
 }

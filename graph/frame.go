@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -80,7 +82,7 @@ func (f *frame) tensorOf(v G.Value) (*tensor.Dense, error) {
 		d.Ints()[0] = int(*v)
 		return d, nil
 	}
-	return contiguous(v)
+	return dense.RowMajor(v)
 }
 
 // number returns a tensor of one element of a type, which this call does not use yet.

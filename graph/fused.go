@@ -21,6 +21,7 @@ type fused struct {
 	Packed         packing
 	Watched        bool         // whether there are statistics
 	Offset         int          // of the queries among the keys, for these
+	OneHead        bool         // whether all is of the head whose number is an input; there are no values then
 	in             []fusedInput // q, k, v first, or the one that they are packed in
 }
 
@@ -42,6 +43,7 @@ const (
 	relativeBias
 	sinks
 	dropoutKey
+	headNumber
 	maskInput
 )
 
@@ -104,6 +106,9 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	a.D, a.DV = last(q)/max(f.Heads, 1), last(v)/f.KVHeads
 	a.QueryAt, a.KeyAt = layout(a.H, a.T, a.D), layout(a.K, a.S, a.D)
 	a.ValueAt, a.OutputAt = layout(a.K, a.S, a.DV), layout(a.H, a.T, a.DV)
+	if f.OneHead {
+		a.H, a.K, axes.H = 1, 1, 1
+	}
 	if row := f.Packed.row(); row > 0 {
 		for _, at := range []*kernel.HeadLayout{&a.QueryAt, &a.KeyAt, &a.ValueAt} {
 			at.Batch, at.Row = a.T*row, row
@@ -116,6 +121,12 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	a, axes := f.sizes(shapesOf(in))
 	axes.S -= f.Extra
+	if f.OneHead {
+		if err := f.checkHead(in); err != nil {
+			return a, err
+		}
+		axes.H = f.Heads // as masks and biases have them
+	}
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err
 	}
@@ -124,10 +135,14 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 		return a, nil
 	}
 	seen, err := f.seen("FusedAttention", in, axes)
-	if err == nil {
-		setVisibility(&a, seen)
+	if err != nil {
+		return a, err
 	}
-	return a, err
+	if f.OneHead {
+		seen = seen.OfHead(f.head(in))
+	}
+	setVisibility(&a, seen)
+	return a, nil
 }
 
 // layBiases sets where biases lie, and the dropout.
@@ -158,12 +173,15 @@ func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySe
 	return bindMask(op, f.Mask, in[first:len(f.in)], axes, f.Extra)
 }
 
-// numbers returns the kernel's arguments among the inputs: those that hold floats.
-func numbers[F kernel.Float](f fused, in []*tensor.Dense) (x kernel.QKV[F]) {
+// numbers returns the kernel's arguments among the inputs: those that hold floats, of a the kernel's view.
+func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (x kernel.QKV[F]) {
 	for i, input := range f.in {
 		if input.role <= sinks {
-			give(f, &x, input.role, floats[F](in[i]))
+			give(f, &x, input.role, dense.Floats[F](in[i]))
 		}
+	}
+	if f.OneHead {
+		fromHead(f, &x, a, f.head(in))
 	}
 	return x
 }

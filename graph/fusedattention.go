@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -75,13 +76,13 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	both, n, rows := floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
+	both, n, rows := dense.Floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
 	if !o.Watched {
-		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, in))
+		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, &a, in))
 		return nil
 	}
 	lse, rest := both[n:][:2*rows], both[n+2*rows:]
-	kernel.AttentionForwardWatched(&a, both[:n], lse, statsOf(rest, rows, o.Offset), numbers[F](o.fused, in))
+	kernel.AttentionForwardWatched(&a, both[:n], lse, statsOf(rest, rows, o.Offset), numbers[F](o.fused, &a, in))
 	return nil
 }
 
@@ -145,7 +146,7 @@ func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	rest, both, dout := floats[F](out), floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
+	rest, both, dout := dense.Floats[F](out), dense.Floats[F](in[len(in)-2]), dense.Floats[F](in[len(in)-1])
 	var grad kernel.QKV[F]
 	for i, x := range o.in {
 		if x.differentiated() {
@@ -155,6 +156,6 @@ func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		}
 	}
 	n := len(dout)
-	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, in))
+	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, &a, in))
 	return nil
 }

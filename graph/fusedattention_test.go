@@ -68,7 +68,6 @@ func TestFusedAttentionEqualsComposed(t *testing.T) {
 			Scale: rapid.SampledFrom([]float64{0, 1, 0.3}).Draw(rt, "scale"),
 			Mask:  rapid.SampledFrom([]mask.Mask{nil, mask.Causal{}}).Draw(rt, "mask"),
 		}
-		c.Renormalize = c.Mask != nil && rapid.Bool().Draw(rt, "renormalize")
 		if c.Mask != nil {
 			S = T
 		}
@@ -85,7 +84,7 @@ func TestFusedAttentionEqualsComposed(t *testing.T) {
 		array := func(rows, cols int) array {
 			return normal(r, append(append([]int{}, lead...), rows, cols)...)
 		}
-		in := floats(array(T, max(c.Heads, 1)*D), array(S, keyHeads*D), array(S, keyHeads*Dv))
+		in := inputs(array(T, max(c.Heads, 1)*D), array(S, keyHeads*D), array(S, keyHeads*Dv))
 		if c.Dropout.P > 0 {
 			in = append(in, key(float64(rapid.IntRange(-1000, 1000).Draw(rt, "key"))))
 		}
@@ -103,7 +102,7 @@ func TestFusedAttentionOfManyTiles(t *testing.T) {
 			{Heads: 2}, {Heads: 2, Mask: mask.Causal{}}, {Mask: mask.Causal{},
 				Dropout: graph.DropoutConfig{P: 0.3, Site: 2}},
 		} {
-			in := floats(normal(r, T, 14), normal(r, T, 14), normal(r, T, 22))
+			in := inputs(normal(r, T, 14), normal(r, T, 14), normal(r, T, 22))
 			if c.Dropout.P > 0 {
 				in = append(in, key(77))
 			}
@@ -148,7 +147,7 @@ func TestFusedAttentionOfExtremeScores(t *testing.T) {
 			for bad := range 3 {
 				q, k, v := of([]float64{1, -2, 3}, 3, 1), of([]float64{2, 1, -1}, 3, 1), of([]float64{1, 2, 3}, 3, 1)
 				q.v[bad] = size
-				in := floats(q, k, v)
+				in := inputs(q, k, v)
 				if c.Mask == nil {
 					k.v[1] = -1 // no row of +∞·0
 				}
@@ -164,7 +163,7 @@ func TestFusedAttentionOfExtremeScores(t *testing.T) {
 // The dropout's key is fed at each run to the fused op too.
 func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	in := append(floats(normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)), key(1))
+	in := append(inputs(normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)), key(1))
 	e := express(t, fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.5}}), in, tensor.Float64)
 	m, err := machine.New(e.out)
 	require.NoError(t, err)
@@ -184,7 +183,7 @@ func fusedAttentionCases() []opCase {
 			in: shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11})},
 		{name: "fused_causal", op: fusedBy(graph.AttentionConfig{Mask: mask.Causal{}}), want: attending(0, causal),
 			in: shapes(s{2, 3, 7, 5}, s{2, 3, 7, 5}, s{2, 3, 7, 11})},
-		{name: "fused_heads", op: fusedBy(graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}, Renormalize: true}),
+		{name: "fused_heads", op: fusedBy(graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}),
 			in: shapes(s{2, 7, 15}, s{2, 7, 15}, s{2, 7, 6})},
 		{name: "fused_dropout", op: fusedBy(graph.AttentionConfig{Dropout: graph.DropoutConfig{P: 0.3, Site: 2}}),
 			in: then(shapes(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 11}), key(-5))},
@@ -203,7 +202,7 @@ func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
 				b.v[67+i] = least
 			}
 			clear(q.v[5:]) // scores of 0, so that sums with the bias are exact
-			in := floats(q, k, v, b)
+			in := inputs(q, k, v, b)
 			var got [2]result
 			for i, attend := range []func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
 				func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {

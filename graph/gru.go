@@ -104,13 +104,13 @@ func gruInputs[F kernel.Float](o gru, in []*tensor.Dense) (v gruInput[F], err er
 	for i, a := range args {
 		switch a.name {
 		case "x":
-			v.x = floats[F](in[i])
+			v.x = dense.Floats[F](in[i])
 		case "weight":
-			v.weight = floats[F](in[i])
+			v.weight = dense.Floats[F](in[i])
 		case "h0":
-			v.h0 = floats[F](in[i])
+			v.h0 = dense.Floats[F](in[i])
 		case "bias":
-			v.bias = floats[F](in[i])
+			v.bias = dense.Floats[F](in[i])
 		case "lengths":
 			v.Lengths = dense.Ints(in[i])
 		}
@@ -137,7 +137,7 @@ func (o gruForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	all, n := floats[F](out), v.B*v.T*v.H
+	all, n := dense.Floats[F](out), v.B*v.T*v.H
 	kernel.GRUForward(v.GRU, all[:n], all[n:], v.x, v.h0, v.weight, v.bias)
 	return nil
 }
@@ -196,7 +196,7 @@ func (o gruBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	vector := floats[F](out)
+	vector := dense.Floats[F](out)
 	take := func(n int) []F {
 		part := vector[:n]
 		vector = vector[n:]
@@ -214,7 +214,7 @@ func (o gruBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if !o.H0 {
 		d.H0 = take(v.B * v.H)
 	}
-	all, n := floats[F](v.rest[0]), v.B*v.T*v.H
-	kernel.GRUBackward(v.GRU, d, floats[F](v.rest[1]), all[:n], all[n:], v.h0, v.weight)
+	all, n := dense.Floats[F](v.rest[0]), v.B*v.T*v.H
+	kernel.GRUBackward(v.GRU, d, dense.Floats[F](v.rest[1]), all[:n], all[n:], v.h0, v.weight)
 	return nil
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -38,7 +39,7 @@ func (o splitHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o splitHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	t, width := lastTwo(in[0].Shape(), false)
-	swap(floats[F](out), floats[F](in[0]), t, o.Heads, width/o.Heads)
+	swap(dense.Floats[F](out), dense.Floats[F](in[0]), t, o.Heads, width/o.Heads)
 	return nil
 }
 
@@ -62,7 +63,7 @@ func (mergeHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (mergeHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	t, d := lastTwo(in[0].Shape(), false)
-	swap(floats[F](out), floats[F](in[0]), in[0].Shape()[in[0].Dims()-3], t, d)
+	swap(dense.Floats[F](out), dense.Floats[F](in[0]), in[0].Shape()[in[0].Dims()-3], t, d)
 	return nil
 }
 
@@ -111,7 +112,7 @@ func (o repeatHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o repeatHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	x, y, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())
 	for i := range len(y) / size {
 		copy(y[i*size:(i+1)*size], x[i/o.Times*size:])
 	}
@@ -123,7 +124,7 @@ func headSize(s tensor.Shape) int { return s[len(s)-2] * s[len(s)-1] }
 
 // y[h] = x[h/times]:  dx[k] = Σ dy[h] over the heads h that share k.
 func (o repeatHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(apply(sumHeads[F]{o.Times}, dy))
+	return only(apply(sumHeads[F](o), dy))
 }
 
 // sumHeads sums each run of Times heads.
@@ -138,7 +139,7 @@ func (o sumHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o sumHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, size := floats[F](in[0]), floats[F](out), headSize(in[0].Shape())
+	x, y, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())
 	clear(y)
 	for i := range len(x) / size {
 		sum := y[i/o.Times*size:][:size]

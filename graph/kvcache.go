@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -64,7 +63,7 @@ type KVCache struct {
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
 // float64.
 func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
-	if dt != tensor.Float32 && dt != tensor.Float64 {
+	if !dense.IsFloat(dt) {
 		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))
 	}
 	if err := c.Validate(); err != nil {
@@ -77,52 +76,22 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth), seen: make([]int, c.Batch)}, nil
 }
 
-// made refuses a cache that NewKVCache did not make.
-func (c *KVCache) made() error {
-	if c == nil || c.k == nil {
-		return errors.New("graph: KVCache: got nil or its zero value, want one of NewKVCache")
-	}
-	return nil
-}
-
 // Config returns what the cache was made from.
-func (c *KVCache) Config() KVCacheConfig {
-	if c == nil {
-		return KVCacheConfig{}
-	}
-	return c.config
-}
+func (c *KVCache) Config() KVCacheConfig { return c.config }
 
 // Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
 // start.
-func (c *KVCache) Len() int {
-	if c == nil || len(c.seen) == 0 {
-		return 0
-	}
-	return slices.Min(c.seen)
-}
+func (c *KVCache) Len() int { return slices.Min(c.seen) }
 
 // Bytes returns the memory that keys and values take.
-func (c *KVCache) Bytes() int {
-	if c.made() != nil {
-		return 0
-	}
-	return int(c.k.MemSize() + c.v.MemSize())
-}
+func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
 
 // Reset forgets all tokens.
-func (c *KVCache) Reset() {
-	if c != nil {
-		clear(c.seen)
-	}
-}
+func (c *KVCache) Reset() { clear(c.seen) }
 
-// Truncate forgets the tokens of all sequences from position n on, so that others may take
-// their place. A rolling cache has lost what came before them: it can only be truncated to 0.
+// Truncate forgets the tokens of all sequences from position n on, so that other tokens may
+// take their place. A rolling cache has lost what came before them: it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
-	if err := c.made(); err != nil {
-		return err
-	}
 	if n < 0 || n > c.Len() || c.config.Rolling && n > 0 && n < c.Len() {
 		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.Len())
 	}
@@ -196,7 +165,7 @@ func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	return all
 }
 
-// positions returns those of the tokens kept, slot by slot, of sequences of equal lengths.
+// positions returns the positions of the tokens kept, slot by slot, of sequences of equal lengths.
 func (c *KVCache) positions() []int {
 	n := c.seen[0]
 	all := make([]int, min(n, c.config.Capacity))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -47,7 +48,7 @@ func (o layerNorm) args(fixed bool, more ...arg) []arg {
 // biasOf returns the bias among the inputs, or nil.
 func biasOf[F kernel.Float](o layerNorm, in []*tensor.Dense) []F {
 	if o.Bias {
-		return floats[F](in[2])
+		return dense.Floats[F](in[2])
 	}
 	return nil
 }
@@ -76,9 +77,9 @@ func (o layerNormForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o layerNormForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, cols := floats[F](in[0]), last(in[0].Shape())
-	y, mean, rstd := layerNormParts(floats[F](out), len(x), cols)
-	kernel.LayerNorm(y, mean, rstd, x, floats[F](in[1]), biasOf[F](o.layerNorm, in), cols, o.Eps)
+	x, cols := dense.Floats[F](in[0]), last(in[0].Shape())
+	y, mean, rstd := layerNormParts(dense.Floats[F](out), len(x), cols)
+	kernel.LayerNorm(y, mean, rstd, x, dense.Floats[F](in[1]), biasOf[F](o.layerNorm, in), cols, o.Eps)
 	return nil
 }
 
@@ -132,8 +133,8 @@ func (o layerNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o layerNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, weight, grads := floats[F](in[0]), floats[F](in[1]), floats[F](out)
-	all, dy := floats[F](in[len(in)-2]), floats[F](in[len(in)-1])
+	x, weight, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](out)
+	all, dy := dense.Floats[F](in[len(in)-2]), dense.Floats[F](in[len(in)-1])
 	n, cols := len(x), len(weight)
 	_, mean, rstd := layerNormParts(all, n, cols)
 	var dbias []F

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -24,7 +25,7 @@ type LinearCrossEntropyConfig struct {
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
 // CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets
-// int (…). Of more than 16 million logits only those of at most 256 rows are in memory at a
+// int (…). Of more than 16 million logits those of at most 256 rows are in memory at a
 // time, and of their gradient too.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
@@ -95,18 +96,18 @@ func (o linearLoss) room(in []tensor.Shape) int {
 // sumLinear returns the loss and writes the gradients that are not nil. Behind the arguments
 // there may be room for the logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
-	l := kernel.LinearLoss[F]{X: floats[F](in[0]), W: floats[F](in[1]), Width: last(in[0].Shape()),
+	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), W: dense.Floats[F](in[1]), Width: last(in[0].Shape()),
 		Precision: o.kernel(), DX: dx, DW: dw}
 	var weight []F
 	if o.Weighted {
-		weight = floats[F](in[3])
+		weight = dense.Floats[F](in[3])
 	}
 	rows := in[1].Shape()[0]
 	if l.Targets, l.Divisor, err = targetsOf("LinearCrossEntropy", o.classLoss, in[2], rows, weight); err != nil {
 		return 0, err
 	}
 	if args := len(o.args()); len(in) > args {
-		l.Logits = floats[F](in[args])
+		l.Logits = dense.Floats[F](in[args])
 	} else {
 		l.Logits = make([]F, kernel.LogitsAtOnce(len(l.Targets.IDs), l.Targets.Cols))
 	}
@@ -138,9 +139,9 @@ func (o linearCrossEntropy[F]) room(in []tensor.Shape) int {
 }
 
 func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y := floats[F](out)
+	y := dense.Floats[F](out)
 	if o.along() {
-		made := floats[F](in[len(in)-1])
+		made := dense.Floats[F](in[len(in)-1])
 		y[0] = made[len(made)-1]
 		return nil
 	}
@@ -182,7 +183,7 @@ func isOne(n *G.Node) bool {
 	return n.Op() != nil && len(inputs(n)) == 0 && n.Value() != nil && fmt.Sprint(n.Value()) == "1"
 }
 
-// linearGradients is a vector: the gradient by weight, that by x, as far as they are asked
+// linearGradients is a vector: the gradients by weight and by x, as far as they are asked
 // for, and the loss.
 type linearGradients[F kernel.Float] struct{ linearLoss }
 
@@ -204,7 +205,7 @@ func (o linearGradients[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o linearGradients[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	var dx, dw []F
-	rest := floats[F](out)
+	rest := dense.Floats[F](out)
 	if o.W {
 		size := in[1].Shape().TotalSize()
 		dw, rest = rest[:size:size], rest[size:]

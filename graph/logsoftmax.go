@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -26,7 +27,7 @@ func (logSoftmax[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (logSoftmax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.LogSoftmax(floats[F](out), floats[F](in[0]), last(in[0].Shape()))
+	kernel.LogSoftmax(dense.Floats[F](out), dense.Floats[F](in[0]), last(in[0].Shape()))
 	return nil
 }
 
@@ -44,6 +45,6 @@ type logSoftmaxBackward[F kernel.Float] struct {
 func (logSoftmaxBackward[F]) spec() (string, []arg) { return "LogSoftmaxBackward", named("y", "dy") }
 
 func (logSoftmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.LogSoftmaxBackward(floats[F](out), floats[F](in[0]), floats[F](in[1]), last(in[0].Shape()))
+	kernel.LogSoftmaxBackward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), last(in[0].Shape()))
 	return nil
 }

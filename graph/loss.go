@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -100,9 +101,9 @@ func (o elementLoss) divisor(input tensor.Shape) float64 {
 }
 
 func lossArguments[F kernel.Float](o elementLoss, in []*tensor.Dense) kernel.LossArguments[F] {
-	a := kernel.LossArguments[F]{X: floats[F](in[0]), Y: floats[F](in[1]), C: o.C, Reads: o.Reads}
+	a := kernel.LossArguments[F]{X: dense.Floats[F](in[0]), Y: dense.Floats[F](in[1]), C: o.C, Reads: o.Reads}
 	if o.Weighted {
-		a.Weight = floats[F](in[2])
+		a.Weight = dense.Floats[F](in[2])
 	}
 	return a
 }
@@ -133,7 +134,7 @@ func (o loss[F]) inPlace() []int {
 }
 
 func (o loss[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	a, y, each := lossArguments[F](o.elementLoss, in), floats[F](out), lossesOf[F](o.elementLoss).each
+	a, y, each := lossArguments[F](o.elementLoss, in), dense.Floats[F](out), lossesOf[F](o.elementLoss).each
 	divisor := o.divisor(in[0].Shape())
 	if o.Reduction == NoReduction {
 		kernel.EachLoss(y, each, a, nil, divisor)
@@ -176,7 +177,7 @@ func (o lossBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.Target {
 		slope = f.targetSlope
 	}
-	dloss := floats[F](in[len(in)-1])
-	kernel.EachLoss(floats[F](out), slope, lossArguments[F](o.elementLoss, in), dloss, o.divisor(in[0].Shape()))
+	dloss := dense.Floats[F](in[len(in)-1])
+	kernel.EachLoss(dense.Floats[F](out), slope, lossArguments[F](o.elementLoss, in), dloss, o.divisor(in[0].Shape()))
 	return nil
 }

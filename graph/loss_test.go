@@ -107,7 +107,7 @@ func lossCases() []opCase {
 					op: func(in G.Nodes) (*G.Node, error) { return f.op(in[0], in[1], r) },
 					in: func(random *rand.Rand) []input {
 						x, y := f.in(random, shape...)
-						return floats(x, y)
+						return inputs(x, y)
 					},
 					want: func(in []array) array { return naiveLoss(in[0], in[1], r, f.of) }})
 			}
@@ -183,7 +183,7 @@ func TestLossesOfExtremeNumbers(t *testing.T) {
 	} {
 		for _, p := range tolerances {
 			e := express(t, func(in G.Nodes) (*G.Node, error) { return c.op(in[0], in[1], graph.NoReduction) },
-				floats(of([]float64{c.x}), of([]float64{c.y})), p.dt)
+				inputs(of([]float64{c.x}), of([]float64{c.y})), p.dt)
 			got := e.onOurs(t).out.v[0]
 			golden.Close(t, c.name, []float64{c.want}, []float64{got}, 0, 2e-7)
 		}
@@ -193,7 +193,7 @@ func TestLossesOfExtremeNumbers(t *testing.T) {
 // Where input and target are equal, L1 passes no gradient; NaN goes through.
 func TestSlopeOfEquals(t *testing.T) {
 	x, y := of([]float64{1, 2, 3, nan, inf}), of([]float64{1, 1, 4, 0, 0})
-	in := floats(x, y)
+	in := inputs(x, y)
 	for _, p := range tolerances {
 		e := express(t, func(in G.Nodes) (*G.Node, error) { return graph.L1(in[0], in[1], graph.LossConfig{}) }, in, p.dt)
 		e.differentiate(t, in, array{v: []float64{5}}, p.dt)

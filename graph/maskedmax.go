@@ -2,6 +2,7 @@ package graph
 
 import (
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -26,7 +27,7 @@ func (o maskedMax[F]) spec() (string, []arg) { return "MaskedMax", append(named(
 
 func (o maskedMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e, rows := last(in[0].Shape()), in[0].Shape()[in[0].Dims()-2]
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	return o.each(in[0].Shape(), in[1:], func(b int, shown []int) {
 		top := y[b*e:][:e]
 		clear(top)
@@ -61,7 +62,7 @@ func (maskedMaxBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) { ret
 
 func (o maskedMaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e, rows := last(in[0].Shape()), in[0].Shape()[in[0].Dims()-2]
-	x, y, dy, dx := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	x, y, dy, dx := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
 	return o.each(in[0].Shape(), in[3:], func(b int, shown []int) {
 		clear(dx[b*rows*e:][:rows*e])
 		for j, top := range y[b*e:][:e] {

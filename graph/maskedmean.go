@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -90,7 +91,7 @@ func (o maskedMean[F]) spec() (string, []arg) { return "MaskedMean", append(name
 
 func (o maskedMean[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e, rows := last(in[0].Shape()), in[0].Shape()[in[0].Dims()-2]
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	return o.each(in[0].Shape(), in[1:], func(b int, shown []int) {
 		sums := make([]float64, e) // in float64, so that the mean of many tokens keeps float32's digits
 		for _, t := range shown {
@@ -130,7 +131,7 @@ func (o maskedMeanBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
 
 func (o maskedMeanBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	e, rows := last(o.Shape), o.Shape[o.Shape.Dims()-2]
-	dy, dx := floats[F](in[0]), floats[F](out)
+	dy, dx := dense.Floats[F](in[0]), dense.Floats[F](out)
 	return o.each(o.Shape, in[1:], func(b int, shown []int) {
 		clear(dx[b*rows*e:][:rows*e])
 		for _, t := range shown {

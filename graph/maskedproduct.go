@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -11,7 +12,7 @@ import (
 )
 
 // A maskedProduct is a batchProduct over the pairs of a query and a key that a mask
-// shows, as if there were no others. Of matrices w (…, T, S) of pairs, which are 0 (or,
+// shows, as if there were no other pairs. Of matrices w (…, T, S) of pairs, which are 0 (or,
 // in a row of NaN, NaN) where a key is hidden, x (…, S, N) and y (…, T, N) it computes
 //
 //	y·xᵀ  (…, T, S), 0 where a key is hidden
@@ -53,7 +54,7 @@ func (o maskedProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.TransB {
 		return o.clearHidden(out, out, in[2:])
 	}
-	if allFinite(floats[F](out)) {
+	if allFinite(dense.Floats[F](out)) {
 		return nil // so are w and the rows
 	}
 	return o.apart(out, in[0], in[1], in[2:])
@@ -73,10 +74,10 @@ func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense
 	}
 	width := last(rows.Shape())
 	bad := map[int]bool{}
-	for i, x := range floats[F](rest) {
+	for i, x := range dense.Floats[F](rest) {
 		if !isFinite(x) {
 			bad[i/width] = true
-			floats[F](rest)[i] = 0
+			dense.Floats[F](rest)[i] = 0
 		}
 	}
 	if err := o.batchProduct.forward(out, []*tensor.Dense{clean, rest}); err != nil {
@@ -86,7 +87,7 @@ func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense
 	if err != nil {
 		return err
 	}
-	weights, from, to := floats[F](w), floats[F](rows), floats[F](out)
+	weights, from, to := dense.Floats[F](w), dense.Floats[F](rows), dense.Floats[F](out)
 	S, T := last(w.Shape()), w.Shape()[w.Dims()-2]
 	for pair, sees := range seen {
 		in, sum := pair/(S*T)*S+pair%S, pair/S // the key and the query
@@ -109,10 +110,10 @@ func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense
 // shown reports for every pair of w whether the query sees the key.
 func (o maskedProduct[F]) shown(w *tensor.Dense, mask []*tensor.Dense) ([]bool, error) {
 	ones := w.Clone().(*tensor.Dense)
-	fillWith(floats[F](ones), 1)
+	fillWith(dense.Floats[F](ones), 1)
 	err := o.clearHidden(ones, ones, mask)
-	seen := make([]bool, len(floats[F](ones)))
-	for i, v := range floats[F](ones) {
+	seen := make([]bool, len(dense.Floats[F](ones)))
+	for i, v := range dense.Floats[F](ones) {
 		seen[i] = v == 1
 	}
 	return seen, err

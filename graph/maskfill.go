@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -82,7 +83,7 @@ func (o maskFill[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	hidden := F(o.Hidden)
 	kernel.Parallel(len(x)/n, 1+(1<<14)/n, func(first, end int) {
 		var shown []bool

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -57,7 +58,7 @@ func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / p
 	kernel.GemmOf(o.kernel(), kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
-		1, floats[F](in[0]), n, floats[F](in[1]), ldw, 0, floats[F](out), p)
+		1, dense.Floats[F](in[0]), n, dense.Floats[F](in[1]), ldw, 0, dense.Floats[F](out), p)
 	return nil
 }
 
@@ -88,7 +89,7 @@ func (o rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, p := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
 	kernel.GemmOf(o.kernel(), kernel.Trans, kernel.NoTrans, m, p, rows,
-		1, floats[F](in[0]), m, floats[F](in[1]), p, 0, floats[F](out), p)
+		1, dense.Floats[F](in[0]), m, dense.Floats[F](in[1]), p, 0, dense.Floats[F](out), p)
 	return nil
 }
 
@@ -152,8 +153,8 @@ func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	p := last(out.Shape())
 	batch := out.Shape().TotalSize() / (m * p)
 	kernel.GemmStridedOf(o.kernel(), batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, p, n,
-		1, floats[F](in[0]), last(in[0].Shape()), m*n, floats[F](in[1]), last(in[1].Shape()), n*p,
-		0, floats[F](out), p, m*p)
+		1, dense.Floats[F](in[0]), last(in[0].Shape()), m*n, dense.Floats[F](in[1]), last(in[1].Shape()), n*p,
+		0, dense.Floats[F](out), p, m*p)
 	return nil
 }
 

@@ -190,11 +190,10 @@ func (o op) Do(in ...G.Value) (G.Value, error) {
 // UsePreallocDo computes into out's memory, which may hold anything. A scalar result is a
 // new one: what a tape machine has in its place may be the value of another node.
 func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
-	dst, ok := out.(*tensor.Dense)
+	_, ok := out.(*tensor.Dense)
 	switch {
 	case !o.out.IsScalar() && !ok:
-		dst = tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...))
-		out = dst
+		out = tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...))
 	case !o.out.IsScalar():
 	case o.dt == tensor.Float32:
 		out = G.NewF32(0)

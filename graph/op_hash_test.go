@@ -44,21 +44,37 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 			return of(stats)
 		}
 	}
+	oneHead := func(offset int) func() (*G.Node, error) {
+		return func() (*G.Node, error) {
+			s, err := graph.FusedAttentionHeadStats(x, x, k, graph.AttentionConfig{Heads: 1}, offset)
+			if err != nil {
+				return nil, err
+			}
+			return s.Own, nil
+		}
+	}
 	mean := func(height, width int) func(s *graph.AttentionStats) (*G.Node, error) {
 		return func(s *graph.AttentionStats) (*G.Node, error) {
 			_, mean, err := s.Pooled(height, width)
 			return mean, err
 		}
 	}
+	largest := func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(2, 3) }
+	largestTo := func(s *graph.AttentionStats) (*G.Node, error) { return s.LargestTo(2, 3) }
 	ops := map[string]func() (*G.Node, error){
 		"watched":           watched(0, nil),
 		"watched, offset 1": watched(1, nil),
 		"own":               watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Own, nil }),
 		"own, offset 1":     watched(1, func(s *graph.AttentionStats) (*G.Node, error) { return s.Own, nil }),
 		"previous":          watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Previous, nil }),
+		"distance":          watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Distance, nil }),
+		"of one head":       oneHead(0),
+		"of one, offset 1":  oneHead(1),
 		"received":          watched(0, (*graph.AttentionStats).Received),
 		"mean of 2, 3":      watched(0, mean(2, 3)),
 		"mean of 3, 2":      watched(0, mean(3, 2)),
+		"largest of 2, 3":   watched(0, largest),
+		"largest to 2, 3":   watched(0, largestTo),
 		"fused window 1":    masked(mask.SlidingWindow{Left: 1}),
 		"fused window 1, 1": masked(mask.SlidingWindow{Left: 1, Right: 1}),
 		"fused upper left":  masked(mask.Causal{Align: mask.UpperLeft}),
@@ -151,7 +167,7 @@ func TestCasesAreDifferentNodes(t *testing.T) {
 // The same holds for gradients: columns of one gradient, sums of one gradient.
 func TestGradientsOfOneNodeAreTold(t *testing.T) {
 	a := of([]float64{1, 2}, 1, 2)
-	in := floats(a, a, a)
+	in := inputs(a, a, a)
 	e := express(t, func(in G.Nodes) (*G.Node, error) { return graph.Concat(in...) }, in, tensor.Float64)
 	e.differentiate(t, in, of([]float64{1, 2, 3, 4, 5, 6}, 1, 6), tensor.Float64)
 	got := e.onTape(t)

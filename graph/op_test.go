@@ -61,7 +61,7 @@ func shapes(shapes ...[]int) func(r *rand.Rand) []input {
 		for _, s := range shapes {
 			in = append(in, normal(r, s...))
 		}
-		return floats(in...)
+		return inputs(in...)
 	}
 }
 
@@ -199,7 +199,7 @@ var torchFused = map[string]graph.AttentionConfig{
 	"attention":              {},
 	"attention_scale":        {Scale: 0.3},
 	"attention_causal":       {Mask: mask.Causal{}},
-	"attention_renormalized": {Mask: mask.Causal{}, Renormalize: true},
+	"attention_renormalized": {Mask: mask.Causal{}}, // PyTorch divides the weights of the visible keys by their sum
 }
 
 // torchLoose are cases whose numbers are rounded more than others: an angle of 10⁶

@@ -64,6 +64,9 @@ func (p packing) shapes(qkv tensor.Shape) (parts [3]tensor.Shape) {
 
 // heads returns the shapes of q, k and v, given those of the inputs.
 func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
+	if f.OneHead {
+		return in[0], in[1], append(in[1][:len(in[1])-1].Clone(), 0)
+	}
 	if f.Packed == separate {
 		return in[0], in[1], in[2]
 	}

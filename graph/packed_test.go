@@ -91,7 +91,7 @@ func TestFusedAttentionOfPackedHeads(t *testing.T) {
 		{name: "no heads in a row", c: graph.AttentionConfig{}, shape: []int{2, 5, 21}, widths: []int{7, 7, 7},
 			order: inOrder},
 	} {
-		in := floats(normal(r, row.shape...))
+		in := inputs(normal(r, row.shape...))
 		if row.c.Dropout.P > 0 {
 			in = append(in, key(77))
 		}
@@ -152,7 +152,7 @@ func TestWrongPackingsAreRefused(t *testing.T) {
 // Parts of two tensors are not read from one of them.
 func TestFusedAttentionOfPartsOfTwo(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	in := floats(normal(r, 2, 5, 63), normal(r, 2, 5, 63))
+	in := inputs(normal(r, 2, 5, 63), normal(r, 2, 5, 63))
 	by := func(attend func(in G.Nodes) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
 			one, err := graph.Split(in[0], 21, 21, 21)
@@ -207,7 +207,7 @@ func TestPackedHeadsHaveTheBitsOfOthers(t *testing.T) {
 		for range d.int("planted", 0, 3) {
 			x.v[d.r.IntN(len(x.v))] = pick(d, "number", nan, inf, -inf)
 		}
-		in := floats(x)
+		in := inputs(x)
 		if d.flag("drops") {
 			c.Dropout = graph.DropoutConfig{P: 0.4, Site: 1}
 			in = append(in, key(7))

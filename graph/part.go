@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -38,14 +39,11 @@ type part struct {
 	Of    string // the function that it is for
 	Shape tensor.Shape
 	Cols  int
-	span
+	columnRange
 }
 
-// asPart returns the part that an op takes of its input.
-func (p part) asPart() part { return p }
-
-// span is Width columns from column From on.
-type span struct{ From, Width int }
+// columnRange is Width columns from column From on.
+type columnRange struct{ From, Width int }
 
 // takenPart is the op.
 type takenPart[F kernel.Float] struct{ part }
@@ -64,7 +62,7 @@ func (o takenPart[F]) view(int) (input, from int) {
 }
 
 func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	kernel.Parallel(len(y)/o.Width, copyGrain(o.Width), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			copy(y[r*o.Width:][:o.Width], x[r*o.Cols+o.From:])
@@ -78,7 +76,7 @@ func copyGrain(cols int) int { return 1 + 1<<13/cols }
 
 // y = some columns of x:  dx = dy in those columns.
 func (o takenPart[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	token, err := apply(partGradient{span: o.span}, dy)
+	token, err := apply(partGradient{columnRange: o.columnRange}, dy)
 	return G.Nodes{nil, token}, err
 }
 
@@ -111,14 +109,14 @@ func (o anchor[F]) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
 	slices.SortStableFunc(found, func(a, b foundGradient) int { return a.From - b.From })
 	g, dys := wholeGradient[F]{Shape: in[0].Shape(), Cols: o.Cols}, make(G.Nodes, len(found))
 	for i, f := range found {
-		g.Parts, dys[i] = append(g.Parts, f.span), f.dy
+		g.Parts, dys[i] = append(g.Parts, f.columnRange), f.dy
 	}
 	return only(apply(g, dys...))
 }
 
-// foundGradient is the gradient dy of the part of x at a span.
+// foundGradient is the gradient dy of a part of x.
 type foundGradient struct {
-	span
+	columnRange
 	dy *G.Node
 }
 
@@ -127,7 +125,7 @@ func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) 
 	terms := inputs(sum)
 	if o, ok := sum.Op().(op); ok {
 		if p, ok := o.body.(partGradient); ok {
-			return append(found, foundGradient{p.span, terms[0]}), nil
+			return append(found, foundGradient{p.columnRange, terms[0]}), nil
 		}
 	}
 	if len(terms) == 0 {
@@ -155,7 +153,7 @@ func inputs(n *G.Node) (in G.Nodes) {
 type partGradient struct {
 	isGradient
 	token
-	span
+	columnRange
 }
 
 func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") }
@@ -166,7 +164,7 @@ type wholeGradient[F kernel.Float] struct {
 	isGradient
 	Shape tensor.Shape
 	Cols  int
-	Parts []span // in the order of From
+	Parts []columnRange // in the order of From
 }
 
 func (o wholeGradient[F]) spec() (string, []arg) {
@@ -176,9 +174,9 @@ func (o wholeGradient[F]) spec() (string, []arg) {
 func (o wholeGradient[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
 func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dx, dys := floats[F](out), make([][]F, len(in))
+	dx, dys := dense.Floats[F](out), make([][]F, len(in))
 	for i, t := range in {
-		dys[i] = floats[F](t)
+		dys[i] = dense.Floats[F](t)
 	}
 	kernel.Parallel(len(dx)/o.Cols, copyGrain(o.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -192,7 +190,7 @@ func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// put adds part to row at from, of which the first done elements are filled, and
+// put adds part to row at from. The first done elements of row are filled. It
 // returns how many are filled then.
 func put[F kernel.Float](row []F, done, from int, part []F) int {
 	if done < from {

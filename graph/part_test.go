@@ -59,7 +59,7 @@ func TestPartsWithOneGradient(t *testing.T) {
 	}, of([]float64{1, 2, 3, 4}), of([]float64{5, 7}), tensor.Float64)
 	require.Equal(t, []float64{5, 7, 5, 7}, dx.v)
 
-	in := floats(of([]float64{1, 2, 3, 4}), of([]float64{5, 6, 7, 8}))
+	in := inputs(of([]float64{1, 2, 3, 4}), of([]float64{5, 6, 7, 8}))
 	e := express(t, func(in G.Nodes) (*G.Node, error) {
 		x, err := graph.Rows(in[0], 1, 2)
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestPartsWithOneGradient(t *testing.T) {
 // The gradients of all parts are laid side by side by one op, without a node of x's
 // size for each.
 func TestPartsHaveOneGradientOp(t *testing.T) {
-	in := floats(normal(random(1), 2, 3, 7))
+	in := inputs(normal(random(1), 2, 3, 7))
 	e := express(t, parts(2, 1, 0), in, tensor.Float64)
 	e.differentiate(t, in, normal(random(2), 2, 3, 7), tensor.Float64)
 	require.Equal(t, "WholeGradient", e.grads[0].Op().String())

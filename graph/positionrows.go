@@ -11,7 +11,7 @@ import (
 )
 
 // PositionRows returns the T rows of a table weight (R, E) from row start on, as (T, E):
-// the learned positions of T tokens after start others. start is an int or int64
+// the learned positions of T tokens after start tokens. start is an int or int64
 // node with 0 ≤ start ≤ R−T, which may change from run to run: () or, for the rows
 // (…, T, E) of several sequences, (…, 1); Rows takes fixed rows.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
@@ -57,14 +57,14 @@ func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err := o.check(in[1], table[0]); err != nil {
 		return err
 	}
-	y, weight, n := floats[F](out), floats[F](in[0]), o.T*table[1]
+	y, weight, n := dense.Floats[F](out), dense.Floats[F](in[0]), o.T*table[1]
 	for i, s := range dense.Ints(in[1]) {
 		copy(y[i*n:][:n], weight[int(s)*table[1]:])
 	}
 	return nil
 }
 
-// y = weight[start:start+T]:  dweight is dy in those rows, the sum of all sequences', 0 in the others.
+// y = weight[start:start+T]:  dweight is dy in those rows, summed over the sequences, and 0 elsewhere.
 func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	dw, err := apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy)
 	return G.Nodes{dw, nil}, err
@@ -88,7 +88,7 @@ func (o positionRowsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 	if err := o.Of.check(in[0], o.R); err != nil {
 		return err
 	}
-	dw, dy := floats[F](out), floats[F](in[1])
+	dw, dy := dense.Floats[F](out), dense.Floats[F](in[1])
 	clear(dw)
 	width := last(out.Shape())
 	n := o.Of.T * width

@@ -13,10 +13,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-func positionRowsBy(T int) func(weight, start *G.Node) (*G.Node, error) {
-	return func(weight, start *G.Node) (*G.Node, error) { return graph.PositionRows(weight, start, T) }
-}
-
 // rowCases take rows of x (rows, 3): the numbers of those that they take.
 var rowCases = []struct {
 	name  string
@@ -48,7 +44,7 @@ func TestRowsOfPositions(t *testing.T) {
 		for _, p := range tolerances {
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, 2))
-				in := append(floats(normal(r, c.in...)), key(c.start))
+				in := append(inputs(normal(r, c.in...)), key(c.start))
 				dout := normal(r, c.out...)
 				e := express(t, c.op, in, p.dt)
 				e.differentiate(t, in, dout, p.dt)

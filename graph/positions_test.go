@@ -68,7 +68,7 @@ func TestEqualPositionsGiveEqualBits(t *testing.T) {
 		"AddSinusoidal": func(in G.Nodes) (*G.Node, error) { return graph.AddSinusoidal(in[0], second(in)) },
 	} {
 		run := func(positions ...input) result {
-			in := append(floats(x), positions...)
+			in := append(inputs(x), positions...)
 			e := express(t, op, in, tensor.Float64)
 			e.differentiate(t, in, dout, tensor.Float64)
 			return e.onOurs(t)

@@ -18,7 +18,7 @@ import (
 type Precision int
 
 const (
-	FullPrecision Precision = iota // operands as they are
+	FullPrecision Precision = iota // operands of full precision
 	BFloat16                       // operands rounded to bfloat16, with 8 bits of precision, to nearest even
 )
 

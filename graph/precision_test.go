@@ -46,8 +46,8 @@ func products() []product {
 
 // run returns the result and the gradients of an op in a precision, on both machines.
 func (p product) run(t *testing.T, of graph.Precision, dt tensor.Dtype, dout array, in ...array) result {
-	e := express(t, p.op(of), floats(in...), dt)
-	e.differentiate(t, floats(in...), dout, dt)
+	e := express(t, p.op(of), inputs(in...), dt)
+	e.differentiate(t, inputs(in...), dout, dt)
 	ours, tape := e.onOurs(t), e.onTape(t)
 	require.Equal(t, tape, ours)
 	return ours
@@ -81,7 +81,7 @@ func TestProductsInBFloat16(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			a, b := singlePrecision(r, p.a...), singlePrecision(r, p.b...)
-			dout := singlePrecision(r, express(t, p.op(graph.FullPrecision), floats(a, b), tensor.Float64).out.Shape()...)
+			dout := singlePrecision(r, express(t, p.op(graph.FullPrecision), inputs(a, b), tensor.Float64).out.Shape()...)
 			got := p.run(t, graph.BFloat16, tensor.Float32, dout, a, b)
 			rounded := p.run(t, graph.FullPrecision, tensor.Float64, toBFloat16(dout), toBFloat16(a), toBFloat16(b))
 			exact := p.run(t, graph.FullPrecision, tensor.Float64, dout, a, b)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -132,7 +133,7 @@ func (o reduce[F]) spec() (string, []arg) { return o.Name, named("x") }
 func (o reduce[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
 func (o reduce[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y, x := floats[F](out), floats[F](in[0])
+	y, x := dense.Floats[F](out), dense.Floats[F](in[0])
 	switch o.Name {
 	case "Max":
 		kernel.MaxOver(y, x, o.Along)
@@ -162,7 +163,7 @@ func (o repeat[F]) spec() (string, []arg) { return o.Name + "Backward", named("d
 func (o repeat[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
 
 func (o repeat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Repeat(floats[F](out), floats[F](in[0]), o.Along, o.C)
+	kernel.Repeat(dense.Floats[F](out), dense.Floats[F](in[0]), o.Along, o.C)
 	return nil
 }
 
@@ -178,7 +179,7 @@ type reduceBackward[F kernel.Float] struct {
 func (o reduceBackward[F]) spec() (string, []arg) { return o.Name + "Backward", named("x", "y", "dy") }
 
 func (o reduceBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dx, x, y, dy := floats[F](out), floats[F](in[0]), floats[F](in[1]), floats[F](in[2])
+	dx, x, y, dy := dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2])
 	if o.Name == "Max" {
 		kernel.MaxBackward(dx, x, y, dy, o.Along)
 	} else {

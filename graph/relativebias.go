@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -43,7 +44,7 @@ func (o expandBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o expandBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	bias, y, n := floats[F](in[0]), floats[F](out), o.T+o.S-1
+	bias, y, n := dense.Floats[F](in[0]), dense.Floats[F](out), o.T+o.S-1
 	kernel.Parallel(len(y)/o.S, 1+biasGrain/o.S, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
 			h, t := row/o.T, row%o.T
@@ -75,7 +76,7 @@ func (sumDiagonals[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (sumDiagonals[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	t, s, n := in[0].Shape()[1], in[0].Shape()[2], last(out.Shape())
 	// A block is a run of diagonals; it reads a run of each row, each diagonal from its first row.
 	kernel.Parallel(len(y), 1+biasGrain/min(s, t), func(lo, hi int) {

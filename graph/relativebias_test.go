@@ -102,7 +102,7 @@ func TestExpandedBiasGathersDiagonals(t *testing.T) {
 	for _, c := range [][3]int{{3, 211, 197}, {1, 2, 33013}, {2, 33013, 2}, {3, 1, 1}} {
 		h, T, S := c[0], c[1], c[2]
 		r := rand.New(rand.NewPCG(1, 2))
-		in, dout := floats(normal(r, h, T+S-1)), normal(r, h, T, S)
+		in, dout := inputs(normal(r, h, T+S-1)), normal(r, h, T, S)
 		want := zeros(h, T+S-1)
 		for i, v := range dout.v {
 			want.v[want.i(i/(T*S), i/S%T-i%S+S-1)] += v

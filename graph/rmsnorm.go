@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -63,7 +64,7 @@ func (o rootNorm[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.Name == "L2Norm" {
 		norm = kernel.L2Norm[F]
 	}
-	norm(floats[F](out), floats[F](in[0]), floats[F](in[1]), o.Eps)
+	norm(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.Eps)
 	return nil
 }
 
@@ -97,7 +98,7 @@ func (o rootNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) erro
 	if o.Of.Name == "L2Norm" {
 		backward = kernel.L2NormBackward[F]
 	}
-	x, weight, dy, grads := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	x, weight, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
 	backward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Of.Eps)
 	return nil
 }

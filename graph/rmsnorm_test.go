@@ -71,7 +71,7 @@ func TestNormsOfExtremeRows(t *testing.T) {
 	dout, weight := of([]float64{1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3}, 5, 3), of([]float64{1, -2, 0.5})
 	for _, name := range []string{"LayerNorm", "RMSNorm", "L2Norm"} {
 		for _, p := range tolerances {
-			in := floats(x, weight)
+			in := inputs(x, weight)
 			e := express(t, func(in G.Nodes) (*G.Node, error) { return normBy(name, 1e-6)(in[0], in[1]) }, in, p.dt)
 			e.differentiate(t, in, dout, p.dt)
 			got := e.onOurs(t)
@@ -86,7 +86,7 @@ func TestNormsOfExtremeRows(t *testing.T) {
 
 // The gradient of a vector shorter than eps is that of x/eps.
 func TestL2NormBelowEps(t *testing.T) {
-	in := floats(of([]float64{1e-4, -2e-4, 0}, 1, 3), of([]float64{1, 2, 3}))
+	in := inputs(of([]float64{1e-4, -2e-4, 0}, 1, 3), of([]float64{1, 2, 3}))
 	e := express(t, l2Norm, in, tensor.Float64)
 	e.differentiate(t, in, of([]float64{1, 1, -1}, 1, 3), tensor.Float64)
 	got := e.onOurs(t)

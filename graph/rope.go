@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -61,7 +62,7 @@ func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
+	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), frequencies(o.Base, o.Dims)
 	direction := 1.0
 	if o.Back {

@@ -17,8 +17,6 @@ func rotate(c graph.RoPEConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return graph.RoPE(in[0], second(in), c) }
 }
 
-func ropeBy(in ...*G.Node) (*G.Node, error) { return rotate(graph.RoPEConfig{})(in) }
-
 // naiveRoPE multiplies each head by the paper's matrix, one element after the other.
 func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 	return func(in []array) array {
@@ -94,7 +92,7 @@ func ropeCases() []opCase {
 		for i := range p.v {
 			p.v[i] = float64(r.IntN(1000))
 		}
-		return append(floats(normal(r, 2, 211, 3*26)), input{array: p, integer: true})
+		return append(inputs(normal(r, 2, 211, 3*26)), input{array: p, integer: true})
 	})
 	return cases
 }
@@ -105,8 +103,8 @@ func TestRoPEScoresDependOnDistance(t *testing.T) {
 	q, k := normal(r, 1, 14), normal(r, 1, 14)
 	for _, c := range []graph.RoPEConfig{{}, {Interleaved: true}, {Dims: 6}, {Scaling: graph.NTKScaling, Factor: 4}} {
 		score := func(at, from float64) float64 {
-			a := express(t, rotate(c), append(floats(q), key(at)), tensor.Float64).onOurs(t).out
-			b := express(t, rotate(c), append(floats(k), key(from)), tensor.Float64).onOurs(t).out
+			a := express(t, rotate(c), append(inputs(q), key(at)), tensor.Float64).onOurs(t).out
+			b := express(t, rotate(c), append(inputs(k), key(from)), tensor.Float64).onOurs(t).out
 			return naiveMatMul(a, naiveTranspose(b)).v[0]
 		}
 		want := score(3, 0)
@@ -124,7 +122,7 @@ func TestRoPELeavesAlone(t *testing.T) {
 		x = arrayOf(t, x.value(dt))
 		for _, interleaved := range []bool{false, true} {
 			c := graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: interleaved}
-			at := func(p float64) array { return express(t, rotate(c), append(floats(x), key(p)), dt).onOurs(t).out }
+			at := func(p float64) array { return express(t, rotate(c), append(inputs(x), key(p)), dt).onOurs(t).out }
 			require.Equal(t, bits(x), bits(at(0)))
 			far := at(1e6)
 			for j := range 14 {
@@ -138,7 +136,7 @@ func TestRoPELeavesAlone(t *testing.T) {
 // where neighbours there are 0.06 apart.
 func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	for _, p := range []float64{1e6, 1e6 + 1, 16777217, -1e6, 1e9 + 1} {
-		in := append(floats(of([]float64{1, 0}, 1, 2)), key(p))
+		in := append(inputs(of([]float64{1, 0}, 1, 2)), key(p))
 		got := express(t, rotate(graph.RoPEConfig{}), in, tensor.Float32).onOurs(t).out
 		near(t, "turned", of([]float64{math.Cos(p), math.Sin(p)}, 1, 2), got, 1e-6)
 	}

@@ -28,7 +28,7 @@ type RoPEConfig struct {
 type RoPEScaling int
 
 const (
-	// NoScaling leaves positions and base as they are.
+	// NoScaling leaves positions and base unchanged.
 	NoScaling RoPEScaling = iota
 	// LinearScaling divides positions by Factor (Chen et al. 2023, position interpolation).
 	LinearScaling

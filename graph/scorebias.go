@@ -2,6 +2,7 @@ package graph
 
 import (
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -13,7 +14,7 @@ func addScoreBias(b biased, scores, bias *G.Node) (*G.Node, error) {
 	return applyTyped(addBias[float32]{biased: b}, addBias[float64]{biased: b}, scores, bias)
 }
 
-// biased is which scores (…, T, S) get a bias: those of all keys but the last Extra.
+// biased are the scores (…, T, S) that get a bias: those of all keys but the last Extra.
 type biased struct {
 	Heads bool // whether the third axis of scores from the end is H
 	Extra int
@@ -52,8 +53,8 @@ func (o addBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o addBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	bias, y := floats[F](in[1]), floats[F](out)
-	copy(y, floats[F](in[0]))
+	bias, y := dense.Floats[F](in[1]), dense.Floats[F](out)
+	copy(y, dense.Floats[F](in[0]))
 	return o.each(in[0].Shape(), in[1].Shape(), func(row, at, keys, step int) {
 		for s := range keys {
 			y[row+s] += bias[at+s*step]
@@ -79,7 +80,7 @@ func (sumToBias[F]) spec() (string, []arg) { return "AddBiasBackward", named("ds
 func (o sumToBias[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Bias.Clone(), nil }
 
 func (o sumToBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dy, d := floats[F](in[0]), floats[F](out)
+	dy, d := dense.Floats[F](in[0]), dense.Floats[F](out)
 	clear(d)
 	return o.each(in[0].Shape(), o.Bias, func(row, at, keys, step int) {
 		for s := range keys {

@@ -3,6 +3,7 @@ package graph
 import (
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -38,7 +39,7 @@ func (addSinusoidal[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (addSinusoidal[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, width := floats[F](in[0]), floats[F](out), last(in[0].Shape())
+	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), frequencies(10000, width)
 	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
 		waves := make([]F, width)

@@ -46,7 +46,7 @@ func sinusoidalCases() []opCase {
 func TestSinusoidsOfATrainableNode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	table, dout := normal(r, 7, 6), normal(r, 3, 6)
-	in := append(floats(table), ids([]float64{3, 0, 3}))
+	in := append(inputs(table), ids([]float64{3, 0, 3}))
 	gradient := func(op func(in G.Nodes) (*G.Node, error)) array {
 		e := express(t, op, in, tensor.Float64)
 		e.differentiate(t, in, dout, tensor.Float64)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -30,7 +31,7 @@ func (softmax[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (softmax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Softmax(floats[F](out), floats[F](in[0]), last(in[0].Shape()))
+	kernel.Softmax(dense.Floats[F](out), dense.Floats[F](in[0]), last(in[0].Shape()))
 	return nil
 }
 
@@ -50,7 +51,7 @@ func (softmaxBackward[F]) spec() (string, []arg) {
 }
 
 func (softmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.SoftmaxBackward(floats[F](out), floats[F](in[0]), floats[F](in[1]), last(in[0].Shape()))
+	kernel.SoftmaxBackward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), last(in[0].Shape()))
 	return nil
 }
 
@@ -81,7 +82,7 @@ func checkSinks(op string, sinks tensor.Shape, axes mask.Scores) error {
 }
 
 func (o softmaxWithSinks[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, sinks, y := floats[F](in[0]), floats[F](in[1]), floats[F](out)
+	x, sinks, y := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](out)
 	axes := mask.ScoresOf(in[0].Shape(), o.Heads)
 	for row := range len(x) / axes.S {
 		sink := float64(sinks[row/axes.T%axes.H])
@@ -128,7 +129,8 @@ func (sinksBackward[F]) spec() (string, []arg) {
 func (sinksBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
 
 func (o sinksBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, sinks, y, dy, d := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](in[3]), floats[F](out)
+	x, sinks, y, dy := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](in[3])
+	d := dense.Floats[F](out)
 	axes := mask.ScoresOf(in[0].Shape(), o.Heads)
 	clear(d)
 	for row := range len(x) / axes.S {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -22,7 +23,7 @@ func (swiGLU[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (swiGLU[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.SwiGLU(floats[F](out), floats[F](in[0]), floats[F](in[1]))
+	kernel.SwiGLU(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]))
 	return nil
 }
 
@@ -47,7 +48,7 @@ func (swiGLUBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (swiGLUBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	gate, up, dy, grads := floats[F](in[0]), floats[F](in[1]), floats[F](in[2]), floats[F](out)
+	gate, up, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
 	kernel.SwiGLUBackward(grads[:len(gate)], grads[len(gate):], gate, up, dy)
 	return nil
 }

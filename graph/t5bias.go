@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -29,14 +30,14 @@ type T5Config struct {
 //	table[bucket(s − t − Offset), h]
 //
 // as a relative bias (H, T+S−1) as ExpandRelativeBias takes it. Half the buckets of a
-// direction hold one distance each, the others ranges that grow with the logarithm of
+// direction hold one distance each, the other half ranges that grow with the logarithm of
 // the distance up to MaxDistance: with N = Buckets/2 buckets for a direction, or all of
 // them if Unidirectional, and E = ⌊N/2⌋, a key at the distance d before the query has
 //
 //	bucket = d                                                if d < E
 //	bucket = min(N−1, E + ⌊ln(d/E)/ln(MaxDistance/E)·(N−E)⌋)  otherwise
 //
-// and a key after it that of its distance plus N or, if Unidirectional, bucket 0.
+// and a key after it the bucket of its distance plus N or, if Unidirectional, bucket 0.
 func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 	if err := checkLengths("T5RelativeBias", c.T, c.S); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (c T5Config) each(buckets int, f func(i, bucket int)) {
 }
 
 func (o t5Bias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	table, y, n := floats[F](in[0]), floats[F](out), last(out.Shape())
+	table, y, n := dense.Floats[F](in[0]), dense.Floats[F](out), last(out.Shape())
 	buckets, heads := in[0].Shape()[0], in[0].Shape()[1]
 	o.each(buckets, func(i, bucket int) {
 		for h, v := range table[bucket*heads:][:heads] {
@@ -132,7 +133,7 @@ func (o t5BiasBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o t5BiasBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dy, d := floats[F](in[0]), floats[F](out)
+	dy, d := dense.Floats[F](in[0]), dense.Floats[F](out)
 	heads, n := in[0].Shape()[0], in[0].Shape()[1]
 	clear(d)
 	o.each(o.Buckets, func(i, bucket int) {

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -33,13 +34,13 @@ func (argMax[F]) spec() (string, []arg) { return "ArgMax", named("x") }
 func (o argMax[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
 func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.ArgMaxOver(out.Ints(), floats[F](in[0]), o.Along)
+	kernel.ArgMaxOver(out.Ints(), dense.Floats[F](in[0]), o.Along)
 	return nil
 }
 
 // TopK returns the k largest elements of every row of x (…, S), and where they are, as
 // ints, both (…, k) (torch.topk over the last axis): the largest first, the first among
-// equals, and NaN before all others. Gradients flow through the values to the elements
+// equals, and NaN before every number. Gradients flow through the values to the elements
 // that they are.
 func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
 	if ids, err = applyTyped(topK[float32]{K: k}, topK[float64]{K: k}, x); err != nil {
@@ -70,7 +71,7 @@ func (o topK[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o topK[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.TopK(out.Ints(), floats[F](in[0]), o.K, last(in[0].Shape()))
+	kernel.TopK(out.Ints(), dense.Floats[F](in[0]), o.K, last(in[0].Shape()))
 	return nil
 }
 
@@ -84,7 +85,7 @@ func (gather[F]) spec() (string, []arg) {
 func (gather[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
 
 func (gather[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y, x, ids := floats[F](out), floats[F](in[0]), in[1].Ints()
+	y, x, ids := dense.Floats[F](out), dense.Floats[F](in[0]), in[1].Ints()
 	k, cols := last(in[1].Shape()), last(in[0].Shape())
 	for i, id := range ids {
 		y[i] = x[i/k*cols+id]
@@ -110,7 +111,7 @@ func (gatherBackward[F]) spec() (string, []arg) {
 func (o gatherBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
 
 func (o gatherBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dx, dy, ids := floats[F](out), floats[F](in[1]), in[0].Ints()
+	dx, dy, ids := dense.Floats[F](out), dense.Floats[F](in[1]), in[0].Ints()
 	k, cols := last(in[0].Shape()), last(o.X)
 	clear(dx)
 	for i, id := range ids {

@@ -150,7 +150,7 @@ func TestPlacesHaveNoGradient(t *testing.T) {
 
 // Ids that were found are ids to look up, and the gradient stops there.
 func TestEmbeddingOfArgMax(t *testing.T) {
-	in := floats(of([]float64{1, 2, 3, 9, 2, 3}, 2, 3), of([]float64{10, 20, 30}, 3, 1))
+	in := inputs(of([]float64{1, 2, 3, 9, 2, 3}, 2, 3), of([]float64{10, 20, 30}, 3, 1))
 	op := func(in G.Nodes) (*G.Node, error) {
 		ids, err := graph.ArgMax(in[0], graph.ReduceConfig{Dim: []int{1}})
 		require.NoError(t, err)

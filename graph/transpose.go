@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -26,7 +27,7 @@ func (transpose[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (transpose[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	const tile = 16 // rows and columns: a line or two of the cache each
-	x, y := floats[F](in[0]), floats[F](out)
+	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	rows, cols := in[0].Shape()[0], in[0].Shape()[1]
 	kernel.Parallel((cols+tile-1)/tile, 1+copyGrain(rows)/tile, func(lo, hi int) {
 		for from := lo * tile; from < min(hi*tile, cols); from += tile {

@@ -46,12 +46,12 @@ func (o where[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clo
 func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	var x, y []F
 	if o.X {
-		x = floats[F](in[1])
+		x = dense.Floats[F](in[1])
 	}
 	if o.Y {
-		y = floats[F](in[len(in)-1])
+		y = dense.Floats[F](in[len(in)-1])
 	}
-	kernel.Select(floats[F](out), dense.NotZero(in[0]), x, y, o.Reads)
+	kernel.Select(dense.Floats[F](out), dense.NotZero(in[0]), x, y, o.Reads)
 	return nil
 }
 

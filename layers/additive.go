@@ -29,8 +29,8 @@ func (c AdditiveAttentionConfig) validate() error {
 	return tablesFit(c, "AttnDim", c.AttnDim, table{"QueryDim", c.QueryDim}, table{"KeyDim", c.KeyDim})
 }
 
-// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of
-// one sequence to another, whose tokens are keys and values:
+// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of one sequence
+// to another, whose tokens are both keys and values:
 // score = v·tanh(W_query·query + W_key·key).
 type AdditiveAttention struct {
 	name          string // in errors
@@ -54,10 +54,10 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 	})
 }
 
-// Forward maps query ([B,] T, QueryDim) and key ([B,] S, KeyDim), which is also the value, to
-// context vectors ([B,] T, KeyDim).
+// Forward maps query ([B,] T, QueryDim) and key ([B,] S, KeyDim) to context vectors
+// ([B,] T, KeyDim). The key is also the value.
 func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, erro
 
 // Weights returns the attention weights ([B,] 1, T, S).
 func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +81,10 @@ func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, erro
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
-// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A) and the vector v of the scores; the values
-// are the keys themselves.
+// Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A), the unprojected keys as values, and the
+// vector v of the scores.
 func (l *AdditiveAttention) Operands(b *Build, query, key *G.Node) (AttentionOperands, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return AttentionOperands{}, err
 	}

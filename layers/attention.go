@@ -21,15 +21,15 @@ type Attention struct {
 	packedWeight, packedBias Param    // of all three, or
 	heads                    []*Attention
 	out, outBias             Param
-	keyRow, valueRow         Param // after the others
+	keyRow, valueRow         Param // of the key and value that AddBiasKV adds
 	queryGain, keyGain       Param
 	sinks, gate, buckets     Param
 }
 
-// NewAttention makes the parameters of the layout and, after them unless the config
-// leaves them out, bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
+// NewAttention makes the parameters of the layout and then those of the options that the
+// config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
 // k_norm.weight (D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
-// relative_attention_bias.weight (Buckets, H). Declare lists those of a config.
+// relative_attention_bias.weight (Buckets, H). Declare lists the parameters of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return checked(s, "Attention", c, newAttention)
 }
@@ -67,11 +67,8 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return done(&m, l)
 }
 
-// NewCache makes a cache for the layer; its widths and type are set here.
+// NewCache returns an empty cache of the layer's widths and type; c has the other settings.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
-	if err := made(l); err != nil {
-		return nil, err
-	}
 	if l.heads != nil {
 		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
 	}
@@ -93,7 +90,7 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	c := b.pendingCall(l, in)
 	how := fused
 	if b.Observes(c.Path) && in.Cache == nil {
-		how = watched
+		how = observed
 	}
 	s := newStep(c, how)
 	out, err := s.result(s.forward())
@@ -106,9 +103,9 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	return out, nil
 }
 
-// Weights returns the attention weights (…, H, T, S) of an input, after dropout in a
-// Train graph: those of Attend's call with this input, if there is one. S counts the keys
-// that AddBiasKV and AddZeroAttn add. graph.AverageHeads gives their mean.
+// Weights returns the attention weights (…, H, T, S) of an input, in a Train graph after
+// dropout. If Attend was called with this input, they are the weights of that call. S counts
+// the keys that AddBiasKV and AddZeroAttn add, too. graph.AverageHeads gives their mean.
 func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 	in, err := l.complete(b, in)
 	if err != nil {
@@ -131,8 +128,8 @@ func (s *step) forward() *G.Node {
 	return s.drop(out, s.config.OutDropout) // (…, T, OutDim)
 }
 
-// context returns the heads' outputs side by side, and sets the step's weights or their
-// statistics if there are some.
+// context returns the heads' outputs side by side. It sets the step's weights if it is
+// composed, and the statistics if it is observed.
 func (s *step) context() *G.Node {
 	if s.heads != nil {
 		return s.contextOfHeads()
@@ -142,7 +139,7 @@ func (s *step) context() *G.Node {
 	return s.attend(q, k, v)        // (…, T, H·Dv)
 }
 
-// positioned makes what the attention itself takes of the projections.
+// positioned returns queries, keys and values as the attention itself takes them.
 func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 	q = s.normalize(q, s.queryGain) // (…, T, H·D)
 	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
@@ -153,7 +150,7 @@ func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 }
 
 // attend is the attention itself: with a cache; composed of one op for each step; or in
-// one op, which never holds the weights, but may watch them.
+// one op, which never holds the weights but may return statistics of them.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	a, in := s.attention(), s.in
 	switch {
@@ -162,8 +159,8 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	case s.how == composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out
-	case s.how == watched:
-		return s.watch(q, k, v, a)
+	case s.how == observed:
+		return s.observe(q, k, v, a)
 	case s.packed != nil:
 		return s.Of(graph.FusedAttentionPacked(s.packed, s.config.projected(), a))
 	}
@@ -175,14 +172,14 @@ func (s *step) attention() graph.AttentionConfig {
 	c := s.config
 	return graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
-		Mask: s.mask(), Renormalize: c.Renormalize, Bias: s.in.Bias, RelativeBias: s.relativeBias(),
+		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(),
 		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
 		Precision: s.b.precision,
 	}
 }
 
-// watch is attend that also sets the step's statistics.
-func (s *step) watch(q, k, v *G.Node, a graph.AttentionConfig) (out *G.Node) {
+// observe is attend that also sets the statistics of the step.
+func (s *step) observe(q, k, v *G.Node, a graph.AttentionConfig) (out *G.Node) {
 	var err error
 	if s.packed != nil {
 		out, s.stats, err = graph.FusedAttentionPackedStats(s.packed, s.config.projected(), a, s.ownKey())

@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -129,8 +130,8 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 		require.NoError(t, G.Let(chunk.x, tokenRows(t, x, at, at+T)))
 		require.NoError(t, G.Let(chunk.start, at))
 		require.NoError(t, chunk.machine.RunAll())
-		require.InDeltaSlice(t, elements(tokenRows(t, whole.Value().(*tensor.Dense), at, at+T)), elements(chunk.out.Value()),
-			tol, "tokens from %d", at)
+		require.InDeltaSlice(t, dense.Float64s(tokenRows(t, whole.Value().(*tensor.Dense), at, at+T)),
+			dense.Float64s(chunk.out.Value()), tol, "tokens from %d", at)
 		at += T
 	}
 	require.Len(t, g.compiled, 3)
@@ -146,20 +147,6 @@ func tokenRows(t *testing.T, x *tensor.Dense, from, to int) *tensor.Dense {
 	s[1] = to - from
 	require.NoError(t, d.Reshape(s...))
 	return d
-}
-
-func elements(v G.Value) []float64 {
-	switch data := v.Data().(type) {
-	case []float64:
-		return data
-	case []float32:
-		wide := make([]float64, len(data))
-		for i, x := range data {
-			wide[i] = float64(x)
-		}
-		return wide
-	}
-	return nil
 }
 
 // randomDense are numbers of a normal distribution.

@@ -8,6 +8,7 @@ import (
 	"attention/graph"
 	"attention/graph/gradcheck"
 	"attention/graph/mask"
+	_ "attention/internal/draws"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -66,8 +67,7 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: flag("Unidirectional")}
 	}
 	c.QKNorm = rapid.SampledFrom([]layers.NormKind{"", layers.L2Norm, layers.RMSNorm}).Draw(t, "QKNorm")
-	c.Renormalize = flag("Renormalize")
-	c.Sinks = !c.Renormalize && flag("Sinks")
+	c.Sinks = flag("Sinks")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
 	if c.Layout == layers.PerHead { // which has none of these
 		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false

@@ -62,27 +62,24 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 		{heads: 5, width: 1, bias: false},
 		{heads: 1, width: 1, bias: true},
 	} {
-		for _, renormalize := range []bool{false, true} {
-			p := layers.NewParams(tensor.Float64, 1)
-			apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
-			apart.QKVBias, together.QKVBias = c.bias, c.bias
-			apart.Renormalize, together.Renormalize = renormalize, renormalize
-			wrapper, err := newSelf(p.Scope("wrapper"), apart)
+		p := layers.NewParams(tensor.Float64, 1)
+		apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
+		apart.QKVBias, together.QKVBias = c.bias, c.bias
+		wrapper, err := newSelf(p.Scope("wrapper"), apart)
+		require.NoError(t, err)
+		mha, err := newSelf(p.Scope("mha"), together)
+		require.NoError(t, err)
+		stack(t, p, c.heads, in, c.width, c.bias)
+		for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
+			x := golden.Numbers(tensor.Float64, shape...)
+			want, wantWeights := apply(t, p, wrapper, x)
+			got, weights := apply(t, p, mha, x)
+			require.InDeltaSlice(t, want, got, 1e-14, "%v of %v", c, shape)
+			require.InDeltaSlice(t, wantWeights, weights, 1e-14, "%v of %v", c, shape)
+			b := layers.NewBuild(p, layers.Eval)
+			out, err := mha.Forward(b, input(t, b, "x", x))
 			require.NoError(t, err)
-			mha, err := newSelf(p.Scope("mha"), together)
-			require.NoError(t, err)
-			stack(t, p, c.heads, in, c.width, c.bias)
-			for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
-				x := golden.Numbers(tensor.Float64, shape...)
-				want, wantWeights := apply(t, p, wrapper, x)
-				got, weights := apply(t, p, mha, x)
-				require.InDeltaSlice(t, want, got, 1e-14, "%v of %v", c, shape)
-				require.InDeltaSlice(t, wantWeights, weights, 1e-14, "%v of %v", c, shape)
-				b := layers.NewBuild(p, layers.Eval)
-				out, err := mha.Forward(b, input(t, b, "x", x))
-				require.NoError(t, err)
-				require.InDeltaSlice(t, want, values(t, out)[0], 1e-14, "%v of %v, fused", c, shape)
-			}
+			require.InDeltaSlice(t, want, values(t, out)[0], 1e-14, "%v of %v, fused", c, shape)
 		}
 	}
 }
@@ -106,35 +103,25 @@ func TestAWrapperOfOneHead(t *testing.T) {
 	require.Equal(t, wantWeights, weights)
 }
 
-// Renormalize changes no bit of a layer, its weights included.
-func TestRenormalizeChangesNothing(t *testing.T) {
-	x := golden.Numbers(tensor.Float64, 2, 7, 3)
+// A layer's Forward is one fused op, which never holds the weights.
+func TestForwardIsFused(t *testing.T) {
 	for name, c := range map[string]layers.AttentionConfig{
-		"causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
+		"self": chapter.SelfV2(3, 4), "causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
 	} {
-		var outs, weights [2][]float64
-		for i, renormalize := range []bool{false, true} {
-			c.Renormalize = renormalize
-			p := layers.NewParams(tensor.Float64, 1)
-			layer, err := newSelf(p.Scope(name), c)
-			require.NoError(t, err)
-			outs[i], weights[i] = apply(t, p, layer, x)
-			require.True(t, uses(t, p, layer, "FusedAttention"), name)
+		p := layers.NewParams(tensor.Float64, 1)
+		layer, err := newSelf(p.Scope(name), c)
+		require.NoError(t, err)
+		b := layers.NewBuild(p, layers.Eval)
+		_, err = layer.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
+		require.NoError(t, err)
+		has := func(op string) bool {
+			return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
+				return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
+			})
 		}
-		require.Equal(t, outs[0], outs[1])
-		require.Equal(t, weights[0], weights[1])
+		require.True(t, has("FusedAttention"), name)
+		require.False(t, has("Softmax"), name)
 	}
-}
-
-// uses reports whether the graph of a layer's Forward has an op whose name begins so.
-func uses(t *testing.T, p *layers.Params, l chapter.Layer, op string) bool {
-	t.Helper()
-	b := layers.NewBuild(p, layers.Eval)
-	_, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
-	require.NoError(t, err)
-	return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
-		return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
-	})
 }
 
 // Grouped attention is attention with each key/value head as often as its query heads

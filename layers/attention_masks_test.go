@@ -17,11 +17,10 @@ import (
 // its output is the output projection's bias.
 func TestQueriesThatSeeNoKey(t *testing.T) {
 	for name, change := range map[string]func(c *layers.AttentionConfig){
-		"plain":        func(*layers.AttentionConfig) {},
-		"renormalized": func(c *layers.AttentionConfig) { c.Renormalize = true },
-		"sinks":        func(c *layers.AttentionConfig) { c.Sinks = true },
-		"biases":       func(c *layers.AttentionConfig) { c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{} },
-		"softcap":      func(c *layers.AttentionConfig) { c.Softcap, c.QKNorm = 3, layers.L2Norm },
+		"plain":   func(*layers.AttentionConfig) {},
+		"sinks":   func(c *layers.AttentionConfig) { c.Sinks = true },
+		"biases":  func(c *layers.AttentionConfig) { c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{} },
+		"softcap": func(c *layers.AttentionConfig) { c.Softcap, c.QKNorm = 3, layers.L2Norm },
 	} {
 		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
 			change(c)

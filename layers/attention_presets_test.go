@@ -23,7 +23,7 @@ var torchCases = map[string]func(s layers.Scope) (forward, error){
 	"causal":             oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3}),
 	"causal_batch":       oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, ContextLength: 11}),
 	"causal_bias":        oneHead(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true}),
-	"causal_bias_batch":  squeezed(ofConfig(renormalized(chapter.Causal(5, 3), true))),
+	"causal_bias_batch":  squeezed(ofConfig(biased(chapter.Causal(5, 3)))),
 	"multi_head_wrapper": ofConfig(chapter.MultiHeadWrapper(5, 2, 3)),
 	"multi_head_wrapper_bias_batch": named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3,
 		QKVBias: true}),
@@ -31,7 +31,7 @@ var torchCases = map[string]func(s layers.Scope) (forward, error){
 		ContextLength: 7}),
 	"multi_head_bias": named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 2,
 		QKVBias: true}),
-	"multi_head_batch": ofConfig(renormalized(chapter.MultiHead(5, 6, 3), false)),
+	"multi_head_batch": ofConfig(chapter.MultiHead(5, 6, 3)),
 	"multi_head_bias_batch": named(chapter.Config{Layer: "multi_head", EmbedDim: 5, OutDim: 6, NumHeads: 3,
 		QKVBias: true}),
 	"multi_head_narrow": ofConfig(chapter.MultiHead(2, 3, 3)),
@@ -40,8 +40,8 @@ var torchCases = map[string]func(s layers.Scope) (forward, error){
 	"model":             model(7),
 }
 
-func renormalized(c layers.AttentionConfig, bias bool) layers.AttentionConfig {
-	c.Renormalize, c.QKVBias = true, bias
+func biased(c layers.AttentionConfig) layers.AttentionConfig {
+	c.QKVBias = true
 	return c
 }
 

@@ -119,7 +119,7 @@ var attentionCases = map[string]layers.AttentionConfig{
 	"segments":        sixHeads,
 	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 	"segments_cross":  sixHeads,
-	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask, c.Renormalize = mask.Causal{}, true }),
+	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
 
 	"sinks": but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
 	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) {

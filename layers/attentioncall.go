@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"errors"
 	"path"
 	"reflect"
 
@@ -11,16 +10,13 @@ import (
 )
 
 // Observe makes the attentions whose paths match one of the patterns compute statistics of
-// their weights, which the Stats of Calls then return at no cost. It is called before they
-// are built, in Train and Eval graphs alike. A path is that of the layer's scope, as in
-// "transformer.h.0.attn"; patterns are those of path.Match, in which * matches any
-// characters, as in "*.attn".
+// their weights in the op that computes their output; AttentionCall.Stats then returns them at
+// no further cost. It is called before the attentions are built, in Train and Eval graphs
+// alike. The path of a layer is its scope's, such as "transformer.h.0.attn"; patterns are as for
+// path.Match, in which * matches any characters, such as "*.attn".
 //
 // Outputs and gradients keep their bits.
 func (b *Build) Observe(patterns ...string) {
-	if b.made() != nil {
-		return
-	}
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			b.Of(nil, errorf("build", "observe: got %q, want a pattern of path.Match", p))
@@ -31,9 +27,6 @@ func (b *Build) Observe(patterns ...string) {
 
 // Observes reports whether the layer at a path is observed.
 func (b *Build) Observes(layer string) bool {
-	if b == nil {
-		return false
-	}
 	for _, pattern := range b.observed {
 		if ok, _ := path.Match(pattern, layer); ok {
 			return true
@@ -45,9 +38,6 @@ func (b *Build) Observes(layer string) bool {
 // Calls returns the calls of the attentions whose paths match a pattern of path.Match, in
 // the order they were built.
 func (b *Build) Calls(pattern string) []*AttentionCall {
-	if b == nil {
-		return nil
-	}
 	var calls []*AttentionCall
 	for _, c := range b.calls {
 		if ok, _ := path.Match(pattern, c.Path); ok && c.attended {
@@ -71,10 +61,10 @@ type AttentionCall struct {
 }
 
 // Weights returns the attention weights (…, H, T, S) of the call, after dropout in a Train
-// graph. They are composed now, of one op for each step, from the same queries and keys and
-// with the same dropout: they take memory of the size of T·S. Stats do not.
+// graph. The first call composes them of one op for each step, from the same queries and keys
+// and with the same dropout. They take memory of size T·S, which Stats do not.
 func (c *AttentionCall) Weights() (*G.Node, error) {
-	if err := c.made("weights"); err != nil {
+	if err := c.checkNoCache("weights"); err != nil {
 		return nil, err
 	}
 	if c.weights == nil {
@@ -89,15 +79,15 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 	return c.weights, nil
 }
 
-// Stats returns statistics of the call's weights before dropout, with H an axis in all of
-// them, in memory that grows with T alone. If the layer is observed they come with its
-// output; if not, they are computed now, for about the cost of another forward.
+// Stats returns statistics of the call's weights before dropout, in memory that grows with T
+// alone; each has an axis H. If the layer is observed they come with its output; if not, the
+// first call computes them, for about the cost of another forward.
 func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
-	if err := c.made("stats"); err != nil {
+	if err := c.checkNoCache("stats"); err != nil {
 		return nil, err
 	}
 	if c.stats == nil {
-		s := newStep(c, watched)
+		s := newStep(c, observed)
 		if _, err := s.result(s.context()); err != nil {
 			return nil, err
 		}
@@ -106,11 +96,8 @@ func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
 	return c.stats, nil
 }
 
-// made refuses a call that Calls did not return, and one with a cache.
-func (c *AttentionCall) made(what string) error {
-	if c == nil || c.build == nil {
-		return errors.New("layers: attention call: got nil or its zero value, want one of Build.Calls")
-	}
+// checkNoCache refuses a call with a cache.
+func (c *AttentionCall) checkNoCache(what string) error {
 	if c.Input.Cache != nil {
 		return errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)
 	}

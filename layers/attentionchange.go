@@ -6,34 +6,31 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-// A change is what a build does otherwise in the attentions whose paths match a pattern.
+// A change is what a build changes in the attentions whose paths match a pattern.
 type change struct {
 	pattern string
-	mask    mask.Mask // what else hides keys; may be nil
+	mask    mask.Mask // hides more keys; may be nil
 	heads   []float64 // factors of the heads' outputs; may be nil
 }
 
-// Mask hides more keys from the attentions whose paths match one of the patterns, which are those of Observe: they see
-// only the keys that m shows too. It is called before they are built, to see what a model does without some of its
-// tokens. The mask has to fit the scores of each of them.
+// Mask hides more keys from the attentions whose paths match one of the patterns: they see only the keys that m shows,
+// too. So one sees what a model does without some of its tokens. Mask is called before the attentions are built, and m
+// has to fit the scores of each. Patterns are as for Observe.
 func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change(change{mask: m}, patterns) }
 
-// ScaleHeads multiplies the output of each head, before the output projection, by its factor in the attentions whose
-// paths match one of the patterns, which are those of Observe: 0 switches a head off. It is called before they are
-// built. factors has one number for each of their heads.
+// ScaleHeads multiplies the output of each head, before the output projection, by its factor, in the attentions whose
+// paths match one of the patterns: 0 switches a head off. It is called before the attentions are built. factors has a
+// number for each head. Patterns are as for Observe.
 func (b *Build) ScaleHeads(factors []float64, patterns ...string) {
 	b.change(change{heads: factors}, patterns)
 }
 
 func (b *Build) change(c change, patterns []string) {
-	if b.made() != nil {
-		return
-	}
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			b.Of(nil, errorf("build", "change: got %q, want a pattern of path.Match", p))
@@ -71,19 +68,15 @@ func (s *step) scaleHeads(x *G.Node) *G.Node {
 
 // factors returns each number n times.
 func (b *Build) factors(of []float64, n int) *G.Node {
-	t := tensor.New(tensor.Of(b.params.Dtype()), tensor.WithShape(len(of)*n))
-	for i := range len(of) * n {
-		if v := of[i/n]; b.params.Dtype() == tensor.Float32 {
-			t.Float32s()[i] = float32(v)
-		} else {
-			t.Float64s()[i] = v
-		}
+	all := make([]float64, len(of)*n)
+	for i := range all {
+		all[i] = of[i/n]
 	}
-	// Not a constant, which would merge with another whose print, which is cut, is the same.
+	// Not a constant: Gorgonia merges constants whose prints agree, and it cuts the prints.
 	name := fmt.Sprintf("factors %v of %d", of, n)
 	if in, ok := b.nodes[name]; ok {
 		return in
 	}
 	in := b.Input(name, len(of)*n)
-	return b.Of(in, G.Let(in, t))
+	return b.Of(in, G.Let(in, dense.Of(b.params.Dtype(), all, len(all))))
 }

@@ -96,8 +96,6 @@ func TestWrongChangesAreRefused(t *testing.T) {
 	b = layers.NewBuild(p, layers.Eval)
 	b.Mask(mask.Causal{}, "h.[")
 	require.EqualError(t, b.Err(), `layers: build: change: got "h.[", want a pattern of path.Match`)
-	(*layers.Build)(nil).Mask(mask.Causal{}, "*")
-	(&layers.Build{}).ScaleHeads(nil, "*")
 }
 
 // Next is Forward's last row.

@@ -9,8 +9,8 @@ import (
 	"attention/internal/config"
 )
 
-// AttentionConfig configures an Attention. All but EmbedDim and NumHeads may be zero: that
-// is plain multi-head attention without biases.
+// AttentionConfig configures an Attention. All fields but EmbedDim and NumHeads may be zero,
+// which is plain multi-head attention without biases.
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
 // and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
@@ -40,11 +40,8 @@ type AttentionConfig struct {
 	ContextLength int `json:"context_length,omitempty"` // the longest sequence of queries, keys and values; 0 means any
 
 	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without a node; nil means all
-	// Renormalize stands for weights of hidden keys that are zeroed and a division by the sum
-	// of the rest. That is the softmax over the visible keys: it changes nothing. Not with Sinks.
-	Renormalize bool `json:"renormalize,omitempty"`
-	// Align is where the queries stand among the keys, for RoPE, ALiBi and RelativeBias, if
-	// there are not as many; zero, mask.Square, refuses that.
+	// Align places the queries among the keys, for RoPE, ALiBi and RelativeBias, if there are
+	// fewer queries or more; the zero value, mask.Square, refuses that.
 	Align mask.Alignment `json:"align,omitempty"`
 
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
@@ -64,8 +61,8 @@ type AttentionConfig struct {
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
 	Gate        bool `json:"gate,omitempty"`
-	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // a learned key and value after the others
-	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // a key and value of zeros after those
+	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // appends a learned key and value
+	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
 
 	Dropout        float64 `json:"dropout,omitempty"`         // of the weights, in Train graphs
 	ContextDropout float64 `json:"context_dropout,omitempty"` // of the heads' outputs, before the output projection
@@ -84,7 +81,7 @@ type RelativeBiasConfig struct {
 }
 
 // shortMask is the short form of a mask in JSON: causal and window each hide keys, and
-// prefix shows some of them.
+// prefix shows some again.
 type shortMask struct {
 	Mask   json.RawMessage `json:"mask"`
 	Causal *mask.Alignment `json:"causal"`
@@ -92,13 +89,10 @@ type shortMask struct {
 	Prefix int             `json:"prefix"`
 }
 
-// UnmarshalJSON reads what json.Marshal writes, and instead of "mask" its short form:
+// UnmarshalJSON reads what json.Marshal writes. Instead of "mask" it takes a short form:
 // "causal": "upper_left" or "lower_right", "window": [left, right] and "prefix": n, for
 // queries placed by align or causal. Absent fields keep their value.
 func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
-	if err := config.NotNil(c); err != nil {
-		return err
-	}
 	type plain AttentionConfig // without this method
 	read, short := *c, shortMask{}
 	if err := config.Decode(text, &short, (*plain)(&read)); err != nil {
@@ -111,7 +105,7 @@ func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// validate checks the numbers, of which an error of the mask would not name the field.
+// validate checks the numbers: an error of the mask would not name their fields.
 func (s shortMask) validate() error {
 	if w := s.Window; w != nil && (min(w[0], w[1]) < 0 || max(w[0], w[1]) > maxElements) {
 		return config.Errorf(s, "Window", "got %v, want two whole numbers from 0 to %d", *w, maxElements)
@@ -191,7 +185,7 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	return c
 }
 
-// queryWidth, keyWidth, valueWidth and contextWidth are those of all heads side by side.
+// queryWidth, keyWidth, valueWidth and contextWidth are the widths of all heads side by side.
 func (c AttentionConfig) queryWidth() int   { return c.NumHeads * c.HeadDim }
 func (c AttentionConfig) keyWidth() int     { return c.NumKVHeads * c.HeadDim }
 func (c AttentionConfig) valueWidth() int   { return c.NumKVHeads * c.ValueDim }
@@ -202,7 +196,7 @@ func (c AttentionConfig) projected() [3]int {
 	return [3]int{c.queryWidth(), c.keyWidth(), c.valueWidth()}
 }
 
-// head returns the config of one head in the layout PerHead: an attention of its own.
+// head returns the config of one head in the layout PerHead, which is an attention by itself.
 func (c AttentionConfig) head() AttentionConfig {
 	c.Layout, c.NumHeads, c.NumKVHeads, c.ContextOnly, c.OutDim = Book, 1, 1, true, c.ValueDim
 	c.OutBias, c.OutStd, c.Gate, c.OutDropout = false, 0, false, 0

@@ -16,19 +16,19 @@ type AttentionInput struct {
 	Key   *G.Node // ([B,] S, KDim); nil means Query
 	Value *G.Node // ([B,] S, VDim); nil means Key
 
-	Mask mask.Mask // which keys are seen, besides what the config's Mask hides
+	Mask mask.Mask // hides keys that the config's Mask shows
 	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
 
 	// Positions of the queries for RoPE, int or int64: () the first, (B, 1), (T), or (B, T). Nil
 	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
 	Positions *G.Node
-	// KeyPositions are those of the keys. Nil means Positions if the keys are the
+	// KeyPositions are the positions of the keys. Nil means Positions if the keys are the
 	// queries, else 0, 1, …
 	KeyPositions *G.Node
 
-	// Cache holds the keys and values of the tokens before the query's, which are put
-	// there too; nil means none. Start is then the number of tokens before, int or int64,
-	// () of all sequences or (B, 1) of each, that each run sets; see graph.CachedAttention.
+	// Cache holds the keys and values of the tokens before the query, and takes the query's;
+	// nil means no cache. With one, Start is the number of tokens before the query, int or
+	// int64, () of all sequences or (B, 1) of each. Each run sets it; see graph.CachedAttention.
 	Cache *graph.KVCache
 	Start *G.Node
 }
@@ -66,7 +66,7 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 
 // checkSequences checks the shapes of queries, keys and values.
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -104,7 +105,7 @@ func TestConstantsOfTheGraph(t *testing.T) {
 	m, err := machine.New(weights)
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
-	for i, w := range elements(weights.Value()) {
+	for i, w := range dense.Float64s(weights.Value()) {
 		require.Equal(t, i%3 == 2, w == 0, "weight %d is %v", i, w)
 	}
 }

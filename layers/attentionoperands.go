@@ -6,14 +6,15 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionOperands are what an attention's scores and output are made of, with heads side
-// by side: graph.Attention and graph.FusedAttention of them are the heads' outputs.
+// AttentionOperands are the nodes that an attention's scores and output are computed from,
+// with heads side by side. graph.Attention and graph.FusedAttention map them to the heads'
+// outputs.
 type AttentionOperands struct {
 	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
 	ProjectedKey   *G.Node // (…, S, K·D)
 
-	Query *G.Node // (…, T, H·D), normalised and turned
-	Key   *G.Node // (…, S+extra, K·D), normalised and turned, with the keys that AddBiasKV and AddZeroAttn add
+	Query *G.Node // (…, T, H·D), normalised and rotated
+	Key   *G.Node // (…, S+extra, K·D), normalised and rotated, with the keys that AddBiasKV and AddZeroAttn add
 	Value *G.Node // (…, S+extra, K·Dv)
 
 	// Additive is v (1, A) of additive attention, whose scores are v·tanh(Query + Key) with Query (…, T, A) and Key
@@ -23,10 +24,10 @@ type AttentionOperands struct {
 	Config graph.AttentionConfig // without dropout
 }
 
-// Operands returns the operands of the call. What is in the graph already, as the
-// projections, is not computed twice.
+// Operands returns the operands of the call. Those that are in the graph already, such as
+// the projections, are not computed twice.
 func (c *AttentionCall) Operands() (AttentionOperands, error) {
-	if err := c.made("operands"); err != nil {
+	if err := c.checkNoCache("operands"); err != nil {
 		return AttentionOperands{}, err
 	}
 	s := newStep(c, fused)

@@ -12,11 +12,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// State returns a copy of the parameters, named and shaped as a layout has them: what
-// PyTorch's state_dict holds, whatever the layer's own layout is. An empty layout is
-// Book, as in the config. GPT2 and PerHead cannot express every layer. With a ContextLength
-// a causal layer's state of Book and PerHead has the buffers of the book's classes too, so
-// that load_state_dict takes it with strict=True.
+// State returns a copy of the parameters with the names and shapes of a layout, whatever the
+// layer's own layout is: the contents of PyTorch's state_dict. An empty layout means Book, as
+// in the config. GPT2 and PerHead cannot express every layer. With a ContextLength a causal
+// layer's state of Book and PerHead has the buffers of the book's classes, too, so that
+// load_state_dict takes it with strict=True.
 func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	to, err := l.as(layout)
 	if err != nil {
@@ -35,10 +35,10 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	return state, nil
 }
 
-// SetState copies a state of a layout into the parameters; every graph sees it. The
-// state must have all names of that layout (see Declare) and no other but its Buffers, with
-// their shapes and the parameters' type. If not, the error lists all that is wrong and
-// nothing is set.
+// SetState copies a state of a layout into the parameters; every graph sees it. The state
+// must have all names of that layout (see Declare), with their shapes and the parameters'
+// type, and no others but its Buffers. If not, the error lists all that is wrong and nothing
+// is set.
 func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) error {
 	from, err := l.as(layout)
 	if err != nil {
@@ -58,9 +58,6 @@ func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) erro
 
 // as returns the config with another layout.
 func (l *Attention) as(layout Layout) (AttentionConfig, error) {
-	if err := made(l); err != nil {
-		return AttentionConfig{}, err
-	}
 	c := l.config
 	c.Layout = layout
 	c = c.resolved()
@@ -78,8 +75,8 @@ func parametersOf(c AttentionConfig) *Params {
 	return p
 }
 
-// checkState lists all that is wrong with a state, by name, or returns it with every
-// tensor laid out in rows.
+// checkState returns a state with every tensor in row-major order, or an error that lists all
+// that is wrong, by name.
 func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
 	var missing, unknown, wrong []string
 	rows := map[string]*tensor.Dense{}
@@ -136,8 +133,8 @@ func describe(v *tensor.Dense) string {
 	return fmt.Sprintf("%s %v", dense.TypeName(v.Dtype()), v.Shape())
 }
 
-// convert returns a state in another layout, in memory of its own. Names that two layouts
-// share mean the same.
+// convert returns a copy of a state in another layout. Names that two layouts share mean the
+// same.
 func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor.Dtype) map[string]*tensor.Dense {
 	converted := map[string]*tensor.Dense{}
 	for name, shape := range parametersOf(to).Shapes() {

@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/config"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -16,9 +17,9 @@ type step struct {
 	*formula
 	in       AttentionInput // complete
 	how      computation
-	packed   *G.Node               // queries, keys and values side by side, if they are used as one product made them
+	packed   *G.Node               // queries, keys and values side by side, if one product made them and nothing changes them
 	weights  *G.Node               // (…, H, T, S), if composed
-	stats    *graph.AttentionStats // if watched
+	stats    *graph.AttentionStats // if observed
 	call     *AttentionCall
 	dropouts *int // how many of the call's are used
 }
@@ -28,12 +29,12 @@ type computation int
 
 const (
 	fused    computation = iota // in one op
-	watched                     // in one op, with statistics
+	observed                    // in one op, with statistics
 	composed                    // of one op for each step, so that there are weights
 )
 
 func newStep(c *AttentionCall, how computation) *step {
-	return &step{Attention: c.layer, formula: c.build.formula(c.layer.name), in: c.Input, how: how,
+	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name}, in: c.Input, how: how,
 		call: c, dropouts: new(int)}
 }
 
@@ -86,7 +87,7 @@ func (s *step) dropContext(x *G.Node) *G.Node {
 	return s.drop(x, s.config.ContextDropout)
 }
 
-// mask returns the config's mask, the call's and those of the build, joined.
+// mask returns the masks of the config, the call and the build, joined.
 func (s *step) mask() mask.Mask {
 	joined := s.config.Mask
 	join := func(m mask.Mask) {
@@ -115,7 +116,7 @@ func (s *step) normalize(x *G.Node, gain Param) *G.Node {
 	return x
 }
 
-// rotate turns queries and keys by their positions.
+// rotate rotates queries and keys by their positions.
 func (s *step) rotate(q, k *G.Node) (*G.Node, *G.Node) {
 	if s.config.RoPE == nil {
 		return q, k
@@ -135,13 +136,13 @@ func (s *step) rotate(q, k *G.Node) (*G.Node, *G.Node) {
 func (s *step) offset() (int, error) {
 	n, err := s.config.Align.Offset(length(s.in.Query), length(s.in.Key))
 	if err != nil {
-		err = fmt.Errorf("Align, for the positions of queries: %w", err)
+		err = fmt.Errorf("%s, for the positions of queries: %w", config.Field("Align"), err)
 	}
 	return n, err
 }
 
-// ownKey returns the key at which the first query stands, 0 if neither Align nor the mask
-// tells.
+// ownKey returns the index of the first query's own key; 0 if neither Align nor the mask
+// says which it is.
 func (s *step) ownKey() int {
 	align := s.config.Align
 	if align == mask.Square {
@@ -169,7 +170,7 @@ func (s *step) firstPosition() (*G.Node, error) {
 	return G.NewScalar(s.b.graph, tensor.Int64, name, G.WithValue(int64(n))), nil
 }
 
-// extraKeys returns how many keys come after those of the sequence.
+// extraKeys returns the number of keys that are appended to the sequence's.
 func (c AttentionConfig) extraKeys() int {
 	n := 0
 	if c.AddBiasKV {
@@ -181,7 +182,7 @@ func (c AttentionConfig) extraKeys() int {
 	return n
 }
 
-// extend adds a learned row and one of zeros to keys or values, if the layer has them.
+// extend appends a learned row and a row of zeros to keys or values, if the layer has them.
 func (s *step) extend(x *G.Node, row Param) *G.Node {
 	if s.config.AddBiasKV {
 		x = s.Of(graph.AppendRow(x, s.optional(row)))
@@ -202,7 +203,7 @@ func (s *step) relativeBias() *G.Node {
 	if s.in.Cache != nil { // distances from −(T−1) on
 		S = s.in.Cache.Config().Capacity
 		if r := c.RelativeBias; r != nil {
-			S = max(S, r.MaxDistance+1) // the last entry is that of all greater distances
+			S = max(S, r.MaxDistance+1) // the last entry serves all greater distances
 		}
 		offset = S - T
 	} else {

@@ -30,7 +30,7 @@ func (c AttentionConfig) validate() error {
 	return err
 }
 
-// validateSizes checks what the sizes have to do with each other.
+// validateSizes checks that the sizes fit each other.
 func (c AttentionConfig) validateSizes() error {
 	r := c.resolved()
 	if c.HeadDim == 0 && r.OutDim%c.NumHeads != 0 {
@@ -58,7 +58,7 @@ func (c AttentionConfig) validateSizes() error {
 	return nil
 }
 
-// validateParts checks the parts that may be missing.
+// validateParts checks the optional parts.
 func (c AttentionConfig) validateParts() error {
 	contextOnly, heads := config.Field("ContextOnly"), config.Field("NumHeads")
 	switch {
@@ -66,8 +66,6 @@ func (c AttentionConfig) validateParts() error {
 		return config.Errorf(c, "OutBias", "got true with %s, want one of the two", contextOnly)
 	case c.ContextOnly && c.OutStd != 0:
 		return config.Errorf(c, "OutStd", "got %v with %s, want 0", c.OutStd, contextOnly)
-	case c.Renormalize && c.Sinks:
-		return config.Errorf(c, "Renormalize", "got true with %s, want one of the two", config.Field("Sinks"))
 	case c.QKNorm == "" && c.QKNormEps != 0:
 		return config.Errorf(c, "QKNormEps", "got %v without %s, want both", c.QKNormEps, config.Field("QKNorm"))
 	case c.RoPE != nil && c.RoPE.Heads != 0:
@@ -101,7 +99,7 @@ func (c AttentionConfig) validateRelativeBias() error {
 	if r == nil {
 		return nil
 	}
-	side := r.Buckets // of the keys before a query, of which half hold one distance each
+	side := r.Buckets // for the keys before a query; half of them hold one distance each
 	if !r.Unidirectional {
 		side /= 2
 	}
@@ -116,7 +114,7 @@ func (c AttentionConfig) validateRelativeBias() error {
 	return config.AtMost(c, maxElements, "RelativeBias.MaxDistance")
 }
 
-// validateLayout checks that the layout has all that a resolved config asks for.
+// validateLayout checks that the layout has every part that a resolved config asks for.
 func (c AttentionConfig) validateLayout() error {
 	if err := c.Layout.validate(c); err != nil {
 		return err
@@ -148,5 +146,5 @@ func (c AttentionConfig) validateLayout() error {
 	return nil
 }
 
-// maxHeads is the most heads of a layer: in the layout PerHead each is a layer of its own.
+// maxHeads is the most heads of a layer: in the layout PerHead each head is a layer.
 const maxHeads = 1 << 16

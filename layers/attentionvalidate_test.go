@@ -57,8 +57,6 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.ContextDropout = math.NaN() }},
 		{wantErr: "OutDropout: got -0.5, want a number from 0 to below 1",
 			change: func(c *layers.AttentionConfig) { c.OutDropout = -0.5 }},
-		{wantErr: "Renormalize: got true with Sinks, want one of the two",
-			change: func(c *layers.AttentionConfig) { c.Sinks, c.Renormalize = true, true }},
 		{wantErr: `QKNorm: got "layer", want one of l2, rms`,
 			change: func(c *layers.AttentionConfig) { c.QKNorm = "layer" }},
 		{wantErr: "RoPE.Dims: got 6, want an even number from 0 to D=4",

@@ -9,8 +9,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// BlockConfig configures a Block. The Attention's Mask, Layout, positions and dropouts make
-// it GPT-2's block, Llama's or nn.TransformerEncoderLayer.
+// BlockConfig configures a Block. By the Attention's Mask, Layout, positions and dropouts it
+// is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"`     // of a sequence to itself; OutDim is EmbedDim
 	MLP       MLPConfig       `json:"mlp,omitzero"`  // EmbedDim and Layout, if zero, are the attention's
@@ -80,10 +80,10 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	return done(&m, l)
 }
 
-// Forward maps in.Query (…, T, E) to (…, T, E). Key and Value must be nil; the rest is for
-// the attention.
+// Forward maps in.Query (…, T, E) to (…, T, E). in.Key and in.Value must be nil; the attention
+// takes all other fields.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}

@@ -11,22 +11,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CausalBuffer is what the book's causal classes save besides their parameters
+// CausalBuffer is the buffer that the book's causal classes save beside their parameters
 // (register_buffer): mask (C, C), 1 above the diagonal, where a key is hidden, and 0 elsewhere,
-// torch.triu(torch.ones(C, C), diagonal=1). The layers here have none: their graphs hide the
-// keys by their places, for any T. So a state may hold it or not, and one that does has to
-// hide what the layer hides.
+// torch.triu(torch.ones(C, C), diagonal=1). The layers here have no buffer: their graphs hide
+// keys by position, for any T. A state may have it or not; if it does, it has to hide the same
+// keys as the layer.
 type CausalBuffer struct {
 	ContextLength int // C; 0 means any
 }
 
-// Buffers returns the buffers of the parameters' classes in PyTorch, by name: those of every
-// Attention whose layout is Book or PerHead and whose mask is mask.Causal.
+// Buffers returns by name the buffers that the book's classes have in PyTorch: one for every
+// Attention of layout Book whose mask is mask.Causal, and one for every head of layout PerHead.
 func (p *Params) Buffers() iter.Seq2[string, CausalBuffer] {
 	return func(yield func(string, CausalBuffer) bool) {
-		if p == nil {
-			return
-		}
 		for _, b := range p.buffers {
 			if !yield(b.name, b.CausalBuffer) {
 				return
@@ -106,8 +103,8 @@ func (b CausalBuffer) Check(v *tensor.Dense) error {
 	return fmt.Errorf("got %s, want numbers or bools", dense.TypeName(v.Dtype()))
 }
 
-// checkCausal refuses all but rows (n, n) whose elements above the diagonal are hidden and whose
-// others are shown.
+// checkCausal returns an error unless the elements of rows (n, n) are hidden above the diagonal
+// and shown elsewhere.
 func checkCausal[T comparable](rows []T, n int, shown, hidden T) error {
 	if len(rows) != n*n {
 		return fmt.Errorf("got %d elements, want %d", len(rows), n*n)

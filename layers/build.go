@@ -58,22 +58,11 @@ func NewBuild(p *Params, m Mode) *Build {
 	return b
 }
 
-// made refuses a build that NewBuild did not make.
-func (b *Build) made() error {
-	if b == nil || b.graph == nil {
-		return errors.New("layers: build: got nil or its zero value, want one of NewBuild")
-	}
-	return nil
-}
-
-// Of returns the node of one step of a formula, a layer's or a function's of package
-// graph or Gorgonia, as in b.Of(graph.Softmax(scores)), and keeps its error: b.Err is
-// checked once, at the end. After the first error Of returns a scalar that stands for
+// Of returns the node of one step of a formula and keeps its error, as in
+// b.Of(graph.Softmax(scores)); a step is a call of a layer, of package graph or of Gorgonia.
+// b.Err is checked once, at the end. After the first error Of returns a scalar in place of
 // the missing nodes, never nil, on which Gorgonia's functions panic.
 func (b *Build) Of(n *G.Node, err error) *G.Node {
-	if err := b.made(); err != nil {
-		return new(expr.Formula).Of(nil, err)
-	}
 	if n == nil && err == nil {
 		err = errors.New("layers: build: got nil for a node and no error, want one of them")
 	}
@@ -83,46 +72,23 @@ func (b *Build) Of(n *G.Node, err error) *G.Node {
 // Of2 is Of for a step with two results.
 func (b *Build) Of2(n, m *G.Node, err error) (*G.Node, *G.Node) { return b.Of(n, err), b.Of(m, err) }
 
-// Err returns the build's first error: of an input or of a step that Of was given.
-func (b *Build) Err() error {
-	if err := b.made(); err != nil {
-		return err
-	}
-	return b.steps.Err()
-}
+// Err returns the build's first error: of an input or of a step passed to Of.
+func (b *Build) Err() error { return b.steps.Err() }
 
 // Graph returns the graph so far.
-func (b *Build) Graph() *G.ExprGraph {
-	if b == nil {
-		return nil
-	}
-	return b.graph
-}
+func (b *Build) Graph() *G.ExprGraph { return b.graph }
 
 // Mode returns the purpose of the graph.
-func (b *Build) Mode() Mode {
-	if b == nil {
-		return Eval
-	}
-	return b.mode
-}
+func (b *Build) Mode() Mode { return b.mode }
 
 // Params returns the parameters that the graph is built over.
-func (b *Build) Params() *Params {
-	if b == nil {
-		return nil
-	}
-	return b.params
-}
+func (b *Build) Params() *Params { return b.params }
 
 // Node returns the parameter's node in this graph, bound to the shared tensor; the same
 // parameter gives the same node. A parameter of another set is an error of the build.
 func (b *Build) Node(p Param) *G.Node { return b.Of(b.node(p)) }
 
 func (b *Build) node(p Param) (*G.Node, error) {
-	if err := b.made(); err != nil {
-		return nil, err
-	}
 	v := p.Value()
 	if p.params != b.params || v == nil {
 		return nil, errorf(p.name, "got a parameter of another set, want one of the build's own Params")
@@ -139,9 +105,6 @@ func (b *Build) node(p Param) (*G.Node, error) {
 // Learnables returns the nodes of the parameters used so far that are not frozen, in order
 // of use.
 func (b *Build) Learnables() G.Nodes {
-	if b == nil {
-		return nil
-	}
 	frozen := func(n *G.Node) bool { return b.params.Frozen(n.Name()) }
 	return slices.DeleteFunc(slices.Clone(b.learnables), frozen)
 }
@@ -153,15 +116,12 @@ func (b *Build) Input(name string, shape ...int) *G.Node {
 	return b.InputOf(b.Params().Dtype(), name, shape...)
 }
 
-// InputOf is Input for another type, as of ids, lengths and masks.
+// InputOf is Input of another type, for ids, lengths and masks.
 func (b *Build) InputOf(dt tensor.Dtype, name string, shape ...int) *G.Node {
 	return b.Of(b.input(dt, name, shape))
 }
 
 func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error) {
-	if err := b.made(); err != nil {
-		return nil, err
-	}
 	_, node := b.nodes[name]
 	_, param := b.params.Get(name)
 	if node || param || name == dropoutKeyName {
@@ -185,17 +145,12 @@ func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error
 }
 
 // Inputs returns the graph's inputs by name.
-func (b *Build) Inputs() map[string]*G.Node {
-	if b == nil {
-		return nil
-	}
-	return b.inputs
-}
+func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
 
-// Drop returns the config of a dropout with probability p, with a random mask of its own;
-// in an Eval graph one that drops nothing.
+// Drop returns the config of a dropout with probability p; each has a random mask of its own.
+// In an Eval graph it drops nothing.
 func (b *Build) Drop(p float64) graph.DropoutConfig {
-	if b.made() != nil || b.mode != Train || p == 0 {
+	if b.mode != Train || p == 0 {
 		return graph.DropoutConfig{}
 	}
 	if b.dropoutKey == nil {
@@ -208,10 +163,5 @@ func (b *Build) Drop(p float64) graph.DropoutConfig {
 const dropoutKeyName = "dropout.key"
 
 // DropoutKey returns the int64 scalar input that every dropout of the graph draws its mask
-// from, to be given a new value each step; nil if the graph has no dropout.
-func (b *Build) DropoutKey() *G.Node {
-	if b == nil {
-		return nil
-	}
-	return b.dropoutKey
-}
+// from; nil if the graph has no dropout. Each step sets it to a new value.
+func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }

@@ -155,6 +155,20 @@ func TestABuildRefusesNil(t *testing.T) {
 	require.EqualError(t, b.Err(), "layers: build: got nil for a node and no error, want one of them")
 }
 
+func TestCallsRefuseABuildThatIsNone(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 2}))
+	x := layers.NewBuild(p, layers.Eval).Input("x", 2, 3)
+	for _, b := range []*layers.Build{nil, {}} {
+		_, err := l.Forward(b, x)
+		_, errDropout := layers.Dropout{}.Forward(b, x)
+		_, errClip := layers.NewQKClip(b, "*", 1)
+		for _, err := range []error{err, errDropout, errClip} {
+			require.EqualError(t, err, "layers: build: got nil or its zero value, want one of NewBuild")
+		}
+	}
+}
+
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)

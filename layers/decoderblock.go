@@ -11,8 +11,8 @@ import (
 type DecoderBlockConfig struct {
 	// Block has the attention of the sequence to itself, with a causal Mask as a rule.
 	Block BlockConfig `json:"block"`
-	// Cross is attention to the memory. The zero value means as Block.Attention, but for its
-	// mask and positions.
+	// Cross is attention to the memory. The zero value means Block.Attention without its mask
+	// and positions.
 	Cross AttentionConfig `json:"cross,omitzero"`
 }
 
@@ -87,13 +87,13 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 type DecoderInput struct {
 	X          *G.Node   // (T, E) or (B, T, E)
 	Memory     *G.Node   // ([B,] S, Cross.KDim)
-	Mask       mask.Mask // which of X a token of X sees, besides what the config's Mask hides
-	MemoryMask mask.Mask // which of Memory it sees
+	Mask       mask.Mask // hides tokens of X from tokens of X that the config's Mask shows
+	MemoryMask mask.Mask // hides tokens of Memory
 }
 
 // Forward maps in.X (…, T, E) to (…, T, E).
 func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,16 @@
 //
 // Attention is the core: multi-head self- and cross-attention with all that is usual
 // today. Block, GPT, Seq2Seq and ViT are built on it; package chapter has the layers of a
-// book's chapter as presets of it. RNNSeq2Seq is what came before, of GRUs.
+// book's chapter as presets of it. RNNSeq2Seq is the older encoder–decoder of GRUs.
 //
 // Parameters belong to no graph. A Build is one graph under construction, in Train or
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
 // computes with the weights of the last training step.
+//
+// A build remembers every call of an Attention. Build.Calls finds calls by the path of their
+// layer, and a call has three views of what it computes: its Weights, of size T·S; Stats of the
+// weights, in memory of size T, which Build.Observe makes part of the layer's own op; and the
+// Operands that scores and output come from. HeadStats and QKClip are made of the statistics.
 //
 // Letters in shapes: B batch, T query length, S key length, E model width, H query heads,
 // K key/value heads, D head width, Dv value width, V vocabulary.

@@ -6,22 +6,22 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Dropout drops elements (torch.nn.Dropout), in Train graphs: each with probability P, the
-// others are multiplied by 1/(1−P). In an Eval graph it does nothing. It has no parameters,
-// so that its value is the layer.
+// Dropout drops elements in Train graphs (torch.nn.Dropout): each with probability P, and
+// those that are left are multiplied by 1/(1−P). In an Eval graph it does nothing. It has no
+// parameters and no constructor.
 type Dropout struct {
 	P float64 `json:"p"` // probability of dropping an element, in [0, 1); torch's default is 0.5, here it is 0
 }
 
 func (l Dropout) validate() error { return config.Probability(l, "P") }
 
-// Forward maps x of any shape to x with elements dropped, drawn from b.DropoutKey. Each
-// call drops others.
+// Forward maps x of any shape to x with some elements dropped, which are drawn from
+// b.DropoutKey. Each call drops other elements.
 func (l Dropout) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	if err := b.Err(); err != nil {
+	f, err := begin(b, "Dropout")
+	if err != nil {
 		return nil, err
 	}
-	f := b.formula("Dropout")
 	if err := l.validate(); err != nil {
 		return nil, inLayer(f.name, err)
 	}

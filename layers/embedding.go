@@ -83,9 +83,9 @@ func clearRow(m *tensor.Dense, row int) {
 }
 
 // Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's
-// row is in the output as it is, and has the gradient 0.
+// row is part of the output and has the gradient 0.
 func (l *Embedding) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 func ExampleDeclare() {
-	// The config.json of the smallest GPT-2, of which nothing is allocated.
-	var c layers.GPTConfig
+	// The config.json of the smallest GPT-2. Nothing is allocated.
+	c := layers.GPT2Defaults()
 	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`),
 		&c))
 	params, err := layers.Declare(layers.NewGPT, c)

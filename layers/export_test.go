@@ -8,8 +8,7 @@ var AllLayouts = allLayouts
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
 // each of the chunk's.
 func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
-	f := b.formula(m.name)
-	x, err := m.transformCached(f, ids, start, cache)
+	f, x, err := m.transformCached(b, ids, start, cache)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
 
 	"attention/graph"
@@ -17,7 +18,22 @@ type formula struct {
 	name string // the layer's in errors
 }
 
-func (b *Build) formula(name string) *formula { return &formula{b: b, name: name} }
+// begin returns the formula of a call of the layer called name.
+func begin(b *Build, name string) (*formula, error) {
+	if err := checkBuild(b); err != nil {
+		return nil, err
+	}
+	return &formula{b: b, name: name}, nil
+}
+
+// checkBuild refuses a build that NewBuild did not make and returns the error of one that has failed: its nodes may
+// only stand for missing ones.
+func checkBuild(b *Build) error {
+	if b == nil || b.graph == nil {
+		return errors.New("layers: build: got nil or its zero value, want one of NewBuild")
+	}
+	return b.Err()
+}
 
 // result returns the formula's last node, or nil and the first error, in the layer's name.
 func (f *formula) result(n *G.Node) (*G.Node, error) {
@@ -48,8 +64,8 @@ func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
 	return y
 }
 
-// gradientsAlong returns the config of a loss of the product of what was built so far and a
-// weight: in a Train graph it makes the gradients that will be asked for.
+// gradientsAlong returns the config of a loss of a product with a weight: in a Train graph the
+// loss computes the gradients of the factors that are trained.
 func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig) {
 	c.Precision = f.b.precision
 	if f.b.Mode() == Train {
@@ -63,7 +79,7 @@ func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))
 }
 
-// checkNode refuses nil. After an error of the build it returns that, since x may only stand
+// checkNode refuses nil. After an error of the build it returns that error: x may only stand
 // for a missing node.
 func (f *formula) checkNode(arg string, x *G.Node) error {
 	if err := f.b.Err(); err != nil {

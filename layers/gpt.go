@@ -31,12 +31,12 @@ type GPT struct {
 //	transformer.ln_f.weight (E)
 //	lm_head.weight (V, E), unless TieWordEmbeddings
 //
-// and, with Bias, the .bias of each norm and each linear layer under transformer.h, that of
-// c_attn if QKVBias says so. D is E/H and F DimFeedforward; with as many key/value heads as
+// and, with Bias, the .bias of each norm and each linear layer under transformer.h; c_attn has
+// one if QKVBias says so. D is E/H and F is DimFeedforward; with as many key/value heads as
 // heads c_attn.weight is (E, 3E). Weights are drawn from a normal distribution with the
-// deviation 0.02, those of both c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases
-// with 0. With the Initializer torch embeddings are drawn with the deviation 1, and the weights
-// and biases of all other products evenly within ±1/√in.
+// deviation 0.02, both c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
+// With the Initializer torch, embeddings are drawn with the deviation 1, and the weights and
+// biases of all other products are uniform within ±1/√in.
 func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, "GPT", c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
@@ -59,36 +59,25 @@ func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *GPT) Params() *Params {
-	if m == nil {
-		return nil
-	}
-	return m.params
-}
+func (m *GPT) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
-func (m *GPT) Config() GPTConfig {
-	if m == nil {
-		return GPTConfig{}
-	}
-	return m.config
-}
+func (m *GPT) Config() GPTConfig { return m.config }
 
-// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The weights (…, H, T, T)
-// with which the tokens see each other are those of the build's
-// Calls("transformer.h.*.attn"), one for each block.
+// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The build's
+// Calls("transformer.h.*.attn") have the attention weights (…, H, T, T), a call for each block.
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
 	return f.result(m.score(f, m.vectors(f, ids))) // (…, T, V)
 }
 
-// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one: Forward's
-// last row, without the others.
+// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one. They are the
+// last row of Forward's, which it does not compute as a whole.
 func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +85,10 @@ func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
 }
 
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
-// ids of their shape; those that are graph.IgnoreTarget do not count. Not all logits are in
-// memory at once if they are many, see graph.LinearCrossEntropy.
+// ids of the same shape; a target that is graph.IgnoreTarget does not count. If there are many
+// logits, they are not all in memory at once; see graph.LinearCrossEntropy.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,9 @@ import (
 // graphs for chunks of any length share it. It is for one goroutine at a time.
 type GPTCache []*graph.KVCache
 
-// NewCache returns an empty cache. Its widths and type are set here; Capacity 0 means
-// the model's ContextLength.
+// NewCache returns an empty cache of the model's widths and type; Capacity 0 means the
+// model's ContextLength.
 func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
-	if err := made(m); err != nil {
-		return nil, err
-	}
 	if c.Capacity == 0 {
 		c.Capacity = m.config.ContextLength
 	}
@@ -48,32 +45,24 @@ func (c GPTCache) Reset() {
 }
 
 // ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
-// follows it. start is an int or int64 node that each run sets: the number of
-// tokens before the chunk, which the cache has seen, () of all sequences or (B, 1) of
-// each. Each run puts the chunk there. They may be at most the model's ContextLength
-// together; more is an error of the run.
+// follows it. start is an int or int64 node that each run sets to the number of tokens
+// before the chunk, which the cache has seen: () of all sequences or (B, 1) of each. Each run
+// puts the chunk into the cache. More tokens in all than the model's ContextLength are an
+// error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
-	f, err := begin(b, m)
-	if err != nil {
-		return nil, err
-	}
-	x, err := m.transformCached(f, ids, start, cache)
+	f, x, err := m.transformCached(b, ids, start, cache)
 	if err != nil {
 		return nil, err
 	}
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
 }
 
-// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow those
-// in the given rows, int or int64 (N): each 0 to B·T−1, counted through the sequences of
-// ids. So sequences of several lengths are read together, the shorter ones filled up with
-// any ids, over which later chunks are put.
+// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow the tokens
+// in rows, int or int64 (N): each from 0 to B·T−1, counted through the sequences of ids. So
+// sequences of several lengths are read together: shorter ones are filled up with any ids,
+// which later chunks overwrite.
 func (m *GPT) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache GPTCache) (*G.Node, error) {
-	f, err := begin(b, m)
-	if err != nil {
-		return nil, err
-	}
-	x, err := m.transformCached(f, ids, start, cache)
+	f, x, err := m.transformCached(b, ids, start, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -81,17 +70,21 @@ func (m *GPT) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache GPTCache
 	return f.result(m.score(f, f.Of(graph.Embedding(f.Of(G.Reshape(x, flat)), rows))))
 }
 
-// transformCached is transform of a chunk.
-func (m *GPT) transformCached(f *formula, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
+// transformCached begins a call and returns its formula and the vectors (…, T, E) of a chunk.
+func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache GPTCache) (*formula, *G.Node, error) {
+	f, err := begin(b, m.name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cache == nil {
-		return nil, errorf(m.name, "cache: got nil, want one of NewCache")
+		return nil, nil, errorf(m.name, "cache: got nil, want one of NewCache")
 	}
 	if len(cache) != len(m.blocks) {
-		return nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks))
+		return nil, nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks))
 	}
 	positions := f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
-	return m.transform(f, ids, positions, start, cache), nil
+	return f, m.transform(f, ids, positions, start, cache), nil
 }

@@ -9,8 +9,9 @@ import (
 	"attention/internal/config"
 )
 
-// GPTConfig sizes a GPT. Its JSON is GPT-2's config.json as Hugging Face's transformers
-// have it, with nanoGPT's bias and with n_kv_head; reading ignores other keys.
+// GPTConfig sizes a GPT. Its JSON has the keys of GPT-2's config.json in Hugging Face's
+// transformers, nanoGPT's bias and n_kv_head; reading ignores other keys. GPT2Defaults has what
+// such a file leaves out.
 type GPTConfig struct {
 	VocabSize      int `json:"vocab_size"`          // V
 	ContextLength  int `json:"n_positions"`         // the longest sequence
@@ -20,7 +21,7 @@ type GPTConfig struct {
 	NumKVHeads     int `json:"n_kv_head,omitempty"` // K, a divisor of NumHeads; 0 means H
 	DimFeedforward int `json:"n_inner,omitempty"`   // width within the MLPs; 0 means 4·EmbedDim
 	// Activation has transformers' names: gelu_new, gelu_pytorch_tanh (the same), gelu, relu
-	// or silu; empty means gelu. Absent or empty in JSON it is gelu_new, as in GPT-2.
+	// or silu; empty means gelu.
 	Activation string `json:"activation_function"`
 
 	Eps float64 `json:"layer_norm_epsilon"` // 0 means 1e-5
@@ -29,10 +30,8 @@ type GPTConfig struct {
 	AttentionDropout float64 `json:"attn_pdrop"`  // of the attention weights
 	ResidualDropout  float64 `json:"resid_pdrop"` // of what attention and MLP add
 
-	// Both are true if absent in JSON: the token embeddings give the scores, too; a bias in
-	// each norm and linear layer of the blocks.
-	TieWordEmbeddings bool `json:"tie_word_embeddings"`
-	Bias              bool `json:"bias"`
+	TieWordEmbeddings bool `json:"tie_word_embeddings"` // the token embeddings give the scores, too
+	Bias              bool `json:"bias"`                // in each norm and linear layer of the blocks
 	// QKVBias is whether the projections of queries, keys and values have a bias; nil means
 	// as Bias says.
 	QKVBias *bool `json:"qkv_bias,omitempty"`
@@ -47,36 +46,36 @@ const (
 	TorchInitializer = "torch"
 )
 
+// GPT2Defaults returns the config into which a config.json of GPT-2 is read: keys that the file
+// leaves out mean the activation gelu_new, tied embeddings and biases.
+func GPT2Defaults() GPTConfig {
+	return GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+}
+
+// resolved returns c with an empty activation replaced by its default.
+func (c GPTConfig) resolved() GPTConfig {
+	c.Activation = cmp.Or(c.Activation, "gelu")
+	return c
+}
+
 // plainGPTConfig is a GPTConfig without methods.
 type plainGPTConfig GPTConfig
 
 // MarshalJSON writes all keys but n_kv_head and n_inner if they are 0.
-func (c GPTConfig) MarshalJSON() ([]byte, error) {
-	c.Activation = cmp.Or(c.Activation, "gelu")
-	return json.Marshal(plainGPTConfig(c))
-}
+func (c GPTConfig) MarshalJSON() ([]byte, error) { return json.Marshal(plainGPTConfig(c.resolved())) }
 
-// UnmarshalJSON reads what MarshalJSON writes, and GPT-2's config.json. Keys that are
-// absent keep their value; in the zero config they are GPT-2's.
+// UnmarshalJSON reads what MarshalJSON writes. Absent keys keep their value.
 func (c *GPTConfig) UnmarshalJSON(text []byte) error {
-	if err := config.NotNil(c); err != nil {
-		return err
-	}
 	read := plainGPTConfig(*c)
-	read.Activation = cmp.Or(read.Activation, "gelu")
-	if *c == (GPTConfig{}) {
-		read = plainGPTConfig{TieWordEmbeddings: true, Bias: true}
-	}
 	if err := config.Foreign.Decode(text, &read); err != nil {
 		return err
 	}
-	read.Activation = cmp.Or(read.Activation, "gelu_new")
-	*c = GPTConfig(read)
+	*c = GPTConfig(read).resolved()
 	return nil
 }
 
 // gptActivations are transformers' names of activations.
-var gptActivations = map[string]Activation{"": GELU, "gelu": GELU, "gelu_new": GELUTanh, "gelu_pytorch_tanh": GELUTanh,
+var gptActivations = map[string]Activation{"gelu": GELU, "gelu_new": GELUTanh, "gelu_pytorch_tanh": GELUTanh,
 	"relu": ReLU, "silu": SiLU}
 
 // maxBlocks is more than any model has, and few enough that counts of elements fit an int.
@@ -96,7 +95,7 @@ func (c GPTConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := gptActivations[c.Activation]; !ok {
+	if _, ok := gptActivations[c.resolved().Activation]; !ok {
 		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", c.Activation)
 	}
 	err = config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer)
@@ -109,8 +108,8 @@ func (c GPTConfig) validate() error {
 	})
 }
 
-// block returns the config of each block. What it adds begins smaller the more blocks
-// there are, so that the sum of all is as large as one (Radford et al. 2019).
+// block returns the config of each block. The more blocks there are, the smaller their output
+// projections begin, so that the sum of all outputs is as large as one (Radford et al. 2019).
 func (c GPTConfig) block() BlockConfig {
 	std := 0.02 / math.Sqrt(2*float64(c.NumLayers))
 	return BlockConfig{
@@ -118,7 +117,7 @@ func (c GPTConfig) block() BlockConfig {
 			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
 			QKVBias: c.qkvBias(), OutBias: c.Bias, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation], Bias: c.Bias,
+		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.resolved().Activation], Bias: c.Bias,
 			Dropout: c.ResidualDropout, OutStd: std},
 		Norm: c.norm(),
 	}

@@ -19,7 +19,7 @@ func TestGPTConfigJSON(t *testing.T) {
 	want := released(12, 768, 12)
 	want.Activation, want.Eps = "gelu_new", 1e-5
 	want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0.1, 0.1, 0.1
-	var got layers.GPTConfig
+	got := layers.GPT2Defaults()
 	require.NoError(t, json.Unmarshal([]byte(text), &got))
 	require.Equal(t, want, got)
 	for _, change := range []func(c *layers.GPTConfig){
@@ -42,7 +42,7 @@ func TestGPTConfigJSON(t *testing.T) {
 	require.Equal(t, want, got, "a config that cannot be read changes nothing")
 }
 
-// What is absent in JSON is as in GPT-2 or, in a config that has values, as it was.
+// What is absent in JSON is as it was, in the zero config too.
 func TestGPTConfigMerges(t *testing.T) {
 	for _, c := range []struct {
 		before layers.GPTConfig
@@ -50,18 +50,18 @@ func TestGPTConfigMerges(t *testing.T) {
 		want   layers.GPTConfig
 		reason string
 	}{
-		{before: layers.GPTConfig{}, text: `{}`,
+		{before: layers.GPTConfig{}, text: `{}`, want: layers.GPTConfig{Activation: "gelu"}, reason: "as in Go"},
+		{before: layers.GPTConfig{}, text: `{"activation_function": "", "bias": true}`,
+			want: layers.GPTConfig{Activation: "gelu", Bias: true}, reason: "empty means gelu, as in Go"},
+		{before: layers.GPT2Defaults(), text: `{}`,
 			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "as in GPT-2"},
-		{before: layers.GPTConfig{}, text: `{"activation_function": ""}`,
-			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "as in GPT-2"},
-		{before: layers.GPTConfig{}, text: `{"bias": null}`,
-			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}, reason: "null is absent"},
-		{before: layers.GPTConfig{}, text: `{"bias": false}`,
+		{before: layers.GPT2Defaults(), text: `{"bias": null}`, want: layers.GPT2Defaults(), reason: "null is absent"},
+		{before: layers.GPT2Defaults(), text: `{"bias": false}`,
 			want: layers.GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true}, reason: "given"},
 		{before: layers.GPTConfig{NumLayers: 2, Activation: "relu"}, text: `{"n_head": 3}`,
 			want: layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "relu"}, reason: "kept"},
 		{before: layers.GPTConfig{NumLayers: 2}, text: `{"n_head": 3}`,
-			want: layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, reason: "empty means gelu in Go"},
+			want: layers.GPTConfig{NumLayers: 2, NumHeads: 3, Activation: "gelu"}, reason: "empty means gelu"},
 	} {
 		got := c.before
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got))

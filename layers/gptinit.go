@@ -8,10 +8,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// beginAsTorch prepares the scope for a GPT whose parameters begin as PyTorch's modules do. The
-// function that it returns draws them, once they are made, in their order. If there is no bias
-// of queries, keys and values, the stream is that of a model whose projections of the three are
-// one nn.Linear each.
+// beginAsTorch prepares the scope for a GPT whose parameters begin as PyTorch's modules do. It
+// returns a function that draws the parameters in their order, once they are made. If queries,
+// keys and values have no bias, a model with an nn.Linear for each of the three draws the same
+// numbers.
 func (s Scope) beginAsTorch() (draw func()) {
 	p := s.params
 	if p == nil || p.start != drawn {
@@ -28,8 +28,8 @@ func (s Scope) beginAsTorch() (draw func()) {
 	}
 }
 
-// beginOne draws a parameter of a GPT. in is the inner axis of the product before it, and the
-// result that of the next one's.
+// beginOne draws a parameter of a GPT. in is the inner axis of the product whose bias may come
+// next; the result is in for the next parameter.
 func beginOne(random *torchrand.Generator, name string, v *tensor.Dense, in int) int {
 	shape := v.Shape()
 	switch {

@@ -48,8 +48,8 @@ type GRU struct {
 type gruRun struct{ weightIH, weightHH, biasIH, biasHH Param }
 
 // NewGRU makes the parameters of each layer l: weight_ih_l<l> (3·N, width of its input),
-// weight_hh_l<l> (3·N, N) and, if asked for, bias_ih_l<l> and bias_hh_l<l> (3·N); then those
-// of the other direction, whose names end with _reverse. All begin uniform within ±1/√N.
+// weight_hh_l<l> (3·N, N) and, with Bias, bias_ih_l<l> and bias_hh_l<l> (3·N); then the same
+// for the other direction, with names that end with _reverse. All are uniform within ±1/√N.
 func NewGRU(s Scope, c GRUConfig) (*GRU, error) { return checked(s, "GRU", c, newGRU) }
 
 func newGRU(s Scope, c GRUConfig) (*GRU, error) {
@@ -87,8 +87,8 @@ func (l *GRU) directions() int {
 type GRUInput struct {
 	X     *G.Node // ([B,] T, E)
 	State *G.Node // (L·directions, [B,] N), before the first token; nil means 0
-	// Lengths of the sequences, int or int64 (B); nil means T. At a token beyond, the state
-	// stays as it is.
+	// Lengths of the sequences, int or int64 (B); nil means T. Tokens beyond do not change the
+	// state.
 	Lengths *G.Node
 }
 
@@ -96,7 +96,7 @@ type GRUInput struct {
 // the directions side by side, and every run's state at its end,
 // (L·directions, [B,] N), in the order of the parameters.
 func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +140,7 @@ func (l *GRU) step(f *formula, x, state *G.Node) *G.Node {
 		graph.GRUConfig{Precision: f.b.precision}))
 }
 
-// start returns the state ([B,] N) before run i of those of all runs; nil stays nil.
+// start returns the state ([B,] N) before run i, cut from the states of all runs; nil stays nil.
 func (f *formula) start(all *G.Node, i int, shape tensor.Shape) *G.Node {
 	if all == nil {
 		return nil
@@ -148,7 +148,7 @@ func (f *formula) start(all *G.Node, i int, shape tensor.Shape) *G.Node {
 	return f.Of(G.Reshape(f.Of(graph.Rows(all, i, 1)), shape))
 }
 
-// end returns the last state of a run's ([B,] T, N) as a vector.
+// end returns the state at a run's end as a vector, cut from its states ([B,] T, N).
 func (f *formula) end(out *G.Node, reverse bool) *G.Node {
 	if f.Err() != nil {
 		return out

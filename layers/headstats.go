@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -23,14 +25,17 @@ type HeadStats struct {
 	paths []string
 }
 
-// NewHeadStats returns the statistics of attentions in their graph. They had better be
-// observed, or each costs another forward.
+// NewHeadStats returns the statistics of calls of one graph. The call of an attention that is
+// not observed costs another forward of it; see Build.Observe.
 func NewHeadStats(calls []*AttentionCall) (*HeadStats, error) {
 	if len(calls) == 0 {
 		return nil, errors.New("layers: head stats: got no attention, want at least one of Build.Calls")
 	}
 	s := &HeadStats{}
 	for _, c := range calls {
+		if c == nil || c.build == nil {
+			return nil, errors.New("layers: attention call: got nil or its zero value, want one of Build.Calls")
+		}
 		stats, err := c.Stats()
 		if err != nil {
 			return nil, err
@@ -43,8 +48,8 @@ func NewHeadStats(calls []*AttentionCall) (*HeadStats, error) {
 // Numbers returns the statistics by their names, from the values of Nodes. Queries that see
 // no key do not count. Of several calls of a layer they are over all.
 func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error) {
-	if s == nil || len(values) != len(s.Nodes) {
-		return nil, errors.New("layers: head stats: got values of other nodes or no stats, want those of Nodes")
+	if len(values) != len(s.Nodes) {
+		return nil, errors.New("layers: head stats: got values of other nodes, want those of Nodes")
 	}
 	all, queries := map[string][]float64{}, map[string][]float64{}
 	for i, path := range s.paths {
@@ -58,13 +63,14 @@ func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error
 			all["entropy."+path], all["largest_score."+path] = make([]float64, H), lowest(H)
 			queries[path] = make([]float64, H)
 		}
-		for at := range shape.TotalSize() {
-			h, largest := at/T%H, floatAt(score, at)
+		entropies, scores := dense.Float64s(entropy), dense.Float64s(score)
+		for at, largest := range scores {
+			h := at / T % H
 			if math.IsInf(largest, -1) {
 				continue
 			}
 			queries[path][h]++
-			all["entropy."+path][h] += floatAt(entropy, at)
+			all["entropy."+path][h] += entropies[at]
 			all["largest_score."+path][h] = math.Max(all["largest_score."+path][h], largest)
 		}
 	}
@@ -88,12 +94,4 @@ func lowest(H int) []float64 {
 		all[h] = math.Inf(-1)
 	}
 	return all
-}
-
-// floatAt returns an element of a contiguous tensor.
-func floatAt(d *tensor.Dense, at int) float64 {
-	if d.Dtype() == tensor.Float32 {
-		return float64(d.Float32s()[at])
-	}
-	return d.Float64s()[at]
 }

@@ -80,13 +80,17 @@ func TestHeadStats(t *testing.T) {
 			require.InDelta(t, largest, got["largest_score.attn"][h], 10*tolerance)
 		}
 		_, err = s.Numbers(values[1:])
-		require.EqualError(t, err, "layers: head stats: got values of other nodes or no stats, want those of Nodes")
+		require.EqualError(t, err, "layers: head stats: got values of other nodes, want those of Nodes")
 		values[0] = golden.Dense(dtype, make([]float64, 4), 4)
 		_, err = s.Numbers(values)
 		require.EqualError(t, err, "layers: head stats: got values of other nodes, want those of Nodes")
 	}
 	_, err := layers.NewHeadStats(nil)
 	require.EqualError(t, err, "layers: head stats: got no attention, want at least one of Build.Calls")
+	for _, call := range []*layers.AttentionCall{nil, {}} {
+		_, err = layers.NewHeadStats([]*layers.AttentionCall{call})
+		require.EqualError(t, err, "layers: attention call: got nil or its zero value, want one of Build.Calls")
+	}
 }
 
 // Queries that see no key do not count.

@@ -33,8 +33,8 @@ func Uniform(lo, hi float64) Init { return Init{dist: uniform, a: lo, b: hi} }
 // Normal draws from a normal distribution (torch.Tensor.normal_).
 func Normal(mean, std float64) Init { return Init{dist: normal, a: mean, b: std} }
 
-// Bernoulli draws 1 with probability p and else 0 (torch.Tensor.bernoulli_, by MKL), as
-// torch's dropout draws what it keeps.
+// Bernoulli draws 1 with probability p and otherwise 0 (torch.Tensor.bernoulli_, by MKL), as
+// torch's dropout draws the elements that it keeps.
 func Bernoulli(p float64) Init { return Init{dist: bernoulli, a: p} }
 
 // linearWeight is nn.Linear's default for weights: kaiming_uniform_(a=√5), which is
@@ -60,7 +60,7 @@ func xavierUniform(in, out int) Init {
 // xavierNormal is normal with the deviation √(2/(in+out)) (torch.nn.init.xavier_normal_).
 func xavierNormal(in, out int) Init { return Normal(0, math.Sqrt(2/float64(in+out))) }
 
-// drawnThenZero draws as i does and leaves zeros, as some of PyTorch's modules do with a
+// drawnThenZero draws what i draws and then sets zeros, as some of PyTorch's modules do with a
 // bias.
 func drawnThenZero(i Init) Init {
 	i.cleared = true

@@ -21,16 +21,16 @@ const (
 	// GPT2 is GPT-2's, with transposed weights: c_attn.weight (E, H·D + K·D + K·Dv),
 	// c_proj.weight (C, OutDim) and their .bias. Keys and values are as wide as queries.
 	GPT2 Layout = "gpt2"
-	// Llama is that of Llama and its kin in Hugging Face's transformers: q_proj.weight,
+	// Llama is the layout of Llama and its kin in Hugging Face's transformers: q_proj.weight,
 	// k_proj.weight, v_proj.weight and o_proj.weight (OutDim, C), and their .bias.
 	Llama Layout = "llama"
 	// PerHead is Book with separate heads, each a one-head attention without an output
 	// projection: heads.0.W_query.weight (D, E), heads.0.W_key.weight (D, KDim),
 	// heads.0.W_value.weight (Dv, VDim), …, out_proj.weight (OutDim, C). Each key/value head
 	// has one query head, and there is no ALiBi, RelativeBias, QKNorm, Sinks or AddBiasKV.
-	// A mask and a bias of a call are those of every head: their H is 1.
+	// A call's mask and bias serve every head: their H is 1.
 	PerHead Layout = "per_head"
-	// Raw is that of matrices without a layer around them, as in the chapter's first class:
+	// Raw has bare matrices in place of linear layers, as the chapter's first class:
 	// W_query (E, H·D), W_key (KDim, K·D) and W_value (VDim, K·Dv), uniform in [0, 1). It has
 	// no biases and no output projection.
 	Raw Layout = "raw"
@@ -49,8 +49,8 @@ type layout struct {
 
 	gate, in, last string // an MLP's products
 
-	// The parts of a Block and, beside or instead of them, of a DecoderBlock. An empty
-	// name adds nothing.
+	// The parts of a Block and, in addition or instead, of a DecoderBlock. An empty name adds
+	// nothing.
 	attention, mlp string
 	norms          [2]string
 	cross          string
@@ -99,8 +99,8 @@ var layouts = map[Layout]layout{
 	Raw: {weights: [3]string{"W_query", "W_key", "W_value"}, transposed: true, uniform: true},
 }
 
-// names returns the layout's names of parts. PerHead and Raw, which are an attention's, have
-// Book's.
+// names returns the layout's names of parts. PerHead and Raw are layouts of an attention; all
+// else is named as in Book.
 func (l Layout) names() layout {
 	if l == PerHead || l == Raw {
 		l = Book
@@ -108,7 +108,7 @@ func (l Layout) names() layout {
 	return layouts[l]
 }
 
-// validate refuses an unknown layout in the field Layout of config c; empty stands for Book.
+// validate refuses an unknown layout in the field Layout of config c; empty means Book.
 func (l Layout) validate(c any) error {
 	return config.OneOf(c, "Layout", cmp.Or(l, Book), allLayouts...)
 }

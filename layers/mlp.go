@@ -91,7 +91,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 
 // Forward maps x (…, T, E) to (…, T, E).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func newNorm(s Scope, c NormConfig) (*Norm, error) {
 
 // Forward normalises each row of x (…, T, E).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, l)
+	f, err := begin(b, l.name)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Params holds a model's parameters by name, in the order they were made. Names
-// are those of PyTorch's state_dict.
+// Params holds a model's parameters by name, in the order they were made. The names are
+// PyTorch's, as in a state_dict.
 type Params struct {
 	dt     tensor.Dtype
 	random *torchrand.Generator
@@ -42,8 +42,8 @@ func NewParams(dt tensor.Dtype, seed int64) *Params {
 		values: map[string]*tensor.Dense{}}
 }
 
-// NewBlankParams is NewParams for parameters whose values will be set: they begin
-// with 0. Nothing is drawn, which for a large model takes seconds.
+// NewBlankParams is NewParams for parameters whose values will be set: they begin with 0.
+// Drawing values takes seconds for a large model.
 func NewBlankParams(dt tensor.Dtype) *Params {
 	p := NewParams(dt, 0)
 	p.start = blank
@@ -51,15 +51,10 @@ func NewBlankParams(dt tensor.Dtype) *Params {
 }
 
 // Dtype returns the element type of every parameter.
-func (p *Params) Dtype() tensor.Dtype {
-	if p == nil {
-		return tensor.Dtype{}
-	}
-	return p.dt
-}
+func (p *Params) Dtype() tensor.Dtype { return p.dt }
 
 // Draw returns a tensor of the parameters' type, drawn from the stream of their initial
-// values and no parameter itself; nil for a shape that no parameter can have.
+// values. It is no parameter itself. It is nil for a shape that no parameter can have.
 func (p *Params) Draw(init Init, shape ...int) *tensor.Dense {
 	if p.checkShape("", shape) != nil {
 		return nil
@@ -76,9 +71,6 @@ func (p *Params) Scope(path string) Scope { return Scope{params: p, path: path} 
 // Shapes returns the names and shapes, in the order they were made.
 func (p *Params) Shapes() iter.Seq2[string, tensor.Shape] {
 	return func(yield func(string, tensor.Shape) bool) {
-		if p == nil {
-			return
-		}
 		for _, name := range p.names {
 			if !yield(name, p.shapes[name]) {
 				return
@@ -91,9 +83,6 @@ func (p *Params) Shapes() iter.Seq2[string, tensor.Shape] {
 // are none.
 func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
-		if p == nil {
-			return
-		}
 		for _, name := range p.names {
 			if v, ok := p.values[name]; ok && !yield(name, v) {
 				return
@@ -105,20 +94,12 @@ func (p *Params) All() iter.Seq2[string, *tensor.Dense] {
 // Get returns the named parameter's value, which every graph shares, and whether there
 // is one.
 func (p *Params) Get(name string) (*tensor.Dense, bool) {
-	if p == nil {
-		return nil, false
-	}
 	v, ok := p.values[name]
 	return v, ok
 }
 
 // Len returns the number of parameters.
-func (p *Params) Len() int {
-	if p == nil {
-		return 0
-	}
-	return len(p.names)
-}
+func (p *Params) Len() int { return len(p.names) }
 
 // Count returns the number of elements in all parameters.
 func (p *Params) Count() int {
@@ -212,7 +193,7 @@ func (p *Params) checkShape(name string, shape []int) error {
 	case p == nil || p.random == nil:
 		const wrong = "layers: parameter %q: got a scope of no Params, want one made by Params.Scope"
 		return fmt.Errorf(wrong, name)
-	case p.dt != tensor.Float32 && p.dt != tensor.Float64:
+	case !dense.IsFloat(p.dt):
 		return fmt.Errorf("layers: parameters: got %v, want float32 or float64", dense.TypeName(p.dt))
 	case len(shape) == 0 || slices.Min(shape) < 1:
 		return errorf(name, "shape %v, want one axis or more, each at least 1", tensor.Shape(shape))

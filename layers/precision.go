@@ -7,9 +7,6 @@ import "attention/graph"
 // README.md has a table. BFloat16 is an error of the build if the parameters are float64, or if the processor gains
 // too little by it; see graph.Precision.Check.
 func (b *Build) SetPrecision(p graph.Precision) {
-	if b.made() != nil {
-		return
-	}
 	if err := p.Check(b.params.Dtype()); err != nil {
 		b.Of(nil, err)
 		return
@@ -18,9 +15,4 @@ func (b *Build) SetPrecision(p graph.Precision) {
 }
 
 // Precision returns the precision of the layers that are called next.
-func (b *Build) Precision() graph.Precision {
-	if b == nil {
-		return graph.FullPrecision
-	}
-	return b.precision
-}
+func (b *Build) Precision() graph.Precision { return b.precision }

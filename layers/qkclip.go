@@ -16,8 +16,8 @@ import (
 //
 // so that the largest product becomes τ. Where query heads share a key head (K < H), keys
 // stay as they are and W_q ← γ·W_q. bias_k, the key that AddBiasKV adds, goes with W_k.
-// It returns each head's γ. No gradient has a part in it: it is called between two steps,
-// or by those of a Build with a QKClip.
+// It returns each head's γ. It takes no part in gradients: it is called between two steps, or
+// by the steps of a Build with a QKClip.
 //
 // A layer with QKNorm is refused, since a norm undoes any scale, as is a frozen projection.
 // After an error nothing has changed.
@@ -46,9 +46,6 @@ func (l *Attention) ClipQK(largest []float64, threshold float64) (gamma []float6
 
 // checkClip refuses what cannot be clipped.
 func (l *Attention) checkClip(threshold float64) error {
-	if err := made(l); err != nil {
-		return err
-	}
 	if !(threshold > 0) || math.IsInf(threshold, 0) {
 		return errorf(l.name, "clip: got a threshold of %v, want a finite number above 0", threshold)
 	}
@@ -84,11 +81,11 @@ func (l *Attention) scaleHead(h int, gamma float64) {
 // sharesKeys reports whether several query heads share a key head.
 func (l *Attention) sharesKeys() bool { return l.config.NumKVHeads < l.config.NumHeads }
 
-// outputs are those outputs of a projection from column from on: a head's are D of them.
+// outputs are the outputs of a projection from column from on; D of them belong to a head.
 type outputs struct {
 	param Param
 	from  int
-	last  bool // whether outputs are the last axis, not the first
+	last  bool // whether the outputs are the last axis, not the first
 }
 
 // clipped returns the projections that ClipQK scales.
@@ -122,7 +119,7 @@ func (l *Attention) clipped() []outputs {
 func (o outputs) scale(first, n int, by float64) {
 	v := o.param.Value()
 	shape := v.Shape()
-	width := shape.TotalSize() / shape[0] // of what begins with an output
+	width := shape.TotalSize() / shape[0] // elements of an output
 	rows, step, at := 1, 0, (o.from+first)*width
 	size := n * width
 	if o.last {

@@ -3,11 +3,13 @@ package layers
 import (
 	"math"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// QKClip clips attentions after every step of training; see Attention.ClipQK.
+// QKClip clips attentions after every step of training, as Attention.ClipQK does.
 type QKClip struct {
 	threshold float64
 	layers    []*clippedLayer
@@ -18,10 +20,10 @@ type ClippedHead struct {
 	Path    string  // of the layer
 	Head    int     // from 0
 	Largest float64 // scale·q·k over the batches of the step; −∞ if no query saw a key
-	Gamma   float64 // by which the products were scaled; 1 for none
+	Gamma   float64 // the factor of the products; 1 means that they were not scaled
 }
 
-// clippedLayer is one layer, of which there may be several calls.
+// clippedLayer is one layer, which may have several calls.
 type clippedLayer struct {
 	layer   *Attention
 	path    string
@@ -29,12 +31,12 @@ type clippedLayer struct {
 	last    []ClippedHead
 }
 
-// NewQKClip makes the steps of a build clip the attentions that have been called and whose
-// paths match a pattern, as those of Calls. Of those that are not observed, statistics cost
-// another forward. S_max is the largest product of all calls and batches
-// of a step, before its update; the clip follows the update.
+// NewQKClip makes the steps of a build clip the attentions that Calls returns for a pattern.
+// S_max is the largest product over all calls and batches of a step, before its update; the
+// clip follows the update. It comes from the statistics of the calls, which cost another
+// forward of the attentions that are not observed.
 func NewQKClip(b *Build, pattern string, threshold float64) (*QKClip, error) {
-	if err := b.Err(); err != nil {
+	if err := checkBuild(b); err != nil {
 		return nil, err
 	}
 	c := &QKClip{threshold: threshold}
@@ -75,9 +77,6 @@ func NewQKClip(b *Build, pattern string, threshold float64) (*QKClip, error) {
 
 // Last returns what the last step did, head by head; nothing before the first.
 func (c *QKClip) Last() []ClippedHead {
-	if c == nil {
-		return nil
-	}
 	var all []ClippedHead
 	for _, l := range c.layers {
 		all = append(all, l.last...)
@@ -108,13 +107,7 @@ func (l *clippedLayer) reset() {
 // raise takes the largest of products (…, H, T).
 func (l *clippedLayer) raise(products *tensor.Dense) error {
 	H, T := len(l.largest), products.Shape()[products.Dims()-1]
-	for i := range products.Shape().TotalSize() {
-		var x float64
-		if products.Dtype() == tensor.Float32 {
-			x = float64(products.Float32s()[i])
-		} else {
-			x = products.Float64s()[i]
-		}
+	for i, x := range dense.Float64s(products) {
 		h := i / T % H
 		if math.IsNaN(x) || math.IsInf(x, 1) {
 			return errorf(l.layer.name, "clip: got %v as a product of head %d, want a finite number", x, h)

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// attend runs the decoder over embeddings ([B,] T, E), step by step: each looks at the
+// attend runs the decoder over embeddings ([B,] T, E), step by step: each step attends to the
 // memory with the state before it.
 func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
 	T, e := length(x), last(x)

@@ -10,12 +10,12 @@ import (
 )
 
 // RNNSeq2Seq is the encoder–decoder before the transformer: a GRU reads the source in both
-// directions, another writes the target token by token. Its first state is all that the
+// directions, and another writes the target token by token. The first state is all that the
 // decoder knows of the source (Cho et al. 2014; Sutskever et al. 2014), unless it attends
-// (Bahdanau, Cho and Bengio 2014): then each step begins with a look at all of the
-// encoder's states o, by the state s before it.
+// (Bahdanau, Cho and Bengio 2014): then each step first attends with the state s before it to
+// all of the encoder's states o.
 //
-//	s[0]    = tanh(W·[o→ at the end, o← at the begin] + b)
+//	s[0]    = tanh(W·[o→ at the end, o← at the start] + b)
 //	c[t]    = Σ softmax(v·tanh(W_query·s[t−1] + W_key·o))·o       with attention
 //	s[t]    = GRU([embedding of target t, c[t]], s[t−1])
 //	logits  = W_out·[s[t], c[t]] + b_out
@@ -59,20 +59,10 @@ func newRNNSeq2Seq(s Scope, c RNNSeq2SeqConfig) (*RNNSeq2Seq, error) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *RNNSeq2Seq) Params() *Params {
-	if m == nil {
-		return nil
-	}
-	return m.params
-}
+func (m *RNNSeq2Seq) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
-func (m *RNNSeq2Seq) Config() RNNSeq2SeqConfig {
-	if m == nil {
-		return RNNSeq2SeqConfig{}
-	}
-	return m.config
-}
+func (m *RNNSeq2Seq) Config() RNNSeq2SeqConfig { return m.config }
 
 // RNNMemory is what an RNNSeq2Seq keeps of a source.
 type RNNMemory struct {
@@ -84,7 +74,7 @@ type RNNMemory struct {
 // RNNOutput is what an RNNSeq2Seq makes of a target.
 type RNNOutput struct {
 	Logits  *G.Node // ([B,] T, V) of the tokens that follow
-	State   *G.Node // ([B,] N) after the last token: with it in RNNMemory.State the next tokens follow
+	State   *G.Node // ([B,] N) after the last token: in RNNMemory.State it continues the target
 	Weights *G.Node // ([B,] 1, T, S), of the attention; nil without one
 }
 
@@ -102,9 +92,9 @@ func (m *RNNSeq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node
 }
 
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
-// are ids of target's shape; those that are graph.IgnoreTarget do not count.
+// are ids of target's shape; a target that is graph.IgnoreTarget does not count.
 func (m *RNNSeq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +105,7 @@ func (m *RNNSeq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*
 // Encode maps the ids of source ([B,] S) to what the decoder begins with.
 func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error) {
 	var none RNNMemory
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return none, err
 	}
@@ -140,7 +130,7 @@ func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error
 // tokens that follow.
 func (m *RNNSeq2Seq) Decode(b *Build, target *G.Node, memory RNNMemory) (RNNOutput, error) {
 	var none RNNOutput
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return none, err
 	}

@@ -12,8 +12,8 @@ type RNNSeq2SeqConfig struct {
 	TargetVocabSize int `json:"target_vocab"` // V
 	EmbedDim        int `json:"width"`        // E
 	HiddenSize      int `json:"hidden"`       // N, of each direction of the encoder and of the decoder
-	// AttnDim is A, the width of the additive attention; 0 means none, and the
-	// decoder knows of the source one state alone.
+	// AttnDim is A, the width of the additive attention; 0 means no attention, and the decoder
+	// knows the source by one state alone.
 	AttnDim int `json:"d_attn,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func (c RNNSeq2SeqConfig) decoder() GRUConfig {
 	return GRUConfig{InputSize: c.EmbedDim + c.contextDim(), HiddenSize: c.HiddenSize, Bias: true}
 }
 
-// contextDim returns the width of the context: that of the encoder's states.
+// contextDim returns the width of the context, which is the encoder's states' or 0.
 func (c RNNSeq2SeqConfig) contextDim() int {
 	if c.AttnDim == 0 {
 		return 0
@@ -62,5 +62,5 @@ func (c RNNSeq2SeqConfig) contextDim() int {
 	return 2 * c.HiddenSize
 }
 
-// outputDim returns the width of what the logits are made of.
+// outputDim returns the width of the vectors that the logits come from.
 func (c RNNSeq2SeqConfig) outputDim() int { return c.HiddenSize + c.contextDim() }

@@ -126,8 +126,8 @@ var torchTypes = []struct {
 // Context vectors, attention weights, and the gradients of the input and of every
 // parameter, as PyTorch has them.
 func TestLayersEqualPyTorch(t *testing.T) {
-	seen := map[string]bool{}
-	for _, entry := range golden.Load(t, "torch/layers.safetensors").Names() {
+	seen, file := map[string]bool{}, golden.Load(t, "torch/layers.safetensors")
+	for _, entry := range file.Names() {
 		if name, isCase := strings.CutSuffix(entry, ".f64.out"); isCase {
 			seen[name] = true
 		}
@@ -137,7 +137,7 @@ func TestLayersEqualPyTorch(t *testing.T) {
 		require.True(t, seen[name], name)
 		for _, p := range torchTypes {
 			t.Run(name+"/"+p.label, func(t *testing.T) {
-				c := torchCase{golden.Load(t, "torch/layers.safetensors"), name + "." + p.label + ".", p.dt, p.tol}
+				c := torchCase{file, name + "." + p.label + ".", p.dt, p.tol}
 				for _, withWeights := range []bool{true, false} {
 					c.test(t, make, withWeights)
 				}

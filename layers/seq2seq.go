@@ -80,27 +80,17 @@ func (m *Seq2Seq) makeTables(parts *maker) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *Seq2Seq) Params() *Params {
-	if m == nil {
-		return nil
-	}
-	return m.params
-}
+func (m *Seq2Seq) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
-func (m *Seq2Seq) Config() Seq2SeqConfig {
-	if m == nil {
-		return Seq2SeqConfig{}
-	}
-	return m.config
-}
+func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 
 // Forward maps the ids of source (B, S) and target (B, T), int or int64, to the logits
 // (B, T, V) of the tokens that follow each of target's. lengths, int or int64 (B), hide
 // the padding that follows the first lengths[b] tokens of source b; nil means there is
 // none. A single pair may come without B.
 func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +99,9 @@ func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, e
 }
 
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
-// are ids of target's shape; those that are graph.IgnoreTarget do not count.
+// are ids of target's shape; a target that is graph.IgnoreTarget does not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +111,7 @@ func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.N
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -136,10 +126,10 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 }
 
 // Decode maps the ids of target (…, T) and Encode's memory of the source to logits
-// (…, T, V). lengths are the source's. The weights (…, H, T, S) with which the target sees
-// the memory are those of the build's Calls("*.multihead_attn"), one for each block.
+// (…, T, V). lengths are the source's. The build's Calls("*.multihead_attn") have the weights
+// (…, H, T, S) with which the target attends to the memory, a call for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}

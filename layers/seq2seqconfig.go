@@ -24,8 +24,8 @@ type Seq2SeqConfig struct {
 	ShareEmbeddings   bool `json:"shared"` // source and target have one vocabulary and one table of embeddings
 	TieWordEmbeddings bool `json:"tied"`   // the target's embeddings give the scores, too
 
-	// Sinusoidal positions are added to embeddings times √E, as in Vaswani et al. 2017,
-	// instead of learned ones to the embeddings themselves.
+	// Sinusoidal adds fixed positions to embeddings times √E, as in Vaswani et al. 2017, instead
+	// of learned positions to the embeddings themselves.
 	Sinusoidal bool `json:"sinusoidal"`
 
 	Dropout float64 `json:"dropout"` // wherever nn.Transformer has it, and of the embeddings; in Train graphs
@@ -73,7 +73,7 @@ func (c Seq2SeqConfig) encoder() BlockConfig {
 }
 
 // decoder returns the config of each block of the decoder, in which no token sees a later
-// one.
+// token.
 func (c Seq2SeqConfig) decoder() DecoderBlockConfig {
 	block := c.encoder()
 	block.Attention.Mask = mask.Causal{}

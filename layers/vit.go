@@ -78,8 +78,8 @@ func (c ViTConfig) block() BlockConfig {
 func (c ViTConfig) norm() NormConfig { return NormConfig{EmbedDim: c.EmbedDim, Bias: true} }
 
 // ViT is a transformer of pictures (Dosovitskiy et al. 2021): a picture is cut into square
-// patches, which are its tokens, and each attends to the others. The place of a patch is
-// told in two dimensions, as the sum of a vector of its row and one of its column:
+// patches, which are its tokens and attend to one another. The position of a patch is the sum
+// of a vector of its row and a vector of its column:
 //
 //	x[r,c] = W·pixels[r,c] + b + rows[r] + columns[c]
 //
@@ -124,27 +124,17 @@ func newViT(s Scope, c ViTConfig) (*ViT, error) {
 }
 
 // Params returns the set of parameters that the model was made in.
-func (m *ViT) Params() *Params {
-	if m == nil {
-		return nil
-	}
-	return m.params
-}
+func (m *ViT) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
-func (m *ViT) Config() ViTConfig {
-	if m == nil {
-		return ViTConfig{}
-	}
-	return m.config
-}
+func (m *ViT) Config() ViTConfig { return m.config }
 
 // Forward maps pictures ([B,] Height, Width, Channels), of the parameters' type, to logits
 // ([B,] R·C, V) of the patches, row by row from the top, each row from the left.
-// The weights ([B,] H, R·C, R·C) with which patches see patches are those of the build's
-// Calls("encoder.layers.*.self_attn"), one for each block.
+// The build's Calls("encoder.layers.*.self_attn") have the attention weights
+// ([B,] H, R·C, R·C), a call for each block.
 func (m *ViT) Forward(b *Build, picture *G.Node, seen mask.Mask) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +149,9 @@ func (m *ViT) Forward(b *Build, picture *G.Node, seen mask.Mask) (*G.Node, error
 }
 
 // Loss returns the mean cross entropy of the logits, in nats: a scalar. targets are classes,
-// int or int64 ([B,] R·C), of the patches; those that are graph.IgnoreTarget do not count.
+// int or int64 ([B,] R·C), of the patches; a class that is graph.IgnoreTarget does not count.
 func (m *ViT) Loss(b *Build, picture, targets *G.Node, seen mask.Mask) (*G.Node, error) {
-	f, err := begin(b, m)
+	f, err := begin(b, m.name)
 	if err != nil {
 		return nil, err
 	}

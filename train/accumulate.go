@@ -2,72 +2,71 @@ package train
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
-
-	"attention/internal/kernel"
+	"math/bits"
 
 	"gorgonia.org/tensor"
 )
 
-// batchResult is the loss of a micro-batch, a mean over its tokens.
-type batchResult struct {
+// batchLoss is the loss of one batch of a step, a mean over its tokens.
+type batchLoss struct {
 	loss   float64
 	tokens int
 }
 
-// gradients runs this process's share of the next n batches of a source and leaves its shard
-// of the gradient of the loss in the parameters' Grad. Several batches count as one large one,
-// by their tokens nᵢ:
+// gradients runs the next batches of a source and leaves the gradient of their loss in the
+// parameters' Grad. Several batches count as one large one, by their tokens nᵢ:
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
-// It returns L and Σ nᵢ. Every batch has a dropout key of its own. An error of one process is
-// that of all.
+// It returns L and Σ nᵢ. Every batch has a dropout key of its own.
 func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
-	if s.sharing.n == 1 {
+	if s.batches == 1 {
 		r, err := s.batchGradients(source, dropoutKey(s.config.Seed, s.taken))
 		return r.loss, r.tokens, err
 	}
-	own, sums, err := s.sumShare(source)
-	if err := s.sharing.team.agree(err); err != nil {
-		return 0, 0, err
+	if s.group != nil {
+		return s.groupGradients(source)
 	}
-	counts := make([]int, s.sharing.team.Size())
-	for rank := range counts {
-		counts[rank] = shareOf(rank, len(counts), s.sharing.n).len()
-	}
-	results, err := s.sharing.team.gatherResults(own, counts)
+	s.used = 0
+	losses, sum, err := s.sumBatches(source, 0, s.batches, false)
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, r := range slices.Concat(results...) {
-		loss += float64(r.loss * float64(r.tokens))
+	loss, tokens = meanOf(losses)
+	for i, p := range s.program.params {
+		scaleTensor(p.Grad, sum[i], 1/float64(tokens))
+	}
+	return loss, tokens, nil
+}
+
+// meanOf returns the mean of losses, each weighted by its tokens, and the number of all tokens.
+func meanOf(losses []batchLoss) (mean float64, tokens int) {
+	for _, r := range losses {
+		mean += float64(r.loss * float64(r.tokens))
 		tokens += r.tokens
 	}
-	return loss / float64(tokens), tokens, s.sharing.reduce(sums, 1/float64(tokens))
+	return mean / float64(tokens), tokens
 }
 
 // batchGradients leaves the gradient of the next batch's loss in the parameters' Grad.
-func (s *Step) batchGradients(source Source, key int64) (batchResult, error) {
+func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	b, err := nextBatch(source)
 	if err != nil {
-		return batchResult{}, err
+		return batchLoss{}, err
 	}
 	// No context stops it between two ops: a batch that is drawn is used, so that a run
 	// that resumes later gives the same bits.
 	loss, err := s.program.run(context.Background(), b.Inputs, key)
 	if err != nil {
-		return batchResult{}, err
+		return batchLoss{}, err
 	}
 	if err := s.program.takeGradients(); err != nil {
-		return batchResult{}, err
+		return batchLoss{}, err
 	}
-	return batchResult{loss, b.Tokens}, s.program.afterBatch()
+	return batchLoss{loss, b.Tokens}, s.program.afterBatch()
 }
 
 // nextBatch returns the next batch of a source that must not end.
@@ -82,71 +81,50 @@ func nextBatch(source Source) (Batch, error) {
 	return b, nil
 }
 
-// sumShare runs this process's micro-batches and returns the sums of its nodes. It draws the
-// others too, so that the sources of all processes stand at the same place.
-func (s *Step) sumShare(source Source) (results []batchResult, sums [][]*tensor.Dense, err error) {
-	team, n := s.sharing.team, s.sharing.n
-	share, nodes := shareOf(team.Rank(), team.Size(), n), s.sharing.nodes[team.Rank()]
-	s.used = 0
-	if err := s.skip(source, span{0, share.lo}); err != nil {
-		return nil, nil, err
+// sumBatches returns the losses of the batches of a step from lo to hi−1 and Σ nᵢ·gᵢ over them.
+//
+// The gradients are added in a tree that depends on the number of batches alone, so that
+// processes can share them out and add the same numbers in the same order: the sum over n > 1
+// batches is that over the largest power of two below n, plus that over the others. On the way a
+// sum over 2ᵏ batches waits until the next 2ᵏ are added up, as the digits of a counter do.
+//
+// A sum that is to be kept does not lie in the parameters' Grad, which the next batch overwrites.
+func (s *Step) sumBatches(source Source, lo, hi int, keep bool) (losses []batchLoss, sum []*tensor.Dense, err error) {
+	var waiting [][]*tensor.Dense
+	first := s.used
+	add := func() { // the last sum to the one before it
+		n := len(waiting)
+		for i, left := range waiting[n-2] {
+			addTensor(left, waiting[n-1][i])
+		}
+		waiting = waiting[:n-1]
+		s.used = first + len(waiting)
 	}
-	for i, node := range nodes {
-		sum, err := s.sumNode(source, node, i < len(nodes)-1, &results)
+	for i := lo; i < hi; i++ {
+		n := i - lo + 1 // with this one
+		added := n%2 == 0 || n > 1 && i == hi-1
+		r, sum, err := s.weighted(source, i, !added && (keep || hi-lo > 1))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, s.ofBatch(i, err)
 		}
-		sums = append(sums, sum)
-	}
-	return results, sums, s.skip(source, span{share.hi, n})
-}
-
-// skip draws micro-batches of other processes.
-func (s *Step) skip(source Source, batches span) error {
-	for i := batches.lo; i < batches.hi; i++ {
-		if _, err := nextBatch(source); err != nil {
-			return s.ofBatch(i, err)
+		losses, waiting = append(losses, r), append(waiting, sum)
+		for ; n%2 == 0; n /= 2 {
+			add()
 		}
 	}
-	return nil
+	for len(waiting) > 1 {
+		add()
+	}
+	return losses, waiting[0], nil
 }
 
 func (s *Step) ofBatch(i int, err error) error {
-	return fmt.Errorf("micro-batch %d of %d: %w", i+1, s.sharing.n, err)
-}
-
-// sumNode returns Σ nᵢ·gᵢ over the batches of a node, and appends their losses to results. If
-// the sum is not to be kept, it may be the parameters' Grad, which the next batch overwrites.
-func (s *Step) sumNode(source Source, node span, keep bool, results *[]batchResult) ([]*tensor.Dense, error) {
-	if node.len() == 1 {
-		r, sum, err := s.weighted(source, node.lo, keep)
-		if err != nil {
-			return nil, s.ofBatch(node.lo, err)
-		}
-		*results = append(*results, r)
-		return sum, nil
-	}
-	l, r := node.halves()
-	left, err := s.sumNode(source, l, true, results)
-	if err != nil {
-		return nil, err
-	}
-	used := s.used
-	right, err := s.sumNode(source, r, false, results)
-	if err != nil {
-		return nil, err
-	}
-	for i, sum := range left {
-		addTensor(sum, right[i])
-	}
-	s.used = used
-	return left, nil
+	return fmt.Errorf("micro-batch %d of %d: %w", i+1, s.batches, err)
 }
 
 // weighted returns nᵢ·gᵢ of batch i.
-func (s *Step) weighted(source Source, i int, keep bool) (r batchResult, sum []*tensor.Dense, err error) {
-	key := dropoutKey(s.config.Seed, s.taken*s.sharing.n+i)
-	if r, err = s.batchGradients(source, key); err != nil {
+func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*tensor.Dense, err error) {
+	if r, err = s.batchGradients(source, dropoutKey(s.config.Seed, s.taken*s.batches+i)); err != nil {
 		return r, nil, err
 	}
 	if r.tokens < 1 {
@@ -156,31 +134,25 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchResult, sum []*
 	if _, err := gradientNorm(s.program.params); err != nil {
 		return r, nil, s.program.withOrigin(err)
 	}
-	grads := s.sharing.gradients()
-	sum = grads
+	for _, p := range s.program.params {
+		sum = append(sum, p.Grad)
+	}
 	if keep {
 		sum = s.sums[s.used]
 		s.used++
 	}
-	for i, grad := range grads {
-		scaleTensor(sum[i], grad, float64(r.tokens))
+	for i, p := range s.program.params {
+		scaleTensor(sum[i], p.Grad, float64(r.tokens))
 	}
 	return r, sum, nil
 }
 
-// makeSums allocates the sums that a process holds at once while it runs its micro-batches.
-func (s *Step) makeSums() {
-	most, kept := 0, 0
-	nodes := s.sharing.nodes[s.sharing.team.Rank()]
-	for i, node := range nodes {
-		keep := i < len(nodes)-1
-		most = max(most, kept+node.buffers(keep))
-		kept++
-	}
-	if s.sharing.n == 1 {
+// makeSums allocates the sums that this process holds at once.
+func (s *Step) makeSums(bounds []int) {
+	if s.batches == 1 {
 		return
 	}
-	for range most {
+	for range sumsOf(bounds) {
 		var sum []*tensor.Dense
 		for _, p := range s.program.params {
 			sum = append(sum, newLike(p.Value))
@@ -189,37 +161,17 @@ func (s *Step) makeSums() {
 	}
 }
 
-// gatherResults returns the results of each process, by rank; all know their numbers.
-func (t *team) gatherResults(own []batchResult, counts []int) ([][]batchResult, error) {
-	const width = 16
-	var mine []byte
-	for _, r := range own {
-		mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(r.loss))
-		mine = binary.LittleEndian.AppendUint64(mine, uint64(r.tokens))
-	}
-	sizes := make([]int, len(counts))
-	for rank, count := range counts {
-		sizes[rank] = width * count
-	}
-	parts, err := t.gather(mine, sizes)
-	all := make([][]batchResult, len(parts))
-	for rank, part := range parts {
-		for ; len(part) > 0; part = part[width:] {
-			bits, tokens := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
-			all[rank] = append(all[rank], batchResult{math.Float64frombits(bits), int(tokens)})
+// sumsOf returns how many sums sumBatches needs at once for batches that are added up between two
+// bounds each. Every such sum but the last is kept.
+func sumsOf(bounds []int) (most int) {
+	last := len(bounds) - 2
+	for kept := range last + 1 {
+		n := bounds[kept+1] - bounds[kept]
+		waiting := bits.Len(uint(n)) - 1
+		if n == 1 && kept < last {
+			waiting = 1
 		}
+		most = max(most, kept+waiting)
 	}
-	return all, err
-}
-
-// scaleTensor writes c·x to y, which may be x; both are of one dtype and shape.
-func scaleTensor(y, x *tensor.Dense, c float64) { scalePart(y, x, wholeOf(x), c) }
-
-// addTensor adds x to y; both are of one dtype and shape.
-func addTensor(y, x *tensor.Dense) {
-	if x.Dtype() == tensor.Float32 {
-		kernel.AddRows(y.Float32s(), y.Float32s(), x.Float32s())
-	} else {
-		kernel.AddRows(y.Float64s(), y.Float64s(), x.Float64s())
-	}
+	return most
 }

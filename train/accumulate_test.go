@@ -12,12 +12,13 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 	"attention/train/text"
 )
 
 // rowsLoss is the model's loss on batches of another number of windows.
-func (m *model) rowsLoss(rows int) train.Loss {
-	return text.TokenLoss(m.net.Loss, text.WindowConfig{Batch: rows, Context: contextLength})
+func rowsLoss(m *small.Model, rows int) train.Loss {
+	return text.TokenLoss(m.Net.Loss, text.WindowConfig{Batch: rows, Context: small.ContextLength})
 }
 
 // stacked is one batch of the windows of several.
@@ -29,10 +30,10 @@ func stacked(batches ...train.Batch) train.Batch {
 		targets = append(targets, b.Inputs[text.Targets].Ints()...)
 		tokens += b.Tokens
 	}
-	rows := len(inputs) / contextLength
+	rows := len(inputs) / small.ContextLength
 	return train.Batch{Tokens: tokens, Inputs: map[string]*tensor.Dense{
-		text.Inputs:  tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(inputs)),
-		text.Targets: tensor.New(tensor.WithShape(rows, contextLength), tensor.WithBacking(targets)),
+		text.Inputs:  tensor.New(tensor.WithShape(rows, small.ContextLength), tensor.WithBacking(inputs)),
+		text.Targets: tensor.New(tensor.WithShape(rows, small.ContextLength), tensor.WithBacking(targets)),
 	}}
 }
 
@@ -40,23 +41,23 @@ func stacked(batches ...train.Batch) train.Batch {
 // numbers of targets that count, with every solver.
 func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 	const n = 4
-	counts := []int{batchSize * contextLength, 4, 1, 11}
+	counts := []int{small.BatchSize * small.ContextLength, 4, 1, 11}
 	for name, solver := range map[string]train.SolverConfig{
 		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9},
 		"adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := config()
+			c := small.Config()
 			c.Solver, c.ClipNorm = solver, 2
-			big, small := newModel(t, tensor.Float64, 7, 0), newModel(t, tensor.Float64, 7, 0)
-			bigLoop, err := train.New(big.params, big.rowsLoss(n*batchSize), c)
+			big, several := small.New(t, tensor.Float64, 7, 0), small.New(t, tensor.Float64, 7, 0)
+			bigLoop, err := train.New(big.Params, rowsLoss(big, n*small.BatchSize), c)
 			require.NoError(t, err)
 			c.Accumulate = n
-			smallLoop := small.loop(t, c)
-			for step := range uint64(trainedSteps) {
+			smallLoop := several.Loop(t, c)
+			for step := range uint64(small.Steps) {
 				var parts []train.Batch
 				for i, count := range counts {
-					parts = append(parts, ignore(randomBatch(step*n+uint64(i)), count))
+					parts = append(parts, ignore(small.Batch(step*n+uint64(i)), count))
 				}
 				want, err := bigLoop.Step(stacked(parts...))
 				require.NoError(t, err)
@@ -66,8 +67,8 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 				require.InEpsilon(t, want.Loss, got.Loss, 1e-13)
 				require.InEpsilon(t, want.GradNorm, got.GradNorm, 1e-12)
 			}
-			now := small.values()
-			for name, want := range big.values() {
+			now := several.Values()
+			for name, want := range big.Values() {
 				// Sums in another order, which ten steps feed back.
 				require.InDeltaSlice(t, want, now[name], 1e-11, name)
 			}
@@ -78,11 +79,11 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 // One of one is the same step, bit for bit.
 func TestAccumulateOneIsNoAccumulation(t *testing.T) {
 	run := func(n int) map[string][]uint64 {
-		m := newModel(t, tensor.Float32, 7, 0.3)
-		c := config()
+		m := small.New(t, tensor.Float32, 7, 0.3)
+		c := small.Config()
 		c.Accumulate = n
-		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
-		return bitsOf(m.values())
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), nil))
+		return small.Bits(m.Values())
 	}
 	require.Equal(t, run(0), run(1))
 }
@@ -92,21 +93,21 @@ func TestAccumulateOneIsNoAccumulation(t *testing.T) {
 func TestAccumulationDrawsNewDropout(t *testing.T) {
 	const n = 3
 	run := func(eval train.Source) map[string][]uint64 {
-		m := newModel(t, tensor.Float64, 7, 0.3)
+		m := small.New(t, tensor.Float64, 7, 0.3)
 		keys := map[any]bool{}
 		seen := func() { // at each batch the key of the one before
-			if key := m.builds[0].DropoutKey().Value(); key != nil {
+			if key := m.Builds[0].DropoutKey().Value(); key != nil {
 				keys[key.Data()] = true
 			}
 		}
-		c := config()
+		c := small.Config()
 		c.Accumulate, c.EvalEvery = n, 1
-		require.NoError(t, m.loop(t, c).Run(context.Background(), &watched{randomBatches(n * trainedSteps), seen}, eval))
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), &watched{small.Batches(n * small.Steps), seen}, eval))
 		seen()
-		require.Len(t, keys, n*trainedSteps)
-		return bitsOf(m.values())
+		require.Len(t, keys, n*small.Steps)
+		return small.Bits(m.Values())
 	}
-	require.Equal(t, run(nil), run(randomBatches(2)))
+	require.Equal(t, run(nil), run(small.Batches(2)))
 }
 
 // watched calls look before every batch.
@@ -121,23 +122,23 @@ func (w *watched) Next() (train.Batch, error) {
 }
 
 func TestAccumulationRefuses(t *testing.T) {
-	c := config()
+	c := small.Config()
 	c.Accumulate = 3
-	m := newModel(t, tensor.Float64, 7, 0.3)
-	l := m.loop(t, c)
-	before := bitsOf(m.values())
-	_, err := l.Step(randomBatch(0), randomBatch(1))
+	m := small.New(t, tensor.Float64, 7, 0.3)
+	l := m.Loop(t, c)
+	before := small.Bits(m.Values())
+	_, err := l.Step(small.Batch(0), small.Batch(1))
 	require.EqualError(t, err, "train: step 1: got 2 batches, want 3")
-	empty := randomBatch(1)
+	empty := small.Batch(1)
 	empty.Tokens = 0
-	_, err = l.Step(randomBatch(0), empty, randomBatch(2))
+	_, err = l.Step(small.Batch(0), empty, small.Batch(2))
 	require.EqualError(t, err, "train: step 1: micro-batch 2 of 3: tokens: got 0, "+
 		"want the number of targets that count, at least 1")
-	err = l.Run(context.Background(), randomBatches(2), nil)
+	err = l.Run(context.Background(), small.Batches(2), nil)
 	require.EqualError(t, err, "train: step 1: micro-batch 3 of 3: batch: the source has ended, "+
 		"want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, before, bitsOf(m.values()))
+	require.Equal(t, before, small.Bits(m.Values()))
 	require.Zero(t, l.Steps())
 }
 
@@ -151,12 +152,12 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 		}
 		return G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), x))))) // its gradient at 0 is infinite
 	}
-	c := config()
+	c := small.Config()
 	c.Accumulate = 3
 	l, err := train.New(p, loss, c)
 	require.NoError(t, err)
 	batch := func(x ...float64) train.Batch {
-		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": vector(x...)}}
+		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": small.Vector(x...)}}
 	}
 	for at, want := range []string{
 		"train: step 1: micro-batch 1 of 3: ", "train: step 1: micro-batch 2 of 3: ", "train: step 1: micro-batch 3 of 3: ",

@@ -46,10 +46,10 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 
 // checkLogits refuses logits and labels that do not belong together.
 func checkLogits(logits, labels *tensor.Dense) error {
-	if !isTensor(logits) {
+	if !dense.IsTensor(logits) {
 		return errors.New("train: logits: got nil or the zero value, want a tensor")
 	}
-	if !isTensor(labels) {
+	if !dense.IsTensor(labels) {
 		return errors.New("train: labels: got nil or the zero value, want a tensor")
 	}
 	if err := checkDense("logits", logits); err != nil {
@@ -73,9 +73,9 @@ func checkLogits(logits, labels *tensor.Dense) error {
 // largestOf returns the largest of n elements from one on.
 func largestOf(logits *tensor.Dense, from, n int) (index int, ok bool) {
 	if logits.Dtype() == tensor.Float32 {
-		return largest(elements[float32](logits)[from:][:n])
+		return largest(dense.Floats[float32](logits)[from:][:n])
 	}
-	return largest(elements[float64](logits)[from:][:n])
+	return largest(dense.Floats[float64](logits)[from:][:n])
 }
 
 // largest returns the index of the first of the largest elements, and false if one is NaN.

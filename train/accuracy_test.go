@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/internal/golden"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -38,7 +39,7 @@ func TestAccuracy(t *testing.T) {
 			require.Equal(t, c.want, got, c.about)
 		}
 	}
-	got, err := train.Accuracy(vector(1, 2), tensor.New(tensor.FromScalar(int64(1))))
+	got, err := train.Accuracy(small.Vector(1, 2), tensor.New(tensor.FromScalar(int64(1))))
 	require.NoError(t, err)
 	require.Equal(t, 1.0, got, "one row without axes")
 }

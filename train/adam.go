@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 )
 
@@ -25,5 +26,6 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	} else {
 		k.Decay = F(at.decay)
 	}
-	kernel.Adam(part[F](p.Value, at.own), part[F](p.Grad, at.own), elements[F](at.state[0]), elements[F](at.state[1]), k)
+	kernel.Adam(part[F](p.Value, at.own), part[F](p.Grad, at.own),
+		dense.Floats[F](at.state[0]), dense.Floats[F](at.state[1]), k)
 }

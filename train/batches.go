@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"attention/internal/config"
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
@@ -53,10 +54,10 @@ func NewBatches(values Values, c BatchConfig) (*Batches, error) {
 		return nil, fmt.Errorf("train: batches: %w", err)
 	}
 	rows, err := countRows(values)
-	if err == nil {
-		err = c.check(rows)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("train: batches: %w", err)
+	}
+	if err := c.check(rows); err != nil {
 		return nil, fmt.Errorf("train: batches: %w", err)
 	}
 	s := &Batches{config: c, values: maps.Clone(values), rows: rows}
@@ -76,9 +77,9 @@ func countRows(values Values) (rows int, err error) {
 	names := slices.Sorted(maps.Keys(values))
 	for i, name := range names {
 		switch v := values[name]; {
-		case !isTensor(v):
+		case !dense.IsTensor(v):
 			return 0, fmt.Errorf("%.100q: got nil or the zero value, want a tensor", name)
-		case !isContiguous(v):
+		case !dense.IsRowMajor(v):
 			return 0, fmt.Errorf("%.100q: got a view or a column-major tensor, want contiguous row-major data", name)
 		case v.Dims() == 0 || v.Shape().TotalSize() == 0:
 			return 0, fmt.Errorf("%.100q: shape %v, want one row or more", name, v.Shape())
@@ -107,9 +108,6 @@ func (c BatchConfig) check(rows int) error {
 // after that begins the next epoch. The tensors are the same each time with new contents: copy what
 // must outlive the next call.
 func (s *Batches) Next() (Batch, error) {
-	if s == nil || s.rows == 0 {
-		return Batch{}, errors.New("train: batches: got none, want those of NewBatches")
-	}
 	if s.next+s.config.BatchSize > s.rows {
 		s.epoch, s.next, s.order = s.epoch+1, 0, nil
 		if n := uint64(s.config.Epochs); n > 0 && s.epoch%n == 0 {
@@ -120,7 +118,7 @@ func (s *Batches) Next() (Batch, error) {
 		s.draw()
 	}
 	for name, v := range s.values {
-		from, to := reflect.ValueOf(elementsOf(v)), reflect.ValueOf(elementsOf(s.batch.Inputs[name]))
+		from, to := reflect.ValueOf(dense.Slice(v)), reflect.ValueOf(dense.Slice(s.batch.Inputs[name]))
 		width := from.Len() / s.rows
 		for i, row := range s.order[s.next:][:s.config.BatchSize] {
 			reflect.Copy(to.Slice(i*width, (i+1)*width), from.Slice(row*width, (row+1)*width))
@@ -144,9 +142,6 @@ func (s *Batches) draw() {
 
 // State returns the source's epoch and its position in it.
 func (s *Batches) State() []byte {
-	if s == nil {
-		return nil
-	}
 	state := binary.BigEndian.AppendUint64(nil, s.epoch)
 	return binary.BigEndian.AppendUint64(state, uint64(s.next))
 }
@@ -154,9 +149,6 @@ func (s *Batches) State() []byte {
 // SetState continues from the position that State returned, over equal values and with an
 // equal config.
 func (s *Batches) SetState(state []byte) error {
-	if s == nil || s.rows == 0 {
-		return errors.New("train: batches: got none, want those of NewBatches")
-	}
 	if len(state) != 16 {
 		return fmt.Errorf("train: batches: state: got %d bytes, want 16", len(state))
 	}

@@ -147,12 +147,6 @@ func TestWrongBatchesAreRefused(t *testing.T) {
 		_, err := train.NewBatches(c.values, c.config)
 		require.EqualError(t, err, "train: batches: "+c.wantErr)
 	}
-	for _, s := range []*train.Batches{nil, {}} {
-		_, err := s.Next()
-		require.EqualError(t, err, "train: batches: got none, want those of NewBatches")
-		require.EqualError(t, s.SetState(make([]byte, 16)), "train: batches: got none, want those of NewBatches")
-		s.State()
-	}
 }
 
 func TestBatchConfigJSON(t *testing.T) {

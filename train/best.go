@@ -1,32 +1,23 @@
 package train
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 
 	"attention/internal/config"
-	"attention/internal/safetensors"
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
 
 // best is what Run remembers of its evaluations for Config.KeepBest and Config.Patience.
 type best struct {
-	evaluations
-	params []Param // copies of the trained parameters at Best; nil without KeepBest
-	used   bool    // the parameters are these
-}
-
-// evaluations is the part of best that a checkpoint holds as JSON. The zero value has seen
-// no evaluation.
-type evaluations struct {
-	Step   int     `json:"step"` // of the evaluation with the lowest loss
-	Loss   float64 `json:"loss"`
-	Tokens int     `json:"tokens"`
-	From   float64 `json:"from"`  // the last loss that counted as an improvement
-	Stale  int     `json:"stale"` // evaluations since then
+	Evaluation         // with the lowest loss; the zero value before the first
+	from       float64 // the last loss that counted as an improvement
+	stale      int     // evaluations since then
+	params     []Param // copies of the trained parameters at that evaluation; nil without KeepBest
+	used       bool    // whether the parameters are these
 }
 
 // validateBest refuses settings of evaluations that are never made.
@@ -64,54 +55,44 @@ func (l *Loop) remember(e Evaluation) {
 	b := &l.best
 	first := b.Step == 0
 	if first || e.Loss < b.Loss {
-		b.Step, b.Loss, b.Tokens = e.Step, e.Loss, e.Tokens
+		b.Evaluation = e
 		for i, p := range b.params {
-			setElements(p.Value, elementsOf(l.step.program.params[i].Value))
+			dense.SetSlice(p.Value, dense.Slice(l.step.program.params[i].Value))
 		}
 	}
-	if first || e.Loss < b.From-l.config.MinDelta {
-		b.From, b.Stale = e.Loss, 0
+	if first || e.Loss < b.from-l.config.MinDelta {
+		b.from, b.stale = e.Loss, 0
 	} else {
-		b.Stale++
+		b.stale++
 	}
 }
 
 // impatient reports whether Run ends before its last step.
-func (l *Loop) impatient() bool { return l.config.Patience > 0 && l.best.Stale >= l.config.Patience }
+func (l *Loop) impatient() bool { return l.config.Patience > 0 && l.best.stale >= l.config.Patience }
 
 // Best returns the evaluation of Run with the lowest loss, the first one of equals. It is
 // zero before the first evaluation, and without Config.KeepBest and Config.Patience.
-func (l *Loop) Best() Evaluation {
-	if l == nil {
-		return Evaluation{}
-	}
-	return Evaluation{Step: l.best.Step, Loss: l.best.Loss, Tokens: l.best.Tokens}
-}
+func (l *Loop) Best() Evaluation { return l.best.Evaluation }
 
 // UseBest sets the parameters to those of the evaluation Best, to write and to use them
 // when Run has ended. It wants Config.KeepBest. They are no state to train on from: the
 // solver's is another. Step, Run and Save are refused until Restore.
 func (l *Loop) UseBest() error {
 	switch {
-	case l.made() != nil:
-		return l.made()
 	case !l.config.KeepBest:
 		return errors.New("train: best parameters: got a loop without Config.KeepBest, want one with it")
 	case l.best.Step == 0:
 		return errors.New("train: best parameters: got no evaluation, want one of Run")
 	}
 	for i, p := range l.step.program.params {
-		setElements(p.Value, elementsOf(l.best.params[i].Value))
+		dense.SetSlice(p.Value, dense.Slice(l.best.params[i].Value))
 	}
 	l.best.used = true
 	return nil
 }
 
-// trainable refuses a loop that New did not make, or whose parameters are those of UseBest.
+// trainable refuses a loop whose parameters are those of UseBest, or half those of a checkpoint.
 func (l *Loop) trainable() error {
-	if err := l.made(); err != nil {
-		return err
-	}
 	if l.torn {
 		return errors.New("train: loop: got one whose checkpoint could not be read to its end, want it restored")
 	}
@@ -131,47 +112,4 @@ func (b best) kept() iter.Seq2[string, *tensor.Dense] {
 			}
 		}
 	}
-}
-
-// bestFile returns the best parameters as a checkpoint holds them, and adds what Run
-// remembers to its metadata.
-func (l *Loop) bestFile(metadata map[string]string) ([]safetensors.Tensor, error) {
-	if !l.config.remembers() || l.best.Step == 0 {
-		return nil, nil
-	}
-	text, err := json.Marshal(l.best.evaluations)
-	if err != nil {
-		return nil, fmt.Errorf("best: %w", err)
-	}
-	metadata[bestKey] = string(text)
-	return toFile(bestPrefix, l.best.kept())
-}
-
-// restoreBest sets what Run remembers to that of a checkpoint.
-func (l *Loop) restoreBest(c checkpointMetadata, r *safetensors.Reader) error {
-	l.best.used, l.best.evaluations = false, evaluations{}
-	switch {
-	case l.config.KeepBest && c.kept:
-		if err := readInto(r, bestPrefix, l.best.kept()); err != nil {
-			return err
-		}
-		l.best.evaluations = c.best
-	case l.config.Patience > 0 && !l.config.KeepBest:
-		l.best.evaluations = c.best
-	}
-	return nil
-}
-
-// parseEvaluations reads evaluations from a checkpoint; none if the text is empty.
-func parseEvaluations(text string) (e evaluations, err error) {
-	if text == "" {
-		return e, nil
-	}
-	if err = config.Foreign.Decode([]byte(text), &e); err == nil {
-		err = config.JSON(config.AtLeast(e, 1, "Step"))
-	}
-	if err == nil {
-		err = config.JSON(config.AtLeast(e, 0, "Tokens", "Stale"))
-	}
-	return e, err
 }

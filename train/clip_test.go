@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -51,13 +52,13 @@ func TestClipNormOfZeroOnlyMeasures(t *testing.T) {
 
 func TestClipNormEdges(t *testing.T) {
 	params := func(grad *tensor.Dense) []train.Param {
-		return []train.Param{{Name: "fine", Grad: vector(3, 4)}, {Name: "w", Grad: grad}}
+		return []train.Param{{Name: "fine", Grad: small.Vector(3, 4)}, {Name: "w", Grad: grad}}
 	}
 	norm, err := train.ClipNorm(nil, 1)
 	require.NoError(t, err)
 	require.Zero(t, norm)
 
-	zero := params(zeros(tensor.Float32, 1))
+	zero := params(small.Zeros(tensor.Float32, 1))
 	zero[0].Grad.Zero()
 	norm, err = train.ClipNorm(zero, 1)
 	require.NoError(t, err)
@@ -75,9 +76,9 @@ func TestClipNormEdges(t *testing.T) {
 		want string
 	}{
 		{grad: nil, want: "train: gradient of w: got nil, want a tensor"},
-		{grad: vector(math.NaN()), want: "train: gradient of w: got a norm of NaN, which is not finite"},
-		{grad: vector(math.Inf(-1)), want: "train: gradient of w: got a norm of +Inf, which is not finite"},
-		{grad: zeros(tensor.Int, 2), want: "train: gradient of w: got int, want float32 or float64"},
+		{grad: small.Vector(math.NaN()), want: "train: gradient of w: got a norm of NaN, which is not finite"},
+		{grad: small.Vector(math.Inf(-1)), want: "train: gradient of w: got a norm of +Inf, which is not finite"},
+		{grad: small.Zeros(tensor.Int, 2), want: "train: gradient of w: got int, want float32 or float64"},
 	} {
 		ps := params(row.grad)
 		_, err := train.ClipNorm(ps, 1)
@@ -86,15 +87,15 @@ func TestClipNormEdges(t *testing.T) {
 		require.Equal(t, []float64{3, 4}, ps[0].Grad.Float64s(), "a refused clip changes nothing")
 	}
 	for _, limit := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := train.ClipNorm(params(vector(1)), limit)
+		_, err := train.ClipNorm(params(small.Vector(1)), limit)
 		require.ErrorContains(t, err, "train: gradient norm limit: got")
 	}
 }
 
 func TestClipNormScalesASharedGradientOnce(t *testing.T) {
-	shared := vector(3, 0)
+	shared := small.Vector(3, 0)
 	view := shared.ShallowClone()
-	params := []train.Param{{Name: "a", Grad: shared}, {Name: "b", Grad: view}, {Name: "c", Grad: vector(1)}}
+	params := []train.Param{{Name: "a", Grad: shared}, {Name: "b", Grad: view}, {Name: "c", Grad: small.Vector(1)}}
 	norm, err := train.ClipNorm(params, 1)
 	require.NoError(t, err)
 	require.Equal(t, math.Sqrt(19), norm)

@@ -1,48 +1,13 @@
 // Package train trains models. A Step trains any graph whose loss is one of its nodes;
-// a Loop takes the steps of a run, evaluates and saves. There are solvers that update
-// parameters in place, learning rate schedules, gradient clipping and accumulation, and
-// checkpoints. A model is parameters and a loss, and data a Source of batches: Batches is
-// one of tensors, train/text has those of text. Predict and Accuracy show what was learnt.
+// a Loop takes the steps of a run and evaluates. There are solvers that update
+// parameters in place, learning rate schedules, gradient clipping and accumulation. A model is
+// parameters and a loss, and data a Source of batches: Batches is a source of tensors, and
+// train/text has sources of text. Predict and Accuracy show what a model has learnt.
 //
 // Everything here is deterministic: the same configs, seeds and data give the same
-// bits. A run that was stopped or killed and resumed from a checkpoint
-// (Checkpoints, Loop.Save) gives the bits of one that was not. The format of a checkpoint
-// is in checkpoint.go.
-//
-// # What a Watch records
-//
-// OpenWatch and Loop.WatchTo record how the weights of a run move, to look at it: before the
-// first step, at each evaluation and after the last step. ReadWatch reads the files, also
-// those of a run that still trains or was killed.
-//
-// watch.jsonl has a line for each record, a JSON object:
-//
-//	step     steps taken before it, ascending
-//	params   a list with an object for each parameter, in their order, of Euclidean norms:
-//	         name, norm, change (since the last record), change_from_start (since the first
-//	         one), gradient (of the last step's gradient before clipping; null if there is none:
-//	         before the first step, and of a parameter that is not trained)
-//	numbers  lists of numbers by their names, as the caller's Probe gives them; missing without
-//
-// Numbers have the digits of a float32; null stands for one that is not finite. The last line
-// of a run that was killed may be cut.
-//
-// watch.safetensors has tensors at some moments, M of them, and is sealed as a checkpoint is:
-//
-//	probe.NAME    float32 (M, …): a tensor of the caller's Probe, such as attention weights
-//	matrix.NAME   float32 (M, rows, columns): the upper left part of the parameter NAME
-//
-// Its metadata are format ("attention watch 1"), steps (of the moments: a JSON list, ascending)
-// and the notes of the caller's Probe, each after "notes.".
-//
-// All of it is capped. A record has the first 2048 parameters and at most 16384 numbers. Of a
-// parameter of more than 65536 elements the changes are estimated from 65536 of them, spread
-// evenly: their norm times √(elements/65536). After 4096 evaluations only every second
-// has a record, after 8192 every fourth, and so on. A moment has at most 131072 numbers, a
-// matrix 64 rows and columns. There are at most 32 moments, evenly spread but for the first
-// record and the last one, so that the file has at most 16 MiB. It is written with each
-// checkpoint and at the end, and in between at most for 1/200 of the time. A checkpoint
-// holds the measured elements as they were at the start and at the last record.
+// bits. Package train/checkpoint saves a run, so that one that was stopped or killed gives the bits
+// of one that was not; package train/record records how its weights move; package train/parallel
+// lets processes share its steps, with the bits of one.
 //
 // Configs are plain structs with JSON. Their zero values are the documented
 // defaults, and Validate returns an error that names the first wrong field.

@@ -12,6 +12,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -30,22 +31,22 @@ func ignore(b train.Batch, n int) train.Batch {
 }
 
 func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
-	list := []train.Batch{randomBatch(0), ignore(randomBatch(1), 4), ignore(randomBatch(2), 1)}
-	source := &batches{list: list, end: io.EOF}
+	list := []train.Batch{small.Batch(0), ignore(small.Batch(1), 4), ignore(small.Batch(2), 1)}
+	source := &small.List{List: list, End: io.EOF}
 	sum, tokens := 0.0, 0
-	for _, b := range source.list {
-		s, err := newModel(t, tensor.Float64, 1, 0).loop(t, config()).Step(b) // its loss is that before the step
+	for _, b := range source.List {
+		s, err := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config()).Step(b) // its loss is that before the step
 		require.NoError(t, err)
 		sum += s.Loss * float64(b.Tokens)
 		tokens += b.Tokens
 	}
-	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
 	for range 2 {
 		e, err := l.Evaluate(context.Background(), source)
 		require.NoError(t, err)
 		require.Equal(t, train.Evaluation{Step: 0, Loss: sum / float64(tokens), Tokens: tokens}, e)
 	}
-	_, err := l.Step(randomBatch(0))
+	_, err := l.Step(small.Batch(0))
 	require.NoError(t, err)
 	e, err := l.Evaluate(context.Background(), source)
 	require.NoError(t, err)
@@ -57,25 +58,25 @@ func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
 func TestEvaluateSeesAWholeText(t *testing.T) {
 	ids := make([]int, 53)
 	for i := range ids {
-		ids[i] = i * i % vocabulary
+		ids[i] = i * i % small.Vocabulary
 	}
-	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
+	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
 	require.NoError(t, err)
-	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
 	e, err := l.Evaluate(context.Background(), s)
 	require.NoError(t, err)
 	require.Equal(t, len(ids)-1, e.Tokens)
 
 	// The same windows, each alone in a batch whose other rows do not count.
-	alone := &batches{end: io.EOF}
-	for start := 0; start < len(ids)-1; start += contextLength {
-		inputs, targets := make([]int, batchSize*contextLength), make([]int, batchSize*contextLength)
+	alone := &small.List{End: io.EOF}
+	for start := 0; start < len(ids)-1; start += small.ContextLength {
+		inputs, targets := make([]int, small.BatchSize*small.ContextLength), make([]int, small.BatchSize*small.ContextLength)
 		for i := range targets {
 			targets[i] = graph.IgnoreTarget
 		}
-		copy(inputs[contextLength:2*contextLength], ids[start:])
-		copy(targets[contextLength:2*contextLength], ids[start+1:])
-		alone.list = append(alone.list, textBatch(inputs, targets))
+		copy(inputs[small.ContextLength:2*small.ContextLength], ids[start:])
+		copy(targets[small.ContextLength:2*small.ContextLength], ids[start+1:])
+		alone.List = append(alone.List, small.TextBatch(inputs, targets))
 	}
 	a, err := l.Evaluate(context.Background(), alone)
 	require.NoError(t, err)
@@ -84,21 +85,21 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 }
 
 func TestEvaluationChangesNothing(t *testing.T) {
-	run := func(eval train.Source) (*model, []float64) {
-		m := newModel(t, tensor.Float32, 7, 0.3)
+	run := func(eval train.Source) (*small.Model, []float64) {
+		m := small.New(t, tensor.Float32, 7, 0.3)
 		var losses []float64
-		c := config()
+		c := small.Config()
 		c.EvalEvery = 1
 		c.OnStep = func(s train.StepResult) { losses = append(losses, s.Loss) }
 		c.OnEval = func(e train.Evaluation) { require.NotEqual(t, losses[len(losses)-1], e.Loss) }
-		l := m.loop(t, c)
-		require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), eval))
+		l := m.Loop(t, c)
+		require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), eval))
 		return m, losses
 	}
 	without, losses := run(nil)
-	with, lossesWith := run(randomBatches(3))
+	with, lossesWith := run(small.Batches(3))
 	require.Equal(t, losses, lossesWith, "the dropout of the steps is the same")
-	require.Equal(t, bitsOf(without.values()), bitsOf(with.values()))
+	require.Equal(t, small.Bits(without.Values()), small.Bits(with.Values()))
 }
 
 // recorder is a hash that keeps what is written to it.
@@ -111,18 +112,18 @@ func (r *recorder) Write(text []byte) (int, error) { return r.Builder.Write(text
 func (r *recorder) Reset()                         { r.Builder.Reset() }
 
 func TestEvaluationGraphHasNoDropout(t *testing.T) {
-	with, without := newModel(t, tensor.Float64, 7, 0.5), newModel(t, tensor.Float64, 7, 0)
-	l := with.loop(t, config())
-	require.Len(t, with.builds, 1)
-	e, err := l.Evaluate(context.Background(), randomBatches(2))
+	with, without := small.New(t, tensor.Float64, 7, 0.5), small.New(t, tensor.Float64, 7, 0)
+	l := with.Loop(t, small.Config())
+	require.Len(t, with.Builds, 1)
+	e, err := l.Evaluate(context.Background(), small.Batches(2))
 	require.NoError(t, err)
-	want, err := without.loop(t, config()).Evaluate(context.Background(), randomBatches(2))
+	want, err := without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2))
 	require.NoError(t, err)
 	require.Equal(t, want, e)
 
-	require.Len(t, with.builds, 2)
+	require.Len(t, with.Builds, 2)
 	for i, mode := range []layers.Mode{layers.Train, layers.Eval} {
-		b := with.builds[i]
+		b := with.Builds[i]
 		require.Equal(t, mode, b.Mode())
 		require.Equal(t, mode == layers.Train, b.DropoutKey() != nil)
 		dropouts := 0
@@ -139,43 +140,43 @@ func TestEvaluationGraphHasNoDropout(t *testing.T) {
 		}
 		require.Equal(t, mode == layers.Train, dropouts > 0)
 	}
-	_, err = l.Evaluate(context.Background(), randomBatches(2))
+	_, err = l.Evaluate(context.Background(), small.Batches(2))
 	require.NoError(t, err)
-	require.Len(t, with.builds, 2, "built once")
+	require.Len(t, with.Builds, 2, "built once")
 }
 
 func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	disk := errors.New("disk on fire")
-	m := newModel(t, tensor.Float64, 1, 0)
-	l := m.loop(t, config())
-	_, err := l.Step(randomBatch(0))
+	m := small.New(t, tensor.Float64, 1, 0)
+	l := m.Loop(t, small.Config())
+	_, err := l.Step(small.Batch(0))
 	require.NoError(t, err)
-	before := bitsOf(m.values())
+	before := small.Bits(m.Values())
 	evaluate := func(s train.Source) error {
 		e, err := l.Evaluate(context.Background(), s)
 		require.Zero(t, e)
 		return err
 	}
 	require.EqualError(t, evaluate(nil), "train: source to evaluate on: got nil, want one")
-	require.EqualError(t, evaluate(randomBatches(0)),
+	require.EqualError(t, evaluate(small.Batches(0)),
 		"train: evaluation after 1 steps: source: got no batch, want at least one")
-	err = evaluate(&batches{list: randomBatches(1).list, end: disk})
+	err = evaluate(&small.List{List: small.Batches(1).List, End: disk})
 	require.EqualError(t, err, "train: evaluation after 1 steps: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
-	require.EqualError(t, evaluate(&batches{list: []train.Batch{{Inputs: randomBatch(0).Inputs}}}),
+	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Inputs: small.Batch(0).Inputs}}}),
 		"train: evaluation after 1 steps: batch: tokens: got 0, want the number of targets that count, at least 1")
-	require.EqualError(t, evaluate(&batches{list: []train.Batch{{Tokens: 1}}}),
+	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Tokens: 1}}}),
 		"train: evaluation after 1 steps: batch: inputs: got none, want int (3, 5)")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = l.Evaluate(ctx, randomBatches(1))
+	_, err = l.Evaluate(ctx, small.Batches(1))
 	require.EqualError(t, err, "train: evaluation after 1 steps: stopped: context canceled")
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, before, bitsOf(m.values()))
+	require.Equal(t, before, small.Bits(m.Values()))
 
-	require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
-	err = evaluate(randomBatches(1))
+	require.NoError(t, m.Params.Set("output.bias", infinite(small.Vocabulary)))
+	err = evaluate(small.Batches(1))
 	require.EqualError(t, err,
 		"train: evaluation after 1 steps: loss: got NaN, which is not finite; it began with output.bias")
 	require.ErrorIs(t, err, train.ErrNotFinite)
@@ -183,23 +184,23 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 
 // A loss that cannot be evaluated fails before the first step, not after many.
 func TestRunBuildsTheEvaluationFirst(t *testing.T) {
-	m := newModel(t, tensor.Float64, 1, 0)
+	m := small.New(t, tensor.Float64, 1, 0)
 	loss := func(b *layers.Build) (*G.Node, error) {
 		if b.Mode() == layers.Eval {
 			return nil, io.EOF
 		}
-		return m.loss(b)
+		return m.Loss(b)
 	}
-	l, err := train.New(m.params, loss, config())
+	l, err := train.New(m.Params, loss, small.Config())
 	require.NoError(t, err)
-	err = l.Run(context.Background(), randomBatches(trainedSteps), randomBatches(1))
+	err = l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1))
 	require.EqualError(t, err, "train: eval graph: EOF")
 	require.Zero(t, l.Steps())
-	require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), nil))
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 }
 
 func infinite(n int) *tensor.Dense {
-	d := zeros(tensor.Float64, n)
+	d := small.Zeros(tensor.Float64, n)
 	d.Memset(math.Inf(1))
 	return d
 }
@@ -207,9 +208,9 @@ func infinite(n int) *tensor.Dense {
 // An evaluation that was cut short starts over, with a Resumable source.
 func TestEvaluationStartsOver(t *testing.T) {
 	ids := make([]int, 60)
-	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: batchSize, Context: contextLength})
+	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
 	require.NoError(t, err)
-	l := newModel(t, tensor.Float64, 1, 0).loop(t, config())
+	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
 	want, err := l.Evaluate(context.Background(), s)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -27,7 +27,7 @@ func TestProgramsAreShort(t *testing.T) {
 		{path: "example_predict_test.go", most: 30},
 		{path: "example_groups_test.go", most: 40},
 		{path: "example_best_test.go", most: 40},
-		{path: "example_params_test.go", most: 70},
+		{path: "checkpoint/example_params_test.go", most: 70},
 	} {
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, c.path, nil, parser.ParseComments)

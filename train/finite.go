@@ -27,6 +27,9 @@ func checkNonNegative(what string, v float64) error {
 // CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN
 // or an infinity: a model that has one computes nothing else.
 func CheckFinite(p *layers.Params) error {
+	if p == nil {
+		return errors.New("train: parameters: got nil, want Params")
+	}
 	for name, value := range p.All() {
 		if !finite(value) {
 			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)

@@ -7,41 +7,43 @@ import (
 
 	"attention/internal/safetensors"
 	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
 
 // frozenLoop is a loop over a new model of which the patterns freeze a part.
-func frozenLoop(t *testing.T, c train.Config, freeze ...string) (*model, *train.Loop) {
-	m := newModel(t, tensor.Float64, 7, 0.3)
-	require.NoError(t, m.params.Freeze(freeze...))
-	return m, m.loop(t, c)
+func frozenLoop(t *testing.T, c train.Config, freeze ...string) (*small.Model, *train.Loop) {
+	m := small.New(t, tensor.Float64, 7, 0.3)
+	require.NoError(t, m.Params.Freeze(freeze...))
+	return m, m.Loop(t, c)
 }
 
 // Frozen parameters have no gradient, no state and no copy, and weight decay leaves them alone.
 func TestFrozenParametersStay(t *testing.T) {
-	c := config()
+	c := small.Config()
 	c.Solver.WeightDecay, c.ClipNorm, c.EvalEvery, c.KeepBest = 0.5, 1, 1, true
 	m, l := frozenLoop(t, c, "tokens", "attention.W_*")
 	_, all := frozenLoop(t, c)
-	trained := 8 * (m.params.Count() - m.params.CountFrozen())
-	require.Equal(t, 8*m.params.CountFrozen(), 8*(vocabulary*width+3*attended*width))
+	trained := 8 * (m.Params.Count() - m.Params.CountFrozen())
+	require.Equal(t, 8*m.Params.CountFrozen(), 8*(small.Vocabulary*small.Width+3*small.Attended*small.Width))
 	got, whole := l.Memory(), all.Memory()
-	require.Equal(t, []int{8*m.params.Count() + trained, trained, 2*trained + 8},
+	require.Equal(t, []int{8*m.Params.Count() + trained, trained, 2*trained + 8},
 		[]int{got.Weights, got.Gradients, got.Solver})
 	require.Less(t, got.Gradients+got.Graphs, whole.Gradients+whole.Graphs)
 
-	before := m.values()
-	require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), randomBatches(2)))
-	for name, now := range m.values() {
-		require.Equal(t, m.params.Frozen(name), bitsOf(before)[name][0] == bitsOf(m.values())[name][0], name)
-		if m.params.Frozen(name) {
+	before := m.Values()
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(2)))
+	for name, now := range m.Values() {
+		require.Equal(t, m.Params.Frozen(name), small.Bits(before)[name][0] == small.Bits(m.Values())[name][0], name)
+		if m.Params.Frozen(name) {
 			require.Equal(t, before[name], now, name)
 		}
 	}
-	require.NoError(t, m.params.Freeze("*"))
-	_, err := train.New(m.params, m.loss, c)
+	require.NoError(t, m.Params.Freeze("*"))
+	_, err := train.New(m.Params, m.Loss, c)
 	require.EqualError(t, err,
 		"train: train graph: loss: depends on none of the 0 parameters that are not frozen, want at least one")
 }
@@ -49,24 +51,24 @@ func TestFrozenParametersStay(t *testing.T) {
 // A resumed run has the same parameters frozen, and ends with the same bits.
 func TestFrozenRunResumes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
-	for name, c := range checkpointRuns() {
+	for name, c := range small.Runs() {
 		c.Solver.Groups = []train.ParamGroup{{Params: "output", LRFactor: new(3.0)}}
 		m, _ := frozenLoop(t, c, "tokens")
-		source := textSources(t)["random"]
+		source := small.Texts(t)["random"]
 		var l *train.Loop
 		c.OnStep = func(s train.StepResult) {
 			if s.Step == 5 {
-				require.NoError(t, l.Save(path, source), name)
+				require.NoError(t, checkpoint.Save(l, path, source), name)
 			}
 		}
-		l = m.loop(t, c)
+		l = m.Loop(t, c)
 		require.NoError(t, l.Run(context.Background(), source, nil), name)
 
 		c.OnStep = nil
 		twin, l := frozenLoop(t, c, "tokens")
-		require.NoError(t, l.Restore(path, source), name)
+		require.NoError(t, small.Restore(l, path, source), name)
 		require.NoError(t, l.Run(context.Background(), source, nil), name)
-		require.Equal(t, bitsOf(m.values()), bitsOf(twin.values()), name)
+		require.Equal(t, small.Bits(m.Values()), small.Bits(twin.Values()), name)
 
 		for _, other := range []struct {
 			reason, want string
@@ -79,20 +81,20 @@ func TestFrozenRunResumes(t *testing.T) {
 					"attention.W_key.weight and 3 more"},
 		} {
 			stranger, l := frozenLoop(t, c, other.freeze...)
-			before := bitsOf(stranger.values())
-			require.EqualError(t, l.Restore(path, source),
+			before := small.Bits(stranger.Values())
+			require.EqualError(t, small.Restore(l, path, source),
 				"train: checkpoint: "+path+": frozen parameters: "+other.want, other.reason)
-			require.Equal(t, before, bitsOf(stranger.values()))
+			require.Equal(t, before, small.Bits(stranger.Values()))
 		}
 		c.Solver.Groups = []train.ParamGroup{{Params: "output", LRFactor: new(0.3)}}
 		_, l = frozenLoop(t, c, "tokens")
-		require.ErrorContains(t, l.Restore(path, source), "; output: lr_factor=3), want the loop's ", name)
+		require.ErrorContains(t, small.Restore(l, path, source), "; output: lr_factor=3), want the loop's ", name)
 	}
 	f, err := safetensors.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, `["tokens.weight"]`, f.Metadata["frozen"])
 	f.Metadata["frozen"] = "x"
-	writeSealed(t, path, f)
-	_, l := frozenLoop(t, config(), "tokens")
-	require.ErrorContains(t, l.Restore(path, nil), "frozen: not JSON")
+	small.WriteSealed(t, path, f)
+	_, l := frozenLoop(t, small.Config(), "tokens")
+	require.ErrorContains(t, small.Restore(l, path, nil), "frozen: not JSON")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -40,7 +42,7 @@ func (pr *program) takeGradients() error {
 		if c == nil {
 			continue
 		}
-		if v := g.values[i]; isContiguous(v) {
+		if v := g.values[i]; dense.IsRowMajor(v) {
 			scaleTensor(c, v, 1) // a copy, on all cores
 		} else if err := tensor.Copy(c, v); err != nil {
 			return fmt.Errorf("gradient of %s: %w", pr.params[i].Name, err)
@@ -54,7 +56,7 @@ func (pr *program) takeGradients() error {
 // run shares its memory, as an input or another gradient may.
 func (pr *program) isAlone(i int) bool {
 	v := pr.gradients.values[i]
-	if !pr.machine.Owns(v) || !isContiguous(v) || !slices.Equal(v.Shape(), pr.params[i].Value.Shape()) {
+	if !pr.machine.Owns(v) || !dense.IsRowMajor(v) || !slices.Equal(v.Shape(), pr.params[i].Value.Shape()) {
 		return false
 	}
 	for j, other := range pr.gradients.values {

@@ -6,6 +6,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -24,7 +25,7 @@ func TestGradientsThatShareMemory(t *testing.T) {
 			require.NoError(t, err)
 			params = append(params, param)
 		}
-		x := vector(3, 0, 4)
+		x := small.Vector(3, 0, 4)
 		loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
 			in := b.Input("x", 3)
 			sum := b.Of(graph.Add(b.Node(params[0]), b.Node(params[1])))

@@ -1,178 +1,183 @@
 package train
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
+	"math"
 	"slices"
-	"strings"
+
+	"attention/internal/dense"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
 )
 
 // Group is the processes that train one model together, each with a Loop of its own over
-// parameters of equal values: package train/parallel has those of MPI and of one process.
-// All of them make the same calls of a Loop in the same order.
+// parameters of equal values: package train/parallel has one for any transport. All of them make
+// the same calls of a Loop in the same order, and the same calls of this.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int
 	// Size returns the number of processes.
 	Size() int
-	// Exchange sends bytes to one process and at the same time receives from another, which
-	// calls it too. The messages of two processes arrive in the order they were sent in, at
-	// their full length. An empty slice is no message.
-	Exchange(to int, send []byte, from int, receive []byte) error
-	// Abort ends all processes, whose calls of Exchange fail then, for this reason.
-	Abort(reason error)
+	// Sent returns the bytes that this process has sent.
+	Sent() int64
+	// Agree returns the same error in all processes: the error of the first rank with one, or nil.
+	Agree(err error) error
+	// Same returns an error in all processes if a fact differs in one. Facts are names and
+	// values in turns.
+	Same(facts ...string) error
+	// Gather returns the bytes of each process, by rank, until the next call; all know their
+	// numbers.
+	Gather(mine []byte, sizes []int) ([][]byte, error)
+	// Share shares out the work of steps of n batches: the batches, and the parameters in blocks
+	// that end at these elements of all parameters, one after the other.
+	Share(params []Param, ends []int, n int) Reducer
 }
 
-// alone is the Group of one process.
-type alone struct{}
+// Reducer is how the processes of a Group share the work of a Step.
+type Reducer interface {
+	// Batches returns bounds of a process's batches of a step. Those between two bounds are
+	// summed by themselves.
+	Batches(rank int) (bounds []int)
+	// Own returns the elements of each parameter that this process updates: whole blocks.
+	Own() []Span
+	// Reduce adds the sums of all processes. sums has a tensor for each parameter for every two
+	// bounds of Batches. Reduce leaves the elements of Own of the whole sum, times scale, in the
+	// parameters' Grad.
+	Reduce(sums [][]*tensor.Dense, scale float64) error
+	// Norm sends every process the squares of each one's blocks.
+	Norm(squares []float64) error
+	// Gather sends every process the values of each one's elements of Own.
+	Gather() error
+	// Collect calls lead in rank 0, where each(i, write) calls write with all elements of tensor i
+	// piece by piece, as slices of numbers. The other processes send their parts. Collect returns
+	// the same error in all.
+	Collect(parts []Part, lead func(each func(i int, write func(any) error) error) error) error
+}
 
-func (alone) Rank() int                               { return 0 }
-func (alone) Size() int                               { return 1 }
-func (alone) Exchange(int, []byte, int, []byte) error { return nil }
-func (alone) Abort(error)                             {}
-
-// team is a Group with what a Loop does over it. It counts the bytes that this process sends.
-type team struct {
+// groupStep is a Step's group.
+type groupStep struct {
 	Group
-	sent    int64
-	scratch []float64 // of room
+	reducer Reducer
+	before  int64 // bytes that were sent before the current step
+	sent    int64 // in all steps
+	steps   int
 }
 
-// newTeam returns the team of a group; nil is one process.
-func newTeam(g Group) (*team, error) {
-	if g == nil {
-		g = alone{}
+func newGroupStep(g Group, params []Param, blocks []block, n int) *groupStep {
+	ends, end := make([]int, len(blocks)), 0
+	for i, b := range blocks {
+		end += b.Len()
+		ends[i] = end
 	}
-	if rank, size := g.Rank(), g.Size(); size < 1 || rank < 0 || rank >= size {
-		return nil, fmt.Errorf("train: group: got rank %d of %d processes, want 0 <= rank < size", rank, size)
-	}
-	return &team{Group: g}, nil
+	return &groupStep{Group: g, reducer: g.Share(params, ends, n)}
 }
 
-// exchange is Exchange, of which an error ends all processes: the others wait for a message.
-func (t *team) exchange(to int, send []byte, from int, receive []byte) error {
-	err := t.Exchange(to, send, from, receive)
+func (g *groupStep) begin() { g.before = g.Sent() }
+
+func (g *groupStep) count() {
+	g.steps++
+	g.sent += g.Sent() - g.before
+}
+
+// groupGradients is gradients in a group: this process runs its share of the batches, and the
+// elements of Reducer.Own of the gradient are in the parameters' Grad. All processes return the
+// error of one.
+func (s *Step) groupGradients(source Source) (loss float64, tokens int, err error) {
+	own, sums, err := s.sumShare(source)
+	if err := s.group.Agree(err); err != nil {
+		return 0, 0, err
+	}
+	counts := make([]int, s.group.Size())
+	for rank := range counts {
+		bounds := s.group.reducer.Batches(rank)
+		counts[rank] = bounds[len(bounds)-1] - bounds[0]
+	}
+	losses, err := gatherLosses(s.group, own, counts)
 	if err != nil {
-		err = fmt.Errorf("group: rank %d, which sends to %d and receives from %d: %w", t.Rank(), to, from, err)
-		t.Abort(err)
-		return err
+		return 0, 0, err
 	}
-	t.sent += int64(len(send))
+	loss, tokens = meanOf(slices.Concat(losses...))
+	return loss, tokens, s.group.reducer.Reduce(sums, 1/float64(tokens))
+}
+
+// sumShare runs this process's batches of a step. It draws the batches of other processes too, so that
+// the sources of all processes are at the same position.
+func (s *Step) sumShare(source Source) (losses []batchLoss, sums [][]*tensor.Dense, err error) {
+	bounds := s.group.reducer.Batches(s.group.Rank())
+	last := len(bounds) - 1
+	s.used = 0
+	if err := s.skip(source, 0, bounds[0]); err != nil {
+		return nil, nil, err
+	}
+	for i, lo := range bounds[:last] {
+		more, sum, err := s.sumBatches(source, lo, bounds[i+1], i < last-1)
+		if err != nil {
+			return nil, nil, err
+		}
+		losses, sums = append(losses, more...), append(sums, sum)
+	}
+	return losses, sums, s.skip(source, bounds[last], s.batches)
+}
+
+// skip draws the batches from lo to hi−1, which other processes run.
+func (s *Step) skip(source Source, lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		if _, err := nextBatch(source); err != nil {
+			return s.ofBatch(i, err)
+		}
+	}
 	return nil
 }
 
-// gatherEqual is gather for parts of one size.
-func (t *team) gatherEqual(mine []byte) ([][]byte, error) {
-	return t.gather(mine, slices.Repeat([]int{len(mine)}, t.Size()))
-}
-
-// gatherTexts returns the text that each process gave, by rank.
-func (t *team) gatherTexts(mine string) ([]string, error) {
-	parts, err := t.gatherEqual(binary.LittleEndian.AppendUint64(nil, uint64(len(mine))))
-	if err != nil {
-		return nil, err
-	}
-	lengths := make([]int, len(parts))
-	for i, length := range parts {
-		lengths[i] = int(binary.LittleEndian.Uint64(length))
-	}
-	if parts, err = t.gather([]byte(mine), lengths); err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		texts[i] = string(part)
-	}
-	return texts, nil
-}
-
-// Kinds of errors that processes tell each other.
-const (
-	noError byte = iota
-	stopError
-	notFiniteError
-	otherError
-)
-
-// agree returns the same error in all processes: that of the first rank with one that is not
-// the end of its context, or else that the context of one has ended, or else nil.
-func (t *team) agree(err error) error {
-	if t.Size() == 1 {
+// spread makes the values of the parameters, and the numbers of hooks, those of all processes.
+func (g *groupStep) spread(hooks []layers.StepHook) error {
+	if err := g.reducer.Gather(); err != nil {
 		return err
 	}
-	kinds, failed := t.gatherEqual([]byte{kindOf(err)})
-	if failed != nil {
-		return failed
+	var lists [][]float64
+	for _, h := range hooks {
+		lists = append(lists, h.Largest...)
 	}
-	codes := make([]byte, len(kinds))
-	for rank, kind := range kinds {
-		codes[rank] = kind[0]
-	}
-	rank := slices.IndexFunc(codes, func(kind byte) bool { return kind > stopError })
-	if rank < 0 && slices.Contains(codes, stopError) {
-		return context.Canceled
-	}
-	if rank < 0 {
+	mine := slices.Concat(lists...)
+	if len(mine) == 0 {
 		return nil
 	}
-	text := ""
+	parts, err := g.Gather(dense.Bytes(mine), slices.Repeat([]int{8 * len(mine)}, g.Size()))
 	if err != nil {
-		text = err.Error()
+		return err
 	}
-	texts, failed := t.gatherTexts(text)
-	if failed != nil {
-		return failed
+	for _, part := range parts {
+		theirs := dense.FromBytes[float64](part)
+		for _, list := range lists {
+			for i := range list {
+				list[i] = max(list[i], theirs[i])
+			}
+			theirs = theirs[len(list):]
+		}
 	}
-	return &RankError{Rank: rank, text: texts[rank], notFinite: codes[rank] == notFiniteError}
+	return nil
 }
 
-func kindOf(err error) byte {
-	switch {
-	case err == nil:
-		return noError
-	case isStop(err):
-		return stopError
-	case errors.Is(err, ErrNotFinite):
-		return notFiniteError
+// gatherLosses returns the losses of each process, by rank; all know their numbers.
+func gatherLosses(g Group, own []batchLoss, counts []int) ([][]batchLoss, error) {
+	const width = 16
+	var mine []byte
+	for _, r := range own {
+		mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(r.loss))
+		mine = binary.LittleEndian.AppendUint64(mine, uint64(r.tokens))
 	}
-	return otherError
-}
-
-// isStop reports whether an error is the end of a context.
-func isStop(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// RankError is the error of one process of a Group, in all of them.
-type RankError struct {
-	Rank      int
-	text      string
-	notFinite bool
-}
-
-// Error names the process.
-func (e *RankError) Error() string {
-	if e == nil {
-		return "rank: got nil, want an error of a Group"
+	sizes := make([]int, len(counts))
+	for rank, count := range counts {
+		sizes[rank] = width * count
 	}
-	if text, ok := strings.CutPrefix(e.text, "train: "); ok { // which stays in front
-		return fmt.Sprintf("train: rank %d: %s", e.Rank, text)
+	parts, err := g.Gather(mine, sizes)
+	all := make([][]batchLoss, len(parts))
+	for rank, part := range parts {
+		for ; len(part) > 0; part = part[width:] {
+			bits, tokens := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
+			all[rank] = append(all[rank], batchLoss{math.Float64frombits(bits), int(tokens)})
+		}
 	}
-	return fmt.Sprintf("rank %d: %s", e.Rank, e.text)
-}
-
-// Is reports whether the process's error was ErrNotFinite.
-func (e *RankError) Is(target error) bool { return e != nil && e.notFinite && target == ErrNotFinite }
-
-// Agree returns the same error in all processes of a group, which call it together: that of
-// the first rank with one, a *RankError, or nil. In one process, also with a nil group, it
-// returns err.
-func Agree(g Group, err error) error {
-	t, wrong := newTeam(g)
-	if wrong != nil {
-		return wrong
-	}
-	return t.agree(err)
+	return all, err
 }

@@ -2,14 +2,13 @@ package train
 
 import (
 	"fmt"
-	"reflect"
 
 	"attention/internal/config"
 	"attention/internal/pattern"
 )
 
 // ParamGroup is settings of some parameters, one of the groups that PyTorch's optimizers
-// take. What is nil is as for the others.
+// take. A nil setting is the one of parameters without a group.
 type ParamGroup struct {
 	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
 	Params string `json:"params"`
@@ -89,9 +88,4 @@ func (c SolverConfig) validateGroups() error {
 		}
 	}
 	return nil
-}
-
-// equal reports whether two configs take the same steps.
-func (c SolverConfig) equal(d SolverConfig) bool {
-	return reflect.DeepEqual(c.resolved(), d.resolved())
 }

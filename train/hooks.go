@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"slices"
 
 	"gorgonia.org/tensor"
 )
@@ -31,35 +30,9 @@ func (pr *program) afterBatch() error {
 // checkHooks refuses hooks that one process's batches would set apart from the others.
 func (pr *program) checkHooks(processes int) error {
 	for _, h := range pr.hooks {
-		if processes > 1 && h.Batch != nil && h.Largest == nil {
+		if h.Batch != nil && h.Largest == nil {
 			return fmt.Errorf("train: group: got %d processes and a hook of batches without Largest, want one process: "+
 				"each has its own batches", processes)
-		}
-	}
-	return nil
-}
-
-// shareLargest makes the hooks' numbers the largest of all processes.
-func (pr *program) shareLargest(t *team) error {
-	var lists [][]float64
-	for _, h := range pr.hooks {
-		lists = append(lists, h.Largest...)
-	}
-	mine := slices.Concat(lists...)
-	if t.Size() == 1 || len(mine) == 0 {
-		return nil
-	}
-	parts, err := t.gatherEqual(asBytes(mine))
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		theirs := fromBytes[float64](part)
-		for _, list := range lists {
-			for i := range list {
-				list[i] = max(list[i], theirs[i])
-			}
-			theirs = theirs[len(list):]
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/parallel"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -113,19 +115,18 @@ func TestGroupsClipQK(t *testing.T) {
 			clip, err = layers.NewQKClip(b, "*", threshold)
 			return cost, err
 		}
-		c := config()
+		c := small.Config()
 		c.Group, c.Accumulate, c.Steps = g, n, 3
 		l, err := train.New(p, loss, c)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &batches{}
+		s := &small.List{}
 		for i := range uint64(3 * n) {
-			s.list = append(s.list, train.Batch{Inputs: tokens(i), Tokens: 1})
+			s.List = append(s.List, train.Batch{Inputs: tokens(i), Tokens: 1})
 		}
 		err = l.Run(context.Background(), s, nil)
-		m := model{t: t, params: p}
-		return m.values(), clip.Last(), err
+		return small.Values(t, p), clip.Last(), err
 	}
 	_, free, err := clipped(nil, 1e9)
 	require.NoError(t, err)
@@ -134,7 +135,7 @@ func TestGroupsClipQK(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, slices.ContainsFunc(heads, func(h layers.ClippedHead) bool { return h.Gamma < 1 }))
 	for _, size := range []int{2, 3, 4} {
-		requireNone(t, together(t, size, func(g train.Group) error {
+		small.RequireNone(t, small.Together(t, size, func(g *parallel.Group) error {
 			got, clip, err := clipped(g, threshold)
 			require.Equal(t, want, got, "rank %d of %d", g.Rank(), size)
 			require.Equal(t, heads, clip)
@@ -145,14 +146,14 @@ func TestGroupsClipQK(t *testing.T) {
 
 // A hook of batches alone would set the processes apart.
 func TestGroupRefusesHooks(t *testing.T) {
-	errs := together(t, 2, func(g train.Group) error {
-		c := config()
+	errs := small.Together(t, 2, func(g *parallel.Group) error {
+		c := small.Config()
 		c.Group, c.Accumulate = g, 2
-		m := newModel(t, tensor.Float64, 7, 0)
-		_, err := train.New(m.params, func(b *layers.Build) (*G.Node, error) {
+		m := small.New(t, tensor.Float64, 7, 0)
+		_, err := train.New(m.Params, func(b *layers.Build) (*G.Node, error) {
 			b.OnStep(layers.StepHook{Step: func() error { return nil }}) // the same in all
 			b.OnStep(layers.StepHook{Batch: func([]*tensor.Dense) error { return nil }})
-			return m.loss(b)
+			return m.Loss(b)
 		}, c)
 		return err
 	})

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/stock"
+	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -31,12 +32,21 @@ type Config struct {
 	// lowest loss, for UseBest. Checkpoints hold it too.
 	KeepBest bool `json:"keep_best,omitempty"`
 
+	// Precision is the precision of the products of both graphs; the zero value is full.
+	Precision graph.Precision `json:"-"`
+	// CheckpointBlocks makes a step keep only the inputs of a model's blocks and compute the
+	// rest again for their gradients: less memory, the same bits.
+	CheckpointBlocks bool `json:"-"`
+	// Observe are patterns of the paths of attentions whose statistics the loss uses, as
+	// layers.Build.Observe takes them.
+	Observe []string `json:"-"`
+
 	// Group is the processes that share the batches of every step and evaluation, and the
 	// solver's state; nil is one. The bits do not depend on their number, which is at most
 	// Accumulate. Each has a Loop of its own, over parameters with the same values and
-	// sources that yield the same batches, and calls the methods of its Loop when the others
-	// do. Run compares them first. Rank 0 saves, with the Checkpoints of SaveTo, and calls
-	// BeforeSave; every process reads a checkpoint itself.
+	// sources that yield the same batches, and calls the methods of its Loop when the other
+	// processes do. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls
+	// BeforeSave; every process restores a checkpoint itself.
 	Group Group `json:"-"`
 
 	// About describes the model and its data beyond the parameters' names and shapes,
@@ -59,34 +69,30 @@ func (c Config) Validate() error {
 
 // Evaluation is the loss over a whole source.
 type Evaluation struct {
-	Step   int     // steps taken before it: that of the last StepResult, 0 for none
-	Loss   float64 // mean over all targets that count
-	Tokens int     // number of those targets
+	Step   int     `json:"step"`            // steps taken before it; 0 for none
+	Loss   float64 `json:"validation_loss"` // mean over all targets that count
+	Tokens int     `json:"-"`               // number of those targets
 }
 
 // Loop trains the parameters of a model step by step. It is not safe for use by
 // several goroutines at once.
 type Loop struct {
-	config         Config
-	params         *layers.Params
-	loss           Loss
-	team           *team
-	step           *Step
-	eval           *program // nil until an evaluation is asked for
-	evaluated      int      // steps before the last evaluation of Run
-	best           best
-	savedWith      string       // kernels that wrote the checkpoint of Restore, "" if not known
-	savedSums      string       // how its program added gradients, "" for an older one
-	savedPrecision string       // of its products, "" without a checkpoint
-	saves          *Checkpoints // nil if Run does not save
-	saving         saving
-	watch          *recorder // nil if Run does not record
-	notes          map[string]string
-	torn           bool // Restore has failed while it read
+	config    Config
+	params    *layers.Params
+	loss      Loss
+	step      *Step
+	eval      *program // nil until an evaluation is asked for
+	evaluated int      // steps before the last evaluation of Run
+	best      best
+	saver     Saver // nil if Run does not save
+	saving    saving
+	observer  Observer // nil if nobody observes
+	notes     map[string]string
+	torn      bool // SetState has failed while it read
 }
 
 // New builds the training graph of loss over the parameters p. It trains those that
-// the loss depends on and that are not frozen; the others stay as they are.
+// the loss depends on and that are not frozen; all others stay unchanged.
 func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
@@ -94,43 +100,38 @@ func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	t, err := newTeam(c.Group)
-	if err == nil {
-		err = c.checkShares(t.Size())
-	}
-	if err != nil {
+	if err := c.checkShares(); err != nil {
 		return nil, err
 	}
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
-	b, cost, err := loss.build(p, layers.Train)
-	if err != nil {
+	l := &Loop{config: c, params: p, loss: loss}
+	if err := expr.Building(l.makeStep); err != nil {
 		return nil, err
 	}
-	step, err := newStep(b, cost, c.StepConfig, t, c.batchesPerStep())
-	if err != nil {
-		return nil, err
-	}
-	l := &Loop{config: c, params: p, loss: loss, team: t, step: step}
 	if c.KeepBest {
 		l.makeBest()
 	}
 	return l, nil
 }
 
-// checkShares refuses a group of which a process has no batch.
-func (c Config) checkShares(size int) error {
-	if got := c.batchesPerStep(); got < size {
-		return fmt.Errorf("train: %w", config.Errorf(c, "Accumulate",
-			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size))
+// makeStep builds the training graph.
+func (l *Loop) makeStep() error {
+	b, cost, err := l.build(layers.Train)
+	if err != nil {
+		return err
 	}
-	return nil
+	l.step, err = newStep(b, cost, l.config.StepConfig, l.config.Group, l.config.batchesPerStep())
+	return err
 }
 
-// build calls loss for one mode's graph.
-func (loss Loss) build(p *layers.Params, mode layers.Mode) (*layers.Build, *G.Node, error) {
-	b := layers.NewBuild(p, mode)
-	cost, err := loss(b)
+// build calls the loss for one mode's graph.
+func (l *Loop) build(mode layers.Mode) (*layers.Build, *G.Node, error) {
+	b := layers.NewBuild(l.params, mode)
+	b.SetPrecision(l.config.Precision)
+	b.Observe(l.config.Observe...)
+	if l.config.CheckpointBlocks {
+		b.CheckpointBlocks()
+	}
+	cost, err := l.loss(b)
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: %v graph: %w", mode, err)
 	}
@@ -141,46 +142,7 @@ func (loss Loss) build(p *layers.Params, mode layers.Mode) (*layers.Build, *G.No
 func (c Config) batchesPerStep() int { return max(c.Accumulate, 1) }
 
 // Steps returns the number of steps taken.
-func (l *Loop) Steps() int {
-	if l.made() != nil {
-		return 0
-	}
-	return l.step.taken
-}
-
-// made refuses a loop that New did not make.
-func (l *Loop) made() error {
-	if l == nil || l.step == nil {
-		return errors.New("train: loop: got nil or its zero value, want one of New")
-	}
-	return nil
-}
-
-// Evaluated returns the number of steps that were taken before the last evaluation that
-// Run made; 0 if it made none. If an evaluation was interrupted, the next Run repeats
-// it, also after Restore.
-func (l *Loop) Evaluated() int {
-	if l == nil {
-		return 0
-	}
-	return l.evaluated
-}
-
-// Notes returns the notes of Config.BeforeSave in the checkpoint that was last saved or
-// restored, or nil.
-func (l *Loop) Notes() map[string]string {
-	if l == nil {
-		return nil
-	}
-	return l.notes
-}
-
-// SaveTo makes Run save checkpoints to a folder; nil makes it save none.
-func (l *Loop) SaveTo(c *Checkpoints) {
-	if l != nil {
-		l.saves = c
-	}
-}
+func (l *Loop) Steps() int { return l.step.taken }
 
 // Step takes one step: loss and gradients of the batches, clipping, update. It wants
 // as many batches as a step takes, Config.Accumulate or 1. After an error the
@@ -193,14 +155,14 @@ func (l *Loop) Step(batches ...Batch) (StepResult, error) {
 	if len(batches) != n {
 		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)
 	}
-	return l.step.take(&given{batches})
+	return l.step.take(&list{batches})
 }
 
-// given is a source of given batches.
-type given struct{ batches []Batch }
+// list is a source of the batches of a list.
+type list struct{ batches []Batch }
 
-func (g *given) Next() (Batch, error) {
-	b := g.batches[0]
-	g.batches = g.batches[1:]
+func (l *list) Next() (Batch, error) {
+	b := l.batches[0]
+	l.batches = l.batches[1:]
 	return b, nil
 }

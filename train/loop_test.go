@@ -8,6 +8,7 @@ import (
 	"attention/graph"
 	fieldconfig "attention/internal/config"
 	"attention/train"
+	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -18,15 +19,15 @@ func TestStepsMoveEveryParameter(t *testing.T) {
 	for _, solver := range []train.SolverConfig{
 		{Name: train.SGD}, {Name: train.SGD, Momentum: 0.9}, {Name: train.Adam}, {},
 	} {
-		m := newModel(t, tensor.Float32, 1, 0.2)
-		c := config()
+		m := small.New(t, tensor.Float32, 1, 0.2)
+		c := small.Config()
 		c.Solver = solver
-		l := m.loop(t, c)
-		before := m.values()
-		first, err := l.Step(randomBatch(0))
+		l := m.Loop(t, c)
+		before := m.Values()
+		first, err := l.Step(small.Batch(0))
 		require.NoError(t, err)
 		require.Len(t, before, 9)
-		for name, now := range m.values() {
+		for name, now := range m.Values() {
 			change := 0.0
 			for i, v := range now {
 				change = math.Hypot(change, v-before[name][i])
@@ -35,7 +36,7 @@ func TestStepsMoveEveryParameter(t *testing.T) {
 		}
 		last := first
 		for range 20 { // the same batch, learnt by heart
-			last, err = l.Step(randomBatch(0))
+			last, err = l.Step(small.Batch(0))
 			require.NoError(t, err)
 		}
 		require.Less(t, last.Loss, first.Loss)
@@ -45,13 +46,13 @@ func TestStepsMoveEveryParameter(t *testing.T) {
 
 func TestEqualSeedsGiveEqualBits(t *testing.T) {
 	run := func(dtype tensor.Dtype, seed int64) ([]float64, map[string][]uint64) {
-		m := newModel(t, dtype, 7, 0.3)
-		c := config()
+		m := small.New(t, dtype, 7, 0.3)
+		c := small.Config()
 		c.Seed, c.ClipNorm = seed, 1
 		var losses []float64
 		c.OnStep = func(s train.StepResult) { losses = append(losses, s.Loss, s.GradNorm) }
-		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
-		return losses, bitsOf(m.values())
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), nil))
+		return losses, small.Bits(m.Values())
 	}
 	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		losses, values := run(dtype, 3)
@@ -65,13 +66,13 @@ func TestEqualSeedsGiveEqualBits(t *testing.T) {
 }
 
 func TestEveryStepDrawsNewDropout(t *testing.T) {
-	m := newModel(t, tensor.Float64, 7, 0.3)
-	l := m.loop(t, config())
+	m := small.New(t, tensor.Float64, 7, 0.3)
+	l := m.Loop(t, small.Config())
 	seen := map[any]bool{}
 	for range 5 {
-		_, err := l.Step(randomBatch(0))
+		_, err := l.Step(small.Batch(0))
 		require.NoError(t, err)
-		seen[m.builds[0].DropoutKey().Value().Data()] = true
+		seen[m.Builds[0].DropoutKey().Value().Data()] = true
 	}
 	require.Len(t, seen, 5)
 }
@@ -80,7 +81,7 @@ func TestEveryStepDrawsNewDropout(t *testing.T) {
 // not in the solver, not in the count of steps.
 func TestNotFiniteLossStopsTheRun(t *testing.T) {
 	step := func(l *train.Loop, seed uint64) error {
-		_, err := l.Step(randomBatch(seed))
+		_, err := l.Step(small.Batch(seed))
 		return err
 	}
 	for _, row := range []struct {
@@ -92,26 +93,26 @@ func TestNotFiniteLossStopsTheRun(t *testing.T) {
 		{reason: "the target is impossible", bad: math.Inf(-1),
 			want: "loss: got +Inf, which is not finite; it began with output.bias"},
 	} {
-		calm, m := newModel(t, tensor.Float64, 7, 0.3), newModel(t, tensor.Float64, 7, 0.3)
-		calmLoop, l := calm.loop(t, config()), m.loop(t, config())
+		calm, m := small.New(t, tensor.Float64, 7, 0.3), small.New(t, tensor.Float64, 7, 0.3)
+		calmLoop, l := calm.Loop(t, small.Config()), m.Loop(t, small.Config())
 		for seed := range uint64(5) {
 			require.NoError(t, step(calmLoop, seed))
 			if seed == 2 {
-				bias, _ := m.params.Get("output.bias")
-				target := randomBatch(seed).Inputs[text.Targets].Ints()[0]
+				bias, _ := m.Params.Get("output.bias")
+				target := small.Batch(seed).Inputs[text.Targets].Ints()[0]
 				good := bias.Float64s()[target]
 				bias.Float64s()[target] = row.bad
-				before := bitsOf(m.values())
+				before := small.Bits(m.Values())
 				err := step(l, seed)
 				require.EqualError(t, err, "train: step 3: "+row.want, row.reason)
 				require.ErrorIs(t, err, train.ErrNotFinite)
-				require.Equal(t, before, bitsOf(m.values()))
+				require.Equal(t, before, small.Bits(m.Values()))
 				require.Equal(t, 2, l.Steps())
 				bias.Float64s()[target] = good
 			}
 			require.NoError(t, step(l, seed))
 		}
-		require.Equal(t, bitsOf(calm.values()), bitsOf(m.values()))
+		require.Equal(t, small.Bits(calm.Values()), small.Bits(m.Values()))
 	}
 }
 
@@ -127,39 +128,39 @@ func TestStepRefusesWrongBatches(t *testing.T) {
 			want: "batch: inputs: got none, want int (3, 5)"},
 		{name: "another input", spoil: func(in train.Values) { in["mask"] = in[text.Inputs] },
 			want: `batch: mask: is no input of the loss, which has ["inputs" "targets"]`},
-		{name: "transposed", spoil: func(in train.Values) { in[text.Inputs] = zeros(tensor.Int, 5, 3) },
+		{name: "transposed", spoil: func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 5, 3) },
 			want: "batch: inputs: got int (5, 3), want int (3, 5)"},
-		{name: "a vector", spoil: func(in train.Values) { in[text.Inputs] = zeros(tensor.Int, 15) },
+		{name: "a vector", spoil: func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 15) },
 			want: "batch: inputs: got int (15), want int (3, 5)"},
-		{name: "floats", spoil: func(in train.Values) { in[text.Targets] = zeros(tensor.Float64, 3, 5) },
+		{name: "floats", spoil: func(in train.Values) { in[text.Targets] = small.Zeros(tensor.Float64, 3, 5) },
 			want: "batch: targets: got float64 (3, 5), want int (3, 5)"},
 		{name: "a target beyond the vocabulary",
-			spoil: func(in train.Values) { in[text.Targets].Ints()[4] = vocabulary },
+			spoil: func(in train.Values) { in[text.Targets].Ints()[4] = small.Vocabulary },
 			want:  "got 11 at 4, want 0 <= target < V=11"},
 		{name: "a negative id", spoil: func(in train.Values) { in[text.Inputs].Ints()[14] = -1 },
 			want: "got -1 at 14, want 0 <= id < V=11"},
 		{name: "no target that counts", spoil: func(in train.Values) { in[text.Targets].Memset(graph.IgnoreTarget) },
 			want: "got 15 times -100, want a target that counts"},
 	} {
-		m := newModel(t, tensor.Float64, 1, 0.1)
-		l := m.loop(t, config())
-		_, err := l.Step(randomBatch(0))
+		m := small.New(t, tensor.Float64, 1, 0.1)
+		l := m.Loop(t, small.Config())
+		_, err := l.Step(small.Batch(0))
 		require.NoError(t, err)
-		before := bitsOf(m.values())
-		bad := randomBatch(1)
+		before := small.Bits(m.Values())
+		bad := small.Batch(1)
 		row.spoil(bad.Inputs)
 		_, err = l.Step(bad)
 		require.ErrorContains(t, err, row.want, row.name)
 		require.ErrorContains(t, err, "train: step 2: ")
-		require.Equal(t, before, bitsOf(m.values()))
+		require.Equal(t, before, small.Bits(m.Values()))
 		require.Equal(t, 1, l.Steps())
-		_, err = l.Step(randomBatch(1))
+		_, err = l.Step(small.Batch(1))
 		require.NoError(t, err, "a good batch after a bad one")
 	}
 }
 
 func TestConfigValidate(t *testing.T) {
-	require.NoError(t, config().Validate())
+	require.NoError(t, small.Config().Validate())
 	for _, row := range []struct {
 		spoil      func(*train.Config)
 		want, json string
@@ -183,13 +184,13 @@ func TestConfigValidate(t *testing.T) {
 			want: "ClipNorm: got -1, want a finite number of at least 0",
 			json: "clip_norm: got -1, want a finite number of at least 0"},
 	} {
-		c := config()
+		c := small.Config()
 		row.spoil(&c)
 		require.EqualError(t, c.Validate(), row.want)
 		require.EqualError(t, fieldconfig.JSON(c.Validate()), row.json)
-		m := newModel(t, tensor.Float32, 1, 0)
-		_, err := train.New(m.params, m.loss, c)
+		m := small.New(t, tensor.Float32, 1, 0)
+		_, err := train.New(m.Params, m.Loss, c)
 		require.EqualError(t, err, "train: "+row.want)
-		require.Empty(t, m.builds, "refused before anything is built")
+		require.Empty(t, m.Builds, "refused before anything is built")
 	}
 }

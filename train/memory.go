@@ -10,9 +10,6 @@ type Memory struct {
 
 // Memory returns the memory of the loop now. The first evaluation adds its graph.
 func (l *Loop) Memory() Memory {
-	if l.made() != nil {
-		return Memory{}
-	}
 	m := Memory{Graphs: l.step.program.machine.Memory().Planned}
 	for _, v := range l.params.All() {
 		m.Weights += int(v.MemSize())
@@ -38,19 +35,17 @@ func (l *Loop) Memory() Memory {
 	return m
 }
 
-// Traffic is what a process of a Group sends to others in a step, in bytes.
-type Traffic struct {
-	Sent  int64 // the mean of this process's steps
-	Least int64 // 2·(N − 1)/N of the gradients, the bound for a sum that all N processes get
-}
-
-// Traffic returns what the steps that this loop has taken sent. It is zero for one process,
-// and before the first step.
-func (l *Loop) Traffic() Traffic {
-	if l.made() != nil || l.step.counted == 0 {
-		return Traffic{}
+// Traffic returns the bytes that this process of a group has sent in a step, the mean of its steps,
+// and the least, 2·(N − 1)/N of the gradients: the bound for a sum that all N processes get. Both are 0
+// for one process, and before the first step.
+func (l *Loop) Traffic() (sent, least int64) {
+	g := l.step.group
+	if g == nil || g.steps == 0 {
+		return 0, 0
 	}
-	s, size := l.step.sharing, int64(l.team.Size())
-	bytes := int64(s.starts[len(s.params)] * s.width())
-	return Traffic{Sent: l.step.sent / int64(l.step.counted), Least: 2 * (size - 1) * bytes / size}
+	size, bytes := int64(g.Size()), int64(0)
+	for _, p := range l.step.program.params {
+		bytes += int64(p.Value.MemSize())
+	}
+	return g.sent / int64(g.steps), 2 * (size - 1) * bytes / size
 }

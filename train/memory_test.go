@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -12,22 +13,22 @@ import (
 // TestMemory counts each part: Adam remembers two numbers of each weight and a step
 // count, momentum one, and several batches of a step need a sum of gradients.
 func TestMemory(t *testing.T) {
-	m := newModel(t, tensor.Float64, 1, 0)
-	weights := 8 * m.params.Count()
+	m := small.New(t, tensor.Float64, 1, 0)
+	weights := 8 * m.Params.Count()
 	memory := func(c train.Config) train.Memory {
 		c.Steps, c.Schedule = 1, train.ConstantRate(1)
-		loop, err := train.New(m.params, m.loss, c)
+		loop, err := train.New(m.Params, m.Loss, c)
 		require.NoError(t, err)
 		return loop.Memory()
 	}
 	adam := memory(train.Config{})
 	require.Equal(t, []int{weights, weights}, []int{adam.Weights, adam.Gradients})
-	require.InDelta(t, 2*weights, adam.Solver, float64(8*m.params.Len()))
-	logits := 8 * batchSize * contextLength * vocabulary
+	require.InDelta(t, 2*weights, adam.Solver, float64(8*m.Params.Len()))
+	logits := 8 * small.BatchSize * small.ContextLength * small.Vocabulary
 	require.Greater(t, adam.Graphs, logits)
 	momentum := memory(train.Config{Accumulate: 2,
 		StepConfig: train.StepConfig{Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
 	require.Equal(t, []int{weights, 2 * weights}, []int{momentum.Weights, momentum.Gradients})
-	require.InDelta(t, weights, momentum.Solver, float64(8*m.params.Len()))
+	require.InDelta(t, weights, momentum.Solver, float64(8*m.Params.Len()))
 	require.Equal(t, adam.Graphs, momentum.Graphs)
 }

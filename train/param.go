@@ -18,10 +18,13 @@ type Param struct {
 
 // slot is what a solver remembers of a parameter it was made for.
 type slot struct {
-	signature
+	name   string
+	form   string // its dtype and shape
+	dtype  tensor.Dtype
+	shape  tensor.Shape
 	factor float64         // of the learning rate
 	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
-	own    span            // the elements that the solver updates
+	own    Span            // the elements that the solver updates
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
@@ -50,7 +53,8 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 				p.Name, owner)
 		}
 		owners[p.Value] = p.Name
-		slots[i] = slot{signature: signature{p.Name, formOf(p.Value)}, factor: 1}
+		slots[i] = slot{name: p.Name, form: dense.Form(p.Value), dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(),
+			factor: 1}
 		if c.Decay.covers(p.Value.Shape()) {
 			slots[i].decay = c.WeightDecay
 		}
@@ -111,7 +115,7 @@ func (s slot) check(what string, d *tensor.Dense) error {
 	if err := checkDense(what, d); err != nil {
 		return err
 	}
-	if form := formOf(d); form != s.form {
+	if form := dense.Form(d); form != s.form {
 		return fmt.Errorf("train: %s: got %s, want %s", what, form, s.form)
 	}
 	return nil
@@ -122,22 +126,18 @@ func checkDense(what string, d *tensor.Dense) error {
 	if d == nil {
 		return fmt.Errorf("train: %s: got nil, want a tensor", what)
 	}
-	if dt := d.Dtype(); dt != tensor.Float32 && dt != tensor.Float64 {
+	if dt := d.Dtype(); !dense.IsFloat(dt) {
 		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dense.TypeName(dt))
 	}
 	return checkLayout(what, d)
 }
 
-// isContiguous reports whether a tensor's elements lie in the order of their indices,
-// unlike those of transposed views and the like.
-func isContiguous(d *tensor.Dense) bool { return !d.RequiresIterator() && !d.DataOrder().IsColMajor() }
-
 // checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
-	if d == nil || d.Dtype().Type == nil {
+	if !dense.IsTensor(d) {
 		return fmt.Errorf("train: %s: got no elements, want a tensor", what)
 	}
-	if !isContiguous(d) {
+	if !dense.IsRowMajor(d) {
 		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
 			what, d.Shape())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -18,7 +19,7 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 	grad := func(at int, to *tensor.Dense) func([]train.Param) []train.Param {
 		return func(ps []train.Param) []train.Param { ps[at].Grad = to; return ps }
 	}
-	view := zeros(tensor.Float64, 5, 3)
+	view := small.Zeros(tensor.Float64, 5, 3)
 	require.NoError(t, view.T())
 	for _, row := range []struct {
 		name  string
@@ -30,18 +31,18 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 		{name: "negative rate", lr: -0.1, want: "learning rate: got -0.1, want a finite number >= 0"},
 		{name: "infinite rate", lr: math.Inf(1), want: "learning rate: got +Inf, want a finite number >= 0"},
 		{name: "nil gradient", lr: 0.1, spoil: grad(2, nil), want: "gradient of cube: got nil, want a tensor"},
-		{name: "shape", lr: 0.1, spoil: grad(3, zeros(tensor.Float64, 2)),
+		{name: "shape", lr: 0.1, spoil: grad(3, small.Zeros(tensor.Float64, 2)),
 			want: "gradient of gain: got float64 (2), want float64 (1)"},
-		{name: "column", lr: 0.1, spoil: grad(1, zeros(tensor.Float64, 7, 1)),
+		{name: "column", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Float64, 7, 1)),
 			want: "gradient of bias: got float64 (7, 1), want float64 (7)"},
-		{name: "dtype", lr: 0.1, spoil: grad(1, zeros(tensor.Float32, 7)),
+		{name: "dtype", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Float32, 7)),
 			want: "gradient of bias: got float32 (7), want float64 (7)"},
-		{name: "integers", lr: 0.1, spoil: grad(1, zeros(tensor.Int, 7)),
+		{name: "integers", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Int, 7)),
 			want: "gradient of bias: got int, want float32 or float64"},
 		{name: "view", lr: 0.1, spoil: grad(0, view), want: "gradient of matrix: " +
 			"got a view or a column-major tensor of shape (3, 5), want contiguous row-major data"},
 		{name: "value of another shape", lr: 0.1, spoil: func(ps []train.Param) []train.Param {
-			ps[1].Value = zeros(tensor.Float64, 6)
+			ps[1].Value = small.Zeros(tensor.Float64, 6)
 			return ps
 		}, want: "value of bias: got float64 (6), want float64 (7)"},
 		{name: "order", lr: 0.1,
@@ -71,9 +72,9 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 }
 
 func TestNewRefusesParameters(t *testing.T) {
-	a := zeros(tensor.Float64, 2)
+	a := small.Zeros(tensor.Float64, 2)
 	column := tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(2, 3), tensor.AsFortran(nil))
-	wide := zeros(tensor.Float64, 3, 4)
+	wide := small.Zeros(tensor.Float64, 3, 4)
 	part, err := wide.Slice(nil, tensor.S(0, 2))
 	require.NoError(t, err)
 	for _, row := range []struct {
@@ -84,11 +85,11 @@ func TestNewRefusesParameters(t *testing.T) {
 		{name: "none", params: []train.Param{}, want: "parameters: got none, want at least one"},
 		{name: "no name", params: []train.Param{{Value: a}}, want: "parameter 0: got no name, want one"},
 		{name: "no value", params: []train.Param{{Name: "a"}}, want: "value of a: got nil, want a tensor"},
-		{name: "a name twice", params: []train.Param{{Name: "a", Value: a}, {Name: "a", Value: zeros(tensor.Float64, 2)}},
+		{name: "a name twice", params: []train.Param{{Name: "a", Value: a}, {Name: "a", Value: small.Zeros(tensor.Float64, 2)}},
 			want: "parameter a: got the name twice, want it once"},
 		{name: "a tensor twice", params: []train.Param{{Name: "a", Value: a}, {Name: "b", Value: a}},
 			want: "parameter b: got the tensor of a, want its own"},
-		{name: "integers", params: []train.Param{{Name: "a", Value: zeros(tensor.Int, 2)}},
+		{name: "integers", params: []train.Param{{Name: "a", Value: small.Zeros(tensor.Int, 2)}},
 			want: "value of a: got int, want float32 or float64"},
 		{name: "columns first", params: []train.Param{{Name: "a", Value: column}},
 			want: "value of a: got a view or a column-major tensor of shape (2,"},

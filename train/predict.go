@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph/machine"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -14,7 +15,7 @@ import (
 
 // Predict computes nodes of the build's graph, which trains nothing, and returns their
 // values in order, each with memory of its own. v holds a value for every input that they
-// depend on; others, as of a batch's labels, are not looked at. A graph with dropout is
+// depend on; other values, such as a batch's labels, are not read. A graph with dropout is
 // refused: build an Eval one. Predict plans the graph in each call; machine.New plans one
 // that runs often.
 func Predict(b *layers.Build, v Values, out ...*G.Node) ([]*tensor.Dense, error) {
@@ -26,8 +27,8 @@ func Predict(b *layers.Build, v Values, out ...*G.Node) ([]*tensor.Dense, error)
 }
 
 func predict(b *layers.Build, v Values, out G.Nodes) ([]*tensor.Dense, error) {
-	if b == nil {
-		return nil, errors.New("build: got nil, want one")
+	if b == nil || b.Graph() == nil {
+		return nil, errors.New("build: got none, want one of layers.NewBuild")
 	}
 	if err := b.Err(); err != nil {
 		return nil, err
@@ -39,13 +40,13 @@ func predict(b *layers.Build, v Values, out G.Nodes) ([]*tensor.Dense, error) {
 	if key := b.DropoutKey(); key != nil && slices.Contains(reached, key) {
 		return nil, fmt.Errorf("build: got a %v graph with dropout, want an %v one", b.Mode(), layers.Eval)
 	}
-	pr, given := program{inputs: map[string]*G.Node{}}, Values{}
+	pr, read := program{inputs: map[string]*G.Node{}}, Values{}
 	for name, n := range b.Inputs() {
 		if slices.Contains(reached, n) {
-			pr.inputs[name], given[name] = n, v[name]
+			pr.inputs[name], read[name] = n, v[name]
 		}
 	}
-	if err := pr.bind(given); err != nil {
+	if err := pr.bind(read); err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
 	m, err := machine.New(out...)
@@ -58,7 +59,7 @@ func predict(b *layers.Build, v Values, out G.Nodes) ([]*tensor.Dense, error) {
 	}
 	values := make([]*tensor.Dense, len(out))
 	for i, n := range out {
-		if values[i], err = copyOf(n.Value()); err != nil {
+		if values[i], err = dense.Copy(n.Value()); err != nil {
 			return nil, fmt.Errorf("output %d: %w", i, err)
 		}
 	}
@@ -79,15 +80,4 @@ func checkOutputs(b *layers.Build, out G.Nodes) error {
 		}
 	}
 	return nil
-}
-
-// copyOf returns a copy of a node's value, that of a scalar as a tensor without axes.
-func copyOf(v G.Value) (*tensor.Dense, error) {
-	switch v := v.(type) {
-	case *tensor.Dense:
-		return v.Clone().(*tensor.Dense), nil
-	case G.Scalar:
-		return tensor.New(tensor.FromScalar(v.Data())), nil
-	}
-	return nil, fmt.Errorf("got a %T, want a tensor or a scalar", v)
 }

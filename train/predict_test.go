@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -24,11 +25,11 @@ func TestPredict(t *testing.T) {
 	product := b.Of(graph.Mul(x, b.Node(w)))
 	sum, loss := b.Of(graph.Add(product, x)), b.Of(graph.MSE(product, x, graph.LossConfig{}))
 	b.Of(graph.Exp(unused))
-	in := vector(2, 3)
+	in := small.Vector(2, 3)
 	var got [][]*tensor.Dense
-	for _, weight := range []*tensor.Dense{vector(10, 100), vector(1, 1)} {
+	for _, weight := range []*tensor.Dense{small.Vector(10, 100), small.Vector(1, 1)} {
 		require.NoError(t, p.Set("w", weight))
-		out, err := train.Predict(b, train.Values{"x": in, "y": vector(1), "labels": nil}, product, sum, loss, x)
+		out, err := train.Predict(b, train.Values{"x": in, "y": small.Vector(1), "labels": nil}, product, sum, loss, x)
 		require.NoError(t, err)
 		got = append(got, out)
 	}
@@ -56,17 +57,17 @@ func TestWrongPredictionsAreRefused(t *testing.T) {
 		out     G.Nodes
 		wantErr string
 	}{
-		{out: G.Nodes{x}, wantErr: "build: got nil, want one"},
+		{out: G.Nodes{x}, wantErr: "build: got none, want one of layers.NewBuild"},
 		{build: failed, out: G.Nodes{x}, wantErr: "the build's own"},
 		{build: eval, wantErr: "outputs: got none, want a node"},
 		{build: eval, out: G.Nodes{x, nil}, wantErr: "output 1: got nil, want a node"},
 		{build: eval, out: G.Nodes{dropped}, wantErr: "output 0: got a node of another graph, want one of the build's"},
 		{build: &layers.Build{}, out: G.Nodes{x},
-			wantErr: "layers: build: got nil or its zero value, want one of NewBuild"},
-		{build: training, out: G.Nodes{dropped}, values: train.Values{"x": vector(1, 2)},
+			wantErr: "build: got none, want one of layers.NewBuild"},
+		{build: training, out: G.Nodes{dropped}, values: train.Values{"x": small.Vector(1, 2)},
 			wantErr: "build: got a train graph with dropout, want an eval one"},
 		{build: eval, out: G.Nodes{x}, wantErr: "values: x: got none, want float64 (2)"},
-		{build: eval, out: G.Nodes{x}, values: train.Values{"x": vector(1, 2, 3)},
+		{build: eval, out: G.Nodes{x}, values: train.Values{"x": small.Vector(1, 2, 3)},
 			wantErr: "values: x: got float64 (3), want float64 (2)"},
 	} {
 		_, err := train.Predict(c.build, c.values, c.out...)
@@ -74,7 +75,7 @@ func TestWrongPredictionsAreRefused(t *testing.T) {
 	}
 	// Without dropout a Train graph is as good.
 	y := training.Of(graph.Exp(training.Input("y", 2)))
-	out, err := train.Predict(training, train.Values{"y": vector(0, 0)}, y)
+	out, err := train.Predict(training, train.Values{"y": small.Vector(0, 0)}, y)
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 1}, out[0].Float64s())
 }

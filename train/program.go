@@ -13,7 +13,6 @@ import (
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // program is a loss's graph of one mode, ready to run.
@@ -42,6 +41,19 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 		precision: b.Precision()}, nil
 }
 
+// newTrainingProgram returns the program of a loss and its gradients.
+func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, error) {
+	p, err := newProgram(b, loss)
+	if err != nil {
+		return nil, err
+	}
+	p.hooks = b.StepHooks()
+	if err := p.differentiate(b); err != nil {
+		return nil, err
+	}
+	return p, p.compile()
+}
+
 // compile plans the machine that computes the loss and, in a Train graph, the gradients.
 func (pr *program) compile() (err error) {
 	wanted := append(G.Nodes{pr.loss}, pr.grads...)
@@ -59,7 +71,7 @@ func checkLoss(cost *G.Node, b *layers.Build) error {
 		return fmt.Errorf("got nil, want a node")
 	case cost.Graph() != b.Graph():
 		return fmt.Errorf("got a node of another graph, want one of the build's")
-	case !cost.IsScalar() || cost.Dtype() != tensor.Float32 && cost.Dtype() != tensor.Float64:
+	case !cost.IsScalar() || !dense.IsFloat(cost.Dtype()):
 		return fmt.Errorf("got %v %v, want a float32 or float64 scalar", cost.Dtype(), cost.Shape())
 	}
 	return nil
@@ -116,15 +128,7 @@ func (pr *program) run(ctx context.Context, v Values, key int64) (float64, error
 	if err := pr.machine.Run(ctx); err != nil {
 		return 0, err
 	}
-	var loss float64
-	switch v := pr.loss.Value().Data().(type) {
-	case float32:
-		loss = float64(v)
-	case float64:
-		loss = v
-	default:
-		return 0, fmt.Errorf("loss: got a %T, want a float32 or float64", v)
-	}
+	loss := dense.Float64s(pr.loss.Value())[0]
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return 0, pr.withOrigin(fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
 	}

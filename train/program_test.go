@@ -15,6 +15,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 )
 
 // weights makes a set of one parameter, all v.
@@ -30,7 +31,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	w.Value().Float64s()[1] = 0
 	// Σ√w is finite at 0, its gradient ½/√w is not.
 	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
-	l, err := train.New(p, loss, config())
+	l, err := train.New(p, loss, small.Config())
 	require.NoError(t, err)
 	_, err = l.Step(train.Batch{})
 	require.ErrorContains(t, err,
@@ -43,7 +44,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 // Finite gradients may still have squares that no float64 holds.
 func TestOverflowingNormStopsTheRun(t *testing.T) {
 	l, params := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
-	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": vector(1e200, 0)}})
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": small.Vector(1e200, 0)}})
 	require.EqualError(t, err, "train: step 1: gradient of w: got a norm of +Inf, which is not finite")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 1}, params[0].Value().Float64s())
@@ -52,31 +53,31 @@ func TestOverflowingNormStopsTheRun(t *testing.T) {
 // Neither a parameter that has no node nor one whose node does not lead to the
 // loss changes, not even by weight decay.
 func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
-	m := newModel(t, tensor.Float64, 1, 0)
-	absent, err := m.params.Scope("absent").Param("weight", layers.Constant(1), 2, 2)
+	m := small.New(t, tensor.Float64, 1, 0)
+	absent, err := m.Params.Scope("absent").Param("weight", layers.Constant(1), 2, 2)
 	require.NoError(t, err)
-	dangling, err := m.params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2)
+	dangling, err := m.Params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2)
 	require.NoError(t, err)
 	loss := func(b *layers.Build) (*G.Node, error) {
 		if _, err := graph.Scale(b.Node(dangling), 2); err != nil {
 			return nil, err
 		}
-		return m.loss(b)
+		return m.Loss(b)
 	}
-	c := config()
+	c := small.Config()
 	c.Solver.WeightDecay = 0.5
-	l, err := train.New(m.params, loss, c)
+	l, err := train.New(m.Params, loss, c)
 	require.NoError(t, err)
-	require.NoError(t, l.Run(context.Background(), randomBatches(trainedSteps), randomBatches(1)))
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1)))
 	for i, p := range []layers.Param{absent, dangling} {
 		require.Equal(t, []float64{1, 1, 1, 1}, p.Value().Float64s(), i)
 	}
-	plain := newModel(t, tensor.Float64, 1, 0)
-	require.NoError(t, plain.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), nil))
-	got := m.values()
+	plain := small.New(t, tensor.Float64, 1, 0)
+	require.NoError(t, plain.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), nil))
+	got := m.Values()
 	delete(got, "absent.weight")
 	delete(got, "dangling.weight")
-	require.Equal(t, bitsOf(plain.values()), bitsOf(got), "the others learn as without them")
+	require.Equal(t, small.Bits(plain.Values()), small.Bits(got), "the others learn as without them")
 }
 
 // sumLoss is Σ op(w + v, x), whose two parameters have one gradient.
@@ -95,7 +96,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loo
 		}
 		return op(sum, x)
 	}
-	c := config()
+	c := small.Config()
 	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
 	l, err := train.New(p, loss, c)
 	require.NoError(t, err)
@@ -110,7 +111,7 @@ func TestClippingSparesTheGraph(t *testing.T) {
 		"alias": func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) },
 	} {
 		l, params := sumLoss(t, op)
-		x := vector(6, 8)
+		x := small.Vector(6, 8)
 		s, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": x}})
 		require.NoError(t, err, name)
 		require.Equal(t, 28.0, s.Loss)
@@ -153,7 +154,7 @@ func (dot) Do(in ...G.Value) (G.Value, error) {
 // tensor.Shape.Eq calls a column and a vector equal, and an op would not.
 func TestStepRefusesAColumnForAVector(t *testing.T) {
 	l, _ := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
-	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": zeros(tensor.Float64, 2, 1)}})
+	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": small.Zeros(tensor.Float64, 2, 1)}})
 	require.EqualError(t, err, "train: step 1: batch: x: got float64 (2, 1), want float64 (2)")
 }
 
@@ -161,7 +162,7 @@ func TestParametersOfOneElement(t *testing.T) {
 	for _, shape := range [][]int{{1}, {1, 1}, {1, 1, 1}} {
 		p, w := weights(t, "w", 3, shape...)
 		loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))) }
-		c := config()
+		c := small.Config()
 		c.Solver.Name, c.Schedule = train.SGD, train.ConstantRate(0.25)
 		l, err := train.New(p, loss, c)
 		require.NoError(t, err, "%v", shape)
@@ -199,13 +200,13 @@ func TestNewRefuses(t *testing.T) {
 			return G.Sum(x)
 		}, want: "loss: depends on none of the 1 parameters, want at least one"},
 	} {
-		_, err := train.New(p, row.loss, config())
+		_, err := train.New(p, row.loss, small.Config())
 		require.EqualError(t, err, "train: train graph: "+row.want, row.name)
 	}
-	_, err := train.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, config())
+	_, err := train.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, small.Config())
 	require.ErrorIs(t, err, broken)
-	_, err = train.New(nil, newModel(t, tensor.Float32, 1, 0).loss, config())
+	_, err = train.New(nil, small.New(t, tensor.Float32, 1, 0).Loss, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
-	_, err = train.New(p, nil, config())
+	_, err = train.New(p, nil, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
 }

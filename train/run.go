@@ -11,11 +11,10 @@ import (
 
 // Run takes the remaining steps of Config.Steps, each with the next batches of train,
 // which must not end before. It evaluates on eval, unless that is nil, after every
-// Config.EvalEvery steps and after the last one. After WatchTo it then records.
+// Config.EvalEvery steps and after the last one. Then it calls the observer, if there is one.
 //
-// After SaveTo, train must be Resumable. Run then saves after every
-// CheckpointsConfig.Every steps, after the last one, and when it is stopped. It
-// evaluates before it saves.
+// After SaveTo, train must be Resumable. Run then saves after every Saver.Every steps, after
+// the last one, and when it is stopped. It evaluates before it saves.
 //
 // With Config.Patience it ends sooner, with a checkpoint and no error, if evaluations do
 // not improve any more.
@@ -24,23 +23,28 @@ import (
 // context's error; Run may be called again to resume. After any other error it saves
 // nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, train, eval Source) error {
-	if err := l.made(); err != nil {
-		return err
-	}
 	saved, err := l.prepare(ctx, train, eval)
-	if err = l.begin(saved, err); err != nil {
+	if l.config.Group != nil {
+		err = l.beginTogether(saved, err)
+	}
+	if err != nil {
 		return err
 	}
 	err = l.runSteps(ctx, train, eval, saved)
-	if isStop(err) && (ctx.Err() != nil || l.team.Size() > 1) {
+	if isStop(err) && (ctx.Err() != nil || l.config.Group != nil) {
 		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
 			err = fmt.Errorf("%w; %w", err, saveErr)
 		}
 	}
-	return oneline.Join(err, l.flushWatch())
+	return oneline.Join(err, l.flush())
 }
 
-// prepare checks what Run is given, and returns the source to train on if its place can be saved.
+// isStop reports whether an error is the end of a context.
+func isStop(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// prepare checks the arguments of Run, and returns the source to train on if its position can be saved.
 func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, error) {
 	if err := l.trainable(); err != nil {
 		return nil, err
@@ -52,12 +56,9 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 		return nil, errors.New("train: source to train on: got nil, want one")
 	}
 	saved, ok := train.(Resumable)
-	if l.saves != nil && !ok {
+	if l.saver != nil && !ok {
 		return nil, fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
-			"a checkpoint has to hold where it stands", train)
-	}
-	if l.saves != nil && l.saves.made() != nil {
-		return nil, l.saves.made()
+			"a checkpoint has to hold its position", train)
 	}
 	if eval == nil && l.config.remembers() {
 		return nil, errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
@@ -67,35 +68,35 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 			return nil, err
 		}
 	}
-	return saved, l.beginWatch()
+	l.saving = saving{last: -1}
+	if l.saver != nil {
+		l.saving = saving{true, l.saver.Every(), l.saver.Newest()}
+	}
+	if l.observer != nil {
+		return saved, l.observer.Begin()
+	}
+	return saved, nil
 }
 
-// runSteps evaluates, saves and steps until no step is left or ctx is done.
+// runSteps evaluates, observes, saves and steps until no step is left or ctx is done.
 func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable) error {
 	for {
-		var watched error // the other processes of a group learn of it where they agree to go on
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
 				return err
 			}
 		}
-		if l.watchDue() {
-			watched = l.record()
-		}
+		looked := l.look() // an error that the other processes of a group learn of where they agree to go on
 		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {
 				return err
 			}
 		}
-		if l.Steps() >= l.config.Steps || l.impatient() {
-			return watched
+		if l.done() {
+			return looked
 		}
-		err := l.team.agree(cmp.Or(watched, ctx.Err()))
-		if watched != nil {
-			return watched
-		}
-		if err != nil {
-			return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
+		if err := l.goOn(ctx, looked); err != nil {
+			return err
 		}
 		r, err := l.step.take(train)
 		if err != nil {
@@ -106,6 +107,25 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		}
 	}
 }
+
+// goOn returns an error if no step is to follow: the observer's error, or that the context of this process or
+// another is done.
+func (l *Loop) goOn(ctx context.Context, looked error) error {
+	err := cmp.Or(looked, ctx.Err())
+	if l.config.Group != nil {
+		err = l.config.Group.Agree(err)
+	}
+	if looked != nil {
+		return looked
+	}
+	if err != nil {
+		return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)
+	}
+	return nil
+}
+
+// done reports whether no step is left.
+func (l *Loop) done() bool { return l.Steps() >= l.config.Steps || l.impatient() }
 
 var errNoContext = errors.New("train: context: got nil, want one")
 
@@ -131,4 +151,49 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 		l.config.OnEval(e)
 	}
 	return nil
+}
+
+// saving is when Run saves: in every process of a group what rank 0 does.
+type saving struct {
+	on    bool
+	every int // steps; 0 means only the last
+	last  int // steps of the checkpoint that was last saved or restored; -1 before
+}
+
+// saveCheckpoint saves a checkpoint, unless Run saves none or has this one already. In a group rank 0
+// does, and the others send their parts.
+func (l *Loop) saveCheckpoint(source Resumable) error {
+	if !l.saving.on || l.saving.last == l.Steps() {
+		return nil
+	}
+	if err := l.takeNotes(); err != nil {
+		return err
+	}
+	save := func() error { return l.Save(nil) }
+	if l.saver != nil {
+		save = func() error { return l.saver.Save(l, source) }
+	}
+	if err := save(); err != nil {
+		return err
+	}
+	l.saving.last = l.Steps()
+	return nil
+}
+
+// takeNotes calls Config.BeforeSave, in rank 0.
+func (l *Loop) takeNotes() error {
+	g, f := l.config.Group, l.config.BeforeSave
+	var err error
+	if f != nil && (g == nil || g.Rank() == 0) {
+		var notes map[string]string
+		if notes, err = f(); err != nil {
+			err = fmt.Errorf("train: checkpoint after %d steps: %w", l.Steps(), err)
+		} else {
+			l.notes = notes
+		}
+	}
+	if g != nil {
+		return g.Agree(err)
+	}
+	return err
 }

@@ -10,39 +10,41 @@ import (
 	"testing"
 
 	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
 
 func TestContextStopsBetweenSteps(t *testing.T) {
-	whole := newModel(t, tensor.Float32, 7, 0.3)
-	require.NoError(t, whole.loop(t, config()).Run(context.Background(), randomBatches(trainedSteps), nil))
+	whole := small.New(t, tensor.Float32, 7, 0.3)
+	require.NoError(t, whole.Loop(t, small.Config()).Run(context.Background(), small.Batches(small.Steps), nil))
 
-	m := newModel(t, tensor.Float32, 7, 0.3)
+	m := small.New(t, tensor.Float32, 7, 0.3)
 	ctx, cancel := context.WithCancel(context.Background())
-	c := config()
+	c := small.Config()
 	c.OnStep = func(s train.StepResult) {
 		if s.Step == 4 {
 			cancel()
 		}
 	}
-	l, source := m.loop(t, c), randomBatches(trainedSteps)
+	l, source := m.Loop(t, c), small.Batches(small.Steps)
 	err := l.Run(ctx, source, nil)
 	require.EqualError(t, err, "train: stopped after 4 of 10 steps: context canceled")
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 4, l.Steps())
-	require.Equal(t, 4, source.next, "no batch is drawn in vain")
+	require.Equal(t, 4, source.At, "no batch is drawn in vain")
 
 	require.NoError(t, l.Run(context.Background(), source, nil)) // and on
-	require.Equal(t, trainedSteps, l.Steps())
-	require.Equal(t, bitsOf(whole.values()), bitsOf(m.values()))
+	require.Equal(t, small.Steps, l.Steps())
+	require.Equal(t, small.Bits(whole.Values()), small.Bits(m.Values()))
 	require.NoError(t, l.Run(ctx, source, nil), "nothing is left to be stopped")
 }
 
 func TestRunCallsBack(t *testing.T) {
 	all := func(evals ...int) (events []string) {
-		for n := range trainedSteps {
+		for n := range small.Steps {
 			events = append(events, fmt.Sprint("step ", n+1))
 			for _, e := range evals {
 				if e == n+1 {
@@ -59,45 +61,45 @@ func TestRunCallsBack(t *testing.T) {
 	}{
 		{every: 0, want: all()},
 		{every: 3, want: all()},
-		{every: 0, eval: randomBatches(2), want: all(10)},
-		{every: 1, eval: randomBatches(2), want: all(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
-		{every: 4, eval: randomBatches(2), want: all(4, 8, 10)},
-		{every: 5, eval: randomBatches(2), want: all(5, 10)},
-		{every: 99, eval: randomBatches(2), want: all(10)},
+		{every: 0, eval: small.Batches(2), want: all(10)},
+		{every: 1, eval: small.Batches(2), want: all(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
+		{every: 4, eval: small.Batches(2), want: all(4, 8, 10)},
+		{every: 5, eval: small.Batches(2), want: all(5, 10)},
+		{every: 99, eval: small.Batches(2), want: all(10)},
 	} {
 		var events []string
-		c := config()
+		c := small.Config()
 		c.EvalEvery = row.every
 		c.OnStep = func(s train.StepResult) {
 			events = append(events, fmt.Sprint("step ", s.Step))
-			require.Equal(t, constantLearningRate, s.LearningRate)
+			require.Equal(t, small.LearningRate, s.LearningRate)
 			require.Positive(t, s.TokensPerSecond)
 			require.Positive(t, s.GradNorm)
 		}
 		c.OnEval = func(e train.Evaluation) {
 			events = append(events, fmt.Sprint("eval ", e.Step))
-			require.Equal(t, 2*batchSize*contextLength, e.Tokens)
+			require.Equal(t, 2*small.BatchSize*small.ContextLength, e.Tokens)
 			require.Positive(t, e.Loss)
 		}
-		m := newModel(t, tensor.Float32, 1, 0)
-		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), row.eval))
+		m := small.New(t, tensor.Float32, 1, 0)
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), row.eval))
 		require.Equal(t, row.want, events)
 
 		c.OnStep, c.OnEval = nil, nil
-		require.NoError(t, m.loop(t, c).Run(context.Background(), randomBatches(trainedSteps), row.eval))
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), row.eval))
 	}
 }
 
 func TestRunNamesWhatIsWrongWithItsSource(t *testing.T) {
 	disk := errors.New("disk on fire")
-	m := newModel(t, tensor.Float32, 1, 0)
-	l := m.loop(t, config())
-	err := l.Run(context.Background(), &batches{list: randomBatches(2).list, end: disk}, nil)
+	m := small.New(t, tensor.Float32, 1, 0)
+	l := m.Loop(t, small.Config())
+	err := l.Run(context.Background(), &small.List{List: small.Batches(2).List, End: disk}, nil)
 	require.EqualError(t, err, "train: step 3: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
 	require.Equal(t, 2, l.Steps())
 
-	err = l.Run(context.Background(), randomBatches(3), nil)
+	err = l.Run(context.Background(), small.Batches(3), nil)
 	require.EqualError(t, err, "train: step 6: batch: the source has ended, want another batch: unexpected EOF")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 
@@ -119,44 +121,44 @@ func TestRunSavesCheckpoints(t *testing.T) {
 		{reason: "longer than the run", every: 99, keep: 3, before: [][]int{nil}, after: []int{10}},
 	} {
 		folder := filepath.Join(t.TempDir(), "a", "b")
-		checkpoints := openCheckpoints(t, folder, train.CheckpointsConfig{Every: row.every, Keep: row.keep})
-		c := config()
+		checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: row.every, Keep: row.keep})
+		c := small.Config()
 		c.EvalEvery = 1
 		var before [][]int
 		evaluated, evaluations := 0, 0
 		c.OnEval = func(e train.Evaluation) { evaluated = e.Step; evaluations++ }
 		c.BeforeSave = func() (map[string]string, error) {
-			before = append(before, stepsIn(t, checkpoints))
+			before = append(before, small.StepsIn(t, checkpoints))
 			if row.every > 0 && len(before) < len(row.before) {
 				require.Equal(t, row.every*len(before), evaluated, "the evaluation comes first")
 			}
 			return nil, nil
 		}
-		l := newModel(t, tensor.Float32, 1, 0.1).loop(t, c)
+		l := small.New(t, tensor.Float32, 1, 0.1).Loop(t, c)
 		l.SaveTo(checkpoints)
-		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
+		require.NoError(t, l.Run(context.Background(), small.Texts(t)["random"], small.Batches(1)))
 		require.Equal(t, row.before, before, row.reason)
-		require.Equal(t, row.after, stepsIn(t, checkpoints), row.reason)
-		require.NoError(t, l.Run(context.Background(), textSources(t)["random"], randomBatches(1)))
+		require.Equal(t, row.after, small.StepsIn(t, checkpoints), row.reason)
+		require.NoError(t, l.Run(context.Background(), small.Texts(t)["random"], small.Batches(1)))
 		require.Len(t, before, len(row.before), "nothing new to save")
-		require.Equal(t, trainedSteps, evaluations, "nor to evaluate")
+		require.Equal(t, small.Steps, evaluations, "nor to evaluate")
 	}
 }
 
 // However often a run is stopped, between steps or in an evaluation, its losses and its
 // weights are the same.
 func TestStoppedRunResumes(t *testing.T) {
-	run := func(stops bool) (shown trail, ends map[string][]uint64) {
+	run := func(stops bool) (shown small.Trail, ends map[string][]uint64) {
 		folder := t.TempDir()
 		for pass := 0; ; pass++ {
-			checkpoints, err := train.OpenCheckpoints(folder, train.CheckpointsConfig{Every: 4})
+			checkpoints, err := checkpoint.Open(folder, checkpoint.Config{Every: 4})
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(context.Background())
-			c := config()
+			c := small.Config()
 			c.Accumulate, c.EvalEvery = 2, 2
-			shown.follow(&c)
-			m, source := newModel(t, tensor.Float32, 7, 0.3), textSources(t)["random"]
-			eval := &watched{randomBatches(2), func() {}}
+			shown.Follow(&c)
+			m, source := small.New(t, tensor.Float32, 7, 0.3), small.Texts(t)["random"]
+			eval := &watched{small.Batches(2), func() {}}
 			if stops && pass%2 == 0 { // in the middle of the next evaluation
 				calls := 0
 				eval.look = func() {
@@ -168,20 +170,20 @@ func TestStoppedRunResumes(t *testing.T) {
 				follow := c.OnStep
 				c.OnStep = func(s train.StepResult) { follow(s); cancel() }
 			}
-			l := m.loop(t, c)
+			l := m.Loop(t, c)
 			l.SaveTo(checkpoints)
 			found, err := checkpoints.Restore(l, source)
 			require.NoError(t, err)
-			require.Equal(t, pass > 0, found)
+			require.Equal(t, pass > 0, found != nil)
 			err = l.Run(ctx, source, eval)
 			cancel()
 			require.NoError(t, checkpoints.Close())
 			if err == nil {
 				require.Equal(t, stops, pass > 5)
-				return shown, bitsOf(m.values())
+				return shown, small.Bits(m.Values())
 			}
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, l.Steps(), stepsIn(t, checkpoints)[len(stepsIn(t, checkpoints))-1])
+			require.Equal(t, l.Steps(), small.StepsIn(t, checkpoints)[len(small.StepsIn(t, checkpoints))-1])
 		}
 	}
 	wantShown, wantEnds := run(false)
@@ -195,10 +197,10 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, row := range []struct {
 		reason string
-		spoil  func(c *train.Config, m *model)
+		spoil  func(c *train.Config, m *small.Model)
 		want   string
 	}{
-		{reason: "BeforeSave fails", spoil: func(c *train.Config, _ *model) {
+		{reason: "BeforeSave fails", spoil: func(c *train.Config, _ *small.Model) {
 			saves := 0
 			c.BeforeSave = func() (map[string]string, error) {
 				if saves++; saves == 3 {
@@ -207,37 +209,37 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 				return nil, nil
 			}
 		}, want: "train: checkpoint after 6 steps: disk on fire"},
-		{reason: "a loss is NaN", spoil: func(c *train.Config, m *model) {
+		{reason: "a loss is NaN", spoil: func(c *train.Config, m *small.Model) {
 			c.OnStep = func(s train.StepResult) {
 				if s.Step == 5 {
-					require.NoError(t, m.params.Set("tokens.weight", notNumbers(vocabulary, width)))
+					require.NoError(t, m.Params.Set("tokens.weight", notNumbers(small.Vocabulary, small.Width)))
 				}
 			}
 		}, want: "train: step 6: loss: got NaN, which is not finite; it began with tokens.weight"},
-		{reason: "the update of the last step before a checkpoint overflows", spoil: func(c *train.Config, m *model) {
+		{reason: "the update of the last step before a checkpoint overflows", spoil: func(c *train.Config, m *small.Model) {
 			c.OnStep = func(s train.StepResult) {
 				if s.Step == 6 {
-					require.NoError(t, m.params.Set("output.bias", infinite(vocabulary)))
+					require.NoError(t, m.Params.Set("output.bias", infinite(small.Vocabulary)))
 				}
 			}
 		}, want: "train: checkpoint after 6 steps: parameter output.bias: has values that are not finite"},
 	} {
-		checkpoints := openCheckpoints(t, t.TempDir(), train.CheckpointsConfig{Every: 2})
-		c, m := config(), newModel(t, tensor.Float64, 7, 0.3)
+		checkpoints := small.OpenFolder(t, t.TempDir(), checkpoint.Config{Every: 2})
+		c, m := small.Config(), small.New(t, tensor.Float64, 7, 0.3)
 		row.spoil(&c, m)
-		l := m.loop(t, c)
+		l := m.Loop(t, c)
 		l.SaveTo(checkpoints)
-		require.EqualError(t, l.Run(context.Background(), textSources(t)["random"], nil), row.want, row.reason)
-		require.Equal(t, []int{2, 4}, stepsIn(t, checkpoints))
-		found, err := checkpoints.Restore(l, textSources(t)["random"])
+		require.EqualError(t, l.Run(context.Background(), small.Texts(t)["random"], nil), row.want, row.reason)
+		require.Equal(t, []int{2, 4}, small.StepsIn(t, checkpoints))
+		found, err := checkpoints.Restore(l, small.Texts(t)["random"])
 		require.NoError(t, err)
-		require.True(t, found)
+		require.NotNil(t, found)
 		require.Equal(t, 4, l.Steps())
 	}
 }
 
 func notNumbers(shape ...int) *tensor.Dense {
-	d := zeros(tensor.Float64, shape...)
+	d := small.Zeros(tensor.Float64, shape...)
 	d.Memset(math.NaN())
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -60,47 +61,47 @@ func TestTenStepsOfTrainingAsPyTorch(t *testing.T) {
 
 func trainAsPyTorch(t *testing.T, name string, step train.StepConfig, dtype tensor.Dtype) {
 	file := golden.Load(t, "torch/training.safetensors")
-	m := newModel(t, dtype, 0, 0)
-	for param, v := range m.params.All() {
+	m := small.New(t, dtype, 0, 0)
+	for param, v := range m.Params.All() {
 		start := golden.Dense(dtype, file.Float64("value."+param), v.Shape()...)
-		require.NoError(t, m.params.Set(param, start))
+		require.NoError(t, m.Params.Set(param, start))
 	}
 	if step.Solver.Groups != nil {
-		require.NoError(t, m.params.Freeze(torchFrozen))
+		require.NoError(t, m.Params.Freeze(torchFrozen))
 	}
 	var losses, norms, rates []float64
-	c := train.Config{Steps: trainedSteps, StepConfig: step}
+	c := train.Config{Steps: small.Steps, StepConfig: step}
 	c.OnStep = func(s train.StepResult) {
 		require.Equal(t, len(losses)+1, s.Step)
 		losses, norms, rates = append(losses, s.Loss), append(norms, s.GradNorm), append(rates, s.LearningRate)
 	}
-	require.NoError(t, m.loop(t, c).Run(context.Background(), torchBatches(file), nil))
+	require.NoError(t, m.Loop(t, c).Run(context.Background(), torchBatches(file), nil))
 
 	tol := trainingTolerance[dtype]
 	golden.Close(t, "rates", file.Float64(name+".rate"), rates, 0, 1e-15)
 	prefix := fmt.Sprintf("%s.%v.", name, dtype)
 	golden.Close(t, "losses", file.Float64(prefix+"loss"), losses, tol, tol)
 	golden.Close(t, "norms", file.Float64(prefix+"norm"), norms, tol, tol)
-	for param, got := range m.values() {
+	for param, got := range m.Values() {
 		golden.Close(t, param, file.Float64(prefix+"value."+param), got, tol, tol)
-		if m.params.Frozen(param) {
+		if m.Params.Frozen(param) {
 			start := golden.Dense(dtype, file.Float64("value."+param), len(got))
 			require.Equal(t, golden.Floats(t, start), got, param)
 		}
 	}
 }
 
-func torchBatches(file *golden.File) *batches {
+func torchBatches(file *golden.File) *small.List {
 	ids := map[string][]int{}
 	for _, name := range []string{text.Inputs, text.Targets} {
 		for _, id := range file.Int64(name) {
 			ids[name] = append(ids[name], int(id))
 		}
 	}
-	s := &batches{end: io.EOF}
-	for lo := 0; lo < len(ids[text.Inputs]); lo += batchSize * contextLength {
-		hi := lo + batchSize*contextLength
-		s.list = append(s.list, textBatch(ids[text.Inputs][lo:hi], ids[text.Targets][lo:hi]))
+	s := &small.List{End: io.EOF}
+	for lo := 0; lo < len(ids[text.Inputs]); lo += small.BatchSize * small.ContextLength {
+		hi := lo + small.BatchSize*small.ContextLength
+		s.List = append(s.List, small.TextBatch(ids[text.Inputs][lo:hi], ids[text.Targets][lo:hi]))
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 // Schedule gives the learning rate of every step.
 type Schedule interface {
-	// At returns the learning rate of the step that follows n others, as torch's schedulers
+	// At returns the learning rate of the step that follows n steps, as torch's schedulers
 	// do after n calls of step: At(0) is the first step's. A negative n counts as 0.
 	At(n int) float64
 	// Validate returns an error that names the first wrong field.

@@ -56,29 +56,22 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("got a %T, want a ConstantLR or a CosineLR: others have no JSON", c.Schedule)
 }
 
-// UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote. It also reads
-// {"cosine": {…}} and {"constant": {…}}, the form of earlier checkpoints.
+// UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.
 func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	if err := config.NotNil(c); err != nil {
 		return err
 	}
 	var head struct {
-		Type     string          `json:"type"`
-		Constant json.RawMessage `json:"constant"`
-		Cosine   json.RawMessage `json:"cosine"`
+		Type string `json:"type"`
 	}
 	if err := config.Foreign.Decode(text, &head); err != nil {
 		return err
 	}
-	switch {
-	case head.Type == constantType:
+	switch head.Type {
+	case constantType:
 		return decodeSchedule[ConstantLR](c, text)
-	case head.Type == cosineType:
+	case cosineType:
 		return decodeSchedule[CosineLR](c, text)
-	case head.Type == "" && head.Constant != nil && head.Cosine == nil:
-		return config.In(head, "Constant", decodeSchedule[ConstantLR](c, head.Constant))
-	case head.Type == "" && head.Cosine != nil && head.Constant == nil:
-		return config.In(head, "Cosine", decodeSchedule[CosineLR](c, head.Cosine))
 	}
 	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType))
 }

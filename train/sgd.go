@@ -1,6 +1,9 @@
 package train
 
-import "attention/internal/kernel"
+import (
+	"attention/internal/dense"
+	"attention/internal/kernel"
+)
 
 // sgd updates a parameter by stochastic gradient descent with momentum, as torch.optim.SGD
 // without dampening and Nesterov's variant.
@@ -10,5 +13,5 @@ func sgd[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		kernel.SGD(value, grad, F(lr), F(at.decay))
 		return
 	}
-	kernel.Momentum(value, grad, elements[F](at.state[0]), F(lr), F(s.config.Momentum), F(at.decay))
+	kernel.Momentum(value, grad, dense.Floats[F](at.state[0]), F(lr), F(s.config.Momentum), F(at.decay))
 }

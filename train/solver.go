@@ -1,11 +1,11 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
 
@@ -21,7 +21,7 @@ type Solver struct {
 	names  []string      // PyTorch's, of the state tensors in each slot
 }
 
-// New makes the solver for these parameters, of which it reads names and
+// New makes the solver for these parameters. It reads their names and
 // values; gradients may still be nil. Parameters without a name or of one name,
 // one tensor under two names, values that are not contiguous float32 or float64, and
 // groups that none or that two match are errors.
@@ -29,7 +29,7 @@ func (c SolverConfig) New(params []Param) (*Solver, error) { return c.newSharded
 
 // newSharded is New for a solver that updates some elements of each parameter, and has a state
 // for those only; nil is all.
-func (c SolverConfig) newSharded(params []Param, own []span) (*Solver, error) {
+func (c SolverConfig) newSharded(params []Param, own []Span) (*Solver, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -50,9 +50,9 @@ func (c SolverConfig) newSharded(params []Param, own []span) (*Solver, error) {
 		at, shape := &slots[i], p.Value.Shape().Clone()
 		at.own = wholeOf(p.Value)
 		if own != nil && own[i] != at.own {
-			at.own, shape = own[i], tensor.Shape{own[i].len()}
+			at.own, shape = own[i], tensor.Shape{own[i].Len()}
 		}
-		if at.own.len() == 0 {
+		if at.own.Len() == 0 {
 			continue
 		}
 		for range s.names {
@@ -64,13 +64,10 @@ func (c SolverConfig) newSharded(params []Param, own []span) (*Solver, error) {
 
 // Step updates every Value in place with its Grad at learning rate lr. The
 // parameters are those the solver was made for, in the same order; the
-// tensors behind Grad may be others each time. An error (a missing or
+// tensors behind Grad may differ each time. An error (a missing or
 // misshapen gradient, a learning rate that is negative, infinite or NaN)
 // leaves all values and the state as they were.
 func (s *Solver) Step(lr float64, params []Param) error {
-	if err := s.made(); err != nil {
-		return err
-	}
 	if err := checkStep(lr, s.slots, params); err != nil {
 		return err
 	}
@@ -79,7 +76,7 @@ func (s *Solver) Step(lr float64, params []Param) error {
 	}
 	for i, p := range params {
 		at := s.slots[i]
-		if at.own.len() == 0 {
+		if at.own.Len() == 0 {
 			continue
 		}
 		if p.Value.Dtype() == tensor.Float32 {
@@ -94,42 +91,21 @@ func (s *Solver) Step(lr float64, params []Param) error {
 // stepState is the name of the state that is the number of steps taken.
 const stepState = "step"
 
-// wholeSignatures returns the signatures of the state of a solver of all elements.
-func (s *Solver) wholeSignatures(prefix string) (all []signature) {
+// parts returns the state in the order of State, in parts of the whole.
+func (s *Solver) parts() (all []Part) {
 	if s.steps != nil {
-		all = append(all, signature{prefix + stepState, formOf(s.steps)})
+		all = append(all, Part{Name: stepState, Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
 	}
 	for _, slot := range s.slots {
-		for _, name := range s.names {
-			all = append(all, signature{prefix + name + "." + slot.name, slot.form})
+		for i, name := range s.names {
+			p := Part{Name: name + "." + slot.name, Dtype: slot.dtype, Shape: slot.shape, Lo: slot.own.Lo}
+			if slot.state != nil {
+				p.Value = slot.state[i]
+			}
+			all = append(all, p)
 		}
 	}
 	return all
-}
-
-// readPart reads the solver's part of the whole state in a checkpoint.
-func (s *Solver) readPart(r *safetensors.Reader) error {
-	if s.steps != nil {
-		if err := r.ReadPart(solverPrefix+stepState, 0, s.steps.Int64s()); err != nil {
-			return err
-		}
-	}
-	for _, slot := range s.slots {
-		for i, state := range slot.state {
-			if err := r.ReadPart(solverPrefix+s.names[i]+"."+slot.name, slot.own.lo, elementsOf(state)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// made refuses a solver that SolverConfig.New did not make.
-func (s *Solver) made() error {
-	if s == nil || s.slots == nil {
-		return errors.New("train: solver: got nil or its zero value, want one of SolverConfig.New")
-	}
-	return nil
 }
 
 // update updates one parameter.
@@ -147,7 +123,7 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // changes them, and nobody else should.
 func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
-		if s.made() != nil || s.steps != nil && !yield(stepState, s.steps) {
+		if s.steps != nil && !yield(stepState, s.steps) {
 			return
 		}
 		for _, slot := range s.slots {
@@ -165,10 +141,7 @@ func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 // missing or unknown and tensors of another dtype or shape are listed in
 // the error, which leaves the state as it was.
 func (s *Solver) SetState(state map[string]*tensor.Dense) error {
-	if err := s.made(); err != nil {
-		return err
-	}
-	if err := compareSignatures(signatures("", s.State()), signatures("", maps.All(state))); err != nil {
+	if err := safetensors.Compare(signatures(s.State()), signatures(maps.All(state))); err != nil {
 		return fmt.Errorf("train: solver state: %w", err)
 	}
 	if s.steps != nil {
@@ -177,7 +150,15 @@ func (s *Solver) SetState(state map[string]*tensor.Dense) error {
 		}
 	}
 	for name, value := range s.State() {
-		setElements(value, elementsOf(state[name]))
+		dense.SetSlice(value, dense.Slice(state[name]))
 	}
 	return nil
+}
+
+// signatures returns the signatures of tensors.
+func signatures(tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Signature) {
+	for name, value := range tensors {
+		all = append(all, safetensors.Signature{Name: name, Form: dense.Form(value)})
+	}
+	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/golden"
 	"attention/train"
+	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -172,8 +173,8 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	other, err := train.SolverConfig{}.New(p.start())
 	require.NoError(t, err)
 	state := maps.Collect(solver.State())
-	state["exp_avg.matrix"] = zeros(tensor.Float64, 5, 3)
-	state["exp_avg_sq.matrix"] = zeros(tensor.Float32, 3, 5)
+	state["exp_avg.matrix"] = small.Zeros(tensor.Float64, 5, 3)
+	state["exp_avg_sq.matrix"] = small.Zeros(tensor.Float32, 3, 5)
 	state["exp_avg.other"] = state["exp_avg.bias"]
 	delete(state, "exp_avg.bias")
 	state["exp_avg_sq.cube"] = nil
@@ -190,13 +191,13 @@ func TestSetStateListsWhatDoesNotFit(t *testing.T) {
 	}
 
 	transposed := maps.Collect(solver.State())
-	view := zeros(tensor.Float64, 5, 3)
+	view := small.Zeros(tensor.Float64, 5, 3)
 	require.NoError(t, view.T())
 	transposed["exp_avg.matrix"] = view
 	require.ErrorContains(t, other.SetState(transposed), "exp_avg.matrix is a view")
 
 	column := maps.Collect(solver.State())
-	column["exp_avg.bias"] = zeros(tensor.Float64, 7, 1)
+	column["exp_avg.bias"] = small.Zeros(tensor.Float64, 7, 1)
 	require.EqualError(t, other.SetState(column), "train: solver state: exp_avg.bias is float64 (7, 1), want float64 (7)")
 
 	negative := maps.Collect(solver.State())

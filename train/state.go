@@ -1,139 +1,111 @@
 package train
 
 import (
-	"encoding/binary"
+	"errors"
+	"iter"
 
-	"attention/internal/safetensors"
+	"attention/internal/oneline"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
 
-// A checkpoint is whole, but each process has a part of the solver's state. Rank 0 asks for the
-// other parts piece by piece while it writes them, so that it never holds more than one.
+// State is what a loop trains and what it remembers between two steps. Package checkpoint
+// writes it to files.
+type State struct {
+	Config    Config // with the precision of the loss's products
+	Params    *layers.Params
+	Frozen    []string // names of the parameters that were frozen when the loop was made
+	Steps     int      // taken
+	Evaluated int      // steps before the last evaluation of Run; 0 if it made none
 
-// pieceRequest asks for elements of a state of a parameter. A negative parameter is the end.
-type pieceRequest struct{ Param, State, Lo, Hi int64 }
+	// Notes are those of Config.BeforeSave in the checkpoint that was last saved or restored.
+	Notes map[string]string
 
-const requestBytes = 4 * 8
+	// Best is Loop.Best. From is the last loss that counted as an improvement, and Stale the
+	// number of evaluations since then.
+	Best  Evaluation
+	From  float64
+	Stale int
+	Kept  iter.Seq2[string, *tensor.Dense] // the parameters of Best; none without Config.KeepBest
 
-// saved makes rank 0 save, and the other processes serve it. An error is that of all.
-func (l *Loop) saved(save func() error) error {
-	var err error
-	if l.team.Rank() > 0 {
-		err = l.serveState()
-	} else {
-		err = save()
-		if failed := l.endServing(); err == nil {
-			err = failed
-		}
-	}
-	return l.team.agree(err)
+	Solver []Part // in its order
+
+	// Observed is the number of steps before the last look of the observer, whose tensors are
+	// Observations; -1 and nil without one.
+	Observed     int
+	Observations iter.Seq2[string, *tensor.Dense]
 }
 
-// serveState answers the requests of rank 0.
-func (l *Loop) serveState() error {
-	request := make([]byte, requestBytes)
-	for {
-		if err := l.team.exchange(0, nil, 0, request); err != nil {
-			return err
-		}
-		var r pieceRequest
-		if _, err := binary.Decode(request, binary.LittleEndian, &r); err != nil || r.Param < 0 {
-			return err
-		}
-		at := l.step.solver.slots[r.Param]
-		piece := span{int(r.Lo) - at.own.lo, int(r.Hi) - at.own.lo}
-		if err := l.team.exchange(0, bytesOfPart(at.state[r.State], piece), 0, nil); err != nil {
-			return err
-		}
-	}
+// Part is a tensor of the solver's state, or the part of it that this process of a group has.
+type Part struct {
+	Name  string
+	Dtype tensor.Dtype
+	Shape tensor.Shape  // of the whole
+	Value *tensor.Dense // the elements from Lo on, as a vector if they are not all; nil for none
+	Lo    int
+
+	// Each calls write with all elements in order, as slices of numbers, in a State of Save; nil
+	// if Value is the whole.
+	Each func(write func(part any) error) error
 }
 
-// endServing ends serveState in the other processes.
-func (l *Loop) endServing() error {
-	for rank := 1; rank < l.team.Size(); rank++ {
-		if err := l.request(rank, pieceRequest{Param: -1}); err != nil {
-			return err
-		}
+// State returns the state of the loop, whose tensors are the loop's own: the next step changes
+// them.
+func (l *Loop) State() State {
+	s := State{Config: l.config, Params: l.params, Frozen: l.step.program.frozen, Steps: l.Steps(),
+		Evaluated: l.evaluated, Notes: l.notes, Best: l.best.Evaluation, From: l.best.from, Stale: l.best.stale,
+		Kept: l.best.kept(), Solver: l.step.solver.parts(), Observed: -1}
+	s.Config.Precision = l.step.program.precision
+	if l.observer != nil {
+		s.Observed, s.Observations = l.observer.State()
+	}
+	return s
+}
+
+// SetState sets the loop to a state of State whose numbers a caller has set, after read has set
+// its tensors. If read fails, the loop trains no more until another SetState.
+func (l *Loop) SetState(s State, read func() error) error {
+	if read == nil {
+		return errors.New("train: state: got nil for the function that reads it, want one")
+	}
+	l.torn = true
+	if err := read(); err != nil {
+		return err
+	}
+	l.torn = false
+	l.step.taken, l.evaluated, l.notes = s.Steps, s.Evaluated, s.Notes
+	l.best.used, l.best.Evaluation, l.best.from, l.best.stale = false, s.Best, s.From, s.Stale
+	l.step.forgetNorms()
+	if l.observer != nil {
+		l.observer.SetState(s.Observed)
 	}
 	return nil
 }
 
-func (l *Loop) request(rank int, r pieceRequest) error {
-	message, err := binary.Append(nil, binary.LittleEndian, r)
-	if err != nil {
+// Save calls write with the state of the loop, for package checkpoint. In a group every process
+// calls Save: rank 0 writes, and the other processes send it their parts of the solver's state. The
+// observer is flushed first, so that no checkpoint is newer than what it has written.
+func (l *Loop) Save(write func(State) error) error {
+	if err := l.trainable(); err != nil {
 		return err
 	}
-	return l.team.exchange(rank, message, rank, nil)
-}
-
-// solverFile returns the solver's state as a checkpoint of rank 0 holds it.
-func (l *Loop) solverFile() ([]safetensors.Tensor, error) {
-	solver := l.step.solver
-	if l.team.Size() == 1 {
-		return toFile(solverPrefix, solver.State())
+	if write == nil && (l.config.Group == nil || l.config.Group.Rank() == 0) {
+		return errors.New("train: state: got nil for the function that writes it, want one")
 	}
-	var all []safetensors.Tensor
-	if solver.steps != nil {
-		all = append(all, safetensors.Tensor{Name: solverPrefix + stepState, Shape: solver.steps.Shape(),
-			Data: solver.steps.Int64s()})
+	save := func(s State) error {
+		flushed := l.flush() // which matters less than the checkpoint
+		return oneline.Join(write(s), flushed)
 	}
-	owners := make([][]span, l.team.Size())
-	for rank := range owners {
-		owners[rank] = l.step.sharing.ownOf(rank)
+	if l.config.Group == nil {
+		return save(l.State())
 	}
-	for i, p := range l.step.program.params {
-		own := make([]span, len(owners))
-		for rank := range own {
-			own[rank] = owners[rank][i]
+	parts := l.step.solver.parts()
+	return l.step.group.reducer.Collect(parts, func(each func(i int, write func(any) error) error) error {
+		s := l.State()
+		for i := range s.Solver {
+			s.Solver[i].Each = func(write func(any) error) error { return each(i, write) }
 		}
-		dtype := safetensors.F64
-		if p.Value.Dtype() == tensor.Float32 {
-			dtype = safetensors.F32
-		}
-		for j, name := range solver.names {
-			all = append(all, safetensors.Tensor{Name: solverPrefix + name + "." + p.Name, Shape: p.Value.Shape(),
-				Data: safetensors.Stream{DType: dtype, Each: func(write func(part any) error) error {
-					return l.eachPart(own, i, j, write)
-				}}})
-		}
-	}
-	return all, nil
-}
-
-// eachPart calls write with the elements of state j of parameter i, of which each process has its own.
-func (l *Loop) eachPart(own []span, i, j int, write func(part any) error) error {
-	width := l.step.sharing.width()
-	for rank, part := range own {
-		for lo := part.lo; lo < part.hi; lo += pieceBytes / width {
-			piece := span{lo, min(lo+pieceBytes/width, part.hi)}
-			values := l.team.room(piece.len() * width)
-			if rank == 0 {
-				values = bytesOfPart(l.step.solver.slots[i].state[j], span{piece.lo - part.lo, piece.hi - part.lo})
-			} else if err := l.fetch(rank,
-				pieceRequest{int64(i), int64(j), int64(piece.lo), int64(piece.hi)}, values); err != nil {
-				return err
-			}
-			if err := write(numbersOf(values, width)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// fetch receives a piece of another process's state.
-func (l *Loop) fetch(rank int, r pieceRequest, values []byte) error {
-	if err := l.request(rank, r); err != nil {
-		return err
-	}
-	return l.team.exchange(rank, nil, rank, values)
-}
-
-// numbersOf returns memory as floats of a width.
-func numbersOf(values []byte, width int) any {
-	if width == 4 {
-		return fromBytes[float32](values)
-	}
-	return fromBytes[float64](values)
+		return save(s)
+	})
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"attention/internal/config"
-	"attention/internal/stock"
+	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -37,122 +37,139 @@ func (c StepConfig) Validate() error {
 // goroutines at once.
 type Step struct {
 	config  StepConfig
+	batches int // of a step
 	program *program
 	solver  *Solver
-	sharing *sharing
-	norms   *tensor.Dense     // (P), float64: those of the last step's gradients before clipping; NaN before the first
+	own     []Span // of each parameter, the elements that this process updates
+	blocks  []block
+	norms   []float64         // of each parameter's gradient in the last step, before clipping; NaN before the first
 	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used    int               // how many of them hold a sum
 	taken   int
-	counted int   // steps of this process
-	sent    int64 // bytes that they sent to other processes
+
+	ownBlocks []int      // indices of those that this process sums
+	group     *groupStep // nil for one process
 }
 
 // StepResult describes one training step.
 type StepResult struct {
-	Step            int     // steps taken with this one: 1 for the first
-	Loss            float64 // mean over the batch's tokens, before the update; nats for a cross-entropy
-	LearningRate    float64
-	GradNorm        float64 // of all gradients together, before clipping
-	TokensPerSecond float64
+	Step            int     `json:"step"` // steps taken with this one: 1 for the first
+	Loss            float64 `json:"loss"` // mean over the batch's tokens, before the update; nats for a cross-entropy
+	LearningRate    float64 `json:"learning_rate"`
+	GradNorm        float64 `json:"grad_norm"` // of all gradients together, before clipping
+	TokensPerSecond float64 `json:"tokens_per_second"`
 }
 
 // NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the
-// graph. Parameters that the loss depends on and that are not frozen are trained, others
-// stay as they are. The
-// build's first error comes first, so that a formula need not check its own.
+// graph. Parameters that the loss depends on and that are not frozen are trained, and all others
+// stay unchanged. The build's first error comes first, so that a formula need not check its
+// own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
-	return newStep(b, loss, c, &team{Group: alone{}}, 1)
+	var s *Step
+	err := expr.Building(func() (err error) { s, err = newStep(b, loss, c, nil, 1); return err })
+	return s, err
 }
 
-// newStep is NewStep for steps of n batches that the processes of a team share.
-func newStep(b *layers.Build, loss *G.Node, c StepConfig, t *team, n int) (*Step, error) {
-	if b == nil {
-		return nil, errors.New("train: step: got nil for the build, want one")
+// newStep is NewStep for steps of n batches, which the processes of a group share; a nil
+// group is one process.
+func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step, error) {
+	if b == nil || b.Graph() == nil {
+		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	p, err := newProgram(b, loss)
-	if err == nil {
-		p.hooks = b.StepHooks()
-		err = p.differentiate(b)
-	}
-	if err == nil {
-		err = p.compile()
-	}
+	p, err := newTrainingProgram(b, loss)
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	if err := p.checkHooks(t.Size()); err != nil {
-		return nil, err
-	}
-	s := &Step{config: c, program: p, sharing: newSharing(t, p.params, n),
-		norms: tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(len(p.params)))}
+	s := &Step{config: c, batches: n, program: p, blocks: blocksOf(p.params, n), norms: make([]float64, len(p.params))}
 	s.forgetNorms()
-	if s.solver, err = c.Solver.newSharded(p.params, s.sharing.own()); err != nil {
+	bounds := []int{0, n}
+	for _, p := range p.params {
+		s.own = append(s.own, wholeOf(p.Value))
+	}
+	if g != nil {
+		if err := p.checkHooks(g.Size()); err != nil {
+			return nil, err
+		}
+		s.group = newGroupStep(g, p.params, s.blocks, n)
+		s.own, bounds = s.group.reducer.Own(), s.group.reducer.Batches(g.Rank())
+	}
+	for i, b := range s.blocks {
+		if own := s.own[b.param]; own.Lo <= b.Lo && b.Hi <= own.Hi {
+			s.ownBlocks = append(s.ownBlocks, i)
+		}
+	}
+	if s.solver, err = c.Solver.newSharded(p.params, s.own); err != nil {
 		return nil, err
 	}
-	s.makeSums()
+	s.makeSums(bounds)
 	return s, nil
 }
 
 // forgetNorms makes the norms of the last step's gradients unknown.
 func (s *Step) forgetNorms() {
-	for i := range s.norms.Float64s() {
-		s.norms.Float64s()[i] = math.NaN()
+	for i := range s.norms {
+		s.norms[i] = math.NaN()
 	}
 }
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
 // moved. v holds a value of the right type and shape for every input and no other. After
-// an error the step does not count, and the parameters are as they were unless a hook that
+// an error the step does not count, and the parameters are unchanged unless a hook that
 // follows their update has failed.
 func (s *Step) Run(v Values) (loss float64, err error) {
-	if s == nil || s.program == nil {
-		return 0, errors.New("train: step: got nil or its zero value, want one of NewStep")
-	}
-	r, err := s.take(&given{[]Batch{{Inputs: v}}})
+	r, err := s.take(&list{[]Batch{{Inputs: v}}})
 	return r.Loss, err
 }
 
-// take takes one step with the next batches of a source: gradients, clipping, update.
+// take takes one step with the next batches of a source.
 func (s *Step) take(source Source) (StepResult, error) {
-	begin, sent := time.Now(), s.sharing.team.sent
-	loss, tokens, err := s.gradients(source)
-	if err != nil {
-		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
+	if s.group != nil {
+		s.group.begin()
 	}
-	norm, rate, err := s.update()
+	r, err := s.step(source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	s.taken++
-	s.counted++
-	s.sent += s.sharing.team.sent - sent
-	return StepResult{Step: s.taken, Loss: loss, LearningRate: rate, GradNorm: norm,
-		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
+	if s.group != nil {
+		s.group.count()
+	}
+	return r, nil
 }
 
-// update clips the gradients and moves the parameters.
-func (s *Step) update() (norm, rate float64, err error) {
-	if norm, err = s.sharing.gradientNorm(s.norms.Float64s()); err != nil {
-		return 0, 0, s.program.withOrigin(err)
+// step is one step: gradients, clipping, update.
+func (s *Step) step(source Source) (StepResult, error) {
+	begin := time.Now()
+	loss, tokens, err := s.gradients(source)
+	if err != nil {
+		return StepResult{}, err
 	}
-	s.sharing.clip(norm, s.config.ClipNorm)
-	rate = s.config.Schedule.At(s.taken)
+	norm, err := s.gradientNorm()
+	if err != nil {
+		return StepResult{}, s.program.withOrigin(err)
+	}
+	if c := s.config.ClipNorm / (norm + 1e-6); s.config.ClipNorm > 0 && c < 1 {
+		for i, p := range s.program.params {
+			scalePart(p.Grad, p.Grad, s.own[i], c)
+		}
+	}
+	rate := s.config.Schedule.At(s.taken)
 	if err := s.solver.Step(rate, s.program.params); err != nil {
-		return 0, 0, err
+		return StepResult{}, err
 	}
-	if err := s.sharing.gatherValues(); err != nil {
-		return 0, 0, err
+	if s.group != nil {
+		if err := s.group.spread(s.program.hooks); err != nil {
+			return StepResult{}, err
+		}
 	}
-	if err := s.program.shareLargest(s.sharing.team); err != nil {
-		return 0, 0, err
+	if err := s.program.afterStep(); err != nil {
+		return StepResult{}, err
 	}
-	return norm, rate, s.program.afterStep()
+	return StepResult{Step: s.taken + 1, Loss: loss, LearningRate: rate, GradNorm: norm,
+		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
 // dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run.

@@ -9,46 +9,47 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/small"
 )
 
 // TestStepIsTheLoops trains one model by Step and one by Loop: equal losses and
 // parameters, bit for bit, with dropout and clipping.
 func TestStepIsTheLoops(t *testing.T) {
-	c := config()
+	c := small.Config()
 	c.ClipNorm, c.Seed = 0.5, 3
 	c.Schedule = train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.1, WarmupSteps: 2, Steps: 9}}
-	one, other := newModel(t, tensor.Float32, 1, 0.3), newModel(t, tensor.Float32, 1, 0.3)
-	loop, err := train.New(one.params, one.loss, c)
+	one, other := small.New(t, tensor.Float32, 1, 0.3), small.New(t, tensor.Float32, 1, 0.3)
+	loop, err := train.New(one.Params, one.Loss, c)
 	require.NoError(t, err)
-	b := layers.NewBuild(other.params, layers.Train)
-	loss, err := other.loss(b)
+	b := layers.NewBuild(other.Params, layers.Train)
+	loss, err := other.Loss(b)
 	require.NoError(t, err)
 	step, err := train.NewStep(b, loss, c.StepConfig)
 	require.NoError(t, err)
 	for n := range uint64(5) {
-		want, err := loop.Step(randomBatch(n))
+		want, err := loop.Step(small.Batch(n))
 		require.NoError(t, err)
-		got, err := step.Run(randomBatch(n).Inputs)
+		got, err := step.Run(small.Batch(n).Inputs)
 		require.NoError(t, err)
 		require.Equal(t, want.Loss, got)
 	}
-	for name, want := range one.params.All() {
-		got, _ := other.params.Get(name)
+	for name, want := range one.Params.All() {
+		got, _ := other.Params.Get(name)
 		require.Equal(t, want.Data(), got.Data(), name)
 	}
 }
 
 // TestStepOfAnEvalGraph trains without dropout.
 func TestStepOfAnEvalGraph(t *testing.T) {
-	m := newModel(t, tensor.Float64, 1, 0.5)
-	b := layers.NewBuild(m.params, layers.Eval)
-	loss, err := m.loss(b)
+	m := small.New(t, tensor.Float64, 1, 0.5)
+	b := layers.NewBuild(m.Params, layers.Eval)
+	loss, err := m.Loss(b)
 	require.NoError(t, err)
-	step, err := train.NewStep(b, loss, config().StepConfig)
+	step, err := train.NewStep(b, loss, small.Config().StepConfig)
 	require.NoError(t, err)
-	before, err := step.Run(randomBatch(1).Inputs)
+	before, err := step.Run(small.Batch(1).Inputs)
 	require.NoError(t, err)
-	after, err := step.Run(randomBatch(1).Inputs)
+	after, err := step.Run(small.Batch(1).Inputs)
 	require.NoError(t, err)
 	require.Less(t, after, before)
 }
@@ -61,7 +62,7 @@ func TestStepRefuses(t *testing.T) {
 	c := train.StepConfig{Schedule: train.ConstantRate(1)}
 	step, err := train.NewStep(b, loss, c)
 	require.NoError(t, err)
-	one := vector(1)
+	one := small.Vector(1)
 	for _, r := range []struct {
 		name   string
 		values train.Values
@@ -77,7 +78,7 @@ func TestStepRefuses(t *testing.T) {
 	require.Equal(t, []float64{3}, w.Value().Data())
 
 	_, err = train.NewStep(nil, loss, c)
-	require.EqualError(t, err, "train: step: got nil for the build, want one")
+	require.EqualError(t, err, "train: step: got no build, want one of layers.NewBuild")
 	_, err = train.NewStep(b, nil, c)
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")
 	_, err = train.NewStep(b, loss, train.StepConfig{})

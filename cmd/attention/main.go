@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/bench"
 	"attention/cmd/attention/internal/chapter"
 	"attention/cmd/attention/internal/export"
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/generate"
 	"attention/cmd/attention/internal/gradcheck"
 	"attention/cmd/attention/internal/program"
@@ -42,6 +43,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:      true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flags.CommandError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
@@ -54,10 +56,10 @@ func newRoot() *cobra.Command {
 func check(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "help" {
 		asked, rest, err := cmd.Root().Find(args)
-		if err == nil {
-			err = cobra.NoArgs(asked, rest)
-		}
 		if err != nil {
+			return err
+		}
+		if err := cobra.NoArgs(asked, rest); err != nil {
 			return err
 		}
 	}

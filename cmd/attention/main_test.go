@@ -16,7 +16,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
-	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
@@ -182,7 +182,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, want, generateText(t, "--model", to, "--prompt", "abc", "--tokens", "20"))
 		from = to
 	}
-	again, err := run.ReadGPT(from)
+	again, err := commandtest.Inspect(t, from).GPT()
 	require.NoError(t, err)
 	for name, value := range g.Params.All() {
 		got, ok := again.Params.Get(name)
@@ -236,12 +236,12 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		require.Contains(t, notes, "attention: train: checkpoint: "+newest+": damaged: ")
 		require.Contains(t, notes, "\nattention: the run is not finished: the weights are those of "+
 			filepath.Join(filepath.Dir(newest), "step-00000010.safetensors")+"\n")
-		for _, steps := range run.Unfinished(dir) {
-			path := train.CheckpointPath(filepath.Join(dir, run.CheckpointsFolder), steps)
+		for _, steps := range commandtest.Inspect(t, dir).Checkpoints {
+			path := checkpoint.Path(filepath.Join(dir, run.CheckpointsFolder), steps)
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
 		_, _, err = attention(t, append([]string{"generate"}, args...)...)
-		require.ErrorIs(t, err, train.ErrDamaged)
+		require.ErrorIs(t, err, checkpoint.ErrDamaged)
 	}
 }
 
@@ -330,7 +330,7 @@ func TestResumedRunsAreUnfinished(t *testing.T) {
 	model := filepath.Join(dir, run.ModelFile)
 	old, err := os.ReadFile(model)
 	require.NoError(t, err)
-	require.Empty(t, run.Unfinished(dir))
+	require.False(t, commandtest.Inspect(t, dir).Unfinished())
 	trainText(t, "--resume", dir, "--steps", "20")
 	args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
 	want := generateText(t, args...)

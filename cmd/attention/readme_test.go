@@ -26,20 +26,24 @@ var readmes = []string{"../../README.md", manual, "../../layers/README.md", "../
 // foreign are the beginnings of shell lines that are not run: they download or need PyTorch.
 var foreign = []string{"curl ", "apt-get ", "python3 "}
 
-// install is the shell line that is run in the repository. What it installs runs the lines after it.
+// install is the shell line that is run in the repository, for the first README. What it installs runs the lines
+// after it; those of other READMEs are run by the test binary.
 const install = "go install ./cmd/attention"
 
-// untilEnded ends a line that serves a page.
-const untilEnded = "& sleep 2; kill -TERM $!; wait $!"
+// untilCtrlC ends a line that serves a page: it waits until the program says so, and ends it.
+const untilCtrlC = "> said 2>&1 & until grep -qs Ctrl-C said || ! kill -0 $!; do sleep 0.1; done; cat said; " +
+	"rm said; kill -TERM $!; wait $!"
 
 // shortened are the lines of long runs, with the flags that they get here besides
 // their own, or with their end.
 var shortened = map[string]string{
-	"attention train --out runs/first":                 "--steps 20",
-	"attention train --layer causal --out runs/causal": "--steps 20",
-	"attention train --preset tiny --out runs/tiny":    "--steps 20",
-	"attention translate --out runs/dates":             "--steps 10",
-	"attention why":                                    "--steps 1 --seeds 1",
+	"attention train --steps 800 --out runs/first":                           "--steps 20",
+	"attention train --out runs/first":                                       "--steps 20",
+	"attention train --layer causal --out runs/causal":                       "--steps 20",
+	"attention train --preset tiny --out runs/tiny":                          "--steps 20",
+	"attention translate --out runs/dates":                                   "--steps 10",
+	"attention translate --heads 1 --steps 300 --seed 2 --out attention.png": "--steps 10",
+	"attention why": "--steps 1 --seeds 1",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
 	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":       "--steps 20 --eval-every 5",
@@ -49,10 +53,10 @@ var shortened = map[string]string{
 		"--eval-batches 1 --sample 1",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
-	`attention view --model runs/first --text "It is the attention of each word"`: untilEnded,
-	"attention view --chapter":                                 untilEnded,
-	`attention view --chapter --text "the cat sat on the mat"`: untilEnded,
-	"attention train --preset tiny --out runs/live --view":     "--steps 20 & sleep 5; kill -TERM $!; wait $!",
+	`attention view --model runs/first --text "It is the attention of each word"`: untilCtrlC,
+	"attention view --chapter":                                 untilCtrlC,
+	`attention view --chapter --text "the cat sat on the mat"`: untilCtrlC,
+	"attention train --preset tiny --out runs/live --view":     "--steps 20 " + untilCtrlC,
 }
 
 // programVariable is in the environment of the shell lines: with it the test binary is the program.
@@ -67,47 +71,61 @@ func TestMain(m *testing.M) {
 
 // TestReadmeShellLines runs every shell block of the READMEs, those of one README in order in one new folder.
 func TestReadmeShellLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a minute of CPU time")
+	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell")
 	}
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	long := maps.Clone(shortened)
+	scripts, long := map[string][][]string{}, maps.Clone(shortened)
+	for _, path := range readmes {
+		for _, script := range codeBlocks(readFile(t, path), "sh") {
+			lines := shellLines(script, root, path == readmes[0])
+			scripts[path] = append(scripts[path], lines)
+			maps.DeleteFunc(long, func(line, flags string) bool { return slices.Contains(lines, line+" "+flags) })
+		}
+	}
+	require.Empty(t, long, "lines that no README has")
 	for _, path := range readmes {
 		t.Run(path, func(t *testing.T) {
-			markdown := readFile(t, path)
-			dir, environment := readmeFolder(t, root, markdown)
-			for _, script := range codeBlocks(markdown, "sh") {
-				lines := strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n")
-				lines = slices.DeleteFunc(lines, func(line string) bool {
-					return slices.ContainsFunc(foreign, func(begin string) bool { return strings.HasPrefix(line, begin) })
-				})
-				for i, line := range lines {
-					if flags, ok := shortened[line]; ok {
-						lines[i] += " " + flags
-						delete(long, line)
-					}
-					lines[i] = strings.Replace(lines[i], "../attention", root, 1) // whose packages are built already
-				}
+			t.Parallel()
+			dir, environment := readmeFolder(t, root, path)
+			for _, lines := range scripts[path] {
 				shell := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(lines, "\n"))
 				shell.Dir, shell.Env = dir, environment
 				if slices.Contains(lines, install) {
 					shell.Dir = root
 				}
 				printed, err := shell.CombinedOutput()
-				require.NoError(t, err, "%s\n%s", script, printed)
+				require.NoError(t, err, "%s\n%s", strings.Join(lines, "\n"), printed)
 			}
 		})
 	}
-	require.Empty(t, long, "lines that no README has")
+}
+
+// shellLines returns the lines of a script as they are run here.
+func shellLines(script, root string, installs bool) (lines []string) {
+	for _, line := range strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n") {
+		if slices.ContainsFunc(foreign, func(begin string) bool { return strings.HasPrefix(line, begin) }) ||
+			line == install && !installs {
+			continue
+		}
+		if flags, ok := shortened[line]; ok {
+			line += " " + flags
+		}
+		lines = append(lines, strings.Replace(line, "../attention", root, 1)) // whose packages are built already
+	}
+	return lines
 }
 
 // readmeFolder returns a new folder in which the shell lines of a README can be run, with the program and the files
 // that they name, and their environment.
-func readmeFolder(t *testing.T, root, markdown string) (dir string, environment []string) {
+func readmeFolder(t *testing.T, root, path string) (dir string, environment []string) {
 	dir = t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-	if !strings.Contains(markdown, install) {
+	if path != readmes[0] {
 		self, err := os.Executable()
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(self, filepath.Join(dir, "bin/attention")))
@@ -117,6 +135,7 @@ func readmeFolder(t *testing.T, root, markdown string) (dir string, environment 
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
+	markdown := readFile(t, path)
 	if strings.Contains(markdown, "`mine/main.go`") {
 		write("mine/main.go", codeBlocks(markdown, "go")[0])
 	}
@@ -131,8 +150,8 @@ func readmeFolder(t *testing.T, root, markdown string) (dir string, environment 
 		_, _, err := attention(t, "export", "--model", run, "--format", "huggingface", "--out", filepath.Join(dir, "gpt2"))
 		require.NoError(t, err)
 	}
-	path := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
-	return dir, append(os.Environ(), "PATH="+path, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
+	programs := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
+	return dir, append(os.Environ(), "PATH="+programs, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
 }
 
 // TestReadmeRuns holds each README to the runs that its own earlier lines make.

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,8 @@ var rooms = map[string]string{
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
-	"internal/golden":      `internal/safetensors`,
+	"internal/draws":       "",
+	"internal/golden":      `internal/dense internal/safetensors`,
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
 	"internal/dense":       "",
@@ -38,18 +40,25 @@ var rooms = map[string]string{
 	"graph/machine":        `internal/dense internal/kernel internal/stock`,
 	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
-	"graph/gradcheck":      `graph graph/machine`,
+	"graph/gradcheck":      `graph/machine internal/dense`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/pattern
 		internal/torchrand`,
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
-	"layers/generate":  `internal/config internal/stock layers graph graph/machine internal/oneline`,
-	"train": `layers graph graph/machine internal/config internal/dense internal/folder internal/kernel
-		internal/pattern internal/safetensors internal/stock internal/oneline`,
+	"layers/generate":  `internal/config internal/expr layers graph graph/machine internal/oneline`,
+	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
+		internal/safetensors internal/oneline`,
+	"train/checkpoint": `train layers graph internal/config internal/dense internal/folder internal/kernel
+		internal/safetensors internal/oneline`,
+	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
+		internal/kernel internal/safetensors internal/oneline`,
+	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
+		internal/golden internal/safetensors`,
+	"train/dates":      `train train/text layers graph graph/machine internal/dense internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
-	"train/parallel":   "",
+	"train/parallel":   `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "",
@@ -57,56 +66,64 @@ var rooms = map[string]string{
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
-	"cmd/attention/internal/commandtest": `cmd/attention/internal/program
-		train train/text train/pretrained layers layers/chapter`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/term graph train train/text train/pretrained layers layers/chapter layers/generate
-		internal/config internal/folder internal/kernel internal/pattern internal/safetensors
-		internal/oneline`,
+	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run train/checkpoint train/text train/pretrained layers layers/chapter`,
+	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
+		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
+		internal/folder internal/pattern internal/safetensors`,
+	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/record train/parallel
+		train/text layers internal/config internal/folder internal/kernel internal/oneline internal/safetensors`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
-		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline`,
+		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline internal/dense`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
-		graph/machine internal/kernel`,
+		graph/machine internal/dense`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
-		layers layers/chapter graph graph/mask`,
-	"cmd/attention/internal/export": `cmd/attention/internal/flags cmd/attention/internal/run train/pretrained`,
+		layers layers/chapter graph graph/mask internal/dense`,
+	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/text layers layers/generate graph/machine`,
-	"cmd/attention/internal/gradcheck": `cmd/attention/internal/flags cmd/attention/internal/term layers/gradcases
+		cmd/attention/internal/run cmd/attention/internal/term train/checkpoint train/text layers layers/generate
+		graph/machine`,
+	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
-	"cmd/attention/internal/runs": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term internal/folder`,
+	"cmd/attention/internal/runs": `cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term train
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
-		train/parallel train/text layers layers/chapter layers/generate graph graph/machine internal/folder
-		internal/stock internal/oneline`,
-	"cmd/attention/internal/dates": `cmd/attention/internal/run internal/config internal/folder internal/oneline
-		internal/tensorprint train train/text layers graph graph/machine`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/dates
+		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term
+		train train/checkpoint train/record cmd/attention/internal/view/follow cmd/attention/internal/view/look
+		cmd/attention/internal/view/serve cmd/attention/internal/session train/parallel train/text layers
+		layers/chapter layers/generate graph graph/machine internal/folder internal/kernel internal/dense
+		internal/expr internal/oneline`,
+	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config internal/folder layers train
+		train/checkpoint train/dates`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/term internal/folder internal/oneline internal/tensorprint train layers graph/machine`,
+		cmd/attention/internal/session cmd/attention/internal/term internal/folder internal/oneline internal/dense
+		train train/checkpoint train/record train/text layers graph/machine`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term internal/folder internal/tensorprint
-		train layers graph graph/machine graph/mask internal/kernel`,
-	"cmd/attention/internal/view": `cmd/attention/internal/flags cmd/attention/internal/run
+		cmd/attention/internal/term internal/folder internal/dense
+		train layers graph graph/machine graph/mask internal/expr internal/kernel`,
+	"cmd/attention/internal/view": `cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
-	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run train`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/dates cmd/attention/internal/run train train/text layers
-		graph graph/blas graph/machine graph/mask internal/config internal/kernel internal/stock
-		internal/tensorprint layers/chapter`,
-	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web train`,
+	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
+		cmd/attention/internal/session train train/record`,
+	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
+		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
+		layers/chapter internal/dense`,
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/view/follow
+		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/text`,
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
-		cmd/attention/internal/export cmd/attention/internal/generate cmd/attention/internal/gradcheck
+		cmd/attention/internal/export cmd/attention/internal/flags cmd/attention/internal/generate
+		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
 		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term
 		cmd/attention/internal/view`,
@@ -121,13 +138,12 @@ func mayImport(path string) (allowed []string, ok bool) {
 	return allowed, ok
 }
 
-// commandRooms returns the rooms of the program's commands. None imports another, in its tests neither.
-func commandRooms() (rooms []string) {
-	for _, name := range []string{"apply", "bench", "chapter", "export", "generate", "gradcheck", "runs", "train",
-		"translate", "view", "why"} {
-		rooms = append(rooms, "attention/cmd/attention/internal/"+name)
-	}
-	return rooms
+// commandRooms returns the rooms of the program's commands: all that the program imports but three.
+func commandRooms() []string {
+	imported, _ := mayImport("attention/cmd/attention")
+	return slices.DeleteFunc(imported, func(room string) bool {
+		return slices.Contains([]string{"flags", "program", "term"}, path.Base(room))
+	})
 }
 
 // forTests lists packages that, apart from rooms, only the external tests of one room may
@@ -144,19 +160,27 @@ type listedPackage struct {
 	Imports, TestImports, XTestImports []string
 }
 
-func listPackages(t *testing.T) (all []listedPackage) {
+// list lists the packages of this module.
+var list = sync.OnceValues(func() (all []listedPackage, err error) {
 	out, err := exec.Command("go", "list",
 		"-json=Dir,ImportPath,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "attention/...").Output()
-	require.NoError(t, err)
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+	if err != nil {
+		return nil, err
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p listedPackage
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else {
-			require.NoError(t, err)
+		if err := dec.Decode(&p); err != nil {
+			return nil, err
 		}
 		all = append(all, p)
 	}
+	return all, nil
+})
+
+func listPackages(t *testing.T) []listedPackage {
+	all, err := list()
+	require.NoError(t, err)
+	return all
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
@@ -194,8 +218,23 @@ func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
 	require.Len(t, used, len(forTests))
 }
 
+// A package with random tests imports package draws, or they leave files.
+func TestRandomTestsLeaveNoFiles(t *testing.T) {
+	random := 0
+	for _, p := range listPackages(t) {
+		tests := slices.Concat(p.TestImports, p.XTestImports)
+		if slices.Contains(tests, "pgregory.net/rapid") {
+			random++
+			require.Contains(t, tests, "attention/internal/draws", "the tests of %s", p.ImportPath)
+		}
+	}
+	require.Greater(t, random, 5)
+}
+
+// A command imports no other command, in its tests neither.
 func TestCommandsImportNoOtherCommand(t *testing.T) {
 	commands := commandRooms()
+	require.Contains(t, commands, "attention/cmd/attention/internal/train")
 	for _, p := range listPackages(t) {
 		if !slices.Contains(commands, p.ImportPath) {
 			continue
@@ -204,6 +243,19 @@ func TestCommandsImportNoOtherCommand(t *testing.T) {
 			require.False(t, i != p.ImportPath && slices.Contains(commands, i), "%s imports %s", p.ImportPath, i)
 		}
 	}
+}
+
+// Package train, a loop of steps, knows nothing of what its rooms do with it.
+func TestTrainImportsNoneOfItsRooms(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath == "attention/train" {
+			for _, i := range p.Imports {
+				require.False(t, strings.HasPrefix(i, "attention/train/"), "%s imports %s", p.ImportPath, i)
+			}
+			return
+		}
+	}
+	t.Fatal("no package train")
 }
 
 // fileCalls are the functions of package os that open, write, remove or list files.
@@ -222,13 +274,13 @@ var ownFiles = map[string]string{
 // Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.
 func TestFilesAreOpenedInOneRoom(t *testing.T) {
 	used := map[string]bool{}
-	forEachFile(t, func(room, path string) {
-		for _, call := range append(usesOf(t, path, "os", fileCalls),
-			importsOf(t, path, "io/ioutil", "github.com/moby/sys/atomicwriter")...) {
-			used[room] = true
-			require.Contains(t, ownFiles, room, "%s uses %s: package folder does that", path, call)
+	for _, s := range sources(t) {
+		for _, call := range append(usesOf(s.file, "os", fileCalls),
+			importsOf(s.file, "io/ioutil", "github.com/moby/sys/atomicwriter")...) {
+			used[s.room] = true
+			require.Contains(t, ownFiles, s.room, "%s uses %s: package folder does that", s.path, call)
 		}
-	})
+	}
 	for room := range ownFiles {
 		require.True(t, used[room], "%s opens no files any more", room)
 	}
@@ -236,26 +288,40 @@ func TestFilesAreOpenedInOneRoom(t *testing.T) {
 
 // Errors have one line, also where two things fail at once.
 func TestErrorsAreJoinedInOneRoom(t *testing.T) {
-	forEachFile(t, func(_, path string) {
-		require.Empty(t, usesOf(t, path, "errors", []string{"Join"}), "%s: package oneline does that", path)
-	})
-}
-
-// forEachFile calls f with every Go file of the module that is no test, and its room.
-func forEachFile(t *testing.T, f func(room, path string)) {
-	for _, p := range listPackages(t) {
-		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
-			if !strings.HasSuffix(name, "_test.go") {
-				f(strings.TrimPrefix(p.ImportPath, "attention/"), filepath.Join(p.Dir, name))
-			}
-		}
+	for _, s := range sources(t) {
+		require.Empty(t, usesOf(s.file, "errors", []string{"Join"}), "%s: package oneline does that", s.path)
 	}
 }
 
+// source is a Go file of the module that is no test.
+type source struct {
+	room, path string
+	file       *ast.File
+}
+
+// parsed has the sources once they are parsed.
+var parsed []source
+
+func sources(t *testing.T) []source {
+	if parsed != nil {
+		return parsed
+	}
+	for _, p := range listPackages(t) {
+		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			path := filepath.Join(p.Dir, name)
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			parsed = append(parsed, source{strings.TrimPrefix(p.ImportPath, "attention/"), path, file})
+		}
+	}
+	return parsed
+}
+
 // usesOf returns the uses of some names of a package of the standard library in a Go file.
-func usesOf(t *testing.T, path, library string, names []string) (uses []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	require.NoError(t, err)
+func usesOf(file *ast.File, library string, names []string) (uses []string) {
 	called := ""
 	for _, i := range file.Imports {
 		if i.Path.Value == strconv.Quote(library) {
@@ -277,9 +343,7 @@ func usesOf(t *testing.T, path, library string, names []string) (uses []string) 
 }
 
 // importsOf returns those of some packages that a Go file imports.
-func importsOf(t *testing.T, path string, packages ...string) (imports []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-	require.NoError(t, err)
+func importsOf(file *ast.File, packages ...string) (imports []string) {
 	for _, i := range file.Imports {
 		if slices.Contains(packages, strings.Trim(i.Path.Value, `"`)) {
 			imports = append(imports, i.Path.Value)

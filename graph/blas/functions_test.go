@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 	"pgregory.net/rapid"
 
+	_ "attention/internal/draws"
 	"attention/internal/kernel"
 )
 

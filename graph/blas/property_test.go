@@ -177,7 +177,7 @@ func TestBadArgumentsPanicAsGonums(t *testing.T) {
 		"blas: insufficient length of x", "blas: insufficient length of y", "blas: insufficient length of a",
 		"blas: insufficient length of b", "blas: insufficient length of c", "<nil>",
 	} {
-		require.True(t, panicked[want], "no arguments gave the panic %q", want)
+		require.True(t, panicked[want] || testing.Short(), "no arguments gave the panic %q", want)
 	}
 }
 

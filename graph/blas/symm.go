@@ -7,7 +7,7 @@ import (
 )
 
 // Ssymm computes C ← α·A·B + β·C, or C ← α·B·A + β·C with A on the right, for (m,n) matrices B and C and a symmetric
-// matrix A, of which one triangle is read. With β = 0, C is not read.
+// matrix A, whose other triangle is not read. With β = 0, C is not read.
 func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if m*n*size(s, m, n) < least.symm || !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
@@ -51,7 +51,7 @@ func symm[F kernel.Float](s blas.Side, ul blas.Uplo, m, n int, alpha F, a []F, l
 	return true
 }
 
-// writeOut writes whole rows of a symmetric (n,n) matrix, of which one triangle is stored, to p.
+// writeOut writes whole rows of a symmetric (n,n) matrix that is stored as one triangle to p.
 func writeOut[F kernel.Float](p []F, ld int, upper bool, a []F, lda, n, i0, rows int) {
 	i1 := i0 + rows
 	for i := i0; i < i1; i++ {

@@ -6,7 +6,7 @@ import (
 	"attention/internal/kernel"
 )
 
-// Ssymv computes y ← α·A·x + β·y for a symmetric (n,n) matrix A, of which one triangle is read. With β = 0, y is not
+// Ssymv computes y ← α·A·x + β·y for a symmetric (n,n) matrix A, whose other triangle is not read. With β = 0, y is not
 // read.
 func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
@@ -61,7 +61,7 @@ func symv[F kernel.Float](ul blas.Uplo, n int, alpha F, a []F, lda int, x []F, i
 	return true
 }
 
-// symvCall adds α·A·x to sums, of which each part of the rows has one.
+// symvCall adds α·A·x to sums: each part of the rows has a sum of its own.
 type symvCall[F kernel.Float] struct {
 	upper bool
 	alpha F

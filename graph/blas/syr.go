@@ -6,7 +6,7 @@ import (
 	"attention/internal/kernel"
 )
 
-// Ssyr computes A ← α·x·xᵀ + A for a symmetric (n,n) matrix A, of which one triangle is read and written.
+// Ssyr computes A ← α·x·xᵀ + A for one triangle of a symmetric (n,n) matrix A.
 func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, incX int, a []float32, lda int) {
 	if n < least.syr || !syr(ul, n, alpha, x, incX, a, lda) {
 		i.Implementation.Ssyr(ul, n, alpha, x, incX, a, lda)
@@ -34,7 +34,7 @@ func syr[F kernel.Float](ul blas.Uplo, n int, alpha F, x []F, incX int, a []F, l
 	return true
 }
 
-// Ssyr2 computes A ← α·x·yᵀ + α·y·xᵀ + A for a symmetric (n,n) matrix A, of which one triangle is read and written.
+// Ssyr2 computes A ← α·x·yᵀ + α·y·xᵀ + A for one triangle of a symmetric (n,n) matrix A.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int,
 	a []float32, lda int) {
 	if n < least.syr2 || !syr2(ul, n, alpha, x, incX, y, incY, a, lda) {

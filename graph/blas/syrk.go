@@ -6,7 +6,7 @@ import (
 	"attention/internal/kernel"
 )
 
-// Ssyrk computes C ← α·op(A)·op(A)ᵀ + β·C for a symmetric (n,n) matrix C, of which one triangle is read and written.
+// Ssyrk computes C ← α·op(A)·op(A)ᵀ + β·C for one triangle of a symmetric (n,n) matrix C.
 // op(A) is (n,k); op transposes or does not. With β = 0, C is not read.
 func (i Implementation) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int,
 	beta float32, c []float32, ldc int) {
@@ -82,7 +82,7 @@ func clearTriangle[F kernel.Float](ul blas.Uplo, n int, c []F, ldc int) {
 	}
 }
 
-// squareRows is how many rows on the diagonal are computed as a square, of which a triangle is used.
+// squareRows is how many rows on the diagonal are computed as a whole square, though only a triangle is used.
 const squareRows = 64
 
 // rankUpdate adds products of A and B to one triangle of C.

@@ -188,6 +188,7 @@ func additives() []Case {
 		out, _, err := graph.MaskedAdditiveAttention(in[0], in[1], in[2], in[3], mask.KeyLengths{Lengths: in[4]})
 		return out, err
 	}
+	scores := func(in G.Nodes) (*G.Node, error) { return graph.AdditiveScores(in[0], in[1], in[2]) }
 	ofWeights := inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})
 	ofWeights[3] = Fixed("value", make([]float64, 42), 2, 7, 3)
 	return []Case{
@@ -198,6 +199,8 @@ func additives() []Case {
 		{Op: "AdditiveAttention", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3}), Apply: additive},
 		{Op: "AdditiveAttention", About: "T=1", Inputs: inputs(s{2, 1, 5}, s{2, 3, 5}, s{2, 3, 7}), Apply: additive},
 		{Op: "AdditiveAttention", About: "its weights", Inputs: ofWeights, Apply: weights},
+		{Op: "AdditiveScores", About: "2-D", Inputs: inputs(s{2, 5}, s{3, 5}, s{3, 7})[:3], Apply: scores},
+		{Op: "AdditiveScores", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})[:3], Apply: scores},
 		{Op: "MaskedAdditiveAttention", About: "causal", Apply: causal, Inputs: inputs(s{2, 3, 5}, s{2, 3, 5}, s{2, 3, 7})},
 		{Op: "MaskedAdditiveAttention", About: "padding, a row that sees no key", Apply: padded,
 			Inputs: append(inputs(s{2, 2, 5}, s{2, 7, 5}, s{2, 7, 3}), IDs("lengths", []int{3, 0}, 2))},

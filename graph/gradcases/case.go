@@ -19,7 +19,7 @@ type Case struct {
 	Inputs []Input                           // in the order of the function's arguments
 	Apply  func(in G.Nodes) (*G.Node, error) // the function, with its settings, of the nodes of Inputs
 	Flat   bool                              // whether all derivatives are zero; otherwise that fails
-	Reason string                            // why the case is there, if About does not tell
+	Reason string                            // why the case is there, if About does not say it
 }
 
 // Name returns the name that attention gradcheck prints.
@@ -70,10 +70,10 @@ func CheckAll[C interface {
 		seen[c.Name()] = true
 		for _, dt := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 			report, err := c.Check(dt, gradcheck.Config{Seed: 1})
-			if err == nil {
-				err = wrongIn(report)
-			}
 			if err != nil {
+				return fmt.Errorf("gradcases: %s (%v): %w", c.Name(), dt, err)
+			}
+			if err := wrongIn(report); err != nil {
 				return fmt.Errorf("gradcases: %s (%v): %w", c.Name(), dt, err)
 			}
 		}

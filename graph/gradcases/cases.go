@@ -8,7 +8,7 @@ import (
 
 // Cases returns the cases of all ops.
 func Cases() []Case {
-	return slices.Concat(elements(), arithmetic(), reductions(), losses(), products(), rows(), layouts(), lookups(),
+	return slices.Concat(elementwise(), arithmetic(), reductions(), losses(), products(), rows(), layouts(), lookups(),
 		attentions(), additives(), norms(), activations(), parts(), positions(), lastRows(), pooled(), recurrent())
 }
 

@@ -8,7 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-func elements() []Case {
+func elementwise() []Case {
 	clamp := func(low, high float64) func(G.Nodes) (*G.Node, error) {
 		return one(func(x *G.Node) (*G.Node, error) { return graph.Clamp(x, low, high) })
 	}

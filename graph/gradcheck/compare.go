@@ -51,7 +51,7 @@ func (k *checker) differences(v *variable) ([]float64, error) {
 // Σ g⊙u, and numeric the difference over a step t.
 func (k *checker) alongDirection(v *variable, g []float64) (analytic, numeric float64, err error) {
 	// The direction is about √N long, so a step shorter by that keeps the
-	// truncation error that of a single element.
+	// truncation error the error of a single element.
 	t := k.Step / math.Sqrt(float64(len(g)))
 	moved := make([]float64, len(g))
 	above, below := make([]float64, 0, k.moved.size), make([]float64, 0, k.moved.size)

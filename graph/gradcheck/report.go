@@ -1,7 +1,6 @@
 package gradcheck
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -36,23 +35,12 @@ type Comparison struct {
 	RelError float64
 }
 
-// inputs returns the findings, none of a nil report.
-func (r *Report) inputs() []Input {
-	if r == nil {
-		return nil
-	}
-	return r.Inputs
-}
-
 // OK reports whether every gradient is right.
 func (r *Report) OK() bool { return r.Err() == nil }
 
 // Err returns an error of one line that lists the wrong gradients, or nil if there are
 // none.
 func (r *Report) Err() error {
-	if r == nil {
-		return errors.New("gradcheck: report: got nil, want one of Check")
-	}
 	var failed []string
 	for _, in := range r.Inputs {
 		if len(in.Failures) > 0 {
@@ -70,7 +58,7 @@ func (r *Report) Err() error {
 // name; both are zero if nothing was compared.
 func (r *Report) Worst() (name string, worst Comparison) {
 	worst.RelError = -1
-	for _, in := range r.inputs() {
+	for _, in := range r.Inputs {
 		if in.Compared > 0 && in.Worst.RelError > worst.RelError {
 			name, worst = in.Name, in.Worst
 		}
@@ -82,7 +70,7 @@ func (r *Report) Worst() (name string, worst Comparison) {
 // Largest returns the largest |a| or |n| of all inputs.
 func (r *Report) Largest() float64 {
 	largest := 0.0
-	for _, in := range r.inputs() {
+	for _, in := range r.Inputs {
 		largest = max(largest, in.Largest)
 	}
 	return largest
@@ -91,7 +79,7 @@ func (r *Report) Largest() float64 {
 // Compared returns the number of comparisons made.
 func (r *Report) Compared() int {
 	n := 0
-	for _, in := range r.inputs() {
+	for _, in := range r.Inputs {
 		n += in.Compared
 	}
 	return n
@@ -99,8 +87,8 @@ func (r *Report) Compared() int {
 
 // String returns a line for each input.
 func (r *Report) String() string {
-	lines := make([]string, len(r.inputs()))
-	for i, in := range r.inputs() {
+	lines := make([]string, len(r.Inputs))
+	for i, in := range r.Inputs {
 		lines[i] = in.String()
 	}
 	return strings.Join(lines, "\n")

@@ -104,7 +104,7 @@ func nameOf(n *G.Node, i int) string {
 func newVariable(name string, n *G.Node) (*variable, error) {
 	v := &variable{name: name, shape: n.Shape(), write: func(int, float64) {}}
 	var err error
-	if v.data, err = elements(nil, n.Value()); err != nil {
+	if v.data, err = appendFloats(nil, n.Value()); err != nil {
 		return nil, fmt.Errorf("gradcheck: wrt: %s: %w", v.name, err)
 	}
 	if len(v.data) != v.shape.TotalSize() {
@@ -179,7 +179,7 @@ func (s *subject) run(dst []float64) ([]float64, error) {
 	if err := s.forward.RunAll(); err != nil {
 		return nil, fmt.Errorf("gradcheck: running the graph: %w", err)
 	}
-	dst, err := elements(dst[:0], s.out.Value())
+	dst, err := appendFloats(dst[:0], s.out.Value())
 	if err == nil && len(dst) != s.size {
 		err = fmt.Errorf("got shape %v, want %v", s.out.Value().Shape(), s.out.Shape())
 	}
@@ -205,7 +205,7 @@ func (s *subject) gradients(upstream []float64) ([]gradient, error) {
 			continue
 		}
 		value := s.grads[i].Value()
-		data, err := elements(nil, value)
+		data, err := appendFloats(nil, value)
 		if err != nil {
 			return nil, fmt.Errorf("gradcheck: gradient of %s: %w", v.name, err)
 		}

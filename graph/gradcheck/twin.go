@@ -66,7 +66,7 @@ func alignTwins(narrow, wide *subject) error {
 }
 
 // byLargest returns the rounding error of a sum of summed elements of the gradient, in
-// units of that of an element of size one.
+// units of the rounding of an element of size one.
 func byLargest(gradient []float64, summed int) float64 {
 	largest := 1.0
 	for _, x := range gradient {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -53,49 +55,16 @@ func (v *variable) set(x []float64) {
 	}
 }
 
-// elements appends a value's elements to dst in row-major order.
-func elements(dst []float64, v G.Value) ([]float64, error) {
-	switch v := v.(type) {
-	case *G.F64:
-		return append(dst, float64(*v)), nil
-	case *G.F32:
-		return append(dst, float64(*v)), nil
-	case *tensor.Dense:
-		switch data := v.Data().(type) {
-		case float64:
-			return append(dst, data), nil
-		case float32:
-			return append(dst, float64(data)), nil
-		case []float64:
-			return denseElements(dst, v, data)
-		case []float32:
-			return denseElements(dst, v, data)
-		}
-		return nil, fmt.Errorf("got a tensor of %v, want float32 or float64", v.Dtype())
+// appendFloats appends a value's elements to dst in row-major order.
+func appendFloats(dst []float64, v G.Value) ([]float64, error) {
+	t, err := dense.RowMajor(v)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("got a %T, want a *tensor.Dense or a scalar", v)
-}
-
-func denseElements[F float32 | float64](dst []float64, t *tensor.Dense, data []F) ([]float64, error) {
-	shape, strides := t.Shape(), t.Strides()
-	n := shape.TotalSize()
-	if !t.RequiresIterator() && !t.DataOrder().IsColMajor() && len(data) == n {
-		for _, x := range data {
-			dst = append(dst, float64(x))
-		}
-		return dst, nil
+	if !dense.IsFloat(t.Dtype()) {
+		return nil, fmt.Errorf("got a tensor of %v, want float32 or float64", t.Dtype())
 	}
-	if len(strides) != len(shape) {
-		return nil, fmt.Errorf("got a view of shape %v with strides %v, want a contiguous tensor", shape, strides)
-	}
-	for i := range n {
-		at := 0
-		for axis, j := range multiIndex(i, shape) {
-			at += j * strides[axis]
-		}
-		dst = append(dst, float64(data[at]))
-	}
-	return dst, nil
+	return append(dst, dense.Float64s(t)...), nil
 }
 
 // multiIndex returns the index of the i-th element in row-major order, one number an axis.

@@ -19,7 +19,7 @@ type Adder interface {
 	Adds() bool
 }
 
-// addition adds the result of an op to a sum: its first input, before those of the op.
+// addition adds the result of an op to a sum: its first input, before the op's own.
 type addition struct {
 	Adder
 	inPlace []int // the sum, unless the op reads it too
@@ -27,7 +27,7 @@ type addition struct {
 
 var _ Overwriter = (*addition)(nil)
 
-// additionOf returns the op of a node that adds two others, one of which is only made to be
+// additionOf returns the op of a node that adds two nodes, one of which is only made to be
 // added, and what it reads; or nil.
 func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
 	if !op.IsSum() {

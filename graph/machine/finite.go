@@ -3,6 +3,8 @@ package machine
 import (
 	"math"
 
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 )
 
@@ -39,25 +41,10 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 	return nil, nil
 }
 
-func judge(v G.Value) verdict {
-	switch d := v.Data().(type) {
-	case []float32:
-		return judgeAll(d)
-	case []float64:
-		return judgeAll(d)
-	case float32:
-		return judgeAll([]float32{d})
-	case float64:
-		return judgeAll([]float64{d})
-	}
-	return verdict{}
-}
-
-func judgeAll[F float32 | float64](x []F) verdict {
-	var v verdict
-	for _, f := range x {
-		v.nan = v.nan || math.IsNaN(float64(f))
-		v.inf = v.inf || math.IsInf(float64(f), 0)
+func judge(value G.Value) (v verdict) {
+	for _, f := range dense.Float64s(value) {
+		v.nan = v.nan || math.IsNaN(f)
+		v.inf = v.inf || math.IsInf(f, 0)
 	}
 	return v
 }

@@ -60,7 +60,7 @@ type reader struct {
 	into *G.Value
 }
 
-// wanted returns the nodes that are to be computed and sorts out the others.
+// wanted returns the nodes that are to be computed, and keeps what else there is to do.
 func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 	all := g.AllNodes()
 	if len(all) == 0 {

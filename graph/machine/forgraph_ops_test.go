@@ -81,7 +81,7 @@ func TestOpsLeftToGorgonia(t *testing.T) {
 					require.NoError(t, m.RunAll())
 					m.Reset()
 					for _, v := range read {
-						results = append(results, elements(t, v))
+						results = append(results, numbers(v))
 					}
 				}
 				return results
@@ -135,7 +135,7 @@ func TestForGraphTrainsAndEvaluates(t *testing.T) {
 			require.NoError(t, m.RunAll())
 			m.Reset()
 			mean, variance := op.Stats()
-			results = append(results, elements(t, read), elements(t, mean), elements(t, variance))
+			results = append(results, numbers(read), numbers(mean), numbers(variance))
 		}
 		return results
 	}
@@ -168,8 +168,8 @@ func TestBatchNormGradientAlone(t *testing.T) {
 	// x − mean = −2, −1, 0, 3; variance 3.5.
 	s := 1 / math.Sqrt(3.5+1e-3)
 	for i, d := range []float64{-2, -1, 0, 3} {
-		want := (elements(t, up.Value())[i] - 0.25 + 2*d*s*s/4) * s
-		require.InDelta(t, want, elements(t, grads[0].Value())[i], 1e-12)
+		want := (numbers(up.Value())[i] - 0.25 + 2*d*s*s/4) * s
+		require.InDelta(t, want, numbers(grads[0].Value())[i], 1e-12)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestForGraphDropsInTraining(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
 	dropped := 0
-	for i, v := range elements(t, y.Value()) {
+	for i, v := range numbers(y.Value()) {
 		if v == 0 {
 			dropped++
 			continue
@@ -192,7 +192,7 @@ func TestForGraphDropsInTraining(t *testing.T) {
 	require.InDelta(t, 250, dropped, 100)
 	require.NoError(t, y.Op().(G.TrainModeOp).SetTraining(false))
 	require.NoError(t, m.RunAll())
-	require.Equal(t, elements(t, x.Value()), elements(t, y.Value()))
+	require.Equal(t, numbers(x.Value()), numbers(y.Value()))
 }
 
 // What the package's doc lists as wrong, and left so.
@@ -201,7 +201,7 @@ func TestGorgoniaIsWrong(t *testing.T) {
 		m, err := machine.New(n)
 		require.NoError(t, err)
 		require.NoError(t, m.RunAll())
-		return elements(t, n.Value())
+		return numbers(n.Value())
 	}
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(g, "y", ramp(tensor.Float64, 2))

@@ -69,8 +69,8 @@ type Overwriter interface {
 	// InPlace returns the inputs whose memory the result may overwrite once no other op
 	// reads it.
 	InPlace() []int
-	// View returns the input of which the result is a part and the element where that
-	// part begins; the op then need not run. The input is −1 for an op that computes.
+	// View returns the input whose memory the result is a part of, and the element where
+	// that part begins; the op then need not run. The input is −1 for an op that computes.
 	View() (input, from int)
 }
 
@@ -147,9 +147,6 @@ func (m *Machine) runSteps(ctx context.Context) error {
 
 // open refuses a machine that cannot run.
 func (m *Machine) open() error {
-	if m == nil {
-		return errors.New("machine: got nil, want a machine of New")
-	}
 	if m.steps == nil {
 		return errors.New("machine: the machine is closed")
 	}
@@ -161,24 +158,17 @@ func (m *Machine) Reset() {}
 
 // Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
-	if m != nil {
-		m.steps, m.wanted, m.slabs = nil, nil, nil
-	}
+	m.steps, m.wanted, m.slabs = nil, nil, nil
 	return nil
 }
 
 // Owns reports whether a tensor lies in the machine's memory, which the next run overwrites.
 func (m *Machine) Owns(d *tensor.Dense) bool {
-	if m == nil || d == nil || d.Dtype().Type == nil {
+	if d == nil || d.Dtype().Type == nil {
 		return false
 	}
 	return slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 
 // Memory returns the size of the machine's intermediate values.
-func (m *Machine) Memory() Memory {
-	if m == nil {
-		return Memory{}
-	}
-	return m.memory
-}
+func (m *Machine) Memory() Memory { return m.memory }

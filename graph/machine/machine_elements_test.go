@@ -16,7 +16,7 @@ func (o *naive) element(n *G.Node, text string, in []G.Value) G.Value {
 	word, _, _ := strings.Cut(text, " ")
 	f, ok := formulas[word]
 	require.True(o.t, ok, text)
-	x, y := elements(o.t, in[0]), elements(o.t, in[len(in)-1])
+	x, y := numbers(in[0]), numbers(in[len(in)-1])
 	z := make([]float64, max(len(x), len(y)))
 	for i := range z {
 		a, b := x[i%len(x)], y[i%len(y)]
@@ -78,7 +78,7 @@ func truth(is bool) float64 {
 // batchNorm computes batch normalisation of x in training with ε = 0.1, or its gradient from x and that of the result:
 // by the chain rule through the mean and the variance.
 func (o *naive) batchNorm(in []G.Value) G.Value {
-	x, shape := elements(o.t, in[0]), in[0].Shape()
+	x, shape := numbers(in[0]), in[0].Shape()
 	y := make([]float64, len(x))
 	inner := tensor.Shape(shape[2:]).TotalSize()
 	for channel := range shape[1] {
@@ -102,7 +102,7 @@ func (o *naive) batchNorm(in []G.Value) G.Value {
 		if len(in) == 1 {
 			continue
 		}
-		up, dVariance, dMean := elements(o.t, in[1]), 0.0, 0.0
+		up, dVariance, dMean := numbers(in[1]), 0.0, 0.0
 		for _, i := range at {
 			dVariance -= up[i] * (x[i] - mean) / (2 * s * s * s)
 			dMean -= up[i] / s

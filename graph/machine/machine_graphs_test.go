@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"attention/graph/machine"
+	"attention/internal/dense"
+	_ "attention/internal/draws"
 	"attention/internal/golden"
 	"attention/internal/stock"
 
@@ -19,43 +22,14 @@ import (
 // bits returns the bits of a value's elements.
 func bits(t require.TestingT, v G.Value) []uint64 {
 	var b []uint64
-	for _, x := range elements(t, v) {
+	for _, x := range numbers(v) {
 		b = append(b, math.Float64bits(x))
 	}
 	return b
 }
 
-// elements returns a value's elements in row-major order, true as 1.
-func elements(t require.TestingT, v G.Value) (all []float64) {
-	switch d := v.Data().(type) {
-	case []float64:
-		return inOrder(v, d, func(x float64) float64 { return x })
-	case []float32:
-		return inOrder(v, d, func(x float32) float64 { return float64(x) })
-	case []bool:
-		return inOrder(v, d, truth)
-	case float64:
-		return []float64{d}
-	case float32:
-		return []float64{float64(d)}
-	}
-	require.Fail(t, "value", "got %T", v.Data())
-	return nil
-}
-
-// inOrder returns the elements of a tensor of any strides.
-func inOrder[E any](v G.Value, data []E, number func(E) float64) (all []float64) {
-	shape, strides := v.Shape(), v.(*tensor.Dense).Strides()
-	for i := range shape.TotalSize() {
-		at := 0
-		for axis := len(shape) - 1; axis >= 0 && len(strides) == len(shape); axis-- {
-			at += i % shape[axis] * strides[axis]
-			i /= shape[axis]
-		}
-		all = append(all, number(data[at]))
-	}
-	return all
-}
+// numbers returns a copy of a value's elements, true as 1.
+func numbers(v G.Value) []float64 { return slices.Clone(dense.Float64s(v)) }
 
 // For any graph of float64, our machine returns what Gorgonia's does, up to the last digits of functions like exp and
 // what the ops behind make of them, in every run and for any inputs. What is wrong on Gorgonia's machine is left out:
@@ -194,7 +168,7 @@ func opByOp(t require.TestingT, g *G.ExprGraph) map[*G.Node]G.Value {
 
 // requireClose requires the elements of two values to agree to a part of the largest.
 func requireClose(t require.TestingT, want, got G.Value, tolerance float64, what string) {
-	w, g := elements(t, want), elements(t, got)
+	w, g := numbers(want), numbers(got)
 	require.Len(t, g, len(w), what)
 	largest := 1.0
 	for _, v := range w {
@@ -239,7 +213,7 @@ func compute(t require.TestingT, n *G.Node, values map[*G.Node]G.Value) G.Value 
 		return op.Value()
 	case op.By() == stock.Nothing:
 		i, at := op.View()
-		return golden.Dense(n.Dtype(), elements(t, in[i])[at:at+n.Shape().TotalSize()], n.Shape()...)
+		return golden.Dense(n.Dtype(), numbers(in[i])[at:at+n.Shape().TotalSize()], n.Shape()...)
 	}
 	v, err := op.UsePreallocDo(memoryFor(n), in...)
 	require.NoError(t, err)

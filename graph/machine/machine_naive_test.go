@@ -46,7 +46,7 @@ func (o *naive) shaped(n *G.Node, v G.Value) G.Value {
 	if v == nil || v.Dtype() != tensor.Float32 && v.Dtype() != tensor.Float64 {
 		return v
 	}
-	all := elements(o.t, v)
+	all := numbers(v)
 	require.Len(o.t, all, n.Shape().TotalSize(), "%v", n)
 	if n.Shape().IsScalar() {
 		return G.NewF64(all[0])
@@ -97,7 +97,7 @@ func (o *naive) reduce(n *G.Node, in G.Value, axes string, from float64, f func(
 	for i := range out {
 		out[i] = from
 	}
-	for i, v := range elements(o.t, in) {
+	for i, v := range numbers(in) {
 		to, step := 0, 1
 		for axis := len(shape) - 1; axis >= 0; axis-- {
 			if !along[axis] {
@@ -140,7 +140,7 @@ func softmaxSettings(text string) (axis int, log bool) {
 
 func softmaxLoop(o *naive, text string, in G.Value) G.Value {
 	axis, log := softmaxSettings(text)
-	x := elements(o.t, in)
+	x := numbers(in)
 	y := make([]float64, len(x))
 	rows(in.Shape(), axis, func(row []int) {
 		top, sum := math.Inf(-1), 0.0
@@ -162,7 +162,7 @@ func softmaxLoop(o *naive, text string, in G.Value) G.Value {
 
 func softmaxBackwardLoop(o *naive, text string, out, gradient G.Value) G.Value {
 	axis, log := softmaxSettings(text)
-	y, dy := elements(o.t, out), elements(o.t, gradient)
+	y, dy := numbers(out), numbers(gradient)
 	dx := make([]float64, len(y))
 	rows(out.Shape(), axis, func(row []int) {
 		sum := 0.0
@@ -190,7 +190,7 @@ func (o *naive) maxPool(n *G.Node, text string, in []G.Value) G.Value {
 	_, err := fmt.Sscanf(text[strings.Index(text, "("):], "(kernel: (%d, %d), pad: (%d, %d), stride: (%d, %d))",
 		&size[0], &size[1], &pad[0], &pad[1], &stride[0], &stride[1])
 	require.NoError(o.t, err, text)
-	x, image := elements(o.t, in[0]), in[0].Shape()
+	x, image := numbers(in[0]), in[0].Shape()
 	small, backward := n.Shape(), len(in) == 3
 	if backward {
 		small = in[1].Shape()
@@ -213,7 +213,7 @@ func (o *naive) maxPool(n *G.Node, text string, in []G.Value) G.Value {
 		}
 		pooled[i] = x[best]
 		if backward {
-			dx[best] += elements(o.t, in[2])[i]
+			dx[best] += numbers(in[2])[i]
 		}
 	}
 	if backward {
@@ -228,7 +228,7 @@ func (o *naive) lookup(n *G.Node, text string, in []G.Value) G.Value {
 	which := in[len(in)-1].Data().([]int)
 	x, backward := in[0], len(in) == 3
 	y, long, short := make([]float64, n.Shape().TotalSize()), x.Shape()[axis], len(which)
-	from := elements(o.t, in[len(in)-2])
+	from := numbers(in[len(in)-2])
 	inner := tensor.Shape(x.Shape()[axis+1:]).TotalSize()
 	for outer := range tensor.Shape(x.Shape()[:axis]).TotalSize() {
 		for k, index := range which {

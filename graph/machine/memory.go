@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -53,7 +55,7 @@ type memoryPlan struct {
 	buffers            []*buffer
 }
 
-// plan plans the memory of step i; that of the steps before it is planned.
+// plan plans the memory of step i, after that of the steps before it.
 func (p *memoryPlan) plan(i int) {
 	s := &p.steps[i]
 	if j, from := viewOf(s); j >= 0 {
@@ -92,13 +94,8 @@ func overwrites(s *step) bool {
 	if !ok || s.view || !op.OverwritesPrealloc() {
 		return false
 	}
-	switch s.node.Dtype() {
-	case tensor.Float32, tensor.Float64:
-		return true
-	case tensor.Bool:
-		return !s.shape.IsScalar()
-	}
-	return false
+	dt := s.node.Dtype()
+	return dense.IsFloat(dt) || dt == tensor.Bool && !s.shape.IsScalar()
 }
 
 // scalar returns memory for a number.
@@ -126,7 +123,7 @@ func (p *memoryPlan) inPlace(i int) int {
 	return -1
 }
 
-// rootOf returns the step that computed a value: itself, or that of which it is a view.
+// rootOf returns the step that computed a value: the step itself, or the one whose value it is a view of.
 func (p *memoryPlan) rootOf(i int) int {
 	for {
 		j, _ := viewOf(&p.steps[i])

@@ -4,9 +4,6 @@ import "fmt"
 
 // String returns one line about the machine: how much it computes, not what.
 func (m *Machine) String() string {
-	if m == nil {
-		return "<nil>"
-	}
 	if m.steps == nil {
 		return "closed machine"
 	}

@@ -125,7 +125,7 @@ func (s *step) viewInput(in *step, from int) (G.Value, error) {
 	return s.into, nil
 }
 
-// viewOf returns the step of whose value that of s is a part, and where that part
+// viewOf returns the step whose value contains that of s, and where that part
 // begins; −1 if s computes.
 func viewOf(s *step) (input, from int) {
 	if op, ok := s.op.(Overwriter); ok {

@@ -178,7 +178,7 @@ func TestStockAttention(t *testing.T) {
 		require.NoError(t, tape.RunAll())
 		require.NoError(t, tape.Close())
 		for i := range a.results {
-			want, mine := elements(t, read[i]), elements(t, got[i])
+			want, mine := numbers(read[i]), numbers(got[i])
 			size := 0.0
 			for _, v := range want {
 				size = max(size, math.Abs(v))

@@ -11,9 +11,9 @@ import (
 type Alignment int
 
 const (
-	Square     Alignment = iota // query t stands at key t, and T = S
-	UpperLeft                   // query t stands at key t (torch's is_causal)
-	LowerRight                  // the last query stands at the last key, S ≥ T, as when earlier keys are kept
+	Square     Alignment = iota // query t has the position of key t, and T = S
+	UpperLeft                   // query t has the position of key t (torch's is_causal)
+	LowerRight                  // the last query has the last key's position, S ≥ T, as when earlier keys are kept
 )
 
 var alignmentNames = []string{"square", "upper_left", "lower_right"}

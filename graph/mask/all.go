@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -19,6 +20,8 @@ func (m All) resolve(*inputs) (Mask, error) { return m, nil }
 func (All) bind([]*tensor.Dense, Scores) (KeySet, error) {
 	return ranges(func(int, int) (lo, hi int) { return 0, math.MaxInt }), nil
 }
+
+func (m All) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
 // MarshalJSON writes the mask as Decode reads it.
 func (All) MarshalJSON() ([]byte, error) { return json.Marshal(kind{"all"}) }

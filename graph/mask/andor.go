@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/config"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -127,6 +128,10 @@ func fillBoth(
 
 // lines lends memory for the second of two lines.
 var lines = sync.Pool{New: func() any { return new([]bool) }}
+
+func (m either) withNodes(of func(*G.Node) *G.Node) Mask {
+	return either{m.A.withNodes(of), m.B.withNodes(of), m.Or}
+}
 
 // MarshalJSON writes the mask as Decode reads it.
 func (m either) MarshalJSON() ([]byte, error) {

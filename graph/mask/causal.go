@@ -3,6 +3,7 @@ package mask
 import (
 	"encoding/json"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -20,6 +21,8 @@ func (m Causal) validate() error { return m.window().validate() }
 func (m Causal) resolve(in *inputs) (Mask, error) { return m, in.checkAlign(m.Align) }
 
 func (m Causal) bind(in []*tensor.Dense, s Scores) (KeySet, error) { return m.window().bind(in, s) }
+
+func (m Causal) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
 // MarshalJSON writes the mask as Decode reads it.
 func (m Causal) MarshalJSON() ([]byte, error) {

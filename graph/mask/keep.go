@@ -168,5 +168,7 @@ func spansOf(keep []bool, at kernel.BiasLayout, s Scores, queries int) []keepSpa
 	return spans
 }
 
+func (m Keep) withNodes(of func(*G.Node) *G.Node) Mask { return Keep{Keep: of(m.Keep)} }
+
 // MarshalJSON fails: the mask holds a node.
 func (Keep) MarshalJSON() ([]byte, error) { return nil, errNode("Keep") }

@@ -35,5 +35,9 @@ func (m KeyLengths) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 	return ranges(func(b, _ int) (lo, hi int) { return 0, int(lengths[b]) }), nil
 }
 
+func (m KeyLengths) withNodes(of func(*G.Node) *G.Node) Mask {
+	return KeyLengths{Lengths: of(m.Lengths)}
+}
+
 // MarshalJSON fails: the mask holds a node.
 func (KeyLengths) MarshalJSON() ([]byte, error) { return nil, errNode("KeyLengths") }

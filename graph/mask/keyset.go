@@ -74,6 +74,14 @@ func (k KeySet) Append(n, more int) KeySet {
 	}
 }
 
+// OfHead returns the set in which every head sees what one does.
+func (k KeySet) OfHead(head int) KeySet {
+	return KeySet{
+		Span: k.Span,
+		Fill: func(b, _, t, s0 int, shown []bool) { k.Fill(b, head, t, s0, shown) },
+	}
+}
+
 // At returns the set for keys that do not lie in order: key i is the set's positions[i].
 func (k KeySet) At(positions []int) KeySet {
 	return KeySet{
@@ -92,14 +100,14 @@ func (k KeySet) At(positions []int) KeySet {
 	}
 }
 
-// setRange shows the keys lo ≤ s < hi and leaves the others.
+// setRange shows the keys lo ≤ s < hi and leaves the other keys unchanged.
 func setRange(lo, hi, s0 int, shown []bool) {
 	for lo, hi = max(lo-s0, 0), min(hi-s0, len(shown)); lo < hi; {
 		lo += copy(shown[lo:hi], allShown[:])
 	}
 }
 
-// clearOutside hides the keys outside lo ≤ s < hi and leaves the others.
+// clearOutside hides the keys outside lo ≤ s < hi and leaves the other keys unchanged.
 func clearOutside(lo, hi, s0 int, shown []bool) {
 	lo = min(max(lo-s0, 0), len(shown))
 	hi = min(max(hi-s0, lo), len(shown))

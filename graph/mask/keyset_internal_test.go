@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	_ "attention/internal/draws"
+
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"

@@ -22,10 +22,12 @@ type Mask interface {
 	validate() error
 	// resolve checks the mask against the scores in.Scores and returns it with its
 	// nodes replaced by the numbers that in gives them: an op holds no nodes, and ops
-	// are told apart by their settings.
+	// differ by their settings.
 	resolve(in *inputs) (Mask, error)
 	// bind returns the keys that a resolved mask shows in one run.
 	bind(in []*tensor.Dense, s Scores) (KeySet, error)
+	// withNodes returns the mask with other nodes in place of its own.
+	withNodes(of func(*G.Node) *G.Node) Mask
 }
 
 // Validate reports what is wrong with a mask whatever the sequences are: negative
@@ -42,6 +44,21 @@ func Validate(m Mask) error {
 func HoldsNode(m Mask) bool {
 	_, nodes, _ := Resolve(m, Scores{})
 	return len(nodes) > 0
+}
+
+// WithNodes returns a mask with the node of(n) in place of each node n that it holds, as for another graph. A nil
+// mask is All.
+func WithNodes(m Mask, of func(*G.Node) *G.Node) (Mask, error) {
+	if m == nil {
+		return All{}, nil
+	}
+	if of == nil {
+		return nil, errors.New("got nil, want a function that gives nodes")
+	}
+	if err := m.validate(); err != nil {
+		return nil, err
+	}
+	return m.withNodes(of), nil
 }
 
 // Resolve checks a mask against the scores that it is for. It returns the mask with

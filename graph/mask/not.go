@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/config"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -56,6 +57,8 @@ func complement(of KeySet, keys int) KeySet {
 		},
 	}
 }
+
+func (m not) withNodes(of func(*G.Node) *G.Node) Mask { return not{m.Of.withNodes(of)} }
 
 // MarshalJSON writes the mask as Decode reads it.
 func (m not) MarshalJSON() ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -27,6 +28,8 @@ func (m Prefix) resolve(*inputs) (Mask, error) { return m, nil }
 func (m Prefix) bind([]*tensor.Dense, Scores) (KeySet, error) {
 	return ranges(func(int, int) (lo, hi int) { return 0, m.N }), nil
 }
+
+func (m Prefix) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
 // MarshalJSON writes the mask as Decode reads it.
 func (m Prefix) MarshalJSON() ([]byte, error) {

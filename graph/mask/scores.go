@@ -19,10 +19,10 @@ type Scores struct {
 	// Starts are where the batches' first queries stand among the keys, whatever the alignment: one for all or one for
 	// each. nil leaves it to the alignment.
 	Starts  []int
-	Endless bool // keys come without end, as those of a rolling cache
+	Endless bool // keys come without end, as in a rolling cache
 }
 
-// ScoresOf returns the axes of scores (…, T, S), the third of which from the end is H if
+// ScoresOf returns the axes of scores (…, T, S). The third axis from the end is H if
 // heads is set. An axis that is missing is 1.
 func ScoresOf(shape tensor.Shape, heads bool) Scores {
 	axes := 2
@@ -118,8 +118,8 @@ func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string
 	return at, ""
 }
 
-// BroadcastKeep is Broadcast for what to keep. It also refuses a shape of which one cannot
-// tell whether it begins with B or with T or H.
+// BroadcastKeep is Broadcast for what to keep. It also refuses a shape that may
+// begin with B as well as with T or H.
 func (s Scores) BroadcastKeep(shape tensor.Shape) (at kernel.BiasLayout, want string) {
 	at, want = s.Broadcast(shape)
 	full, n := s.shape(), len(shape)

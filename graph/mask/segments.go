@@ -71,5 +71,12 @@ func runsOf(key []int64, batches, keys int) []map[int64]run {
 	return runs
 }
 
+func (m Segments) withNodes(of func(*G.Node) *G.Node) Mask {
+	if m.Key == nil {
+		m.Key = m.Query
+	}
+	return Segments{Query: of(m.Query), Key: of(m.Key)}
+}
+
 // MarshalJSON fails: the mask holds nodes.
 func (Segments) MarshalJSON() ([]byte, error) { return nil, errNode("Segments") }

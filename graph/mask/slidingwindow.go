@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -34,6 +35,8 @@ func (m SlidingWindow) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 		return max(at-left, 0), min(at+right+1, s.S)
 	}), err
 }
+
+func (m SlidingWindow) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
 // MarshalJSON writes the mask as Decode reads it.
 func (m SlidingWindow) MarshalJSON() ([]byte, error) {

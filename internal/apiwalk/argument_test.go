@@ -5,6 +5,9 @@ import (
 	"math"
 	"reflect"
 
+	"attention/graph/mask"
+	"attention/layers"
+
 	G "gorgonia.org/gorgonia"
 )
 
@@ -12,11 +15,12 @@ import (
 type argument struct {
 	text string
 	tame bool // as a call may have it that succeeds
+	null bool // a nil pointer or function, or a list of them, which is no receiver
 	of   func(w *world) reflect.Value
 }
 
 func constant(v reflect.Value, text string, tame bool) argument {
-	return argument{text, tame, func(*world) reflect.Value { return v }}
+	return argument{text: text, tame: tame, of: func(*world) reflect.Value { return v }}
 }
 
 func zero(t reflect.Type) argument {
@@ -25,7 +29,9 @@ func zero(t reflect.Type) argument {
 	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice, reflect.Func:
 		text = fmt.Sprintf("(%v)(nil)", t)
 	}
-	return constant(reflect.Zero(t), text, false)
+	x := constant(reflect.Zero(t), text, false)
+	x.null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Func
+	return x
 }
 
 // arguments makes the arguments of a type.
@@ -34,12 +40,14 @@ type arguments struct {
 	known map[reflect.Type][]argument
 }
 
-// of returns the arguments of a type, of which the first is tame if any is.
+// of returns the arguments of a type. The first is tame, if any is.
 func (a *arguments) of(t reflect.Type) []argument {
 	if all, ok := a.known[t]; ok {
 		return all
 	}
-	a.known[t] = []argument{zero(t)} // for a type that holds itself
+	if !made(t) {
+		a.known[t] = []argument{zero(t)} // for a type that holds itself
+	}
 	all := a.valid(t)
 	switch t.Kind() {
 	case reflect.Bool:
@@ -72,7 +80,7 @@ func (a *arguments) of(t reflect.Type) []argument {
 // valid returns the values that are right in some calls.
 func (a *arguments) valid(t reflect.Type) (all []argument) {
 	for i, make := range valid[t] {
-		all = append(all, argument{fmt.Sprintf("valid %v %d", t, i), true, func(w *world) reflect.Value {
+		all = append(all, argument{text: fmt.Sprintf("valid %v %d", t, i), tame: true, of: func(w *world) reflect.Value {
 			v := reflect.New(t).Elem() // of an interface's type too
 			v.Set(reflect.ValueOf(make(w)))
 			return v
@@ -104,23 +112,46 @@ func numbers(t reflect.Type) (all []argument) {
 }
 
 func (a *arguments) pointers(t reflect.Type) []argument {
-	if t == reflect.TypeFor[*G.ExprGraph]() {
-		return []argument{zero(t)} // its zero value cannot be told from another
+	all := []argument{zero(t)}
+	switch e := t.Elem(); {
+	case t == reflect.TypeFor[*G.ExprGraph](): // its zero value cannot be told from another
+		return all
+	case !made(e):
+		all = append(all, argument{text: fmt.Sprintf("new(%v)", e), of: func(*world) reflect.Value { return reflect.New(e) }})
 	}
-	all := []argument{zero(t), {fmt.Sprintf("new(%v)", t.Elem()), false, func(*world) reflect.Value {
-		return reflect.New(t.Elem())
-	}}}
 	if !ofModule(t.Elem()) || t.Elem().Kind() == reflect.Struct && !settable(t.Elem()) {
 		return all
 	}
 	for _, e := range a.of(t.Elem()) {
-		all = append(all, argument{"&" + e.text, e.tame, func(w *world) reflect.Value {
+		all = append(all, argument{text: "&" + e.text, tame: e.tame, of: func(w *world) reflect.Value {
 			p := reflect.New(t.Elem())
 			p.Elem().Set(e.of(w))
 			return p
 		}})
 	}
 	return all
+}
+
+// data are the structs with unexported fields whose zero value a caller may pass, each with the reason.
+var data = map[reflect.Type]string{
+	reflect.TypeFor[layers.Init]():     "the zero value is zeros",
+	reflect.TypeFor[mask.Keep]():       "a caller fills in the node",
+	reflect.TypeFor[mask.KeyLengths](): "a caller fills in the node",
+	reflect.TypeFor[mask.Segments]():   "a caller fills in the nodes",
+}
+
+// made reports whether only the module's own functions make values of a type: it is a struct that has unexported
+// fields. Methods of its zero value may panic.
+func made(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct || data[t] != "" || !ofModule(t) {
+		return false
+	}
+	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			return true
+		}
+	}
+	return false
 }
 
 // settable reports whether a struct has exported fields.
@@ -134,14 +165,20 @@ func settable(t reflect.Type) bool {
 }
 
 // structs returns structs with small numbers, with extreme ones, and small ones but for one
-// field.
-func (a *arguments) structs(t reflect.Type) []argument {
-	all := []argument{zero(t)}
-	if !ofModule(t) || !settable(t) {
+// field. Of a type that only functions make it returns what they made.
+func (a *arguments) structs(t reflect.Type) (all []argument) {
+	if made(t) {
+		for _, p := range a.valid(reflect.PointerTo(t)) {
+			all = append(all, argument{text: "*" + p.text, tame: true,
+				of: func(w *world) reflect.Value { return p.of(w).Elem() }})
+		}
 		return all
 	}
-	base := argument{fmt.Sprintf("small %v", t), true, func(w *world) reflect.Value { return small(t) }}
-	all = append([]argument{base}, all...)
+	if !ofModule(t) || !settable(t) {
+		return []argument{zero(t)}
+	}
+	base := constant(small(t), fmt.Sprintf("small %v", t), true)
+	all = []argument{base, zero(t)}
 	if known := a.valid(t); len(known) > 0 {
 		base = known[0]
 	}
@@ -149,7 +186,7 @@ func (a *arguments) structs(t reflect.Type) []argument {
 		if f := t.Field(i); f.IsExported() {
 			for _, e := range a.of(f.Type) {
 				text := fmt.Sprintf("%s with %s=%s", base.text, f.Name, e.text)
-				all = append(all, argument{text, e.tame, func(w *world) reflect.Value {
+				all = append(all, argument{text: text, tame: e.tame, of: func(w *world) reflect.Value {
 					s := reflect.New(t).Elem()
 					s.Set(base.of(w))
 					s.Field(i).Set(e.of(w))
@@ -203,7 +240,7 @@ func (a *arguments) slices(t reflect.Type) []argument {
 			break
 		}
 		for n := 1; n <= 2; n++ {
-			all = append(all, argument{fmt.Sprintf("%d × %s", n, e.text), e.tame, func(w *world) reflect.Value {
+			all = append(all, argument{text: fmt.Sprintf("%d × %s", n, e.text), tame: e.tame, null: e.null, of: func(w *world) reflect.Value {
 				s := reflect.MakeSlice(t, 0, n)
 				for range n {
 					s = reflect.Append(s, e.of(w))
@@ -217,7 +254,7 @@ func (a *arguments) slices(t reflect.Type) []argument {
 
 func (a *arguments) arrays(t reflect.Type) (all []argument) {
 	for _, e := range a.of(t.Elem()) {
-		all = append(all, argument{fmt.Sprintf("%v of %s", t, e.text), e.tame, func(w *world) reflect.Value {
+		all = append(all, argument{text: fmt.Sprintf("%v of %s", t, e.text), tame: e.tame, of: func(w *world) reflect.Value {
 			v := reflect.New(t).Elem()
 			for i := range v.Len() {
 				v.Index(i).Set(e.of(w))
@@ -231,7 +268,7 @@ func (a *arguments) arrays(t reflect.Type) (all []argument) {
 func (a *arguments) maps(t reflect.Type) []argument {
 	all := []argument{constant(reflect.MakeMap(t), fmt.Sprintf("%v{}", t), true), zero(t)}
 	for _, e := range a.of(t.Elem()) {
-		all = append(all, argument{fmt.Sprintf("map of %s", e.text), e.tame, func(w *world) reflect.Value {
+		all = append(all, argument{text: fmt.Sprintf("map of %s", e.text), tame: e.tame, of: func(w *world) reflect.Value {
 			m := reflect.MakeMap(t)
 			m.SetMapIndex(a.of(t.Key())[1].of(w), e.of(w))
 			return m
@@ -266,7 +303,10 @@ func (a *arguments) implementations(t reflect.Type) []argument {
 				if i == 20 {
 					break
 				}
-				all = append(all, argument{x.text, x.tame, func(w *world) reflect.Value { return x.of(w).Convert(t) }})
+				if !x.null {
+					all = append(all, argument{text: x.text, tame: x.tame,
+						of: func(w *world) reflect.Value { return x.of(w).Convert(t) }})
+				}
 			}
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/parallel"
+	"attention/train/pretrained"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
@@ -134,6 +136,14 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
 	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
 	reflect.TypeFor[*G.ExprGraph]():   {func(w *world) any { return w.build.Graph() }},
+	reflect.TypeFor[*pretrained.Folder](): {func(w *world) any {
+		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
+			"n_embd": 2, "n_layer": 1, "n_head": 1}`))
+		if err != nil {
+			panic(err)
+		}
+		return f
+	}},
 	reflect.TypeFor[*G.Node](): {
 		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2) },
 		func(w *world) any { return w.node(tensor.Float32, 2, 2) },
@@ -173,14 +183,13 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[layers.DecoderInput](): {func(w *world) any {
 		return layers.DecoderInput{X: w.node(tensor.Float32, 2, 2, 2), Memory: w.node(tensor.Float32, 2, 2, 2)}
 	}},
-	reflect.TypeFor[*parallel.Local](): {func(*world) any {
+	reflect.TypeFor[*parallel.Group](): {func(*world) any {
 		group, err := parallel.NewLocal(1)
 		if err != nil {
 			panic(err)
 		}
 		return group[0]
 	}},
-	reflect.TypeFor[*parallel.MPI](): {func(*world) any { return &parallel.MPI{} }},
 	reflect.TypeFor[context.Context](): {
 		func(*world) any { return context.Background() },
 		func(*world) any {
@@ -193,9 +202,16 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*text.GPT2Tokenizer](): {func(*world) any { return gpt2 }},
 	reflect.TypeFor[train.Loss]():          {func(w *world) any { return w.loss() }},
 	reflect.TypeFor[*train.Step]():         {func(w *world) any { return w.step() }},
-	reflect.TypeFor[*train.Checkpoints](): {func(w *world) any {
+	reflect.TypeFor[*train.Solver](): {func(*world) any {
+		s, err := train.SolverConfig{}.New([]train.Param{{Name: "p", Value: ones(tensor.Float32, 2, 2)}})
+		if err != nil {
+			panic(err)
+		}
+		return s
+	}},
+	reflect.TypeFor[*checkpoint.Folder](): {func(w *world) any {
 		folders++
-		c, err := train.OpenCheckpoints(fmt.Sprint("checkpoints", folders), train.CheckpointsConfig{})
+		c, err := checkpoint.Open(fmt.Sprint("checkpoints", folders), checkpoint.Config{})
 		if err != nil {
 			panic(err)
 		}

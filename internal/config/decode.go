@@ -3,12 +3,14 @@ package config
 import (
 	"bytes"
 	"encoding"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Decode reads text, one JSON value, into to, usually a pointer to a struct. It refuses
@@ -29,7 +31,7 @@ func Decode(text []byte, to ...any) error { return Reader{}.Decode(text, to...) 
 // apply inside a json.Unmarshaler.
 type Reader struct {
 	AllowUnknown bool // skip unknown fields
-	AllowNull    bool // take a null field as absent
+	AllowNull    bool // take a null field as absent, and a null entry of a map as a zero one
 }
 
 // Foreign reads files of other programs, and files of which only a part matters.
@@ -49,14 +51,11 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		copies[i] = reflect.New(v.Type().Elem())
 		copies[i].Elem().Set(v.Elem())
 	}
-	text = trim(text)
-	var err error
+	read := r.shared
 	if len(to) == 1 {
-		err = r.value(text, copies[0].Elem())
-	} else {
-		err = r.shared(text, copies)
+		read = func(text []byte, to []reflect.Value) error { return r.unmarshal(text, to[0]) }
 	}
-	if err != nil {
+	if err := read(text, copies); err != nil {
 		return err
 	}
 	for i, one := range to {
@@ -65,172 +64,170 @@ func (r Reader) Decode(text []byte, to ...any) error {
 	return nil
 }
 
-// shared reads an object into several structs, of which the last may read itself.
+// shared reads an object into several structs. The last may read itself.
 func (r Reader) shared(text []byte, to []reflect.Value) error {
-	var fields []field
-	var rest json.Unmarshaler
+	if kind := jsontext.Value(text).Kind(); kind != '{' {
+		return mismatch(bytes.TrimSpace(text), "a JSON object")
+	}
+	members := maps.Collect(Members(text))
+	var all []field
+	var first, last error
 	for i, v := range to {
 		reads, ok := v.Interface().(json.Unmarshaler)
 		switch {
 		case ok && i == len(to)-1:
-			rest = reads
+			last = inJSON(reads.UnmarshalJSON(objectOf(members)))
+			clear(members)
+			continue
 		case ok || v.Elem().Kind() != reflect.Struct:
 			return fmt.Errorf("config: Decode: got %v beside others, want a pointer to a plain struct", v.Type())
-		default:
-			fields = append(fields, fieldsOf(v.Elem())...)
+		}
+		own := map[string]jsontext.Value{}
+		for _, f := range fieldsOf(v.Elem()) {
+			if member, ok := members[f.key]; ok {
+				own[f.key] = member
+				delete(members, f.key)
+			}
+			all = append(all, f)
+		}
+		if err := r.unmarshal(objectOf(own), v); first == nil {
+			first = err
 		}
 	}
-	return r.object(text, fields, rest)
-}
-
-// trim returns a JSON value without the space around it.
-func trim(text []byte) []byte { return bytes.Trim(text, " \t\r\n") }
-
-// value reads valid JSON into v, which must be addressable.
-func (r Reader) value(text []byte, v reflect.Value) error {
-	if v.Kind() == reflect.Pointer {
-		next := reflect.New(v.Type().Elem())
-		if !v.IsNil() {
-			next.Elem().Set(v.Elem())
-		}
-		if err := r.value(text, next.Elem()); err != nil {
-			return err
-		}
-		v.Set(next)
-		return nil
+	if !r.AllowUnknown && len(members) > 0 {
+		last = unknown(members)
 	}
-	if string(text) == "null" {
-		return mismatch(text, kindOf(v.Type()))
-	}
-	switch u := v.Addr().Interface().(type) {
-	case json.Unmarshaler:
-		return inJSON(u.UnmarshalJSON(text))
-	case encoding.TextUnmarshaler:
-		var s string
-		if json.Unmarshal(text, &s) != nil {
-			return mismatch(text, "a string")
-		}
-		return inJSON(u.UnmarshalText([]byte(s)))
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		return r.object(text, fieldsOf(v), nil)
-	case reflect.Map:
-		return r.entries(text, v)
-	case reflect.Slice, reflect.Array:
-		return r.list(text, v)
-	}
-	return scalar(text, v)
-}
-
-// object reads a JSON object into fields. rest, unless nil, gets the other members.
-func (r Reader) object(text []byte, fields []field, rest json.Unmarshaler) error {
-	if text[0] != '{' {
-		return mismatch(text, "a JSON object")
-	}
-	members := maps.Collect(Members(text))
-	var first error
-	for _, f := range fields {
-		member, ok := members[f.key]
-		delete(members, f.key)
-		if !ok || r.AllowNull && string(member) == "null" {
-			continue
-		}
-		if err := r.value(member, f.value); err != nil && first == nil {
-			first = within(f.name, err)
-		}
-	}
-	var err error
-	switch {
-	case rest != nil:
-		err = inJSON(rest.UnmarshalJSON(objectOf(members)))
-	case !r.AllowUnknown && len(members) > 0:
-		err = unknown(members)
-	}
-	if all, ok := withKnown(err, fields); ok || first == nil {
-		return all // before any other error, since a misspelt field may cause others
+	if err, ok := withKnown(last, all); ok || first == nil {
+		return err // before any other error, since a misspelt field may cause others
 	}
 	return first
 }
 
-// entries reads a JSON object into a map, which keeps its other entries.
-func (r Reader) entries(text []byte, v reflect.Value) error {
+// reading are the options of package json with which each Reader reads, made once for what they remember of types.
+var reading = map[Reader]json.Options{}
+
+func init() {
+	for _, r := range []Reader{{}, {AllowUnknown: true}, {AllowNull: true}, Foreign} {
+		reading[r] = json.JoinOptions(json.WithUnmarshalers(json.UnmarshalFromFunc(r.next)), tolerant)
+	}
+}
+
+// unmarshal reads valid JSON into what a pointer points to.
+func (r Reader) unmarshal(text []byte, to reflect.Value) error {
+	err := json.Unmarshal(text, to.Interface(), reading[r])
+	if e, ok := find(err); ok {
+		return e
+	}
+	return err
+}
+
+// next reads the decoder's next value into what a pointer points to, or returns json.SkipFunc for the elements of a
+// struct, list or map to come to it, too.
+func (r Reader) next(d *jsontext.Decoder, to any) error {
+	v, kind := reflect.ValueOf(to).Elem(), d.PeekKind()
+	if parent, _ := d.StackIndex(d.StackDepth()); kind == 'n' && r.AllowNull && parent == '{' {
+		return d.SkipValue()
+	}
+	begin := d.InputOffset()
+	err := r.value(d, kind, v)
+	if err == nil || errors.Is(err, json.SkipFunc) {
+		return err
+	}
+	if d.InputOffset() == begin {
+		_ = d.SkipValue() // which is valid
+	}
+	return within(pathOf(d, d.StackPointer()), err)
+}
+
+// value reads a value of a kind into v, which is addressable. It prepares a struct, a list or a map for its elements,
+// and returns json.SkipFunc.
+func (r Reader) value(d *jsontext.Decoder, kind jsontext.Kind, v reflect.Value) error {
 	t := v.Type()
-	if t.Key().Kind() != reflect.String {
-		return unreadable(t)
+	switch {
+	case kind == 'n':
+		return mismatch(textOf(d), kindOf(t))
+	case t.Kind() == reflect.Pointer:
+		next := reflect.New(t.Elem())
+		if !v.IsNil() {
+			next.Elem().Set(v.Elem())
+		}
+		v.Set(next)
+		return json.SkipFunc // which comes to what it points to
 	}
-	if text[0] != '{' {
-		return mismatch(text, kindOf(t))
+	switch u := v.Addr().Interface().(type) {
+	case json.Unmarshaler:
+		text, _ := d.ReadValue()
+		return inJSON(u.UnmarshalJSON(text))
+	case encoding.TextUnmarshaler:
+		if kind != '"' {
+			return mismatch(textOf(d), kindOf(t))
+		}
+		text, _ := d.ReadToken()
+		return inJSON(u.UnmarshalText([]byte(text.String())))
 	}
-	members := maps.Collect(Members(text))
-	next := reflect.MakeMapWithSize(t, v.Len()+len(members))
+	switch t.Kind() {
+	case reflect.Struct:
+		if kind == '{' {
+			return r.known(unread(d), fieldsOf(v))
+		}
+	case reflect.Map:
+		switch {
+		case t.Key().Kind() != reflect.String:
+			return unreadable(t)
+		case kind == '{':
+			v.Set(copyOf(v))
+			return json.SkipFunc
+		}
+	case reflect.Slice, reflect.Array:
+		switch {
+		case t.Elem().Kind() == reflect.Uint8: // which package json writes in base64
+			return unreadable(t)
+		case kind == '[' && (t.Kind() == reflect.Slice || t.Len() == lengthOf(unread(d))):
+			v.SetZero()
+			return json.SkipFunc
+		}
+	default:
+		text, _ := d.ReadValue()
+		if json.Unmarshal(text, v.Addr().Interface(), tolerant) != nil {
+			return refused(text, t)
+		}
+		return nil
+	}
+	return refused(textOf(d), t)
+}
+
+// unread returns the text from the decoder's next value on.
+func unread(d *jsontext.Decoder) []byte { return bytes.TrimLeft(d.UnreadBuffer(), " \t\r\n,:") }
+
+// textOf returns the decoder's next value, which it does not read.
+func textOf(d *jsontext.Decoder) jsontext.Value {
+	text, _ := decoderOf(unread(d)).ReadValue()
+	return text
+}
+
+// known returns json.SkipFunc, or an error if an object has members that are no fields.
+func (r Reader) known(object []byte, fields []field) error {
+	if r.AllowUnknown {
+		return json.SkipFunc
+	}
+	others := map[string]jsontext.Value{}
+	for key, member := range Members(object) {
+		if !slices.ContainsFunc(fields, func(f field) bool { return f.key == key }) {
+			others[key] = member
+		}
+	}
+	if len(others) == 0 {
+		return json.SkipFunc
+	}
+	err, _ := withKnown(unknown(others), fields)
+	return err
+}
+
+// copyOf returns a map with the entries of a map.
+func copyOf(v reflect.Value) reflect.Value {
+	next := reflect.MakeMapWithSize(v.Type(), v.Len())
 	for i := v.MapRange(); i.Next(); {
 		next.SetMapIndex(i.Key(), i.Value())
 	}
-	for _, key := range sortedKeys(members) {
-		if r.AllowNull && string(members[key]) == "null" {
-			continue
-		}
-		k, entry := reflect.ValueOf(key).Convert(t.Key()), reflect.New(t.Elem()).Elem()
-		if old := v.MapIndex(k); old.IsValid() {
-			entry.Set(old)
-		}
-		if err := r.value(members[key], entry); err != nil {
-			return within(foreign(key), err)
-		}
-		next.SetMapIndex(k, entry)
-	}
-	v.Set(next)
-	return nil
-}
-
-// list reads a JSON list into a slice, or into an array of the same length.
-func (r Reader) list(text []byte, v reflect.Value) error {
-	t := v.Type()
-	if t.Elem().Kind() == reflect.Uint8 { // which encoding/json writes in base64
-		return unreadable(t)
-	}
-	if text[0] != '[' {
-		return mismatch(text, kindOf(t))
-	}
-	all := slices.Collect(items(text))
-	if t.Kind() == reflect.Array && len(all) != t.Len() {
-		return mismatch(text, kindOf(t))
-	}
-	next := reflect.New(t).Elem()
-	if t.Kind() == reflect.Slice {
-		next = reflect.MakeSlice(t, len(all), len(all))
-	}
-	for i, item := range all {
-		if err := r.value(item, next.Index(i)); err != nil {
-			return within(index(i), err)
-		}
-	}
-	v.Set(next)
-	return nil
-}
-
-// scalar reads a number, a string, true or false, or any value into an empty interface.
-func scalar(text []byte, v reflect.Value) error {
-	number := text[0] == '-' || text[0] >= '0' && text[0] <= '9'
-	switch {
-	case v.Kind() == reflect.String && text[0] == '"':
-		v.SetString(unquote(text))
-		return nil
-	case number && v.CanUint():
-		if n, err := strconv.ParseUint(string(text), 10, v.Type().Bits()); err == nil {
-			v.SetUint(n)
-			return nil
-		}
-	case json.Unmarshal(text, v.Addr().Interface()) == nil:
-		return nil
-	}
-	want := kindOf(v.Type())
-	switch {
-	case want == anything:
-		return unreadable(v.Type())
-	case number && (v.CanInt() || v.CanUint() || v.CanFloat()):
-		want = rangeOf(v.Type(), string(text))
-	}
-	return mismatch(text, want)
+	return next
 }

@@ -172,7 +172,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{reason: "a field behind a pointer", text: `{"pointer": {"width": true}}`,
 			want: "pointer.width: got true, want a whole number"},
 		{reason: "a field in a map", text: `{"map": {"a very long key of a map": {"width": true}}}`,
-			want: "map.a very long key of a.width: got true, want a whole number"},
+			want: "map.a very long key of a map.width: got true, want a whole number"},
 		{reason: "a field of a union", text: `{"shapes": [{"type": "square", "inner": "x"}]}`,
 			want: `shapes[0].inner: got "x", want yes or no`},
 		{reason: "another union", text: `{"shape": {"type": "star"}}`,

@@ -2,106 +2,93 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
+	encodingjson "encoding/json"
+	"errors"
+	"fmt"
 	"iter"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The functions below walk through valid JSON and copy nothing but keys.
+// maxDepth is the most objects and lists in each other: more than in any config.
+const maxDepth = 64
+
+// errDeep names no field, since its path would be too long.
+var errDeep = fmt.Errorf("got more than %d objects and lists in each other, want fewer", maxDepth)
+
+// tolerant are the options for a text that check has passed: an escape of half a character becomes U+FFFD.
+var tolerant = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// decoderOf returns a decoder of a text that check has passed.
+func decoderOf(text []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(text), tolerant)
+}
+
+// check returns an error unless text is one JSON value of moderate depth with unique keys.
+func check(text []byte) error {
+	if !utf8.Valid(text) {
+		return errorf("not JSON: not UTF-8, want one JSON object")
+	}
+	if !encodingjson.Valid(text) {
+		var whole encodingjson.RawMessage
+		return errorf("not JSON: %w, want one JSON object", encodingjson.Unmarshal(text, &whole))
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
+	for {
+		_, err := d.ReadToken()
+		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok { // the only one of valid JSON
+			return within(pathOf(d, e.JSONPointer.Parent()), errorf("field %.100q comes twice", e.JSONPointer.LastToken()))
+		}
+		switch depth := d.StackDepth(); {
+		case depth > maxDepth:
+			return errDeep
+		case depth == 0:
+			return nil
+		}
+	}
+}
+
+// pathOf returns the path of a value inside the objects and lists that a decoder is in.
+func pathOf(d *jsontext.Decoder, p jsontext.Pointer) (path name) {
+	depth := 0
+	for token := range p.Tokens() {
+		depth++
+		if kind, _ := d.StackIndex(depth); kind == '[' {
+			token = "[" + token + "]"
+		}
+		path.key = join(path.key, token)
+	}
+	path.key = cut(path.key, 200)
+	return name{path.key, path.key}
+}
 
 // Members yields the keys and the values of a JSON object, in its order. The text must be valid
 // JSON; of a value that is no object there are none.
-func Members(text []byte) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		at := skipSpace(text, 0)
-		if at == len(text) || text[at] != '{' {
+func Members(text []byte) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		d := decoderOf(text)
+		if d.PeekKind() != '{' {
 			return
 		}
-		for at = skipSpace(text, at+1); at < len(text) && text[at] != '}'; at = nextElement(text, at) {
-			end := stringEnd(text, at)
-			key := unquote(text[at:end])
-			at = skipSpace(text, skipSpace(text, end)+1) // behind the colon
-			end = valueEnd(text, at)
-			if !yield(key, text[at:end:end]) {
+		for _, err := d.ReadToken(); err == nil && d.PeekKind() == '"'; {
+			key, _ := d.ReadToken()
+			name := key.String()
+			value, _ := d.ReadValue()
+			end := int(d.InputOffset())
+			if !yield(name, text[end-len(value):end:end]) {
 				return
 			}
-			at = end
 		}
 	}
 }
 
-// items yields the values of a list in valid JSON.
-func items(list []byte) iter.Seq[json.RawMessage] {
-	return func(yield func(json.RawMessage) bool) {
-		for at := skipSpace(list, 1); at < len(list) && list[at] != ']'; at = nextElement(list, at) {
-			end := valueEnd(list, at)
-			if !yield(list[at:end:end]) {
-				return
-			}
-			at = end
-		}
+// lengthOf returns the length of a list in valid JSON.
+func lengthOf(text []byte) (n int) {
+	d := decoderOf(text)
+	for _, err := d.ReadToken(); err == nil && d.PeekKind() != ']'; n++ {
+		err = d.SkipValue()
 	}
-}
-
-// nextElement returns the index of the next member or item, or of the end of the object or list,
-// after a value that ends at text[at].
-func nextElement(text []byte, at int) int {
-	at = skipSpace(text, at)
-	if at < len(text) && text[at] == ',' {
-		at = skipSpace(text, at+1)
-	}
-	return at
-}
-
-func skipSpace(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n') {
-		at++
-	}
-	return at
-}
-
-// stringEnd returns the index after the string that begins at text[at].
-func stringEnd(text []byte, at int) int {
-	for at++; text[at] != '"'; at++ {
-		if text[at] == '\\' {
-			at++
-		}
-	}
-	return at + 1
-}
-
-// valueEnd returns the index after the value that begins at text[at].
-func valueEnd(text []byte, at int) int {
-	for depth := 0; at < len(text); {
-		switch text[at] {
-		case '"':
-			at = stringEnd(text, at)
-		case '{', '[':
-			depth++
-			at++
-			continue
-		case '}', ']':
-			depth--
-			at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			at++
-			continue
-		default:
-			for at < len(text) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(text[at])) {
-				at++
-			}
-		}
-		if depth == 0 {
-			return at
-		}
-	}
-	return at
-}
-
-// unquote returns the text of a string in valid JSON.
-func unquote(quoted []byte) (s string) {
-	if !bytes.ContainsRune(quoted, '\\') {
-		return string(quoted[1 : len(quoted)-1])
-	}
-	_ = json.Unmarshal(quoted, &s) // which is valid
-	return s
+	return n
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // errorf returns an error of Decode, with JSON names.
@@ -31,15 +32,6 @@ func within(outer name, err error) error {
 	return err
 }
 
-// index returns the name of an element of a list.
-func index(i int) name { return name{fmt.Sprintf("[%d]", i), fmt.Sprintf("[%d]", i)} }
-
-// foreign returns the name of a member that is no field of a struct.
-func foreign(key string) name {
-	key = cut(key, 20)
-	return name{key, key}
-}
-
 // cut returns at most n characters of s, printable on one line.
 func cut(s string, n int) string {
 	return strings.Map(func(r rune) rune {
@@ -59,6 +51,18 @@ func mismatch(text []byte, want string) error {
 
 func unreadable(t reflect.Type) error {
 	return errorf("got a value for a %v, want none: JSON cannot set it", t)
+}
+
+// refused returns the error about a value that a type does not take.
+func refused(text jsontext.Value, t reflect.Type) error {
+	want := kindOf(t)
+	switch {
+	case want == anything:
+		return unreadable(t)
+	case text.Kind() == '0' && (want == "a number" || want == "a whole number"):
+		want = rangeOf(t, string(text))
+	}
+	return mismatch(text, want)
 }
 
 // anything is the result of kindOf for a type without a kind of JSON.
@@ -121,7 +125,7 @@ func (k knownKeys) String() string {
 }
 
 // unknown returns the error about the members of an object that are no fields.
-func unknown(members map[string]json.RawMessage) error {
+func unknown(members map[string]jsontext.Value) error {
 	const most = 10
 	var list []string
 	for _, key := range sortedKeys(members)[:min(len(members), most)] {
@@ -161,19 +165,19 @@ func withKnown(err error, fields []field) (error, bool) {
 	return &r, true
 }
 
-func sortedKeys(members map[string]json.RawMessage) []string {
+func sortedKeys(members map[string]jsontext.Value) []string {
 	return slices.Sorted(maps.Keys(members))
 }
 
 // objectOf returns a JSON object with the members.
-func objectOf(members map[string]json.RawMessage) []byte {
+func objectOf(members map[string]jsontext.Value) []byte {
 	text := []byte{'{'}
 	for i, key := range sortedKeys(members) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		quoted, _ := json.Marshal(key) // a string never fails
-		text = append(append(append(text, quoted...), ':'), members[key]...)
+		text, _ = jsontext.AppendQuote(text, key) // a key is UTF-8
+		text = append(append(text, ':'), members[key]...)
 	}
 	return append(text, '}')
 }

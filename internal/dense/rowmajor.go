@@ -4,16 +4,24 @@ import (
 	"fmt"
 	"slices"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// RowMajor returns a tensor with its elements one behind the other in row-major order: itself,
-// or a copy.
-func RowMajor(t *tensor.Dense) (*tensor.Dense, error) {
-	if isRowMajor(t) {
+// RowMajor returns a value as a tensor with its elements one behind the other in row-major
+// order: the tensor itself, or a copy.
+func RowMajor(v G.Value) (*tensor.Dense, error) {
+	t, ok := v.(*tensor.Dense)
+	if !ok {
+		if scalar, ok := v.(G.Scalar); ok {
+			return tensor.New(tensor.FromScalar(scalar.Data())), nil
+		}
+		return nil, fmt.Errorf("got a %T, want a *tensor.Dense or a scalar", v)
+	}
+	if IsRowMajor(t) {
 		return t, nil
 	}
-	if c, ok := t.Materialize().(*tensor.Dense); ok && isRowMajor(c) {
+	if c, ok := t.Materialize().(*tensor.Dense); ok && IsRowMajor(c) {
 		return c, nil
 	}
 	switch data := t.Data().(type) { // which the copy, if there was one, left in column-major order
@@ -31,7 +39,17 @@ func RowMajor(t *tensor.Dense) (*tensor.Dense, error) {
 	return nil, fmt.Errorf("got a tensor of %v in column-major order, want row-major", t.Dtype())
 }
 
-func isRowMajor(t *tensor.Dense) bool { return !t.RequiresIterator() && !t.DataOrder().IsColMajor() }
+// Copy returns a copy of a value as a tensor in row-major order.
+func Copy(v G.Value) (*tensor.Dense, error) {
+	t, err := RowMajor(v)
+	if err == nil && G.Value(t) == v {
+		t = t.Clone().(*tensor.Dense)
+	}
+	return t, err
+}
+
+// IsRowMajor reports whether a tensor's elements lie one behind the other in row-major order.
+func IsRowMajor(t *tensor.Dense) bool { return !t.RequiresIterator() && !t.DataOrder().IsColMajor() }
 
 // gather returns a copy of a tensor whose elements lie in data.
 func gather[E any](t *tensor.Dense, data []E) *tensor.Dense {

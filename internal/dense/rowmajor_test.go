@@ -6,6 +6,7 @@ import (
 	"attention/internal/dense"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -66,4 +67,35 @@ func TestRowMajor(t *testing.T) {
 	require.Same(t, same, got)
 	_, err = dense.RowMajor(columns([]int8{1, 2, 3, 4, 5, 6}, 3, 2))
 	require.EqualError(t, err, "got a tensor of int8 in column-major order, want row-major")
+}
+
+func TestRowMajorOfOtherValues(t *testing.T) {
+	got, err := dense.RowMajor(G.NewF64(2))
+	require.NoError(t, err)
+	require.Equal(t, 2., got.Data())
+	_, err = dense.RowMajor(nil)
+	require.EqualError(t, err, "got a <nil>, want a *tensor.Dense or a scalar")
+}
+
+func TestCopyHasMemoryOfItsOwn(t *testing.T) {
+	turned := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float64{1, 2, 3, 4, 5, 6}))
+	require.NoError(t, turned.T())
+	number := G.NewF64(1)
+	for _, row := range []struct {
+		name string
+		of   G.Value
+		want []float64
+	}{
+		{name: "a tensor", of: tensor.New(tensor.WithBacking([]float64{1, 2})), want: []float64{1, 2}},
+		{name: "transposed", of: turned, want: []float64{1, 4, 2, 5, 3, 6}},
+		{name: "a scalar", of: number, want: []float64{1}},
+	} {
+		got, err := dense.Copy(row.of)
+		require.NoError(t, err, row.name)
+		require.Equal(t, row.of.Shape(), got.Shape(), row.name)
+		dense.Floats[float64](row.of)[0] = 9
+		require.Equal(t, row.want, dense.Float64s(got), row.name)
+	}
+	_, err := dense.Copy(nil)
+	require.Error(t, err)
 }

@@ -1,6 +1,6 @@
 // Package expr lets a formula of many fallible steps be written one step a line. Every
 // graph function returns a node and an error; a Formula keeps the first error, so that the
-// code reads like the formula and checks once.
+// code reads like the formula and checks once. Building lets one goroutine at a time build.
 package expr
 
 import (

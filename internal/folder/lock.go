@@ -56,11 +56,10 @@ func (d *Dir) Lock() (*os.File, error) {
 		owner := strings.TrimSpace(string(text))
 		return nil, oneline.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner), f.Close())
 	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	if err := f.Truncate(0); err != nil {
+		return nil, oneline.Join(err, f.Close())
 	}
-	if err != nil {
+	if _, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
 		return nil, oneline.Join(err, f.Close())
 	}
 	return f, nil

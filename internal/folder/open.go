@@ -112,3 +112,13 @@ func kind(mode fs.FileMode) string {
 	}
 	return "a special file"
 }
+
+// Copy writes a file, which Open accepts, to w and returns its number of bytes.
+func Copy(w io.Writer, path string) (int, error) {
+	f, err := Open(path)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(w, f)
+	return int(n), oneline.Join(err, f.Close())
+}

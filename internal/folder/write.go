@@ -30,22 +30,13 @@ func (d *Dir) Write(name string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = fillFile(f, fill)
-	if err == nil && found {
-		err = f.Chmod(mode) // which the umask may have narrowed
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = d.named(d.root.Rename(temporary, name), name)
-	}
-	if err != nil {
-		_ = d.root.Remove(temporary) // the first error tells more
+	if err := fillFile(f, mode, found, fill); err != nil {
+		_ = d.root.Remove(temporary) // the first error says more
 		return err
+	}
+	if err := d.root.Rename(temporary, name); err != nil {
+		_ = d.root.Remove(temporary)
+		return d.named(err, name)
 	}
 	return d.sync()
 }
@@ -88,12 +79,26 @@ func (d *Draft) Amend(at int64, p []byte) error {
 	return err
 }
 
-func fillFile(f *os.File, fill func(io.Writer) error) error {
+// fillFile writes, flushes and closes a file. One that takes the place of another gets its mode.
+func fillFile(f *os.File, mode fs.FileMode, replaces bool, fill func(io.Writer) error) (err error) {
+	defer func() {
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+	}()
 	d := &Draft{file: f, buffer: bufio.NewWriterSize(f, 1<<16)}
 	if err := fill(d); err != nil {
 		return err
 	}
-	return d.buffer.Flush()
+	if err := d.buffer.Flush(); err != nil {
+		return err
+	}
+	if replaces {
+		if err := f.Chmod(mode); err != nil { // the umask may have narrowed it
+			return err
+		}
+	}
+	return f.Sync()
 }
 
 // WriteFile writes the file at path, which a user names for writing, as Dir.Write does. If path

@@ -85,26 +85,26 @@ func (f *File) Shape(name string) []int {
 // Float64 returns a tensor of floating-point numbers, widened without loss.
 func (f *File) Float64(name string) []float64 {
 	f.t.Helper()
-	return elements(f, name, "floating-point numbers", safetensors.Floats[float64])
+	return readAs(f, name, "floating-point numbers", safetensors.Floats[float64])
 }
 
 // Float32 returns a tensor of floating-point numbers. An F64 tensor is rounded to the
 // nearest float32, so one file serves tests in both types.
 func (f *File) Float32(name string) []float32 {
 	f.t.Helper()
-	return elements(f, name, "floating-point numbers", safetensors.Floats[float32])
+	return readAs(f, name, "floating-point numbers", safetensors.Floats[float32])
 }
 
 // Int64 returns a tensor of integers of any width.
 func (f *File) Int64(name string) []int64 {
 	f.t.Helper()
-	return elements(f, name, "integers", safetensors.Integers)
+	return readAs(f, name, "integers", safetensors.Integers)
 }
 
 // Bool returns a tensor of booleans.
 func (f *File) Bool(name string) []bool {
 	f.t.Helper()
-	return elements(f, name, "booleans", func(data any) []bool {
+	return readAs(f, name, "booleans", func(data any) []bool {
 		bits, _ := data.([]bool)
 		return slices.Clone(bits)
 	})
@@ -119,8 +119,8 @@ func (f *File) get(name string) safetensors.Tensor {
 	return t
 }
 
-// elements returns a tensor's elements as read copies them; nil is another type.
-func elements[E any](f *File, name, want string, read func(data any) []E) []E {
+// readAs returns a tensor's elements as read copies them; for another type read returns nil.
+func readAs[E any](f *File, name, want string, read func(data any) []E) []E {
 	f.t.Helper()
 	t := f.get(name)
 	copied := read(t.Data)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/dense"
 	"attention/internal/safetensors"
 
 	G "gorgonia.org/gorgonia"
@@ -12,11 +13,7 @@ import (
 
 // Dense returns a tensor of type dt, float32 or float64, with a copy of the elements of v.
 func Dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
-	var backing any = slices.Clone(v)
-	if dt == tensor.Float32 {
-		backing = safetensors.Convert[float32](v)
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
+	return dense.Of(dt, slices.Clone(v), shape...)
 }
 
 // Numbers returns a tensor of type dt, float32 or float64, with elements between −1 and 1 in no order, of which

@@ -28,7 +28,7 @@ func (c argMaxCall[F]) do(lo, hi int) {
 	}
 }
 
-// above orders numbers, NaN above all others.
+// above orders numbers, NaN above every other number.
 func above[F Float](x, y F) bool { return x > y || x != x && y == y }
 
 // TopK writes where the k largest of each row of cols elements are, the largest first, the first among equals, and NaN

@@ -30,7 +30,7 @@ type Attention struct {
 	ValueAt   HeadLayout // of v (B,K,S,DV) and its gradient
 	OutputAt  HeadLayout // of the output (B,H,T,DV) and its gradient
 	BiasAt    BiasLayout // of the bias, broadcast to (B,H,T,S−Unbiased), and its gradient
-	// Of the relative bias and its gradient: that of query t and key s lies at h·Head + t − s + Zero.
+	// Of the relative bias and its gradient: the element of query t and key s is at h·Head + t − s + Zero.
 	RelativeAt RelativeLayout
 }
 

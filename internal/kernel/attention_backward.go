@@ -17,6 +17,13 @@ package kernel
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
 // the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
 func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
+	instance[func(Attention, QKV[F], []F, []F, []F, QKV[F])](attentionBackwardInstances)(*a, grad, dout, out, lse, in)
+}
+
+var attentionBackwardInstances = instances{attentionBackward[float32], attentionBackward[float64]}
+
+func attentionBackward[F Float](c Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
+	a := &c
 	checkAttention(a, out, lse, &in)
 	a.checkHeads("attention: dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
 	if grad.Q != nil {
@@ -70,7 +77,7 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 // keyBlocks returns the number of blocks of keys.
 func (r *attentionRun[F]) keyBlocks() int { return (r.S + keyBlock - 1) / keyBlock }
 
-// backwardAxes returns the numbers of batches, key/value heads and blocks of keys, of which each task takes one. A
+// backwardAxes returns the numbers of batches, key/value heads and blocks of keys: each task takes one of each. A
 // task takes all of an axis along which tasks would add to the same elements of dbias, which then counts as one.
 func (r *attentionRun[F]) backwardAxes() (batches, heads, keys int) {
 	batches, heads, keys = r.B, r.K, r.keyBlocks()

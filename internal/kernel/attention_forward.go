@@ -12,6 +12,13 @@ import "math"
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
 // GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
+	instance[func(Attention, []F, []F, QKV[F])](attentionForwardInstances)(*a, out, lse, in)
+}
+
+var attentionForwardInstances = instances{attentionForward[float32], attentionForward[float64]}
+
+func attentionForward[F Float](c Attention, out, lse []F, in QKV[F]) {
+	a := &c
 	checkAttention(a, out, lse, &in)
 	attend(a, out, lse, nil, in)
 }
@@ -23,6 +30,7 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 	r.begin(a, in, out, lse)
 	if r.watched = stats != nil; r.watched {
 		r.stats = *stats
+		r.measure()
 	}
 	n := r.B * r.H * r.blocks()
 	Parallel(n, r.grain(n, 2), r.forward)
@@ -42,7 +50,7 @@ type forwardTiles[F Float] struct {
 
 	watched watchedRows[F]
 	logs    []F // of each query: log Σ exp(score−max)
-	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these
+	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these; then what is added up
 }
 
 var forwardTilePools = pools{
@@ -56,10 +64,10 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	w := pool.Get().(*forwardTiles[F])
 	x := &w.watched
 	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs,
-		&w.raw, &x.score, &x.product, &x.moment, &x.marks},
+		&w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
 		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
-		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
+		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
@@ -137,7 +145,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	if t1 >= t2 {
 		return
 	}
-	// Whole vectors, of which the outer queries may see nothing here.
+	// Whole vectors, though their outer queries may see nothing here.
 	from, to := t1&^(vector-1), wholeVectors(t2)
 	end := min(to, rows)
 	all = all && from == t1 && end == t2

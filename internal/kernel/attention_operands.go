@@ -11,9 +11,9 @@ func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
 // from returns the rows from the given one on.
 func (m *rowsOf[F]) from(i int) rowsOf[F] { return rowsOf[F]{m.data[i*m.row:], m.row, m.width} }
 
-// operandRows is rows of a head as the products of tiles read them: as they are or, in bfloat16, as pairs.
+// operandRows is rows of a head as the products of tiles read them: numbers or, in bfloat16, pairs.
 type operandRows[F Float] struct {
-	rowsOf[F]           // as they are
+	rowsOf[F]           // the numbers
 	across    rowsOf[F] // pairs of neighbours in a row
 	along     rowsOf[F] // pairs of neighbours in a column
 	together  int       // rows that make one of along
@@ -43,7 +43,7 @@ func asTheyAre[F Float](x rowsOf[F]) operandRows[F] {
 // wholePairs returns the range [lo,hi) of n rows widened to whole pairs.
 func wholePairs(lo, hi, n int) (from, to int) { return lo &^ 1, min((hi+1)&^1, n) }
 
-// forms are those of an operand of bfloat16 that products read.
+// forms are the forms in which products read an operand of bfloat16.
 type forms struct{ across, along bool }
 
 // pairedLength returns how many elements the pairs of rows take.

@@ -29,6 +29,7 @@ type attentionRun[F Float] struct {
 	spans          []span // of every block of queries (B,blocks)
 	stats          RowStatistics[F]
 	watched        bool   // whether there are statistics
+	distances      []F    // of queries and keys (T+S−1), for these
 	number         uint64 // of the call
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T)

@@ -137,7 +137,7 @@ func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
 	multiplyPairs(g.outs, in.width, k, g.alpha, pairs, ld, 1, in.data, in.row, g.beta, g.out.data, g.out.row)
 }
 
-// copied returns a copy of rows. They stay as far apart as they are: how a product with one column is computed depends
+// copied returns a copy of rows, as far apart as the rows themselves: how a product with one column is computed depends
 // on that.
 func (g *seenSum[F]) copied(in rowsOf[F]) rowsOf[F] {
 	c := in

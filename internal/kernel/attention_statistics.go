@@ -1,7 +1,9 @@
 package kernel
 
+import "math"
+
 // RowStatistics receives what an attention knows of each row's weights before dropout, (B,H,T) each. A row that sees
-// nothing, or only scores of −∞, has the largest score and product −∞ and 0 for the rest, but all of a sink's share.
+// nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise.
 type RowStatistics[F Float] struct {
 	MaxScore   []F // what the softmax sees
 	MaxProduct []F // max Scale·q·k of the keys that the query sees
@@ -10,18 +12,26 @@ type RowStatistics[F Float] struct {
 	Own        []F // of key t + Offset
 	Previous   []F // of key t + Offset − 1
 	Sink       []F // exp(sink − lse), what the keys' weights leave of 1; 0 if there are no sinks
+	Distance   []F // Σ weight·|t + Offset − s| over the keys s
 
 	Offset int // query t stands at this key + t; there is no weight where that is not one of the Unbiased others
 }
 
 // slices returns the statistics in order.
-func (x *RowStatistics[F]) slices() [7][]F {
-	return [...][]F{x.MaxScore, x.MaxProduct, x.Entropy, x.First, x.Own, x.Previous, x.Sink}
+func (x *RowStatistics[F]) slices() [8][]F {
+	return [...][]F{x.MaxScore, x.MaxProduct, x.Entropy, x.First, x.Own, x.Previous, x.Sink, x.Distance}
 }
 
 // AttentionForwardWatched is AttentionForward that also computes statistics of the weights; out and lse get the same
 // bits.
 func AttentionForwardWatched[F Float](a *Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
+	instance[func(Attention, []F, []F, RowStatistics[F], QKV[F])](attentionForwardWatchedInstances)(*a, out, lse, stats, in)
+}
+
+var attentionForwardWatchedInstances = instances{attentionForwardWatched[float32], attentionForwardWatched[float64]}
+
+func attentionForwardWatched[F Float](c Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
+	a := &c
 	checkAttention(a, out, lse, &in)
 	for _, x := range stats.slices() {
 		if len(x) < a.B*a.H*a.T {
@@ -35,6 +45,7 @@ func AttentionForwardWatched[F Float](a *Attention, out, lse []F, stats RowStati
 type watchedRows[F Float] struct {
 	score, product       []F // the largest
 	moment               []F // Σ exp(score−max)·(score−max), of the sink too
+	distance             []F // Σ exp(score−max)·|t + Offset − s|
 	marks                []F // the three that follow, one after the other
 	first, own, previous []F // exp(score−max) of these keys, 0 if they are not seen
 }
@@ -50,6 +61,7 @@ func (w *watchedRows[F]) begin(rows int) {
 	w.first, w.own, w.previous = w.marks[:rows], w.marks[rows:2*rows], w.marks[2*rows:]
 	clear(w.marks)
 	clear(w.moment[:rows])
+	clear(w.distance[:rows])
 }
 
 // watchProducts takes the largest of each query's products, those that it does not see left out.
@@ -75,6 +87,7 @@ func (w *watchedRows[F]) shrink(t int, f, by, sum F) {
 		by = 0 // which may be −∞
 	}
 	w.moment[t] = f * (w.moment[t] + sum*by)
+	w.distance[t] *= f
 	w.first[t] *= f
 	w.own[t] *= f
 	w.previous[t] *= f
@@ -90,6 +103,25 @@ func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 	keys := min(x.keys, r.biased()-x.s0)
 	takeDiagonal(w.watched.own[from:][:x.queries], x.data, first, keys)
 	takeDiagonal(w.watched.previous[from:][:x.queries], x.data, first-1, keys)
+	r.addDistances(w, x, w.watched.distance[from:][:x.queries])
+}
+
+// measure writes the distances |t + Offset − s| of queries and keys, that of t − s to element t − s + S − 1.
+func (r *attentionRun[F]) measure() {
+	r.distances = resize(r.distances, max(0, r.T+r.S-1))
+	for i := range r.distances {
+		r.distances[i] = F(math.Abs(float64(i - (r.S - 1) + r.stats.Offset)))
+	}
+}
+
+// addDistances adds the distances of the keys of a tile, times exp(score−max).
+func (r *attentionRun[F]) addDistances(w *forwardTiles[F], x *scores[F], sums []F) {
+	at := x.t0 - x.s0 + r.S - 1
+	for j := range x.keys {
+		line := j * queryBlock
+		mul(chosenPath, w.raw[line:][:len(sums)], x.data[line:][:len(sums)], r.distances[at-j:][:len(sums)])
+	}
+	sumRows(chosenPath, x.keys, len(sums), queryBlock, sums, w.raw)
 }
 
 // takeDiagonal sets y[i] to row first + i and column i of x, if that is one of its rows.
@@ -120,6 +152,7 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, s
 	mul(chosenPath, to.First[first:][:rows], s.first[:rows], factors)
 	mul(chosenPath, to.Own[first:][:rows], s.own[:rows], factors)
 	mul(chosenPath, to.Previous[first:][:rows], s.previous[:rows], factors)
+	mul(chosenPath, to.Distance[first:][:rows], s.distance[:rows], factors)
 	// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
 	entropy, moment := to.Entropy[first:][:rows], s.moment[:rows]
 	mul(chosenPath, moment, moment, factors)

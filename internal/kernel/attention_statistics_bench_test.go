@@ -30,7 +30,8 @@ func BenchmarkAttentionStatistics(b *testing.B) {
 					{"watched", func() { AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in) }},
 					{"received", func() { AttentionReceived(p.a, received, p.lse, p.in) }},
 					{"pooled", func() {
-						AttentionPooled(p.a, cells[:rows*a.S/64], cells[rows*a.S/64:], 8, 8, p.lse, p.in)
+						AttentionPooled(p.a, cells[:rows*a.S/64], cells[rows*a.S/64:],
+							Cells{CellsOf(a.T, 8), CellsOf(a.S, 8)}, p.lse, p.in)
 					}},
 				})
 			})

@@ -15,14 +15,14 @@ import (
 // watch computes the statistics, in slices of their exact length.
 func (p *attentionProblem[F]) watch(offset int) RowStatistics[F] {
 	n := p.a.B * p.a.H * p.a.T
-	var s [7][]F
+	var s [8][]F
 	for i := range s {
 		s[i] = make([]F, n)
 		for j := range s[i] {
 			s[i][j] = p.guard
 		}
 	}
-	stats := RowStatistics[F]{s[0], s[1], s[2], s[3], s[4], s[5], s[6], offset}
+	stats := RowStatistics[F]{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], offset}
 	AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in)
 	return stats
 }
@@ -61,9 +61,10 @@ func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowS
 	a := p.a
 	weights := n.p[row*a.S:][:a.S]
 	score, product := n.largest(row)
-	entropy, share := 0., 1.
-	for _, w := range weights {
+	entropy, share, distance, own := 0., 1., 0., row%a.T+stats.Offset
+	for s, w := range weights {
 		share -= w
+		distance += w * math.Abs(float64(own-s))
 		if w > 0 {
 			entropy -= w * math.Log(w)
 		}
@@ -77,7 +78,6 @@ func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowS
 		}
 		return weights[s]
 	}
-	own := row%a.T + stats.Offset
 	for _, x := range []struct {
 		name      string
 		got       F
@@ -90,6 +90,7 @@ func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowS
 		{"own", stats.Own[row], weight(own), weight(own)},
 		{"previous", stats.Previous[row], weight(own - 1), weight(own - 1)},
 		{"sink", stats.Sink[row], share, 1},
+		{"distance", stats.Distance[row], distance, distance},
 	} {
 		p.equal(t, fmt.Sprintf("%s of row %d", x.name, row), x.got, x.want, x.abs, tol)
 	}
@@ -153,8 +154,10 @@ func testWeights[F Float](t *testing.T, _ path) {
 			want := n.p[(i/a.S/2*a.T+rows[i/a.S%2])*a.S+i%a.S]
 			x.equal(t, fmt.Sprintf("weight %d", i), got, want, want, tol)
 		}
-		x.closePooled(t, n, rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40}).Draw(t, "height"),
-			rapid.SampledFrom([]int{1, 3, 8, 100, 1 << 40}).Draw(t, "width"), tol)
+		size := rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40})
+		x.closePooled(t, n, Cells{CellsOf(a.T, size.Draw(t, "height")), CellsOf(a.S, size.Draw(t, "width"))}, tol)
+		x.closePooled(t, n, Cells{EvenCells(a.T, rapid.IntRange(1, a.T).Draw(t, "rows")),
+			EvenCells(a.S, rapid.IntRange(1, a.S).Draw(t, "columns"))}, tol)
 	})
 }
 
@@ -179,23 +182,26 @@ func (s *accurateSum) value() float64 { return s.sum + s.lost }
 func sumError[F Float](n int) float64 { return roundingOf[F]() * float64(n) }
 
 // closePooled compares the weights in cells.
-func (p *attentionProblem[F]) closePooled(t require.TestingT, n *naive, height, width int, tol float64) {
+func (p *attentionProblem[F]) closePooled(t require.TestingT, n *naive, cells Cells, tol float64) {
 	a := p.a
-	rows, columns := (a.T-1)/height+1, (a.S-1)/width+1
+	rows, columns := len(cells.Queries)-1, len(cells.Keys)-1
 	largest, mean := make([]F, a.B*a.H*rows*columns), make([]F, a.B*a.H*rows*columns)
-	AttentionPooled(a, largest, mean, height, width, p.lse, p.in)
+	AttentionPooled(a, largest, mean, cells, p.lse, p.in)
+	alone := make([]F, len(largest))
+	AttentionPooled(a, alone, nil, cells, p.lse, p.in)
+	requireBits(t, largest, alone)
 	for i := range largest {
 		head, r, c := i/columns/rows, i/columns%rows, i%columns
 		most, count, sum := 0., 0., accurateSum{}
-		for q := r * height; q < min(a.T, (r+1)*height); q++ {
-			for s := c * width; s < min(a.S, (c+1)*width); s++ {
+		tall, wide := cells.Queries[r+1]-cells.Queries[r], cells.Keys[c+1]-cells.Keys[c]
+		for q := cells.Queries[r]; q < cells.Queries[r+1]; q++ {
+			for s := cells.Keys[c]; s < cells.Keys[c+1]; s++ {
 				w := n.p[(head*a.T+q)*a.S+s]
 				most, count = max(most, w), count+1
 				sum.add(w)
 			}
 		}
 		// A weight is added to those of its query in a tile, and these sums to those of the cell.
-		tall, wide := min(a.T, height), min(a.S, width)
 		additions := min(wide, keyBlock) + tall*((wide+keyBlock-1)/keyBlock+1)
 		want := sum.value() / count
 		p.equal(t, fmt.Sprintf("largest %d", i), largest[i], most, most, tol)
@@ -227,7 +233,7 @@ func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
 			if row%70%2 == 0 {
 				assert.Equal(t, lowest[float32](), stats.MaxProduct[row])
 			}
-			for _, x := range [][]float32{stats.Entropy, stats.First, stats.Own, stats.Previous} {
+			for _, x := range [][]float32{stats.Entropy, stats.First, stats.Own, stats.Previous, stats.Distance} {
 				assert.Zero(t, x[row])
 			}
 			assert.Equal(t, share, stats.Sink[row])
@@ -295,7 +301,7 @@ func TestAttentionStatisticsOfNaN(t *testing.T) {
 	stats := p.watch(0)
 	for i, x := range stats.slices() {
 		for row, v := range x {
-			assert.Equal(t, row == 66 && i < 6, math.IsNaN(v), "statistic %d of row %d", i, row)
+			assert.Equal(t, row == 66 && i != 6, math.IsNaN(v), "statistic %d of row %d", i, row)
 		}
 	}
 }
@@ -343,7 +349,7 @@ func TestAttentionStatisticsOnAnyCores(t *testing.T) {
 		stats := p.watch(0)
 		received, largest, mean := make([]float32, 2400), make([]float32, 8*5*43), make([]float32, 8*5*43)
 		AttentionReceived(p.a, received, p.lse, p.in)
-		AttentionPooled(p.a, largest, mean, 70, 7, p.lse, p.in)
+		AttentionPooled(p.a, largest, mean, Cells{CellsOf(300, 70), CellsOf(300, 7)}, p.lse, p.in)
 		all := stats.slices()
 		got := append(all[:], received, largest, mean)
 		if want == nil {
@@ -361,15 +367,20 @@ func TestAttentionWeightsPanic(t *testing.T) {
 	short := stats
 	short.Own = short.Own[1:]
 	enough := make([]float64, 1000)
+	pooled := func(largest, mean []float64, rows []int) {
+		AttentionPooled(p.a, largest, mean, Cells{rows, CellsOf(5, 5)}, p.lse, p.in)
+	}
 	for want, call := range map[string]func(){
 		"statistics: slice is too short": func() { AttentionForwardWatched(p.a, p.out, p.lse, short, p.in) },
 		"received: slice is too short":   func() { AttentionReceived(p.a, enough[:39], p.lse, p.in) },
 		"weights: slice is too short":    func() { AttentionRows(p.a, enough[:39], []int{0}, p.lse, p.in) },
 		"rows: outside the queries":      func() { AttentionRows(p.a, enough, []int{3}, p.lse, p.in) },
-		"pooled: empty cells":            func() { AttentionPooled(p.a, enough, enough, 0, 1, p.lse, p.in) },
-		"largest: slice is too short":    func() { AttentionPooled(p.a, enough[:15], enough, 2, 5, p.lse, p.in) },
-		"mean: slice is too short":       func() { AttentionPooled(p.a, enough, enough[:15], 2, 5, p.lse, p.in) },
-		"lse: slice is too short":        func() { AttentionReceived(p.a, enough, p.lse[:47], p.in) },
+		"pooled: empty cells":            func() { pooled(enough, enough, []int{0, 2, 2, 3}) },
+		"largest: slice is too short":    func() { pooled(enough[:15], enough, CellsOf(3, 2)) },
+		"mean: slice is too short":       func() { pooled(enough, enough[:15], CellsOf(3, 2)) },
+
+		"pooled: cells do not cover the queries": func() { pooled(enough, enough, []int{0, 2}) },
+		"lse: slice is too short":                func() { AttentionReceived(p.a, enough, p.lse[:47], p.in) },
 	} {
 		assert.PanicsWithValue(t, "kernel: attention: "+want, call)
 	}

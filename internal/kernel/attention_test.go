@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	_ "attention/internal/draws"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"

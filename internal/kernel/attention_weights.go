@@ -7,6 +7,13 @@ import "math"
 
 // AttentionReceived writes what each key receives, (B,H,S): the sum of its weights over the queries.
 func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
+	instance[func(Attention, []F, []F, QKV[F])](attentionReceivedInstances)(*a, received, lse, in)
+}
+
+var attentionReceivedInstances = instances{attentionReceived[float32], attentionReceived[float64]}
+
+func attentionReceived[F Float](c Attention, received, lse []F, in QKV[F]) {
+	a := &c
 	checkScores(a, lse, &in)
 	atLeast("received", len(received), a.B, a.H, a.S)
 	blocks := (a.S + keyBlock - 1) / keyBlock
@@ -30,6 +37,13 @@ func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
 
 // AttentionRows writes the weights of the given queries, (B,H,len(rows),S).
 func AttentionRows[F Float](a *Attention, weights []F, rows []int, lse []F, in QKV[F]) {
+	instance[func(Attention, []F, []int, []F, QKV[F])](attentionRowsInstances)(*a, weights, rows, lse, in)
+}
+
+var attentionRowsInstances = instances{attentionRows[float32], attentionRows[float64]}
+
+func attentionRows[F Float](c Attention, weights []F, rows []int, lse []F, in QKV[F]) {
+	a := &c
 	checkScores(a, lse, &in)
 	atLeast("weights", len(weights), a.B, a.H, len(rows), a.S)
 	for _, t := range rows {
@@ -52,84 +66,6 @@ func AttentionRows[F Float](a *Attention, weights []F, rows []int, lse []F, in Q
 			}
 		}
 	})
-}
-
-// AttentionPooled cuts the (T,S) weights of each head into cells of height queries and width keys, smaller at the
-// end, and writes the largest weight and the mean of each cell, (B,H,⌈T/height⌉,⌈S/width⌉). Keys that are not seen
-// have the weight 0.
-func AttentionPooled[F Float](a *Attention, largest, mean []F, height, width int, lse []F, in QKV[F]) {
-	checkScores(a, lse, &in)
-	if min(height, width) < 1 {
-		panic("kernel: attention: pooled: empty cells")
-	}
-	g := cellGrid[F]{height: min(height, max(a.T, 1)), width: min(width, max(a.S, 1)), largest: largest, mean: mean}
-	g.rows, g.columns = (a.T+g.height-1)/g.height, (a.S+g.width-1)/g.width
-	atLeast("largest", len(largest), a.B, a.H, g.rows, g.columns)
-	atLeast("mean", len(mean), a.B, a.H, g.rows, g.columns)
-	each := max(1, queryBlock/g.height) // rows of cells that a task computes
-	tasks := (g.rows + each - 1) / each
-	overWeights(a, lse, in, a.B*a.H*tasks, func(r *attentionRun[F], w *weightTiles[F], task int) {
-		b, h, row := task/tasks/a.H, task/tasks%a.H, task%tasks*each
-		rows := min(each, g.rows-row)
-		clear(g.largest[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
-		clear(g.mean[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
-		end := min(a.T, (row+rows)*g.height)
-		for t0 := row * g.height; t0 < end; t0 += queryBlock {
-			s := r.block(w, b, h, t0, min(queryBlock, end-t0))
-			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
-				if keys := min(keyBlock, s.hi-s0); r.scoreTile(w, &s, b, h, s0, keys) {
-					g.add(w, b*a.H+h, s0, keys)
-				}
-			}
-		}
-		g.divide(a, b*a.H+h, row, rows)
-	})
-}
-
-// cellGrid is the cells of the weights.
-type cellGrid[F Float] struct {
-	height, width int
-	rows, columns int // of cells
-	largest, mean []F
-}
-
-// add adds a tile of scores, of which it makes weights, to the cells of a head.
-func (g *cellGrid[F]) add(w *weightTiles[F], head, s0, keys int) {
-	for from := 0; from < keys; {
-		column := (s0 + from) / g.width
-		n := min(keys, (column+1)*g.width-s0) - from
-		cell := w.p[from*queryBlock:]
-		clear(w.sum[:w.rows])
-		expColumns(chosenPath, n, w.rows, cell, queryBlock, w.lse, w.sum)
-		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
-		for t := 0; t < w.rows; {
-			row := (w.t0 + t) / g.height
-			end := min(w.rows, (row+1)*g.height-w.t0)
-			at := (head*g.rows+row)*g.columns + column
-			sum, most := g.mean[at], g.largest[at]
-			tops, lost := w.top[t:end], w.lost[t:end]
-			for i, v := range w.sum[t:end] {
-				sum += v * lost[i]
-				most = max(most, tops[i]*lost[i])
-			}
-			if g.mean[at] = sum; sum != sum {
-				most = sum // the maximum may have lost a NaN
-			}
-			g.largest[at] = most
-			t = end
-		}
-		from += n
-	}
-}
-
-// divide makes means of the sums in rows of cells of a head.
-func (g *cellGrid[F]) divide(a *Attention, head, row, rows int) {
-	for i := row; i < row+rows; i++ {
-		height := min(g.height, a.T-i*g.height)
-		for j := range g.columns {
-			g.mean[(head*g.rows+i)*g.columns+j] /= F(height * min(g.width, a.S-j*g.width))
-		}
-	}
 }
 
 // weightTiles is the memory for a tile of weights.

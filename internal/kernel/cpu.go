@@ -26,7 +26,7 @@ func (p path) String() string {
 }
 
 // InstructionSet returns the name of the kernels that this process runs: "avx512", "avx2",
-// "neon" or "go". They are the best of this processor unless Variable asks for others.
+// "neon" or "go". They are this processor's best unless Variable names another.
 func InstructionSet() string { return chosenPath.String() }
 
 // tileShape returns the height of the tallest tile and the elements of a vector; a tile is two vectors wide.

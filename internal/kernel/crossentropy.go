@@ -50,7 +50,7 @@ func CrossEntropy[F, G Float](losses []G, x []F, t Targets[F]) {
 }
 
 // SumCrossEntropy returns the sum of the losses of all rows. The losses of rows whose target is nearly certain are
-// exact only where the others do not hide their errors.
+// exact only where the other terms do not hide their errors.
 func SumCrossEntropy[F Float](x []F, t Targets[F]) float64 {
 	losses := borrow[float64](t.fit(len(x)))
 	defer giveBack(losses)

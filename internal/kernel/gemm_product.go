@@ -6,7 +6,7 @@ type matrix[F Float] struct {
 	row, col int
 }
 
-// view looks at a stored matrix as it is or transposed.
+// view is a stored matrix, or its transpose.
 func view[F Float](trans Transpose, data []F, ld int) matrix[F] {
 	if trans {
 		return matrix[F]{data, 1, ld}

@@ -81,7 +81,7 @@ func scaleOnto[F Float](y []F, beta F) {
 	}
 }
 
-// gemvCall is a call of Gemv that leaves A as it is. Calls share the rows.
+// gemvCall is a call of Gemv that does not transpose A. Calls share the rows.
 type gemvCall[F Float] struct {
 	alpha, beta F
 	a           []F
@@ -146,7 +146,7 @@ func weighGo[F Float](alpha F, a []F, aRow int, x, y []F) {
 }
 
 // Ger computes A ← α·x·yᵀ + A for a row-major matrix A with a row for each element of x, lda elements from one to the
-// next, and a column for each element of y. With α = 0, A is left as it is.
+// next, and a column for each element of y. With α = 0, A is unchanged.
 func Ger[F Float](alpha F, x, y, a []F, lda int) {
 	m, n := len(x), len(y)
 	if min(m, n) == 0 || alpha == 0 {
@@ -171,7 +171,7 @@ func (c outerCall[F]) do(lo, hi int) {
 	addOuter(chosenPath, hi-lo, len(c.y), c.aRow, c.alpha, c.a[lo*c.aRow:], c.x[lo:hi], c.y)
 }
 
-// Axpy computes y ← α·x + y for x and y of one length. With α = 0, y is left as it is.
+// Axpy computes y ← α·x + y for x and y of one length. With α = 0, y is unchanged.
 func Axpy[F Float](alpha F, x, y []F) {
 	fit("axpy", len(x), len(y))
 	if alpha != 0 {

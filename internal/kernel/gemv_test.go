@@ -86,12 +86,16 @@ func (p *vectorProblem[F]) checkGer(t *testing.T) {
 	Ger(p.alpha, p.y, p.x, a, p.lda) // y has a number for each row
 	for at, got := range a {
 		if at%p.lda >= p.n {
-			require.True(t, got != got, "%v: wrote %v behind a row", p, got)
+			if got == got {
+				require.Failf(t, "wrote behind a row", "%v: %v", p, got)
+			}
 			continue
 		}
 		w := float64(p.alpha) * float64(p.y[at/p.lda]) * float64(p.x[at%p.lda])
 		before := float64(p.a[at])
-		require.True(t, closeSum(got, before+w, math.Abs(before)+math.Abs(w), 1), "%v: a[%d] = %v", p, at, got)
+		if !closeSum(got, before+w, math.Abs(before)+math.Abs(w), 1) {
+			require.Failf(t, "differs", "%v: a[%d] = %v, want %v", p, at, got, before+w)
+		}
 	}
 }
 

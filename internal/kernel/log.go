@@ -11,7 +11,7 @@ func log[F Float](x F) F {
 }
 
 // log32 rounds a logarithm that is right to 1e-9: of x = m·2ⁿ with √½ ≤ m < √2 it is n·ln 2 + log m, and
-// log m = 2·artanh((m − 1)/(m + 1)), of which the series up to the 11th power is taken.
+// log m = 2·artanh((m − 1)/(m + 1)), by the series up to the 11th power.
 func log32(x float32) float32 {
 	const normal, sqrtHalf = 0x1p-126, 0x3f3504f3
 	bits := math.Float32bits(x)

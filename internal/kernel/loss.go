@@ -12,7 +12,7 @@ type LossArguments[F Float] struct {
 // long as x.
 type LossFunction[F Float] func(l []float64, x, y, w []F, c float64)
 
-// lossBlock is the number of losses that are added in four sums; those of the blocks are added pairwise. The blocks
+// lossBlock is the number of losses that are added in four sums; the sums of blocks are added pairwise. The blocks
 // depend on the number of elements alone.
 const lossBlock = 1 << 12
 

@@ -75,7 +75,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 // others counts the computations beside one that SideBySide announces.
 var others atomic.Int64
 
-// SideBySide says that n computations go on at once, of which each then works on its share of GOMAXPROCS, one core at
+// SideBySide says that n computations go on at once. Each then works on its share of GOMAXPROCS, one core at
 // least: helpers of one would only take the cores of another. They end with a call of end. The bits of results do not
 // depend on it.
 func SideBySide(n int) (end func()) {

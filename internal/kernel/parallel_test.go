@@ -142,7 +142,7 @@ func noAllocations(t *testing.T, name string, f func()) {
 		return // the race detector makes sync.Pool drop what it is given
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	const runs, attempts = 50, 4
+	const runs, attempts = 16, 6
 	got := uint64(runs)
 	for i := 0; i < attempts && got >= runs/2; i++ {
 		for range runs {

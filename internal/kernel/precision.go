@@ -4,7 +4,7 @@ package kernel
 type Precision uint8
 
 const (
-	Full     Precision = iota // as they are
+	Full     Precision = iota // of the operands' own type
 	BFloat16                  // rounded to bfloat16, the upper half of a float32
 )
 

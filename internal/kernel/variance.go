@@ -3,7 +3,7 @@ package kernel
 import "math"
 
 // VarianceOver writes Σ (x − mean)²/(N − correction) over the reduced axes to y, or its root, summed in float64. The
-// mean is that of the N elements.
+// mean is the mean of the N elements.
 func VarianceOver[F Float](y, x []F, r Reduction, correction float64, root bool) {
 	r.fit("variance", len(x), len(y))
 	x, room := gather(&r, x)

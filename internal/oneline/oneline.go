@@ -7,7 +7,7 @@ import (
 )
 
 // Join returns an error that wraps the errors that are not nil, with "; " between their texts,
-// or nil if all are. An error that one before wraps is not told again.
+// or nil if all are. An error that an earlier one wraps is left out.
 func Join(errs ...error) (all error) {
 	for _, err := range errs {
 		switch {

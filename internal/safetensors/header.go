@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"attention/internal/config"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // entry is one tensor as the header describes it.
@@ -60,7 +60,7 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 }
 
 // add adds the metadata or a tensor.
-func (h *header) add(key string, value json.RawMessage) error {
+func (h *header) add(key string, value []byte) error {
 	if key == metadataKey {
 		if len(value) > maxMetadata {
 			return fmt.Errorf("got %d bytes, want at most %d", len(value), maxMetadata)
@@ -95,7 +95,7 @@ type description struct {
 
 // parseEntry reads the description of a tensor and checks its dtype and its shape against
 // its offsets.
-func parseEntry(name string, text json.RawMessage) (entry, error) {
+func parseEntry(name string, text []byte) (entry, error) {
 	if len(text) > maxDescription {
 		return entry{}, fmt.Errorf("got a description of %d bytes, want at most %d", len(text), maxDescription)
 	}
@@ -124,7 +124,7 @@ func parseEntry(name string, text json.RawMessage) (entry, error) {
 		e.shape[i] = int(n)
 	}
 	var ok bool
-	if e.count, ok = elements(e.shape); !ok || uint64(e.count) > math.MaxInt64/size {
+	if e.count, ok = countElements(e.shape); !ok || uint64(e.count) > math.MaxInt64/size {
 		return e, fmt.Errorf("shape: got %d, which has too many elements to count", d.Shape)
 	}
 	if got, want := d.Offsets[1]-d.Offsets[0], uint64(e.count)*size; got != want {
@@ -148,39 +148,10 @@ func checkJSON(text []byte) error {
 		var v json.RawMessage
 		return fmt.Errorf("header: not JSON: %w", json.Unmarshal(text, &v))
 	}
-	if i := loneSurrogate(text); i >= 0 {
-		return fmt.Errorf(`header: byte %d: \u escape is half of a surrogate pair`, i)
+	if !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return errors.New(`header: a \u escape is half of a surrogate pair`)
 	}
 	return nil
-}
-
-// loneSurrogate returns the index in valid JSON of a \u escape that is half of a UTF-16
-// pair without the other half, or -1.
-func loneSurrogate(text []byte) int {
-	unit := func(i int) rune { // the value of the \u escape at i, or -1
-		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
-			return -1
-		}
-		v, _ := strconv.ParseUint(string(text[i+2:i+6]), 16, 16) // valid JSON has four digits here
-		return rune(v)
-	}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		switch u := unit(i); {
-		case u < 0:
-			i++ // a two-character escape, perhaps \\
-		case utf16.IsSurrogate(u):
-			if utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError { // no pair
-				return i
-			}
-			i += 11
-		default:
-			i += 5
-		}
-	}
-	return -1
 }
 
 // checkCover returns an error unless the sorted entries cover the data exactly: no holes,

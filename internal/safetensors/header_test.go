@@ -53,9 +53,9 @@ var hostile = []struct{ name, file, want string }{
 	{name: "invalid UTF-8 in a name", file: file("{\"\xff\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0),
 		want: "header: not valid UTF-8"},
 	{name: "half a surrogate pair", file: file(`{"\ud800":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, 0),
-		want: "header: byte 2: \\u escape is half"},
-	{name: "other half", file: file(`{"\\\uDC00x":1}`, 0), want: "header: byte 4: \\u escape is half"},
-	{name: "two first halves", file: file(`{"\udbff\ud800":1}`, 0), want: "header: byte 2: \\u escape is half"},
+		want: "header: a \\u escape is half"},
+	{name: "other half", file: file(`{"\\\uDC00x":1}`, 0), want: "header: a \\u escape is half"},
+	{name: "two first halves", file: file(`{"\udbff\ud800":1}`, 0), want: "header: a \\u escape is half"},
 
 	{name: "metadata is a string", file: file(`{"__metadata__":"x"}`, 0),
 		want: `"__metadata__": got "x", want a JSON object`},

@@ -15,7 +15,7 @@ func Mismatch(missing, unknown, wrong []string) error {
 		names []string
 	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
 		if len(list.names) > 0 {
-			all = append(all, list.label+firstOf(list.names, 3))
+			all = append(all, list.label+List(list.names, 3))
 		}
 	}
 	if len(all) == 0 {
@@ -24,8 +24,8 @@ func Mismatch(missing, unknown, wrong []string) error {
 	return errors.New(strings.Join(all, "; "))
 }
 
-// firstOf returns the first names of a list, at most most, and the number of the others.
-func firstOf(names []string, most int) string {
+// List returns the first names of a list, at most most, and the number of the others.
+func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

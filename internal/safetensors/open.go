@@ -130,7 +130,7 @@ func (r *Reader) names() string {
 	for _, e := range r.contents.entries {
 		all = append(all, quote(e.name))
 	}
-	return cmp.Or(firstOf(all, 5), "metadata")
+	return cmp.Or(List(all, 5), "metadata")
 }
 
 // ReadFloats fills dst with the elements of a tensor of floating-point numbers. dst must

@@ -27,10 +27,10 @@ func ReadFile(path string) (*File, error) {
 // from r into the tensors through one small buffer.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	c, err := readHeader(r, size)
-	var f *File
-	if err == nil {
-		f, err = c.all()
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
 	}
+	f, err := c.all()
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
@@ -40,11 +40,12 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 // contents is a file whose header was read and checked.
 type contents struct {
 	header
-	seal  seal
-	file  io.ReaderAt
-	begin int64 // of the data
-	data  *io.SectionReader
-	buf   []byte
+	sealed bool
+	seal   string // its digits
+	file   io.ReaderAt
+	begin  int64 // of the data
+	data   *io.SectionReader
+	buf    []byte
 }
 
 // readHeader reads a file's header, up to its data.

@@ -103,7 +103,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, x := range got.Tensors {
-			n, ok := elements(x.Shape)
+			n, ok := countElements(x.Shape)
 			held := reflect.ValueOf(x.Data).Len()
 			require.True(t, ok)
 			require.Equal(t, n, held)

@@ -140,10 +140,10 @@ const (
 	chunk = 1 << 16
 )
 
-// elements returns the number of elements of a shape. It reports false if a dimension is
+// countElements returns the number of elements of a shape. It reports false if a dimension is
 // negative or if the product of the dimensions other than 0 does not fit an int: then
 // strides do not fit either, even if an axis is 0.
-func elements(shape []int) (int, bool) {
+func countElements(shape []int) (int, bool) {
 	const maxInt = int(^uint(0) >> 1)
 	product, empty := 1, false
 	for _, d := range shape {

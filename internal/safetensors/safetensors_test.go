@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	_ "attention/internal/draws"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -111,7 +113,7 @@ var fileGenerator = rapid.Custom(func(t *rapid.T) *File {
 	names := rapid.SliceOfDistinct(rapid.String(), rapid.ID[string]).Draw(t, "names")
 	for _, name := range names {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 4).Draw(t, "shape")
-		n, _ := elements(shape)
+		n, _ := countElements(shape)
 		x := Tensor{Name: name, Shape: append([]int{}, shape...)}
 		x.Data = dataGenerator(n).Draw(t, "data")
 		x.DType = dtypeOf(x.Data)

@@ -20,12 +20,6 @@ const (
 	// sealKey is the seal's key, which no other program writes.
 	sealKey = "attention.sha256"
 
-	// olderSealKey is its key in checkpoints of older programs, which these entries tell from
-	// the files of others.
-	olderSealKey = "sha256"
-	formatKey    = "format"
-	olderFormat  = "attention checkpoint 2"
-
 	// noSeal stands in the seal's place while it is computed.
 	noSeal = "0000000000000000000000000000000000000000000000000000000000000000"
 )
@@ -41,10 +35,10 @@ func WriteSealed(w io.Writer, f *File) error {
 	sealed := File{Metadata: map[string]string{sealKey: noSeal}, Tensors: f.Tensors}
 	maps.Insert(sealed.Metadata, maps.All(f.Metadata))
 	p, err := newPlan(&sealed)
-	if err == nil {
-		err = p.writeSealed(w)
-	}
 	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	if err := p.writeSealed(w); err != nil {
 		return fmt.Errorf("safetensors: %w", err)
 	}
 	return nil
@@ -91,30 +85,21 @@ func OpenSealed(path string) (*Reader, error) {
 	return r, nil
 }
 
-// seal is an entry of the metadata, which is empty if there is no seal.
-type seal struct{ key, digits string }
-
 // takeSeal moves the seal, if there is one, from the metadata to its own place.
 func (c *contents) takeSeal() {
-	key := sealKey
-	if _, ok := c.metadata[key]; !ok && c.metadata[formatKey] == olderFormat {
-		key = olderSealKey
-	}
-	digits, ok := c.metadata[key]
+	digits, ok := c.metadata[sealKey]
 	if !ok {
 		return
 	}
-	c.seal = seal{key, digits}
-	delete(c.metadata, key)
+	c.sealed, c.seal = true, digits
+	delete(c.metadata, sealKey)
 	if len(c.metadata) == 0 {
 		c.metadata = nil
 	}
 }
 
 // Sealed reports whether the file has a seal.
-func (r *Reader) Sealed() bool { return r.contents.sealed() }
-
-func (c *contents) sealed() bool { return c.seal != seal{} }
+func (r *Reader) Sealed() bool { return r.contents.sealed }
 
 // CheckSeal returns an error that wraps ErrDamaged if the file has a seal and differs by as
 // much as a bit from what was written. It reads the whole file.
@@ -127,17 +112,17 @@ func (r *Reader) CheckSeal() error {
 
 // checkSeal compares the seal, if there is one, with the bytes of the file.
 func (c *contents) checkSeal() error {
-	if !c.sealed() {
+	if !c.sealed {
 		return nil
 	}
-	entry := func(digits string) []byte { return fmt.Appendf(nil, "%q:%q", c.seal.key, digits) }
+	entry := func(digits string) []byte { return fmt.Appendf(nil, "%q:%q", sealKey, digits) }
 	text := make([]byte, c.begin)
 	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, c.begin), text); err != nil {
 		return short(err)
 	}
-	before, after, found := bytes.Cut(text, entry(c.seal.digits))
-	if !found || len(c.seal.digits) != len(noSeal) {
-		return fmt.Errorf("checksum: got %.80q, want %d digits", c.seal.digits, len(noSeal))
+	before, after, found := bytes.Cut(text, entry(c.seal))
+	if !found || len(c.seal) != len(noSeal) {
+		return fmt.Errorf("checksum: got %.80q, want %d digits", c.seal, len(noSeal))
 	}
 	sum := sha256.New()
 	for _, part := range [][]byte{before, entry(noSeal), after} {
@@ -146,8 +131,8 @@ func (c *contents) checkSeal() error {
 	if _, err := io.Copy(sum, io.NewSectionReader(c.data, 0, c.data.Size())); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != c.seal.digits {
-		return fmt.Errorf("checksum: got %s, want %s", got, c.seal.digits)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != c.seal {
+		return fmt.Errorf("checksum: got %s, want %s", got, c.seal)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (t *Tensor) write(w io.Writer, buf []byte) error {
 		n += reflect.ValueOf(part).Len()
 		return writeData(w, t.DType, part, buf)
 	})
-	if count, _ := elements(t.Shape); err == nil && n != count {
+	if count, _ := countElements(t.Shape); err == nil && n != count {
 		err = fmt.Errorf("stream: got %d elements, want %d", n, count)
 	}
 	return err

@@ -20,9 +20,10 @@ import (
 // any failure path holds what it held before. Errors name the path.
 func WriteFile(path string, f *File) error {
 	p, err := newPlan(f) // before any file is touched
-	if err == nil {
-		err = folder.WriteFile(path, p.write)
+	if err != nil {
+		return fmt.Errorf("safetensors: %s: %w", path, err)
 	}
+	err = folder.WriteFile(path, p.write)
 	if of, ok := errors.AsType[*fs.PathError](err); ok && of.Path == path {
 		err = of.Err
 	}
@@ -39,10 +40,10 @@ func WriteFile(path string, f *File) error {
 // write before the first byte.
 func Write(w io.Writer, f *File) error {
 	p, err := newPlan(f)
-	if err == nil {
-		err = p.write(w)
-	}
 	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	if err := p.write(w); err != nil {
 		return fmt.Errorf("safetensors: %w", err)
 	}
 	return nil
@@ -97,7 +98,7 @@ func (t *Tensor) prepare() error {
 	if len(t.Shape) > maxRank {
 		return fmt.Errorf("shape: got %d axes, want at most %d", len(t.Shape), maxRank)
 	}
-	count, ok := elements(t.Shape)
+	count, ok := countElements(t.Shape)
 	n := count
 	if _, streamed := t.Data.(Stream); !streamed {
 		n = reflect.ValueOf(t.Data).Len()
@@ -129,7 +130,7 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	}
 	var at int64
 	for _, t := range parts {
-		n, _ := elements(t.Shape)
+		n, _ := countElements(t.Shape)
 		end := at + int64(n)*int64(t.DType.Size())
 		b = append(appendJSON(b, t.Name), ':')
 		shape := make([]uint64, len(t.Shape))

@@ -5,13 +5,14 @@ import (
 	"reflect"
 	"unsafe"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// normed is a tensor (batch, channels, inner) of which each channel is normalised, and what its op holds. Unlike
+// normed is a tensor (batch, channels, inner) whose channels are normalised, and what its op holds. Unlike
 // Gorgonia's own gradient, ours does not rely on what the last forward pass left in the op.
 type normed[F kernel.Float] struct {
 	batch, channels, inner int
@@ -35,7 +36,7 @@ func normedOf[F kernel.Float](op *G.BatchNormOp, x *G.Node) *normed[F] {
 		batch: shape[0], channels: shape[1], inner: tensor.Shape(shape[2:]).TotalSize(),
 		momentum: momentum.Float(), epsilon: epsilon.Float(),
 		training: (*bool)(unsafe.Pointer(training.UnsafeAddr())),
-		mean:     floats[F](mean), variance: floats[F](variance),
+		mean:     dense.Floats[F](mean), variance: dense.Floats[F](variance),
 	}
 }
 
@@ -55,8 +56,8 @@ func batchNorm[F kernel.Float](c call) *Op {
 			n.forward(channel)
 		}
 	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		n.y, n.x = floats[F](out), floats[F](in[0])
+	return computes(Loop, nil, func(y []F, x [][]F) {
+		n.y, n.x = y, x[0]
 		kernel.Parallel(n.channels, n.grain(), part)
 	})
 }
@@ -80,8 +81,8 @@ func batchNormGradient[F kernel.Float](c call) *Op {
 			n.backward(channel)
 		}
 	}
-	return computes(Loop, []int{0, 1}, func(out G.Value, in []G.Value) {
-		n.y, n.x, n.up = floats[F](out), floats[F](in[0]), floats[F](in[1])
+	return computes(Loop, []int{0, 1}, func(dx []F, in [][]F) {
+		n.y, n.x, n.up = dx, in[0], in[1]
 		kernel.Parallel(n.channels, n.grain(), part)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -56,16 +57,16 @@ func TestBatchNormKeepsRunningMoments(t *testing.T) {
 		values := map[*G.Node]G.Value{x: dense(dt, []float64{1, 2, 3, 6}, 2, 1, 1, 2)} // of mean 3, Σ (x − mean)² = 14
 		evaluate(t, y, values)
 		mean, variance := op.Stats()
-		require.InDelta(t, 0.25*3, numbersOf(mean)[0], 1e-6)
-		require.InDelta(t, 0.75*1+0.25*14/3, numbersOf(variance)[0], 1e-6, "unbiased")
+		require.InDelta(t, 0.25*3, tensors.Float64s(mean)[0], 1e-6)
+		require.InDelta(t, 0.75*1+0.25*14/3, tensors.Float64s(variance)[0], 1e-6, "unbiased")
 
 		require.NoError(t, op.SetTraining(false))
 		s := 1 / math.Sqrt(0.75*1+0.25*14.0/3+1e-3)
-		got, grad := numbersOf(evaluate(t, y, values)), numbersOf(evaluate(t, grads[0], values))
+		got, grad := tensors.Float64s(evaluate(t, y, values)), tensors.Float64s(evaluate(t, grads[0], values))
 		for i, v := range []float64{1, 2, 3, 6} {
 			require.InDelta(t, (v-0.75)*s, got[i], 1e-6)
 			require.InDelta(t, 2*(v-0.75)*s*s, grad[i], 1e-5)
 		}
-		require.InDelta(t, 0.75, numbersOf(mean)[0], 1e-6, "evaluation changes nothing")
+		require.InDelta(t, 0.75, tensors.Float64s(mean)[0], 1e-6, "evaluation changes nothing")
 	}
 }

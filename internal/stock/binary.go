@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -34,7 +35,7 @@ func binary[F kernel.Float](c call) *Op {
 	return nil
 }
 
-// smaller returns the op of the smaller of two elements, larger that of the larger: NaN where one is, as in torch.
+// smaller and larger return the smaller and the larger of two elements: NaN where one is NaN, as in torch.
 func smaller[F kernel.Float](c call) *Op { return operate[F](c, kernel.Lesser) }
 
 func larger[F kernel.Float](c call) *Op { return operate[F](c, kernel.Greater) }
@@ -51,14 +52,14 @@ func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
 	case !ok:
 		return nil
 	case isFloat[F](c.node):
-		op := computes(Kernel, p.inPlace, func(out G.Value, in []G.Value) {
-			kernel.Arithmetic(operation, floats[F](out), floats[F](in[0]), floats[F](in[1]), p.reads)
+		op := computes(Kernel, p.inPlace, func(z []F, x [][]F) {
+			kernel.Arithmetic(operation, z, x[0], x[1], p.reads)
 		}).reading(p.in[:]...)
 		op.sum = operation == kernel.Plus && len(p.inPlace) == 2
 		return op
 	case c.node.Dtype() == tensor.Bool && !c.node.Shape().IsScalar():
-		return computes(Kernel, nil, func(out G.Value, in []G.Value) {
-			kernel.Compare(operation, bools(out), floats[F](in[0]), floats[F](in[1]), p.reads)
+		return runs(Kernel, nil, func(out G.Value, in []G.Value) {
+			kernel.Compare(operation, bools(out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), p.reads)
 		}).reading(p.in[:]...)
 	}
 	return nil
@@ -117,18 +118,13 @@ func pow[F kernel.Float](c call) *Op {
 			return nil
 		}
 	}
-	var z, x, y []F
-	part := func(lo, hi int) { // made once: a run allocates nothing
+	return loops(inPlace, n, loopGrain, func(z []F, in [][]F, lo, hi int) {
 		var roomX, roomY [inFloat64]float64
 		for ; lo < hi; lo += inFloat64 {
-			x, y := widen(roomX[:], x[lo*stepX:(hi-1)*stepX+1]), widen(roomY[:], y[lo*stepY:(hi-1)*stepY+1])
+			x, y := widen(roomX[:], in[0][lo*stepX:(hi-1)*stepX+1]), widen(roomY[:], in[1][lo*stepY:(hi-1)*stepY+1])
 			for i := range min(inFloat64, hi-lo) {
 				z[lo+i] = F(math.Pow(x[i*stepX], y[i*stepY]))
 			}
 		}
-	}
-	return computes(Loop, inPlace, func(out G.Value, in []G.Value) {
-		z, x, y = floats[F](out), floats[F](in[0]), floats[F](in[1])
-		kernel.Parallel(n, loopGrain, part)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	G "gorgonia.org/gorgonia"
@@ -116,9 +117,9 @@ func TestBinaryOfExtremes(t *testing.T) {
 			for i, v := range all {
 				in[i] = G.NewVector(g, dt, G.WithShape(n), G.WithName(fmt.Sprint("x", i)))
 				values[in[i]] = dense(dt, v, n)
-				given[i] = numbersOf(values[in[i]])
+				given[i] = tensors.Float64s(values[in[i]])
 			}
-			got := numbersOf(evaluate(t, G.Must(c.build(in[0], in[1])), values))
+			got := tensors.Float64s(evaluate(t, G.Must(c.build(in[0], in[1])), values))
 			for i := range n {
 				x, y := given[0][i], given[1][i]
 				requireLike(t, dt, rounded(dt, c.of(x, y)), got[i], "%s of %v and %v", name, x, y)

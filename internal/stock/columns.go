@@ -51,18 +51,13 @@ func imagesToColumns[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	var columns, images []F
 	wide := l.places[1] * l.column()
-	part := func(lo, hi int) {
+	return loops(nil, l.batch*l.places[0], 1+loopGrain/wide, func(columns []F, images [][]F, lo, hi int) {
+		long := len(images[0]) / l.batch
 		for row := lo; row < hi; row++ { // of places, in all images
-			long := len(images) / l.batch
-			image := images[row/l.places[0]*long:][:long]
+			image := images[0][row/l.places[0]*long:][:long]
 			copyWindows(l, columns[row*wide:][:wide], image, row%l.places[0])
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		columns, images = floats[F](out), floats[F](in[0])
-		kernel.Parallel(l.batch*l.places[0], 1+loopGrain/wide, part)
 	})
 }
 
@@ -91,18 +86,13 @@ func columnsToImages[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	var columns, images []F
 	plane := l.image[0] * l.image[1]
-	part := func(lo, hi int) {
-		for i := lo; i < hi; i++ { // planes: channels of all images
-			long := len(columns) / l.batch
-			addWindows(l, images[i*plane:][:plane], columns[i/l.channels*long:][:long], i%l.channels)
-		}
-	}
 	grain := 1 + loopGrain/(l.places[0]*l.places[1]*l.kernel[0]*l.kernel[1])
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		images, columns = floats[F](out), floats[F](in[0])
-		kernel.Parallel(l.batch*l.channels, grain, part)
+	return loops(nil, l.batch*l.channels, grain, func(images []F, columns [][]F, lo, hi int) {
+		long := len(columns[0]) / l.batch
+		for i := lo; i < hi; i++ { // planes: channels of all images
+			addWindows(l, images[i*plane:][:plane], columns[0][i/l.channels*long:][:long], i%l.channels)
+		}
 	})
 }
 

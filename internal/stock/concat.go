@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // concat returns the op that joins its inputs along an axis: "Concat(axis=1)".
@@ -35,9 +33,7 @@ func concat[F kernel.Float](c call) *Op {
 		return nil
 	}
 	// A goroutine fills a part of the result, from whichever inputs that is.
-	var y []F
-	x := make([][]F, len(c.in))
-	part := func(lo, hi int) {
+	return loops(nil, c.node.Shape().TotalSize(), loopGrain, func(y []F, x [][]F, lo, hi int) {
 		row, at := lo/(n*inner), lo%(n*inner)
 		for lo < hi {
 			for i, width := range rows {
@@ -49,12 +45,5 @@ func concat[F kernel.Float](c call) *Op {
 			}
 			row, at = row+1, 0
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y = floats[F](out)
-		for i, v := range in {
-			x[i] = floats[F](v)
-		}
-		kernel.Parallel(len(y), loopGrain, part)
 	})
 }

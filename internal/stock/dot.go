@@ -2,8 +2,6 @@ package stock
 
 import (
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // dot returns the op of the sum of the products of two vectors' elements. It is summed in float64, block by block.
@@ -19,14 +17,14 @@ func dot[F kernel.Float](c call) *Op {
 			sums[i] = dotOf(x[i*dotBlock:end], y[i*dotBlock:end])
 		}
 	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		x, y = floats[F](in[0]), floats[F](in[1])
+	return computes(Loop, nil, func(out []F, in [][]F) {
+		x, y = in[0], in[1]
 		kernel.Parallel(len(sums), 4, part)
 		total := 0.0
 		for _, s := range sums {
 			total += s
 		}
-		floats[F](out)[0] = F(total)
+		out[0] = F(total)
 	})
 }
 

@@ -30,40 +30,6 @@ func dense(dt tensor.Dtype, x []float64, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(y))
 }
 
-// numbersOf returns the elements of a value in row-major order.
-func numbersOf(v G.Value) []float64 {
-	if d, ok := v.(*tensor.Dense); ok {
-		inRows, err := tensors.RowMajor(d)
-		if err != nil {
-			panic(err)
-		}
-		v = inRows
-	}
-	switch x := v.Data().(type) {
-	case float64:
-		return []float64{x}
-	case float32:
-		return []float64{float64(x)}
-	case []float64:
-		return x
-	case []float32:
-		y := make([]float64, len(x))
-		for i, v := range x {
-			y[i] = float64(v)
-		}
-		return y
-	case []bool:
-		y := make([]float64, len(x))
-		for i, is := range x {
-			if is {
-				y[i] = 1
-			}
-		}
-		return y
-	}
-	panic("not numbers")
-}
-
 // The ways in which a tensor may be stored: as it is, as a part of a larger one, with its axes in another order, or by
 // columns.
 
@@ -78,7 +44,7 @@ func asView(x *tensor.Dense) *tensor.Dense {
 	}
 	wide[last] += 2
 	y := make([]float64, wide.TotalSize())
-	for i, v := range numbersOf(x) {
+	for i, v := range tensors.Float64s(x) {
 		y[i/n*(n+2)+1+i%n] = v
 	}
 	slices := make([]tensor.Slice, len(wide))

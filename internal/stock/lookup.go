@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -23,8 +24,8 @@ func lookup[F kernel.Float](c call) *Op {
 			copy(y[i*l.inner:(i+1)*l.inner], x[from:])
 		}
 	}
-	op := computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
+	op := runs(Loop, nil, func(out G.Value, in []G.Value) {
+		y, x = dense.Floats[F](out), dense.Floats[F](in[0])
 		kernel.Parallel(l.outer*len(l.indices), 1+loopGrain/l.inner, part)
 	})
 	op.check = func(in []G.Value) error { return l.read(in[1]) }
@@ -53,8 +54,8 @@ func lookupBackward[F kernel.Float](c call) *Op {
 			i += width
 		}
 	}
-	op := computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
+	op := runs(Loop, nil, func(out G.Value, in []G.Value) {
+		y, x = dense.Floats[F](out), dense.Floats[F](in[0])
 		clear(y)
 		kernel.Parallel(l.outer*l.inner, 1+loopGrain/len(l.indices), part)
 	}).reading(c.in[1], c.in[2])
@@ -117,5 +118,5 @@ func at[F kernel.Float](c call) *Op {
 		}
 		from = from*shape[axis] + i
 	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) { floats[F](out)[0] = floats[F](in[0])[from] })
+	return computes(Loop, nil, func(y []F, x [][]F) { y[0] = x[0][from] })
 }

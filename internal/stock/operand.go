@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// An operand is a tensor as it is read: element (i, j, …) lies at i·steps[0] + j·steps[1] + … in the memory of a node.
+// An operand is a tensor as an op reads it: element (i, j, …) lies at i·steps[0] + j·steps[1] + … in a node's memory.
 type operand struct {
 	node         *G.Node
 	shape, steps []int

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -58,7 +59,7 @@ func TestProductsOfScaledAndTransposed(t *testing.T) {
 		"of the factor":       {n: times(scores, 1<<30), read: G.Nodes{scores, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := numbersOf(evaluate(t, c.n, values))
+			want := tensors.Float64s(evaluate(t, c.n, values))
 			product := fmt.Sprintf("%T", c.n.Op()) == "gorgonia.linAlgBinOp"
 			require.True(t, product || stock.Of(c.n, asBuilt{}).Inputs()[0] != q, "of a product that others need")
 			op := stock.Of(c.n, alone{})
@@ -72,7 +73,7 @@ func TestProductsOfScaledAndTransposed(t *testing.T) {
 			}
 			got, err := op.UsePreallocDo(newValue(c.n), in...)
 			require.NoError(t, err)
-			require.Equal(t, want, numbersOf(got))
+			require.Equal(t, want, tensors.Float64s(got))
 		})
 	}
 }

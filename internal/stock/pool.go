@@ -60,10 +60,9 @@ func maxPool[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	var pooled, images []F
-	part := func(lo, hi int) {
+	return loops(nil, p.planes, p.grain(), func(pooled []F, images [][]F, lo, hi int) {
 		for i := lo; i < hi; i++ { // planes: channels of all images
-			image, small := images[i*p.plane:][:p.plane], pooled[i*p.places:][:p.places]
+			image, small := images[0][i*p.plane:][:p.plane], pooled[i*p.places:][:p.places]
 			for _, row := range p.rows {
 				for x, col := range p.cols {
 					small[x] = top(image, p.width, row, col)
@@ -71,10 +70,6 @@ func maxPool[F kernel.Float](c call) *Op {
 				small = small[len(p.cols):]
 			}
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		pooled, images = floats[F](out), floats[F](in[0])
-		kernel.Parallel(p.planes, p.grain(), part)
 	})
 }
 
@@ -84,8 +79,8 @@ func maxPoolGradient[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	var gradient, images, up []F
-	part := func(lo, hi int) {
+	return loops(nil, p.planes, p.grain(), func(gradient []F, in [][]F, lo, hi int) {
+		images, up := in[0], in[2]
 		for i := lo; i < hi; i++ {
 			image, to := images[i*p.plane:][:p.plane], gradient[i*p.plane:][:p.plane]
 			clear(to)
@@ -97,10 +92,6 @@ func maxPoolGradient[F kernel.Float](c call) *Op {
 				from = from[len(p.cols):]
 			}
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		gradient, images, up = floats[F](out), floats[F](in[0]), floats[F](in[2])
-		kernel.Parallel(p.planes, p.grain(), part)
 	})
 }
 

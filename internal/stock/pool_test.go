@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -48,8 +49,8 @@ func TestMaxPoolOfNaNAndTies(t *testing.T) {
 	values := map[*G.Node]G.Value{x: dense(tensor.Float64, []float64{
 		1, nan, 4, 4, -inf, -inf,
 		2, nan, 4, 3, -inf, -inf}, 1, 1, 2, 6)}
-	require.Equal(t, "[NaN 4 -Inf]", fmt.Sprint(numbersOf(evaluate(t, y, values))))
-	require.Equal(t, []float64{0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0}, numbersOf(evaluate(t, grads[0], values)))
+	require.Equal(t, "[NaN 4 -Inf]", fmt.Sprint(tensors.Float64s(evaluate(t, y, values))))
+	require.Equal(t, []float64{0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0}, tensors.Float64s(evaluate(t, grads[0], values)))
 }
 
 // The first of several zeros is taken, with its sign.
@@ -59,7 +60,7 @@ func TestMaxPoolOfZeros(t *testing.T) {
 	y := G.Must(G.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
 	minus := math.Copysign(0, -1)
 	values := map[*G.Node]G.Value{x: dense(tensor.Float32, []float64{minus, 0, 0, minus, -1, 0, minus, -1}, 1, 1, 2, 4)}
-	require.Equal(t, "[-0 0]", fmt.Sprint(numbersOf(evaluate(t, y, values))))
+	require.Equal(t, "[-0 0]", fmt.Sprint(tensors.Float64s(evaluate(t, y, values))))
 }
 
 // Kernels that cover nothing but padding.

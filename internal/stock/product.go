@@ -140,8 +140,8 @@ func (p *products[F]) into(result operand, factor float64) bool {
 // outerWork is the number of multiply-adds that are worth a goroutine.
 const outerWork = 1 << 18
 
-func (p *products[F]) run(out G.Value, in []G.Value) {
-	p.a, p.b, p.c = floats[F](in[0]), floats[F](in[1]), floats[F](out)
+func (p *products[F]) run(c []F, in [][]F) {
+	p.a, p.b, p.c = in[0], in[1], c
 	each := float64(p.m) * float64(p.n) * float64(p.k) * float64(p.inner.n)
 	if each > 8*outerWork { // the kernel shares the work better
 		p.do(0, p.count)
@@ -167,7 +167,7 @@ func (p *products[F]) do(lo, hi int) {
 }
 
 // productInto returns the op of a product whose result is written as an operand lies in memory, times a factor; nil if
-// the node is no product, or if others need it as it is.
+// the node is no product, or if other nodes need its own value.
 func productInto[F kernel.Float](c call, n *G.Node, result operand, factor float64) *Op {
 	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.linAlgBinOp" || !c.OnlyOneReads(n) {
 		return nil

@@ -3,6 +3,7 @@ package stock_test
 import (
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -113,8 +114,8 @@ func TestLongDotIsAccurate(t *testing.T) {
 	c := stockCase{shapes: []tensor.Shape{{1 << 20}}, build: square, noGrad: true}
 	y, _, values := c.graph(t, tensor.Float32, asIs)
 	want := 0.0
-	for _, v := range numbersOf(values[inputsInOrder(y.Graph(), 1)[0]]) {
+	for _, v := range tensors.Float64s(values[inputsInOrder(y.Graph(), 1)[0]]) {
 		want += v * v
 	}
-	require.InDelta(t, want, numbersOf(evaluate(t, y, values))[0], 20*0x1p-23*want)
+	require.InDelta(t, want, tensors.Float64s(evaluate(t, y, values))[0], 20*0x1p-23*want)
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // sum returns the op of the sums along axes: "Σ[0 2]".
@@ -16,9 +14,7 @@ func sum[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
-		kernel.SumOver(floats[F](out), floats[F](in[0]), r, 1)
-	})
+	return computes(Kernel, nil, func(y []F, x [][]F) { kernel.SumOver(y, x[0], r, 1) })
 }
 
 // maximum returns the op of the largest elements along axes, NaN where one is: "MaxAlong[0 2]".
@@ -27,9 +23,7 @@ func maximum[F kernel.Float](c call) *Op {
 	if !ok {
 		return nil
 	}
-	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
-		kernel.MaxOver(floats[F](out), floats[F](in[0]), r)
-	})
+	return computes(Kernel, nil, func(y []F, x [][]F) { kernel.MaxOver(y, x[0], r) })
 }
 
 // reduction reads the axes that follow a word in the op's text. It reports whether they fit the nodes.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -88,7 +89,7 @@ func TestSumsAreAccurate(t *testing.T) {
 		if name == "mean" {
 			all = n
 		}
-		got := numbersOf(evaluate(t, y, map[*G.Node]G.Value{x: dense(tensor.Float32, v, 2, 1024, 768)}))[0]
+		got := tensors.Float64s(evaluate(t, y, map[*G.Node]G.Value{x: dense(tensor.Float32, v, 2, 1024, 768)}))[0]
 		require.InDelta(t, exact/all, got, 0x1p-23*math.Log2(n)*exact/all, "the bound of pairwise summation")
 		require.InEpsilon(t, exact/all, got, 1e-6, name)
 	}
@@ -99,7 +100,7 @@ func TestMaxOfNaN(t *testing.T) {
 	x := G.NewMatrix(g, tensor.Float64, G.WithShape(2, 3), G.WithName("x"))
 	inf := math.Inf(1)
 	v := dense(tensor.Float64, []float64{1, math.NaN(), 3, -inf, -inf, -inf}, 2, 3)
-	got := numbersOf(evaluate(t, G.Must(G.Max(x, 1)), map[*G.Node]G.Value{x: v}))
+	got := tensors.Float64s(evaluate(t, G.Must(G.Max(x, 1)), map[*G.Node]G.Value{x: v}))
 	require.True(t, math.IsNaN(got[0]), "got %v, want NaN as in torch", got[0])
 	require.Equal(t, -inf, got[1])
 }

@@ -11,7 +11,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// repeat returns the op that repeats each element of an axis, "Repeat1", as often as the shapes tell: the number that
+// repeat returns the op that repeats each element of an axis, "Repeat1", as often as the shapes say: the number that
 // it is given is not read.
 func repeat[F kernel.Float](c call) *Op {
 	axis := repeatedAxis(c.node)
@@ -29,18 +29,13 @@ func repeat[F kernel.Float](c call) *Op {
 	case times == 1 && !c.in[0].Shape().IsScalar():
 		return (&Op{by: Nothing}).reading(c.in[0])
 	}
-	var y, x []F
-	part := func(lo, hi int) {
+	return loops(nil, n*times/inner, 1+loopGrain/inner, func(y []F, x [][]F, lo, hi int) {
 		for lo < hi {
 			i := lo / times
 			end := min((i+1)*times, hi)
-			fill(y[lo*inner:end*inner], x[i*inner:(i+1)*inner])
+			fill(y[lo*inner:end*inner], x[0][i*inner:(i+1)*inner])
 			lo = end
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
-		kernel.Parallel(len(y)/inner, 1+loopGrain/inner, part)
 	}).reading(c.in[0])
 }
 

@@ -27,7 +27,7 @@ func settings(op G.Op, names ...string) (values []int, ok bool) {
 	return values, true
 }
 
-// Name returns what Of tells an op by: its type, and its word if the type stands for several ops.
+// Name returns what Of recognises an op by: its type, and its word if the type stands for several ops.
 func Name(op G.Op) string {
 	kind := fmt.Sprintf("%T", op)
 	switch kind {

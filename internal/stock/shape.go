@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/internal/kernel"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -22,9 +24,7 @@ func reshape(c call) *Op {
 	return computes(Loop, nil, copyElements[float64])
 }
 
-func copyElements[F float32 | float64](out G.Value, in []G.Value) {
-	copy(floats[F](out), floats[F](in[0]))
-}
+func copyElements[F kernel.Float](y []F, x [][]F) { copy(y, x[0]) }
 
 // constant returns the op of a value that is known before any run.
 func constant(c call) *Op { return known(c.node.Value()) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -57,7 +58,7 @@ func TestSizes(t *testing.T) {
 				require.NotNil(t, op)
 				require.Equal(t, dt, op.Value().Dtype())
 				require.Empty(t, op.Inputs())
-				sizes = append(sizes, numbersOf(op.Value())...)
+				sizes = append(sizes, tensors.Float64s(op.Value())...)
 			}
 		}
 		require.Equal(t, []float64{5}, sizes)

@@ -54,18 +54,13 @@ func slice[F kernel.Float](c call) *Op {
 	case (s.outer == 1 || s.count == s.n) && (s.step == 1 || s.count == 1) && !c.node.Shape().IsScalar():
 		return &Op{by: Nothing, from: s.from * s.inner}
 	}
-	var y, x []F
-	part := func(lo, hi int) {
+	return loops(nil, s.outer*s.count, 1+loopGrain/s.inner, func(y []F, x [][]F, lo, hi int) {
 		for lo < hi {
 			o, j := lo/s.count, lo%s.count
 			n := min(s.count-j, hi-lo)
-			copyLines(y[lo*s.inner:], x[(o*s.n+s.from+j*s.step)*s.inner:], n, s.inner, 1, s.step)
+			copyLines(y[lo*s.inner:], x[0][(o*s.n+s.from+j*s.step)*s.inner:], n, s.inner, 1, s.step)
 			lo += n
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
-		kernel.Parallel(s.outer*s.count, 1+loopGrain/s.inner, part)
 	})
 }
 
@@ -76,8 +71,7 @@ func sliceBackward[F kernel.Float](c call) *Op {
 	if !ok || !isFloat[F](c.in[1]) || !sameSize(c.node, c.in[0]) {
 		return nil
 	}
-	var y, x []F
-	part := func(lo, hi int) {
+	return loops(nil, s.outer*s.n, 1+loopGrain/s.inner, func(y []F, x [][]F, lo, hi int) {
 		clear(y[lo*s.inner : hi*s.inner])
 		for lo < hi {
 			o, line := lo/s.n, lo%s.n
@@ -86,14 +80,10 @@ func sliceBackward[F kernel.Float](c call) *Op {
 			end := min(s.count, max(0, (line+n-s.from+s.step-1)/s.step))
 			if j < end {
 				to := y[(o*s.n+s.from+j*s.step)*s.inner:]
-				copyLines(to, x[(o*s.count+j)*s.inner:], end-j, s.inner, s.step, 1)
+				copyLines(to, x[0][(o*s.count+j)*s.inner:], end-j, s.inner, s.step, 1)
 			}
 			lo += n
 		}
-	}
-	return computes(Loop, nil, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
-		kernel.Parallel(s.outer*s.n, 1+loopGrain/s.inner, part)
 	}).reading(c.in[1])
 }
 

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // softmax returns the op of SoftMax or LogSoftMax: "Softmax{axis, log}()". A row that is −∞ throughout, where the
@@ -23,7 +21,7 @@ func softmax[F kernel.Float](c call) *Op {
 	default:
 		run = func(y, x []F) { kernel.Softmax(y, x, columns.N) }
 	}
-	return computes(Kernel, []int{0}, func(out G.Value, in []G.Value) { run(floats[F](out), floats[F](in[0])) })
+	return computes(Kernel, []int{0}, func(y []F, x [][]F) { run(y, x[0]) })
 }
 
 // softmaxBackward returns the op of their gradient from what went in, which does not matter, what came out and its
@@ -41,9 +39,7 @@ func softmaxBackward[F kernel.Float](c call) *Op {
 	default:
 		run = func(dx, y, dy []F) { kernel.SoftmaxBackward(dx, y, dy, columns.N) }
 	}
-	return computes(Kernel, []int{0, 1}, func(out G.Value, in []G.Value) {
-		run(floats[F](out), floats[F](in[0]), floats[F](in[1]))
-	}).reading(c.in[1], c.in[2])
+	return computes(Kernel, []int{0, 1}, func(dx []F, x [][]F) { run(dx, x[0], x[1]) }).reading(c.in[1], c.in[2])
 }
 
 // distributions reads an op's text: the axis along which elements make a distribution, and whether it is of

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -52,14 +53,14 @@ func TestSoftmax(t *testing.T) {
 func TestSoftmaxOfColumn(t *testing.T) {
 	c := stockCase{shapes: []tensor.Shape{{5, 1}}, build: func(in G.Nodes) (*G.Node, error) { return G.SoftMax(in[0]) }}
 	y, grads, values := c.graph(t, tensor.Float64, asIs)
-	p, up := numbersOf(evaluate(t, y, values)), numbersFor(1, 5)
+	p, up := tensors.Float64s(evaluate(t, y, values)), numbersFor(1, 5)
 	sum, dot := 0.0, 0.0
 	for i, v := range p {
 		sum += v
 		dot += v * up[i]
 	}
 	require.InDelta(t, 1, sum, 1e-14)
-	for i, v := range numbersOf(evaluate(t, grads[0], values)) {
+	for i, v := range tensors.Float64s(evaluate(t, grads[0], values)) {
 		require.InDelta(t, p[i]*(up[i]-dot), v, 1e-14)
 	}
 }
@@ -90,7 +91,7 @@ func TestSoftmaxOfExtremeRows(t *testing.T) {
 			values[up] = dense(dt, numbersFor(1, 18), 6, 3)
 			dx, err := G.Backpropagate(G.Nodes{y}, G.Nodes{up}, G.Nodes{in})
 			require.NoError(t, err)
-			got, grad := numbersOf(evaluate(t, y, values)), numbersOf(evaluate(t, dx[0], values))
+			got, grad := tensors.Float64s(evaluate(t, y, values)), tensors.Float64s(evaluate(t, dx[0], values))
 			for i, want := range c.want {
 				if math.IsNaN(want) || math.IsInf(want, 0) {
 					require.Equal(t, fmt.Sprint(want), fmt.Sprint(got[i]), "element %d", i)

@@ -1,9 +1,9 @@
 // Package stock computes Gorgonia's own ops: on our kernels where there is one, else in plain loops, always into
 // memory that the caller planned and without allocating.
 //
-// The ops' types are not exported. They are told by the names of their types, and their settings are read from the
-// text that they print, both as of Gorgonia v0.9.18; a test pins them. What is told by no row of the table is left
-// to Gorgonia.
+// The ops' types are not exported. They are recognised by the names of their types, and their settings are read from
+// the text that they print, both as of Gorgonia v0.9.18; a test pins them. An op of no row of the table is left to
+// Gorgonia.
 package stock
 
 import (
@@ -23,7 +23,7 @@ type Op struct {
 	by      By
 	in      G.Nodes // what the op reads
 	inPlace []int
-	view    int                      // the input of which the result is a part; −1 if the op computes
+	view    int                      // the input whose memory the result is a part of; −1 if the op computes
 	from    int                      // where that part begins
 	value   G.Value                  // of an op whose value does not depend on its inputs', else nil
 	sizes   []int                    // elements of the inputs
@@ -130,9 +130,33 @@ func Of(n *G.Node, g Graph) *Op {
 
 func callOf(n *G.Node, g Graph) call { return call{n, n.Op().String(), g.Inputs(n), g} }
 
-// computes returns an op that runs a function.
-func computes(by By, inPlace []int, run func(out G.Value, in []G.Value)) *Op {
+// runs returns an op that runs a function.
+func runs(by By, inPlace []int, run func(out G.Value, in []G.Value)) *Op {
 	return &Op{by: by, inPlace: inPlace, view: -1, run: run}
+}
+
+// computes returns an op that runs a function of the memory of its result, y, and of its inputs, all of type F.
+func computes[F kernel.Float](by By, inPlace []int, run func(y []F, x [][]F)) *Op {
+	var x [][]F // made once: a run allocates nothing
+	return runs(by, inPlace, func(out G.Value, in []G.Value) {
+		x = x[:0]
+		for _, v := range in {
+			x = append(x, dense.Floats[F](v))
+		}
+		run(dense.Floats[F](out), x)
+	})
+}
+
+// loops returns an op that computes n parts of its result on all cores, at least grain of them in a goroutine. part
+// computes those from lo up to hi.
+func loops[F kernel.Float](inPlace []int, n, grain int, part func(y []F, x [][]F, lo, hi int)) *Op {
+	var y []F
+	var x [][]F
+	parts := func(lo, hi int) { part(y, x, lo, hi) } // made once: a run allocates nothing
+	return computes(Loop, inPlace, func(out []F, in [][]F) {
+		y, x = out, in
+		kernel.Parallel(n, grain, parts)
+	})
 }
 
 // reading sets what the op reads, if that is not all of its inputs.
@@ -160,8 +184,8 @@ func (o *Op) OverwritesPrealloc() bool { return true }
 // InPlace returns the inputs whose memory the op may compute into.
 func (o *Op) InPlace() []int { return o.inPlace }
 
-// View returns the input of which the result is a part and the element where that part begins; −1 for an op that
-// computes.
+// View returns the input whose memory the result is a part of, and the element where that part begins; −1 for an op
+// that computes.
 func (o *Op) View() (input, from int) { return o.view, o.from }
 
 // UsePreallocDo computes into out: a tensor of the node's shape in row-major order, or a scalar.

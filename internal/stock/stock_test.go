@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -76,7 +77,7 @@ func (c stockCase) compare(t *testing.T, dt tensor.Dtype, want []float64, got G.
 	if dt == tensor.Float32 {
 		eps = 2e-6
 	}
-	g := numbersOf(got)
+	g := tensors.Float64s(got)
 	require.Len(t, g, len(want), what)
 	largest := 1.0
 	for _, v := range want {
@@ -140,7 +141,7 @@ func (c stockCase) onTape(t *testing.T) (result []float64, grads [][]float64) {
 	if c.naive != nil {
 		var in [][]float64
 		for _, n := range inputsInOrder(y.Graph(), len(c.shapes)) {
-			in = append(in, numbersOf(values[n]))
+			in = append(in, tensors.Float64s(values[n]))
 		}
 		result = c.naive(in)
 		if c.noGrad {
@@ -156,7 +157,7 @@ func (c stockCase) onTape(t *testing.T) (result []float64, grads [][]float64) {
 	require.NoError(t, tape.RunAll())
 	require.NoError(t, tape.Close())
 	for _, v := range read {
-		grads = append(grads, numbersOf(v))
+		grads = append(grads, tensors.Float64s(v))
 	}
 	if result == nil {
 		result = grads[len(nodes)-1]
@@ -214,7 +215,7 @@ func evaluate(t require.TestingT, n *G.Node, values map[*G.Node]G.Value) G.Value
 	}
 	into := newValue(n)
 	if i, at := op.View(); i >= 0 {
-		x := numbersOf(in[i])
+		x := tensors.Float64s(in[i])
 		return dense(n.Dtype(), x[at:at+n.Shape().TotalSize()], n.Shape()...)
 	}
 	v, err := op.UsePreallocDo(into, in...)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -11,7 +12,7 @@ import (
 )
 
 // tensordot returns the op of the sum of products along pairs of axes, "Tensordot(aAxes=[1], bAxes=[0])": the product
-// of two matrices, of which one has the summed axes last and the other has them first.
+// of two matrices: one has the summed axes last, the other has them first.
 func tensordot[F kernel.Float](c call) *Op {
 	text, begins := strings.CutPrefix(c.text, "Tensordot(aAxes=[")
 	left, right, cut := strings.Cut(strings.TrimSuffix(text, "])"), "], bAxes=[")
@@ -19,7 +20,7 @@ func tensordot[F kernel.Float](c call) *Op {
 	if !begins || !cut || len(axesA) == 0 || !isFloat[F](c.in[1]) {
 		return nil
 	}
-	freeA, freeB := others(axesA, c.in[0].Dims()), others(axesB, c.in[1].Dims())
+	freeA, freeB := otherAxes(axesA, c.in[0].Dims()), otherAxes(axesB, c.in[1].Dims())
 	if freeA == nil || freeB == nil {
 		return nil
 	}
@@ -41,8 +42,8 @@ func tensordot[F kernel.Float](c call) *Op {
 	return op
 }
 
-// others returns the axes that are not among those given; nil if these are not distinct axes.
-func others(axes []int, dims int) []int {
+// otherAxes returns the axes that are not among these; nil if these are not distinct axes.
+func otherAxes(axes []int, dims int) []int {
 	rest := []int{}
 	for i := range dims {
 		if !slices.Contains(axes, i) {
@@ -73,7 +74,7 @@ func asMatrix[F kernel.Float](n *G.Node, rows, cols []int) (o operand, copied fu
 		if room == nil {
 			room = tensor.New(tensor.WithBacking(make([]F, size*width)))
 		}
-		kernel.Permute(floats[F](room), floats[F](v), p)
+		kernel.Permute(dense.Floats[F](room), dense.Floats[F](v), p)
 		return room
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // transpose returns the op that writes its input in another order of axes: "Aᵀ{0, 2, 1}". Where only axes of length 1
@@ -28,7 +26,5 @@ func transpose[F kernel.Float](c call) *Op {
 		return op
 	}
 	p := kernel.NewPermutation(shape, order)
-	return computes(Kernel, nil, func(out G.Value, in []G.Value) {
-		kernel.Permute(floats[F](out), floats[F](in[0]), p)
-	})
+	return computes(Kernel, nil, func(y []F, x [][]F) { kernel.Permute(y, x[0], p) })
 }

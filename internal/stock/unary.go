@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"attention/internal/kernel"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // unaryKernels returns the functions of a number that are kernels, by the op's text. y may be x.
@@ -26,7 +24,7 @@ func unaryKernels[F kernel.Float]() map[string]func(y, x []F) {
 	return kernels
 }
 
-// unaryLoops lists the others, which are computed in float64.
+// unaryLoops lists the functions that no kernel computes. They are computed in float64.
 var unaryLoops = map[string]func(x float64) float64{
 	"sin": math.Sin, "cos": math.Cos, "log2": math.Log2, "log1p": math.Log1p, "expm1": math.Expm1,
 	// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|), which never overflows.
@@ -39,25 +37,19 @@ func unary[F kernel.Float](c call) *Op {
 		return nil
 	}
 	if compute, ok := unaryKernels[F]()[c.text]; ok {
-		return computes(Kernel, []int{0}, func(out G.Value, in []G.Value) { compute(floats[F](out), floats[F](in[0])) })
+		return computes(Kernel, []int{0}, func(y []F, x [][]F) { compute(y, x[0]) })
 	}
 	f, ok := unaryLoops[c.text]
 	if !ok {
 		return nil
 	}
-	var y, x []F
-	part := func(lo, hi int) { // made once: a run allocates nothing
+	return loops([]int{0}, c.node.Shape().TotalSize(), loopGrain, func(y []F, x [][]F, lo, hi int) {
 		var room [inFloat64]float64
 		for ; lo < hi; lo += inFloat64 {
-			x := widen(room[:], x[lo:hi])
-			for i, v := range x {
+			for i, v := range widen(room[:], x[0][lo:hi]) {
 				y[lo+i] = F(f(v))
 			}
 		}
-	}
-	return computes(Loop, []int{0}, func(out G.Value, in []G.Value) {
-		y, x = floats[F](out), floats[F](in[0])
-		kernel.Parallel(len(y), loopGrain, part)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	tensors "attention/internal/dense"
 	"attention/internal/stock"
 
 	"github.com/stretchr/testify/require"
@@ -91,8 +92,8 @@ func TestUnaryOfExtremes(t *testing.T) {
 			g := G.NewGraph()
 			x := G.NewVector(g, dt, G.WithShape(len(extremes)), G.WithName("x"))
 			v := dense(dt, extremes, len(extremes))
-			y := numbersOf(evaluate(t, G.Must(c.build(x)), map[*G.Node]G.Value{x: v}))
-			for i, x := range numbersOf(v) {
+			y := tensors.Float64s(evaluate(t, G.Must(c.build(x)), map[*G.Node]G.Value{x: v}))
+			for i, x := range tensors.Float64s(v) {
 				want := rounded(dt, c.of(x))
 				requireLike(t, dt, want, y[i], "%s of %v", name, x)
 			}

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"gorgonia.org/tensor"
 )
 
 // PyTorch's print options, at their defaults.
@@ -192,21 +190,4 @@ func (p *printer) next() string {
 	cell := p.cells[0]
 	p.cells = p.cells[1:]
 	return cell
-}
-
-// Float64s returns the elements of a float32 or float64 tensor, and nil for another type. The elements of a
-// float64 tensor are not copied.
-func Float64s(t *tensor.Dense) []float64 {
-	switch t.Dtype() {
-	case tensor.Float64:
-		return t.Float64s()
-	case tensor.Float32:
-		narrow := t.Float32s()
-		wide := make([]float64, len(narrow))
-		for i, x := range narrow {
-			wide[i] = float64(x)
-		}
-		return wide
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"attention/internal/golden"
 
 	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
 )
 
 // TestFormatEqualsPyTorch compares with PyTorch's own text, to the character.
@@ -124,20 +123,4 @@ func TestFormatLooksOnlyAtWhatItShows(t *testing.T) {
 		data[i] = float64(i)
 	}
 	require.Equal(t, "tensor([   0.,    1.,    2.,  ...,  998.,  999., 1000.])", Format(data, []int{1001}))
-}
-
-func TestFloat64s(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		of   *tensor.Dense
-		want []float64
-	}{
-		{name: "float64", of: tensor.New(tensor.WithBacking([]float64{1, 0.1})), want: []float64{1, 0.1}},
-		{name: "float32", of: tensor.New(tensor.WithBacking([]float32{1, 0.5})), want: []float64{1, 0.5}},
-		{name: "a single float64", of: tensor.New(tensor.FromScalar(0.1)), want: []float64{0.1}},
-		{name: "a single float32", of: tensor.New(tensor.FromScalar(float32(0.5))), want: []float64{0.5}},
-		{name: "another type", of: tensor.New(tensor.WithBacking([]int{1, 2}))},
-	} {
-		require.Equal(t, row.want, Float64s(row.of), row.name)
-	}
 }

@@ -42,7 +42,7 @@ var maskByZeros = Section{
 	},
 }
 
-// queriesKeysAndValues are those of SelfAttentionV2.
+// queriesKeysAndValues returns the projections of SelfAttentionV2.
 func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 	x := w.tokens()
 	var projected [3]*G.Node
@@ -57,7 +57,7 @@ func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 	return projected[0], projected[1], projected[2], nil
 }
 
-// causalWeights are softmax(fill(q·kᵀ)/√D).
+// causalWeights returns softmax(fill(q·kᵀ)/√D).
 func (w *walk) causalWeights(q, k *G.Node) *G.Node {
 	_, weights := w.Of2(graph.Attention(q, k, k, graph.AttentionConfig{Mask: mask.Causal{}}))
 	return weights
@@ -132,7 +132,7 @@ var causalAttention = Section{
 	},
 }
 
-// newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, drawn after newCausal's.
+// newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, which are drawn after newCausal's parameters.
 func (w *walk) newWrapper() (*layers.Attention, error) {
 	_, errCausal := w.newCausal()
 	c := MultiHeadWrapper(3, 2, w.section.NumHeads)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"attention/internal/config"
 	"attention/layers"
@@ -12,16 +13,19 @@ import (
 )
 
 // Names returns the names of the chapter's layers, in its order.
-func Names() []string {
-	return []string{"simple", "self_v1", "self_v2", "causal", "multi_head_wrapper", "multi_head", "additive"}
+func Names() (names []string) {
+	for _, k := range classes {
+		names = append(names, k.name)
+	}
+	return names
 }
 
-// Config is one of the chapter's layers by name. A layer ignores the fields it has no use
-// for.
+// Config is one of the chapter's layers by name. A layer ignores the fields that it does not
+// use; see Uses.
 type Config struct {
 	Layer    string `json:"layer"`          // one of Names
 	EmbedDim int    `json:"d_in,omitempty"` // width of the tokens
-	// OutDim is the width of the context vectors; for multi_head_wrapper of one head's.
+	// OutDim is the width of the context vectors; for multi_head_wrapper the width of a head's.
 	OutDim        int     `json:"d_out,omitempty"`
 	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
 	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
@@ -32,26 +36,31 @@ type Config struct {
 	AttnDim       int     `json:"d_attn,omitempty"`         // additive: width that both are projected to
 }
 
-// Causal reports whether no token of the layer sees a later one.
-func (c Config) Causal() bool {
-	return c.Layer == "causal" || c.Layer == "multi_head_wrapper" || c.Layer == "multi_head"
-}
-
-// Width returns the width of the context vectors.
-func (c Config) Width() int {
-	switch c.Layer {
-	case "simple":
-		return c.EmbedDim
-	case "multi_head_wrapper":
-		return c.NumHeads * c.OutDim
-	case "additive":
-		return c.KeyDim
+// class returns the class of the layer, the zero class if there is none of that name.
+func (c Config) class() class {
+	i := slices.IndexFunc(classes, func(k class) bool { return k.name == c.Layer })
+	if i < 0 {
+		return class{}
 	}
-	return c.OutDim
+	return classes[i]
 }
 
-// Validate returns an error that names the first wrong field. Fields that the layer has no
-// use for have to be in range, too.
+// Causal reports whether no token of the layer sees a later one.
+func (c Config) Causal() bool { return c.class().causal }
+
+// Uses reports whether the layer uses a field of the config, such as "NumHeads".
+func (c Config) Uses(field string) bool { return c.class().uses(field) }
+
+// Width returns the width of the context vectors; 0 for a layer that is none of Names.
+func (c Config) Width() int {
+	if k := c.class(); k.width != nil {
+		return k.width(c)
+	}
+	return 0
+}
+
+// Validate returns an error that names the first wrong field. Fields that the layer does not
+// use have to be in range, too.
 func (c Config) Validate() error {
 	if err := config.OneOf(c, "Layer", c.Layer, Names()...); err != nil {
 		return fmt.Errorf("chapter: %w", err)
@@ -70,18 +79,7 @@ const maxHeads = 1 << 16
 
 // validateLayer checks the fields that the layer uses.
 func (c Config) validateLayer() error {
-	var err error
-	switch c.Layer {
-	case "simple":
-	case "additive":
-		err = c.additive().Validate()
-	default:
-		if err := config.AtLeast(c, 1, "EmbedDim", "OutDim"); err != nil { // an Attention gives OutDim 0 a meaning
-			return err
-		}
-		err = c.attention().Validate()
-	}
-	return config.From(c, err, map[string]string{
+	return config.From(c, c.class().validate(c), map[string]string{
 		"EmbedDim": "EmbedDim", "OutDim": "OutDim", "HeadDim": "OutDim", "NumHeads": "NumHeads", "Dropout": "Dropout",
 		"ContextLength": "ContextLength", "QueryDim": "QueryDim", "KeyDim": "KeyDim", "AttnDim": "AttnDim",
 	})
@@ -96,20 +94,12 @@ type Layer interface {
 	Weights(b *layers.Build, x *G.Node) (*G.Node, error)
 }
 
-// New makes the layer. The additive one then attends from a sequence to itself.
+// New makes the layer. The additive layer attends from a sequence to itself.
 func New(s layers.Scope, c Config) (Layer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	switch c.Layer {
-	case "simple":
-		return SimpleSelfAttention{}, nil
-	case "additive":
-		l, err := NewAdditive(s, c)
-		return asLayer(selfAdditive{l}, err)
-	}
-	l, err := layers.NewAttention(s, c.attention())
-	return asLayer(selfAttention{l}, err)
+	return c.class().make(s, c)
 }
 
 // NewAdditive makes the additive layer, for queries and keys of different sequences.
@@ -117,7 +107,7 @@ func NewAdditive(s layers.Scope, c Config) (*layers.AdditiveAttention, error) {
 	return layers.NewAdditiveAttention(s, c.additive())
 }
 
-// asLayer makes the layer of a failed constructor a plain nil.
+// asLayer returns a constructor's layer, or nil, not a nil of type L, if it failed.
 func asLayer[L Layer](l L, err error) (Layer, error) {
 	if err != nil {
 		return nil, err
@@ -127,27 +117,6 @@ func asLayer[L Layer](l L, err error) (Layer, error) {
 
 func (c Config) additive() layers.AdditiveAttentionConfig {
 	return layers.AdditiveAttentionConfig{QueryDim: c.QueryDim, KeyDim: c.KeyDim, AttnDim: c.AttnDim}
-}
-
-// attention returns the config of the layers that are presets.
-func (c Config) attention() (a layers.AttentionConfig) {
-	switch c.Layer {
-	case "multi_head":
-		a = MultiHead(c.EmbedDim, c.OutDim, c.NumHeads)
-	case "multi_head_wrapper":
-		a = MultiHeadWrapper(c.EmbedDim, c.OutDim, c.NumHeads)
-	case "causal":
-		a = Causal(c.EmbedDim, c.OutDim)
-	case "self_v1":
-		return SelfV1(c.EmbedDim, c.OutDim)
-	default:
-		a = SelfV2(c.EmbedDim, c.OutDim)
-	}
-	a.QKVBias = c.QKVBias
-	if c.Causal() {
-		a.ContextLength, a.Dropout = c.ContextLength, c.Dropout
-	}
-	return a
 }
 
 // selfAttention is an Attention of a sequence to itself.

@@ -3,6 +3,7 @@ package chapter_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"attention/internal/golden"
@@ -51,6 +52,60 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 		out, _ := apply(t, p, l, golden.Numbers(tensor.Float64, 2, 4, 3))
 		require.Len(t, out, 2*4*c.width)
 	}
+}
+
+// A layer uses just those fields of a config that change it or its graph.
+func TestALayerUsesItsFields(t *testing.T) {
+	full := func(name string) chapter.Config {
+		return chapter.Config{Layer: name, EmbedDim: 4, OutDim: 4, ContextLength: 5, NumHeads: 2, Dropout: 0.5,
+			QueryDim: 4, KeyDim: 4, AttnDim: 3}
+	}
+	for field, change := range map[string]func(c *chapter.Config){
+		"EmbedDim":      func(c *chapter.Config) { c.EmbedDim = 6 },
+		"OutDim":        func(c *chapter.Config) { c.OutDim = 6 },
+		"ContextLength": func(c *chapter.Config) { c.ContextLength = 2 },
+		"NumHeads":      func(c *chapter.Config) { c.NumHeads = 1 },
+		"QKVBias":       func(c *chapter.Config) { c.QKVBias = true },
+		"Dropout":       func(c *chapter.Config) { c.Dropout = 0 },
+		"QueryDim":      func(c *chapter.Config) { c.QueryDim = 6 },
+		"KeyDim":        func(c *chapter.Config) { c.KeyDim = 6 },
+		"AttnDim":       func(c *chapter.Config) { c.AttnDim = 6 },
+	} {
+		for _, name := range chapter.Names() {
+			if name == "simple" && field == "EmbedDim" { // which has no weights, and any width
+				require.True(t, full(name).Uses(field))
+				continue
+			}
+			c := full(name)
+			before := graphOf(t, c)
+			change(&c)
+			require.Equal(t, c.Uses(field), before != graphOf(t, c), "%s, %s", name, field)
+		}
+	}
+	for _, name := range chapter.Names() {
+		has := name != "simple" && name != "self_v1" && name != "additive"
+		require.Equal(t, has, chapter.Config{Layer: name}.Uses("QKVBias"), name)
+	}
+	require.False(t, chapter.Config{Layer: "none"}.Uses("EmbedDim"))
+	require.Zero(t, chapter.Config{Layer: "none", OutDim: 3}.Width())
+}
+
+// graphOf describes a layer by its parameters and its graph on (3, 4).
+func graphOf(t *testing.T, c chapter.Config) string {
+	p := layers.NewParams(tensor.Float64, 1)
+	l, err := chapter.New(p.Scope(""), c)
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Train)
+	_, err = l.Forward(b, b.Input("x", 3, 4))
+	var text strings.Builder
+	for name, shape := range p.Shapes() {
+		fmt.Fprintln(&text, name, shape)
+	}
+	fmt.Fprintln(&text, err)
+	for _, n := range b.Graph().AllNodes() {
+		fmt.Fprintln(&text, n.Op(), n.Shape())
+	}
+	return text.String()
 }
 
 // Every name of Variants is known, and its config goes through JSON unchanged.

@@ -14,13 +14,13 @@ import (
 // dropProbability is the chapter's probability of dropout.
 const dropProbability = 0.5
 
-// drawMask draws a mask (t, t) of dropout with probability p. The chapter's is of six tokens;
-// the layers of later sections are drawn after it.
+// drawMask draws a mask (t, t) of dropout with probability drop. The chapter draws one of six
+// tokens before the layers of later sections.
 func drawMask(p *layers.Params, drop float64, t int) *tensor.Dense {
 	return p.Draw(layers.Bernoulli(1-drop), t, t)
 }
 
-// dropped is a sentence on weights, which says if some are dropped.
+// dropped returns a sentence on weights, which says whether some are dropped.
 func (w *walk) dropped(text string) string {
 	if w.Mode() == layers.Train {
 		return text + ", with dropout."
@@ -28,7 +28,7 @@ func (w *walk) dropped(text string) string {
 	return text + "."
 }
 
-// unlessDropped is a formula, given for what depends on weights that a layer drops by chance.
+// unlessDropped returns the formula of a value, or given if a layer drops weights that it depends on.
 func (w *walk) unlessDropped(formula string) string {
 	if w.Mode() == layers.Train {
 		return given

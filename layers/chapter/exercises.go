@@ -30,10 +30,10 @@ var exerciseWeights = Section{
 			return err
 		}
 		w.replace() // before the weights are moved
-		if state, err = v2.State(layers.Book); err == nil {
-			err = moved.SetState(layers.Book, state)
+		if state, err = v2.State(layers.Book); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := moved.SetState(layers.Book, state); err != nil {
 			return err
 		}
 		x := w.tokens()

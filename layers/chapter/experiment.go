@@ -54,7 +54,7 @@ var scaleExperiment = Section{
 	},
 }
 
-// softmaxes are means over the queries, scalars, of softmaxes of growing widths.
+// softmaxes are scalars of softmaxes, each a mean over the queries, for growing widths D.
 type softmaxes struct{ entropy, largest, gradient G.Nodes }
 
 // add measures the softmax of scores (T, S), whose weights get gradients g.
@@ -74,7 +74,7 @@ func (s *softmaxes) add(w *walk, scores, g *G.Node) {
 	}
 }
 
-// stack is nodes of one shape as the rows of one, or scalars as the elements of a vector.
+// stack returns nodes of one shape as the rows of one node, or scalars as a vector.
 func (w *walk) stack(nodes G.Nodes) *G.Node {
 	if w.Err() != nil {
 		return nil

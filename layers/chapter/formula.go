@@ -11,7 +11,8 @@ import (
 )
 
 // Formula is what a step computes, as a tree: an operation on formulas, the value of another
-// step, or a number. The operations, of which some go by the last axes of their operands:
+// step, or a number. These are the operations; those on rows and matrices take the last axes of
+// their operands:
 //
 //	step, number, root     the value of Step; Number; √Number
 //	dot                    a·b: product of matrices, one for each block; of vectors their dot product
@@ -19,8 +20,9 @@ import (
 //	over                   a / b, element by element; b is one number, or one for each row of a
 //	sum                    Σ a: along the last axis
 //	transpose, row         aᵀ: of the last two axes; a[i]: the part Number of the first axis
-//	exp, tanh, softmax     of elements; of each row. A second operand of softmax is a score without a key
-//	tril, fill             0 or −∞ for what a causal mask hides; a second operand of fill is 0 for what is hidden
+//	exp, tanh              of each element
+//	softmax                of each row; its second operand, if any, is a score without a key
+//	tril, fill             0 or −∞ where a causal mask hides; fill(a, m) hides where m is 0
 //	stack, join            operands as blocks of one; side by side, along the last axis
 //	split, merge           (T, N) as (Number, T, N/Number), a block for each head; and back
 //	additive               scores Σ v·tanh(q[t] + k[s]) of operands q (T, N), k (S, N) and v (1, N)
@@ -31,15 +33,15 @@ type Formula struct {
 	Of     []Formula `json:"of,omitempty"`
 }
 
-// functions are the operations that are written as a name with operands in parentheses, and
-// how many they have at least and at most.
+// functions are the operations that are written as a name with operands in parentheses, with
+// the fewest and the most operands.
 var functions = map[string][2]int{
 	"exp": {1, 1}, "tanh": {1, 1}, "softmax": {1, 2}, "tril": {1, 1}, "fill": {1, 2}, "stack": {1, 64}, "join": {1, 64},
 	"split": {2, 2}, "merge": {1, 1}, "additive": {3, 3},
 }
 
-// ParseFormula reads a formula as steps have it, such as softmax(q·kᵀ / √2), in which names are
-// those of steps.
+// ParseFormula reads the formula of a step, such as softmax(q·kᵀ / √2), in which names are names
+// of steps.
 func ParseFormula(text string, names []string) (Formula, error) {
 	p := parser{rest: text, names: slices.Clone(names)}
 	slices.SortFunc(p.names, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
@@ -71,7 +73,7 @@ func (p *parser) fail(want string) {
 	p.rest = ""
 }
 
-// next removes a sign from the text if it is there.
+// next removes a sign from the start of the text and reports whether it was there.
 func (p *parser) next(sign string) bool {
 	rest, ok := strings.CutPrefix(p.rest, sign)
 	if ok {
@@ -108,7 +110,7 @@ func (p *parser) product() Formula {
 	}
 }
 
-// factor reads Σ a, √2, or a name, a number, a function or parentheses with what stands behind.
+// factor reads Σ a, √2, or a name, a number, a function or parentheses, each with the ᵀ and [i] behind it.
 func (p *parser) factor() Formula {
 	if p.depth++; p.depth > maxDepth {
 		p.fail("fewer parentheses")
@@ -160,7 +162,7 @@ func (p *parser) primary() Formula {
 	return Formula{Op: "number", Number: p.number()}
 }
 
-// goesOn reports whether a name is only the beginning of one.
+// goesOn reports whether a name goes on in the text behind it.
 func goesOn(name, rest string) bool {
 	inside := func(c rune) bool {
 		return unicode.IsLetter(c) && c != 'ᵀ' || unicode.IsDigit(c) || c == '_' || c == '.'
@@ -170,7 +172,7 @@ func goesOn(name, rest string) bool {
 	return inside(last) && inside(first)
 }
 
-// function reads the operands of a function. The second one of split is a number.
+// function reads the operands of a function. The second operand of split is a number.
 func (p *parser) function(name string, operands [2]int) Formula {
 	f := Formula{Op: name}
 	for f.Of = append(f.Of, p.sum()); p.next(","); {

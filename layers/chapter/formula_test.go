@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
@@ -41,7 +41,7 @@ func (o oracle) step(name string) array {
 	if s.Exact != nil {
 		return o.of(*s.Exact)
 	}
-	return array{s.Value.Shape().Clone(), tensorprint.Float64s(s.Value)}
+	return array{s.Value.Shape().Clone(), dense.Float64s(s.Value)}
 }
 
 func (o oracle) of(f chapter.Formula) array {
@@ -246,7 +246,7 @@ func requireTrue(t *testing.T, s chapter.Section, o oracle) {
 		}
 		got := o.step(name)
 		require.Equal(t, []int(step.Value.Shape()), append([]int{}, got.shape...), "section %d, %s", s.Number, name)
-		for i, want := range tensorprint.Float64s(step.Value) {
+		for i, want := range dense.Float64s(step.Value) {
 			if math.IsInf(want, -1) {
 				require.Equal(t, want, got.v[i], "section %d, %s", s.Number, name)
 				continue
@@ -293,7 +293,7 @@ func TestTraceReplacesValues(t *testing.T) {
 			if s.Number == 6 && name == "W_query.weight" { // of a layer that is only drawn
 				continue
 			}
-			numbers := slices.Clone(tensorprint.Float64s(step.Value))
+			numbers := slices.Clone(dense.Float64s(step.Value))
 			for i := range numbers {
 				numbers[i] += 0.25 * math.Cos(float64(i))
 			}
@@ -315,8 +315,8 @@ func TestTraceReplacesValues(t *testing.T) {
 }
 
 func differences(a, b chapter.Step) (d []float64) {
-	y := tensorprint.Float64s(b.Value)
-	for i, x := range tensorprint.Float64s(a.Value) {
+	y := dense.Float64s(b.Value)
+	for i, x := range dense.Float64s(a.Value) {
 		d = append(d, math.Abs(x-y[i]))
 	}
 	return d

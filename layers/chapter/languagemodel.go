@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -39,13 +37,13 @@ func (c LanguageModelConfig) validate() error {
 	if err := config.In(c, "Attention", c.Attention.Validate()); err != nil {
 		return err
 	}
-	widths := map[string]int{"Attention.EmbedDim": c.Attention.EmbedDim}
-	if c.Attention.Layer == "additive" {
-		widths = map[string]int{"Attention.QueryDim": c.Attention.QueryDim, "Attention.KeyDim": c.Attention.KeyDim}
-	}
-	for _, field := range slices.Sorted(maps.Keys(widths)) {
-		if got := widths[field]; got != c.EmbedDim {
-			return config.Errorf(c, field, "got %d, want %s=%d", got, config.Field("EmbedDim"), c.EmbedDim)
+	for _, width := range []struct {
+		field string
+		got   int
+	}{{"EmbedDim", c.Attention.EmbedDim}, {"KeyDim", c.Attention.KeyDim}, {"QueryDim", c.Attention.QueryDim}} {
+		if c.Attention.Uses(width.field) && width.got != c.EmbedDim {
+			return config.Errorf(c, "Attention."+width.field, "got %d, want %s=%d", width.got,
+				config.Field("EmbedDim"), c.EmbedDim)
 		}
 	}
 	if n := c.Attention.ContextLength; n != 0 && n < c.ContextLength {
@@ -88,19 +86,11 @@ func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, er
 	return m, err
 }
 
-// Params returns the parameters that the model's are among.
-func (m *LanguageModel) Params() *layers.Params {
-	if m == nil {
-		return nil
-	}
-	return m.params
-}
+// Params returns the set of parameters that the model was made in.
+func (m *LanguageModel) Params() *layers.Params { return m.params }
 
 // Forward maps ids, int (B, T) or (T), to logits (…, T, V).
 func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	if err := m.made(); err != nil {
-		return nil, err
-	}
 	var f expr.Formula
 	x := f.Of(m.embed(b, ids))                    // (…, T, E)
 	x = f.Of(m.attention.Forward(b, x))           // (…, T, Width)
@@ -108,7 +98,7 @@ func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 }
 
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
-// ids of their shape; those that are graph.IgnoreTarget do not count.
+// ids of the same shape; a target that is graph.IgnoreTarget does not count.
 func (m *LanguageModel) Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error) {
 	logits, err := m.Forward(b, ids)
 	if err != nil {
@@ -119,20 +109,14 @@ func (m *LanguageModel) Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, er
 
 // Weights returns the attention weights (…, H, T, T) for ids.
 func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	if err := m.made(); err != nil {
-		return nil, err
-	}
 	var f expr.Formula
 	x := f.Of(m.embed(b, ids))
 	return f.Result(f.Of(m.attention.Weights(b, x)))
 }
 
-// Operands returns what the attention weights for ids are made of, of a layer that is no layers.Attention: for the
-// others the build's Calls("attention") have them.
+// Operands returns the operands of the attention for ids. The layer must not be a layers.Attention, whose operands the
+// build's Calls("attention") have.
 func (m *LanguageModel) Operands(b *layers.Build, ids *G.Node) (o layers.AttentionOperands, err error) {
-	if err := m.made(); err != nil {
-		return o, err
-	}
 	of, ok := m.attention.(interface {
 		Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error)
 	})
@@ -146,17 +130,9 @@ func (m *LanguageModel) Operands(b *layers.Build, ids *G.Node) (o layers.Attenti
 	return of.Operands(b, x)
 }
 
-// made refuses a model that NewLanguageModel did not make.
-func (m *LanguageModel) made() error {
-	if m == nil || m.attention == nil {
-		return errors.New("chapter: LanguageModel: got nil or its zero value, want one of NewLanguageModel")
-	}
-	return nil
-}
-
-// embed is token plus position: (…, T, E).
+// embed returns token plus position: (…, T, E).
 func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
-	if err := b.Err(); err != nil {
+	if err := checkBuild(b); err != nil {
 		return nil, err
 	}
 	if ids == nil {

@@ -11,7 +11,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// headNames are the names of a section's heads.
+// headNames returns the names of the section's heads.
 func (w *walk) headNames() (names []string) {
 	for h := range w.section.NumHeads {
 		names = append(names, fmt.Sprintf("head %d", h))
@@ -19,7 +19,7 @@ func (w *walk) headNames() (names []string) {
 	return names
 }
 
-// columnsOfHeads are the names of the columns of heads side by side, of width d each.
+// columnsOfHeads returns the names of the columns of heads side by side, each of width d.
 func (w *walk) columnsOfHeads(d int) (names []string) {
 	for _, head := range w.headNames() {
 		for range d {
@@ -29,7 +29,7 @@ func (w *walk) columnsOfHeads(d int) (names []string) {
 	return names
 }
 
-// partsOfHeads makes parts of what the heads of the layer wrapper compute of x, up to their scores.
+// partsOfHeads makes parts of all that the heads of the layer wrapper compute from x, up to their scores.
 func (w *walk) partsOfHeads(x *G.Node) {
 	var masked G.Nodes
 	var formulas []string
@@ -125,7 +125,7 @@ func (w *walk) newMultiHead(heads int) (*layers.Attention, error) {
 	return layers.NewAttention(w.Params().Scope("mha"), c)
 }
 
-// headScores are the scores (H, T, T) of one sequence x by each head of the layer mha.
+// headScores returns the scores (H, T, T) of each head of the layer mha for one sequence x.
 func (w *walk) headScores(x *G.Node) *G.Node {
 	split := func(name string) *G.Node {
 		return w.Of(graph.SplitHeads(w.projected(x, "mha."+name), w.section.NumHeads))
@@ -134,7 +134,7 @@ func (w *walk) headScores(x *G.Node) *G.Node {
 }
 
 // splitParts makes parts of the weights of the layer mha, and of the queries, keys and values
-// (H, T, D) of one sequence x by each head.
+// (H, T, D) of each head for one sequence x.
 func (w *walk) splitParts(x *G.Node) {
 	for _, r := range roles {
 		name := "mha." + r.weight

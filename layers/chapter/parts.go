@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"attention/internal/config"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// part makes a step of what the walk does not print, but formulas name: inputs, weights,
-// queries. One that is printed too is there once.
+// part makes a step that the walk does not print but that formulas name: inputs, weights,
+// queries. It does nothing if there is a step of that name.
 func (w *walk) part(n *G.Node, line, text string, names ...[]string) {
 	if w.has(nameOf(line)) {
 		return
@@ -24,7 +25,7 @@ func (w *walk) has(name string) bool {
 	return slices.ContainsFunc(w.steps, func(s Step) bool { return s.Name == name })
 }
 
-// removePart removes the part of a name, in whose place a step is printed.
+// removePart removes the part of a name: a printed step takes its place.
 func (w *walk) removePart(name string) {
 	at := slices.IndexFunc(w.steps, func(s Step) bool { return s.Part && s.Name == name })
 	if at >= 0 {
@@ -32,14 +33,14 @@ func (w *walk) removePart(name string) {
 	}
 }
 
-// given is the exact formula of a step that no other steps give, though its formula is said.
+// given is the exact formula of a step that cannot be computed from other steps, though a formula is printed.
 const given = "given"
 
-// exactly says by which formula a step can be computed, where the printed one is none or is
-// meant for readers.
+// exactly sets the formula by which a step is computed from other steps, where the printed
+// formula is missing or only meant for readers.
 func (s *Step) exactly(formula string) { s.exact = formula }
 
-// roles are the parts that a token plays, and the names of their weights and results.
+// roles are the parts that a token plays, with the names of their weights and results.
 var roles = []struct{ weight, result, word, text string }{
 	{"W_query", "q", "queries", "The queries: what each token asks for."},
 	{"W_key", "k", "keys", "The keys: what each token is found by."},
@@ -49,7 +50,7 @@ var roles = []struct{ weight, result, word, text string }{
 // inputs makes a part of the section's tokens.
 func (w *walk) inputs(x *G.Node) { w.part(x, "x", "The tokens, three numbers each.", w.words(), nil) }
 
-// weightOf is the name of a projection's weight, and its formula as a factor of tokens.
+// weightOf returns the name of a projection's weight, and its formula as a factor of tokens.
 func (w *walk) weightOf(name string) (weight, factor string) {
 	if slices.ContainsFunc(w.Learnables(), func(n *G.Node) bool { return n.Name() == name }) {
 		return name, name
@@ -57,8 +58,8 @@ func (w *walk) weightOf(name string) (weight, factor string) {
 	return name + ".weight", name + ".weightᵀ"
 }
 
-// projections makes parts of a layer's weights, under a path that ends in a dot, and of the
-// queries, keys and values of tokens x, whose names begin with a prefix.
+// projections makes parts of a layer's weights, whose names begin with path, and of the queries,
+// keys and values of tokens x, whose names begin with prefix.
 func (w *walk) projections(x *G.Node, path, prefix string) {
 	w.inputs(x)
 	for _, r := range roles {
@@ -68,7 +69,8 @@ func (w *walk) projections(x *G.Node, path, prefix string) {
 	}
 }
 
-// movedWeights makes parts of the weights of a layer that has those of another, transposed.
+// movedWeights makes parts of the weights of the layer at path, which are the transposed weights
+// of the layer at from.
 func (w *walk) movedWeights(path, from string) {
 	for _, r := range roles {
 		weight, _ := w.weightOf(path + r.weight)
@@ -78,7 +80,7 @@ func (w *walk) movedWeights(path, from string) {
 	}
 }
 
-// whole makes parts of all that a layer of one head computes of x, and returns the formula of
+// whole makes parts of all that a layer of one head computes from x, and returns the formula of
 // its context vectors.
 func (w *walk) whole(l *layers.Attention, x *G.Node, path string) (formula string) {
 	w.projections(x, path, path)
@@ -88,7 +90,7 @@ func (w *walk) whole(l *layers.Attention, x *G.Node, path string) (formula strin
 	return path + "weights·" + path + "v"
 }
 
-// replace gives parameters the values that Trace was given for them.
+// replace sets parameters to the values that were passed to Trace.
 func (w *walk) replace() {
 	for name, value := range w.Params().All() {
 		if numbers, ok := w.values[name]; ok {
@@ -104,16 +106,10 @@ func (w *walk) fill(name string, value *tensor.Dense, numbers []float64) {
 		w.Of(nil, fmt.Errorf("%s: got %d numbers, want %d", name, len(numbers), value.Shape().TotalSize()))
 		return
 	}
-	for i, x := range numbers {
-		if value.Dtype() == tensor.Float32 {
-			value.Float32s()[i] = float32(x)
-		} else {
-			value.Float64s()[i] = x
-		}
-	}
+	dense.SetFloats(value, numbers)
 }
 
-// checkUsed refuses values for what the section does not have.
+// checkUsed refuses values whose name is that of no input and no parameter of the section.
 func (w *walk) checkUsed() error {
 	for name := range w.values {
 		if !w.used[name] {

@@ -25,16 +25,16 @@ func Causal(in, out int) layers.AttentionConfig {
 	return c
 }
 
-// MultiHeadWrapper is Causal by several heads with parameters of their own, each of width
-// out, and their context vectors side by side.
+// MultiHeadWrapper is Causal with several heads, each with parameters of its own and of width
+// out; their context vectors are side by side.
 func MultiHeadWrapper(in, out, heads int) layers.AttentionConfig {
 	c := Causal(in, 0)
 	c.HeadDim, c.NumHeads, c.Layout = out, heads, layers.PerHead
 	return c
 }
 
-// MultiHead is causal attention by several heads at once, whose projections are one matrix
-// each, with an output projection.
+// MultiHead is causal attention by several heads at once, with one matrix for the queries of
+// all heads, one for the keys and one for the values, and with an output projection.
 func MultiHead(in, out, heads int) layers.AttentionConfig {
 	return layers.AttentionConfig{EmbedDim: in, OutDim: out, NumHeads: heads, OutBias: true, Mask: mask.Causal{}}
 }

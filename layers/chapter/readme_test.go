@@ -2,6 +2,7 @@ package chapter_test
 
 import (
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/dense"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/layers/chapter"
@@ -46,17 +48,23 @@ func tutorialBlocks(t *testing.T) (blocks []block) {
 	return blocks
 }
 
-// tutorialOutput compiles and runs a program, which is formatted.
+// tutorialOutput compiles and runs a program.
 func tutorialOutput(t *testing.T, program string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "main.go")
-	require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
-	unformatted, err := exec.Command("gofmt", "-l", path).CombinedOutput()
-	require.NoError(t, err)
-	require.Empty(t, string(unformatted))
-	printed, err := exec.Command("go", "run", path).CombinedOutput()
+	printed, err := exec.Command("go", "run", tutorialFile(t, program)).CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 	return string(printed)
+}
+
+// tutorialFile writes a program, which is formatted, to a file.
+func tutorialFile(t *testing.T, program string) string {
+	t.Helper()
+	formatted, err := format.Source([]byte(program))
+	require.NoError(t, err)
+	require.Equal(t, string(formatted), program)
+	path := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
+	return path
 }
 
 // laterImports are those that the tutorial's functions need besides the first program's.
@@ -68,8 +76,8 @@ const laterImports = `	"math"
 
 `
 
-// TestTutorialPrograms: the tutorial's first program, alone and with all its functions, and its last program, print
-// what it says.
+// TestTutorialPrograms: the tutorial's first program compiles; with all its functions it prints what the tutorial says,
+// and so does the last program.
 func TestTutorialPrograms(t *testing.T) {
 	blocks := tutorialBlocks(t)
 	frame, last := blocks[0], blocks[len(blocks)-1]
@@ -86,7 +94,8 @@ func TestTutorialPrograms(t *testing.T) {
 		program += "\n" + b.code
 	}
 	frame.code = strings.TrimSuffix(frame.code, empty) + "func main() {\n" + calls + "}\n"
-	require.Empty(t, tutorialOutput(t, blocks[0].code))
+	wrong, err := exec.Command("go", "vet", tutorialFile(t, blocks[0].code)).CombinedOutput() // its main is empty
+	require.NoError(t, err, "%s", wrong)
 	frame.code = strings.Replace(frame.code, "import (\n", "import (\n"+laterImports, 1)
 	for _, path := range strings.Fields(laterImports) {
 		require.Contains(t, tutorial(t), "`"+strings.Trim(path, `"`)+"`")
@@ -116,7 +125,7 @@ func TestTutorialNumbers(t *testing.T) {
 	}
 	eachStep(t, tensor.Float32, func(_ string, s chapter.Step) {
 		if s.Value.Dtype() == tensor.Float32 && s.Value.Shape().TotalSize() < 1000 {
-			printed.WriteString(tensorprint.Format(tensorprint.Float64s(s.Value), s.Value.Shape()))
+			printed.WriteString(tensorprint.Format(dense.Float64s(s.Value), s.Value.Shape()))
 		}
 	})
 	text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(tutorial(t), "")

@@ -4,31 +4,33 @@ import (
 	"fmt"
 
 	"attention/internal/dense"
+	"attention/internal/expr"
 
 	"gorgonia.org/tensor"
 )
 
 // Section is one part of the walk through the chapter, from dot products to multi-head
-// attention in the size of GPT-2 small. Each stands for itself: where the chapter
-// continues a stream of random numbers, a section draws again what comes before its own.
+// attention in the size of GPT-2 small. Sections do not depend on each other: where the
+// chapter continues a stream of random numbers, a section also draws the numbers before its
+// own.
 //
-// Words, Seed, NumHeads and Dropout are the chapter's and may be set before Run: the first
-// and the third where they are not zero, the others where HasSeed and HasDropout say so.
+// Words, Seed, NumHeads and Dropout have the chapter's values and may be set before Run:
+// Words and NumHeads unless they are zero, Seed and Dropout if HasSeed and HasDropout say so.
 type Section struct {
 	Number int    // from 1, in the order of the walk
 	Title  string // without the number
 	Text   string // a sentence on the whole section
 	Why    string // two or three sentences: the reason for what the section does
 
-	// Words are the section's tokens, nil where these are random numbers. The words of
-	// the chapter keep its vectors, each other word has one drawn by the word and the seed.
+	// Words are the section's tokens; nil if the tokens are random numbers. The chapter's words
+	// have its vectors; the vector of any other word is drawn from the word and the seed.
 	Words    []string
 	Seed     int64   // torch.manual_seed before its weights; 0 in a section that draws none
 	NumHeads int     // of its layer; 0 in a section without
 	Dropout  float64 // the probability that a weight is dropped, as in training
 
 	large bool              // its steps are too large, or too many, to be computed one by one
-	layer Config            // that the section is about
+	layer Config            // the layer that the section is about
 	drops bool              // its layer may have dropout
 	own   *Section          // as Sections returned it
 	build func(*walk) error // builds the graph and shows parts of it
@@ -37,25 +39,25 @@ type Section struct {
 // Step is one value that a section computes.
 type Step struct {
 	Name    string        // unique in its section: scores, or an expression such as keys.shape
-	Formula string        // what Name is, in terms of other names; empty for an input and an expression
+	Formula string        // how Name is computed from other names; empty for an input and an expression
 	Text    string        // a sentence on the value
 	Value   *tensor.Dense // of the section's type; a shape is a vector of ints, a count a scalar int
 	Learnt  bool          // the value is a parameter, which training changes
 
-	Blocks  []string // what the first of three axes stands for, a name each: sequences or heads
-	Rows    []string // what the last but one axis stands for, a name each, tokens mostly; nil for none
-	Columns []string // the same for the last axis
+	Blocks  []string // names of the indices of the first of three axes: sequences or heads; nil for none
+	Rows    []string // names of the indices of the last but one axis, mostly tokens; nil for none
+	Columns []string // names of the indices of the last axis; nil for none
 
-	// Exact is what the value is, to be computed from other steps and parts; nil for an input, for weights, and for
-	// what a program of its own would have to compute. Part marks what the walk does not print: see Trace.
+	// Exact computes the value from other steps and parts; nil for an input, for weights, and for a value that no Formula
+	// can express. Part marks a step that the walk does not print: see Trace.
 	Exact *Formula
 	Part  bool
 
-	exact string // formula of Exact, if another than Formula
+	exact string // the text of Exact, if it is not Formula
 }
 
-// Sections returns the walk in its order: the chapter's fifteen, where attention comes from,
-// an experiment, and the chapter's exercises.
+// Sections returns the walk in its order: the chapter's fifteen sections, one on where attention
+// comes from, an experiment, and the chapter's exercises.
 func Sections() []Section {
 	sections := []Section{
 		oneQuery, allQueries,
@@ -76,18 +78,18 @@ func Sections() []Section {
 }
 
 // Run computes the section's steps with numbers of type dt, tensor.Float32 or
-// tensor.Float64, for which other weights are drawn.
+// tensor.Float64. The two types draw different weights.
 func (s Section) Run(dt tensor.Dtype) ([]Step, error) { return s.compute(dt, false, nil) }
 
 // Trace computes the section's steps as Run does and, between them, its parts: inputs, weights
-// and what is computed on the way, so that each step's formula can be computed from other
-// steps. Values replace those of inputs and weights by name; nil replaces none.
+// and intermediate values, so that each step's formula can be computed from other steps.
+// values replaces the values of inputs and weights by name; nil replaces none.
 func (s Section) Trace(dt tensor.Dtype, values map[string][]float64) ([]Step, error) {
 	return s.compute(dt, true, values)
 }
 
 func (s Section) compute(dt tensor.Dtype, parts bool, values map[string][]float64) ([]Step, error) {
-	if dt != tensor.Float32 && dt != tensor.Float64 {
+	if !dense.IsFloat(dt) {
 		return nil, fmt.Errorf("chapter: section %d: type: got %v, want float32 or float64",
 			s.Number, dense.TypeName(dt))
 	}
@@ -95,27 +97,30 @@ func (s Section) compute(dt tensor.Dtype, parts bool, values map[string][]float6
 		return nil, err
 	}
 	w := newWalk(dt, s, values)
-	err := s.build(w)
-	if err == nil {
-		err = w.finish()
-	}
-	if !parts {
-		w.leaveParts()
-	}
-	if err == nil {
-		err = w.run()
-	}
-	if err != nil {
+	if err := expr.Building(func() error { return w.compute(parts) }); err != nil {
 		return nil, fmt.Errorf("chapter: section %d: %w", s.Number, err)
 	}
 	return w.steps, nil
 }
 
+func (w *walk) compute(parts bool) error {
+	if err := w.section.build(w); err != nil {
+		return err
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	if !parts {
+		w.removeParts()
+	}
+	return w.run()
+}
+
 // HasSeed reports whether Seed changes the section.
-func (s Section) HasSeed() bool { return s.own != nil && (s.own.Seed != 0 || s.own.Words != nil) }
+func (s Section) HasSeed() bool { return s.own.Seed != 0 || s.own.Words != nil }
 
 // HasDropout reports whether Dropout changes the section.
-func (s Section) HasDropout() bool { return s.own != nil && (s.own.Dropout != 0 || s.drops) }
+func (s Section) HasDropout() bool { return s.own.Dropout != 0 || s.drops }
 
 // Layer returns the layer that the section is about; zero if it is about single steps.
 func (s Section) Layer() Config {

@@ -5,8 +5,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"attention/internal/dense"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
@@ -127,14 +129,31 @@ var axes = map[string][]string{
 	"11 batch":     {"002/43 batch_size", "002/43 num_tokens", "002/43 d_in"},
 }
 
-// eachStep runs the walk.
-func eachStep(t testing.TB, dt tensor.Dtype, do func(id string, step chapter.Step)) {
-	t.Helper()
+// walks are the steps of all sections in each type, computed once for all tests.
+var walks = map[tensor.Dtype]func() ([][]chapter.Step, error){
+	tensor.Float32: sync.OnceValues(func() ([][]chapter.Step, error) { return walked(tensor.Float32) }),
+	tensor.Float64: sync.OnceValues(func() ([][]chapter.Step, error) { return walked(tensor.Float64) }),
+}
+
+func walked(dt tensor.Dtype) (all [][]chapter.Step, err error) {
 	for _, s := range chapter.Sections() {
 		steps, err := s.Run(dt)
-		require.NoError(t, err, s.Title)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, steps)
+	}
+	return all, nil
+}
+
+// eachStep goes through the walk.
+func eachStep(t testing.TB, dt tensor.Dtype, do func(id string, step chapter.Step)) {
+	t.Helper()
+	all, err := walks[dt]()
+	require.NoError(t, err)
+	for i, steps := range all {
 		for _, step := range steps {
-			do(fmt.Sprint(s.Number, " ", step.Name), step)
+			do(fmt.Sprint(i+1, " ", step.Name), step)
 		}
 	}
 }
@@ -233,9 +252,9 @@ func requirePrinted(t testing.TB, id, kind, text string, v *tensor.Dense) {
 	}
 	switch kind {
 	case "tensor":
-		require.Equal(t, text, tensorprint.Format(tensorprint.Float64s(v), v.Shape()), id)
+		require.Equal(t, text, tensorprint.Format(dense.Float64s(v), v.Shape()), id)
 	case "cut":
-		require.True(t, strings.HasPrefix(tensorprint.Format(tensorprint.Float64s(v), v.Shape()), text), id)
+		require.True(t, strings.HasPrefix(tensorprint.Format(dense.Float64s(v), v.Shape()), text), id)
 	case "size":
 		want, err := printedSize(text)
 		require.NoError(t, err, id)
@@ -277,7 +296,7 @@ func requireNear(t testing.TB, id, kind, text string, v *tensor.Dense, absolute,
 		require.NoError(t, err, id)
 		want = printed.values
 	}
-	got := tensorprint.Shown(tensorprint.Float64s(v), v.Shape())
+	got := tensorprint.Shown(dense.Float64s(v), v.Shape())
 	require.Len(t, got, len(want), id)
 	for i, w := range want {
 		require.InDelta(t, w, got[i], absolute+relative*math.Abs(w), "%s: number %d", id, i)
@@ -289,7 +308,7 @@ func TestWhatSectionsSayOfEachOther(t *testing.T) {
 	values := map[string][]float64{}
 	eachStep(t, tensor.Float64, func(id string, s chapter.Step) {
 		if s.Value.Dtype() == tensor.Float64 {
-			values[id] = tensorprint.Float64s(s.Value)
+			values[id] = dense.Float64s(s.Value)
 		}
 	})
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ const MaxWords = 64
 const maxWord = 64
 
 // Validate returns an error that names the first field that is out of range, or that is set though
-// the section has no use for it.
+// the section does not use it.
 func (s Section) Validate() error {
 	if s.build == nil || s.own == nil {
 		return errors.New("chapter: section: got its zero value, want one of Sections")
@@ -29,7 +29,7 @@ func (s Section) Validate() error {
 	return nil
 }
 
-// validateUse refuses a setting that the section has no use for.
+// validateUse refuses a setting that the section does not use.
 func (s Section) validateUse() error {
 	for _, knob := range []struct {
 		field        string

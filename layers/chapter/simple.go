@@ -53,10 +53,18 @@ func (SimpleSelfAttention) Operands(b *layers.Build, x *G.Node) (layers.Attentio
 // unscaled is attention of x to itself.
 var unscaled = graph.AttentionConfig{Heads: 1, Scale: 1}
 
+// checkBuild refuses a build that layers.NewBuild did not make and returns the error of one that has failed.
+func checkBuild(b *layers.Build) error {
+	if b == nil || b.Graph() == nil {
+		return errors.New("chapter: build: got nil or its zero value, want one of layers.NewBuild")
+	}
+	return b.Err()
+}
+
 // checkTokens refuses all but a sequence (T, E) or (B, T, E) of the parameters' type. After an
-// error of the build it returns that.
+// error of the build it returns that error.
 func checkTokens(b *layers.Build, x *G.Node) error {
-	if err := b.Err(); err != nil {
+	if err := checkBuild(b); err != nil {
 		return err
 	}
 	if x == nil {

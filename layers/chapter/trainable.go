@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// rawWeights are W_query, W_key and W_value (3, 2), drawn as SelfV1's.
+// rawWeights returns W_query, W_key and W_value (3, 2), drawn like SelfV1's.
 func (w *walk) rawWeights() (query, key, value *G.Node, err error) {
 	var nodes [3]*G.Node
 	for i, name := range []string{"W_query", "W_key", "W_value"} {

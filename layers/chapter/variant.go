@@ -1,7 +1,6 @@
 package chapter
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -17,14 +16,14 @@ import (
 // weights all give equal outputs; they differ in their graphs, and so in time and memory.
 type Variant struct {
 	Name   string        // as in attention bench --mode variants
-	Text   string        // what is its own
+	Text   string        // how it differs
 	Layout layers.Layout // of its parameters
 	form   func(*variant) (out, weights *G.Node)
 }
 
-// Variants returns the ways that the book compares beside its chapter 3 (Raschka, Build a Large
-// Language Model from Scratch, "Efficient multi-head attention implementations"), and the
-// library's own. PyTorch's names are those of what they are like.
+// Variants returns the ways that the book compares in an appendix to its chapter 3 (Raschka,
+// Build a Large Language Model from Scratch, "Efficient multi-head attention implementations"),
+// and the library's own. A variant with a name of PyTorch's is like that function or class.
 func Variants() []Variant {
 	return []Variant{
 		{"wrapper", "each head by itself, their outputs side by side", layers.PerHead, (*variant).wrapper},
@@ -41,7 +40,7 @@ func Variants() []Variant {
 
 // VariantLayer is a Variant with parameters.
 type VariantLayer struct {
-	attention *layers.Attention // of the parameters alone
+	attention *layers.Attention // only has the parameters
 	scope     layers.Scope
 	config    layers.AttentionConfig
 	form      func(*variant) (out, weights *G.Node)
@@ -63,27 +62,19 @@ func (v Variant) New(s layers.Scope, width, heads int) (*VariantLayer, error) {
 
 // SetState copies a state into the parameters, as layers.Attention.SetState does.
 func (l *VariantLayer) SetState(layout layers.Layout, state map[string]*tensor.Dense) error {
-	if l == nil {
-		return errNoVariant
-	}
 	return l.attention.SetState(layout, state)
 }
 
 // State returns a copy of the parameters, as layers.Attention.State does.
 func (l *VariantLayer) State(layout layers.Layout) (map[string]*tensor.Dense, error) {
-	if l == nil {
-		return nil, errNoVariant
-	}
 	return l.attention.State(layout)
 }
 
-var errNoVariant = errors.New("chapter: variant: got nil or the zero value, want one that New made")
-
-// Forward maps x (B, T, E) to (B, T, E). weights are those that the variant gives, (B, H, T, T),
-// or averaged over the heads (B, T, T); nil if it holds none.
+// Forward maps x (B, T, E) to (B, T, E). weights are the attention weights (B, H, T, T), or their
+// mean over the heads (B, T, T); nil if the variant does not return them.
 func (l *VariantLayer) Forward(b *layers.Build, x *G.Node) (out, weights *G.Node, err error) {
-	if l == nil || l.form == nil {
-		return nil, nil, errNoVariant
+	if err := checkBuild(b); err != nil {
+		return nil, nil, err
 	}
 	if x == nil || x.Shape().Dims() != 3 || x.Shape()[2] != l.config.EmbedDim {
 		return nil, nil, fmt.Errorf("chapter: variant: x: got %v, want (B, T, %d)", shapeOf(x), l.config.EmbedDim)
@@ -109,18 +100,18 @@ type variant struct {
 	B, T, E, H, D int
 }
 
-// weight is the node of a parameter by its name in the layout.
+// weight returns the node of a parameter by its name in the layout.
 func (f *variant) weight(name string) *G.Node { return f.Node(f.layer.scope.Lookup(name)) }
 
-// project is x·weightᵀ (B, T, E) by a parameter of the layout Book or Torch.
+// project returns x·weightᵀ (B, T, E), by a parameter of the layout Book or Torch.
 func (f *variant) project(name string) *G.Node { return f.Of(graph.Linear(f.x, f.weight(name), nil)) }
 
-// out is the output's projection of context vectors (B, T, E).
+// out returns the output projection of context vectors (B, T, E).
 func (f *variant) out(context *G.Node) *G.Node {
 	return f.Of(graph.Linear(context, f.weight("out_proj.weight"), f.weight("out_proj.bias")))
 }
 
-// separate are queries, keys and values, each (B, T, E).
+// separate returns queries, keys and values, each (B, T, E).
 func (f *variant) separate() (q, k, v *G.Node) {
 	return f.project("W_query.weight"), f.project("W_key.weight"), f.project("W_value.weight")
 }
@@ -162,7 +153,7 @@ func (f *variant) combined() (out, weights *G.Node) {
 	return f.outGPT2(context), nil
 }
 
-// qkv are queries, keys and values side by side (B, T, 3·E), by a parameter of the layout GPT2.
+// qkv returns queries, keys and values side by side (B, T, 3·E), by a parameter of the layout GPT2.
 func (f *variant) qkv() *G.Node { return f.Of(graph.MatMul(f.x, f.weight("c_attn.weight"))) }
 
 // split cuts qkv into its parts, each (B, T, E).
@@ -199,7 +190,7 @@ func (f *variant) fused() (out, weights *G.Node) {
 	return f.out(f.Of(graph.FusedAttention(q, k, v, f.config(causal)))), nil
 }
 
-// config is that of attention of heads side by side under a mask.
+// config returns the config of attention of heads side by side under a mask.
 func (f *variant) config(m mask.Mask) graph.AttentionConfig {
 	return graph.AttentionConfig{Heads: f.H, Mask: m}
 }
@@ -221,7 +212,7 @@ func (f *variant) flex() (out, weights *G.Node) {
 	return f.out(f.Of(graph.FusedAttention(q, k, v, f.config(mask.Or(near, causal))))), nil
 }
 
-// blockSize is that of FlexAttention's block masks.
+// blockSize is the size of the blocks of FlexAttention's masks.
 const blockSize = 128
 
 func (f *variant) packed() (out, weights *G.Node) {

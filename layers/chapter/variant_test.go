@@ -204,12 +204,12 @@ func TestVariantRefuses(t *testing.T) {
 		b := layers.NewBuild(p, layers.Eval)
 		_, _, err = l.Forward(b, b.Input("x", 2, 5, 7))
 		require.EqualError(t, err, "chapter: variant: x: got (2, 5, 7), want (B, T, 6)")
-		_, _, err = l.Forward(nil, nil)
-		require.Error(t, err)
+		_, _, err = l.Forward(b, nil)
+		require.EqualError(t, err, "chapter: variant: x: got <nil>, want (B, T, 6)")
+		_, _, err = l.Forward(nil, b.Input("y", 2, 5, 6))
+		require.EqualError(t, err, "chapter: build: got nil or its zero value, want one of layers.NewBuild")
 		other := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
 		_, _, err = l.Forward(other, other.Input("x", 2, 5, 6))
 		require.ErrorContains(t, err, "got a parameter of another set")
 	}
-	_, _, err = new(chapter.VariantLayer).Forward(nil, nil)
-	require.ErrorContains(t, err, "want one that New made")
 }

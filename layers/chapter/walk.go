@@ -7,24 +7,24 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/oneline"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// walk is a section under construction: a graph, and the steps that show parts of it. Its
-// methods are steps for which package graph has no function, in Gorgonia's own ops. As with
-// Of, the build keeps the first error for run.
+// walk is a section under construction: a graph, and the steps that show parts of it. Some of
+// its methods are operations that package graph does not have, in Gorgonia's own ops. As with
+// Of, the build keeps the first error, for run.
 type walk struct {
 	*layers.Build
 	section Section
 	steps   []Step
-	nodes   G.Nodes // of the steps' values, nil for one that is there already
+	nodes   G.Nodes // of the steps' values; nil for a step that has its value
 
 	values map[string][]float64 // of inputs and parameters by name, in place of the section's
-	used   map[string]bool      // which of them there are
+	used   map[string]bool      // the names in values that the section has
 }
 
 func newWalk(dt tensor.Dtype, s Section, values map[string][]float64) *walk {
@@ -36,8 +36,8 @@ func newWalk(dt tensor.Dtype, s Section, values map[string][]float64) *walk {
 	return &walk{Build: build, section: s, values: values, used: map[string]bool{}}
 }
 
-// show makes a step of the node's value. The line is its name, or "name = formula". The names
-// are those of its last axis, its last two, or all three.
+// show makes a step of the node's value. The line is its name, or "name = formula". names are for
+// the indices of its last axis, its last two, or all three.
 func (w *walk) show(n *G.Node, line, text string, names ...[]string) *Step {
 	s := w.add(line, text, n, nil)
 	axes := []*[]string{&s.Blocks, &s.Rows, &s.Columns}
@@ -48,7 +48,7 @@ func (w *walk) show(n *G.Node, line, text string, names ...[]string) *Step {
 	return s
 }
 
-// words are the names of the section's tokens.
+// words returns the names of the section's tokens.
 func (w *walk) words() []string { return w.section.Words }
 
 // shape makes a step of the node's shape.
@@ -58,7 +58,7 @@ func (w *walk) shape(n *G.Node, name, text string) {
 	}
 }
 
-// count makes a step of how many elements the nodes have together.
+// count makes a step of the number of elements of the nodes.
 func (w *walk) count(nodes G.Nodes, name, text string) {
 	total := 0
 	for _, n := range nodes {
@@ -80,14 +80,14 @@ func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) *Step {
 	return &w.steps[len(w.steps)-1]
 }
 
-// nameOf is the name in a line, "name" or "name = formula".
+// nameOf returns the name in a line, "name" or "name = formula".
 func nameOf(line string) string {
 	name, _, _ := strings.Cut(line, " = ")
 	return name
 }
 
-// leaveParts removes the parts, so that nothing is computed for them.
-func (w *walk) leaveParts() {
+// removeParts removes the parts, so that nothing is computed for them.
+func (w *walk) removeParts() {
 	isPart := func(i int) bool { return w.steps[i].Part }
 	i := -1
 	w.nodes = slices.DeleteFunc(w.nodes, func(*G.Node) bool { i++; return isPart(i) })
@@ -112,28 +112,22 @@ func (w *walk) run() error {
 	if err != nil {
 		return err
 	}
-	err = m.RunAll()
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		return err
+	}
 	for i, n := range w.nodes {
-		if err == nil && n != nil {
-			w.steps[i].Value = copyOf(n.Value())
+		if n == nil {
+			continue
+		}
+		if w.steps[i].Value, err = dense.Copy(n.Value()); err != nil {
+			return err
 		}
 	}
-	return oneline.Join(err, m.Close())
+	return nil
 }
 
-// copyOf returns a value as a tensor of its own, whose elements are in order.
-func copyOf(v G.Value) *tensor.Dense {
-	t, ok := v.(*tensor.Dense)
-	switch {
-	case !ok:
-		return tensor.New(tensor.FromScalar(v.Data()))
-	case t.RequiresIterator():
-		return t.Materialize().(*tensor.Dense)
-	}
-	return t.Clone().(*tensor.Dense)
-}
-
-// tokens are the vectors (T, E=3) of the section's words.
+// tokens returns the vectors (T, E=3) of the section's words.
 func (w *walk) tokens() *G.Node {
 	seed := int64(chapterSeed)
 	if w.section.Seed != w.section.own.Seed {
@@ -148,15 +142,7 @@ func (w *walk) tokens() *G.Node {
 
 // numbers makes an input that holds values, in the walk's type.
 func (w *walk) numbers(name string, values []float64, shape ...int) *G.Node {
-	var backing any = values
-	if w.Params().Dtype() == tensor.Float32 {
-		narrow := make([]float32, len(values))
-		for i, v := range values {
-			narrow[i] = float32(v)
-		}
-		backing = narrow
-	}
-	return w.input(name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing)))
+	return w.input(name, dense.Of(w.Params().Dtype(), values, shape...))
 }
 
 // ones makes an input (T, T) of ones, for the section's words.
@@ -175,19 +161,19 @@ func (w *walk) input(name string, value *tensor.Dense) *G.Node {
 	return w.Of(n, G.Let(n, value))
 }
 
-// row is x[i], without the axis that it is taken from.
+// row returns x[i], without its first axis.
 func (w *walk) row(x *G.Node, i int) *G.Node { return w.Of(G.Slice(x, G.S(i))) }
 
 // sum adds up x over some axes, or over all (torch.sum).
 func (w *walk) sum(x *G.Node, axes ...int) *G.Node { return w.Of(G.Sum(x, axes...)) }
 
-// reshape is x with its elements in another shape (torch.Tensor.view).
+// reshape returns x in another shape (torch.Tensor.view).
 func (w *walk) reshape(x *G.Node, shape ...int) *G.Node { return w.Of(G.Reshape(x, shape)) }
 
 // sequences are the names of the two sequences of a batch.
 var sequences = []string{"sequence 0", "sequence 1"}
 
-// twice is the batch (2, T, E) of a sequence x (T, E) and itself (torch.stack((x, x))).
+// twice returns the batch (2, T, E) of a sequence x (T, E), twice (torch.stack((x, x))).
 func (w *walk) twice(x *G.Node) *G.Node {
 	if w.Err() != nil {
 		return x
@@ -195,8 +181,8 @@ func (w *walk) twice(x *G.Node) *G.Node {
 	return w.reshape(w.Of(G.Concat(0, x, x)), 2, x.Shape()[0], x.Shape()[1])
 }
 
-// length is √Σx² over all elements of x. It sums a matrix row by row: one float32 that runs
-// through the 589,824 elements of GPT-2's matrices ends up wrong by one in 10,000.
+// length returns √Σx² over all elements of x. It sums a matrix row by row: a single float32 sum
+// of the 589,824 elements of GPT-2's matrices is wrong by one in 10,000.
 func (w *walk) length(x *G.Node) *G.Node {
 	squares := w.Of(G.Square(x))
 	if x.Dims() == 2 {
@@ -205,10 +191,10 @@ func (w *walk) length(x *G.Node) *G.Node {
 	return w.Of(G.Sqrt(w.sum(squares)))
 }
 
-// withoutHeads is weights (1, T, S) of one head without its axis.
+// withoutHeads returns the weights (1, T, S) of one head as (T, S).
 func (w *walk) withoutHeads(weights *G.Node) *G.Node { return w.Of(graph.MergeHeads(weights)) }
 
-// parameter is a parameter that a layer has used, by its name.
+// parameter returns a parameter that a layer has used, by its name.
 func (w *walk) parameter(name string) *G.Node {
 	for _, n := range w.Learnables() {
 		if n.Name() == name {
@@ -218,8 +204,8 @@ func (w *walk) parameter(name string) *G.Node {
 	return w.Of(nil, fmt.Errorf("parameter %q: no layer has used it", name))
 }
 
-// projected is x times the weight of a projection that a layer has used, by its name: a matrix
-// as the chapter's first layer has it, or a linear layer's.
+// projected returns x times the weight of a projection that a layer has used, by its name: a bare
+// matrix, as in the chapter's first layer, or a linear layer's weight.
 func (w *walk) projected(x *G.Node, name string) *G.Node {
 	if slices.ContainsFunc(w.Learnables(), func(n *G.Node) bool { return n.Name() == name }) {
 		return w.Of(graph.MatMul(x, w.parameter(name)))
@@ -227,7 +213,7 @@ func (w *walk) projected(x *G.Node, name string) *G.Node {
 	return w.Of(graph.Linear(x, w.parameter(name+".weight"), nil))
 }
 
-// queryKeyScores are q·kᵀ (…, T, T) of a layer's projections under a path, which ends in a dot.
+// queryKeyScores returns q·kᵀ (…, T, T) of a layer's projections, whose names begin with path.
 func (w *walk) queryKeyScores(x *G.Node, path string) *G.Node {
 	return w.Of(graph.Scores(w.projected(x, path+"W_query"), w.projected(x, path+"W_key")))
 }

@@ -22,14 +22,14 @@ var vectors = map[string][]float64{
 	unknown:   {0.02, 0.81, 0.52}, // which no notebook prints
 }
 
-// chapterSeed is the seed of most sections, and of the vectors of words that the chapter has not.
+// chapterSeed is the seed of most sections, and of the vectors of words that are not in the chapter.
 const chapterSeed = 123
 
 // unknown stands for the fifth word of a notebook that does not print its words.
 const unknown = "(new)"
 
-// vector returns three numbers that stand for a word: the chapter's, or numbers between 0 and 1 that
-// depend on the word and a seed alone, so that a word has the same in every sentence.
+// vector returns the three numbers of a word: the chapter's, or numbers between 0 and 1 that depend
+// only on the word and a seed, so that a word has the same numbers in every sentence.
 func vector(word string, seed int64) []float64 {
 	if v, ok := vectors[word]; ok {
 		return v

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/dense"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
@@ -17,6 +18,11 @@ func steps(t *testing.T, s chapter.Section) map[string]chapter.Step {
 	t.Helper()
 	all, err := s.Run(tensor.Float64)
 	require.NoError(t, err)
+	return named(all)
+}
+
+// named returns steps by name.
+func named(all []chapter.Step) map[string]chapter.Step {
 	named := map[string]chapter.Step{}
 	for _, step := range all {
 		named[step.Name] = step
@@ -37,7 +43,7 @@ func TestVectorsOfWords(t *testing.T) {
 			s.Seed = seed
 		}
 		s.Words = []string{"journey", word, "one", word}
-		x := tensorprint.Float64s(steps(t, s)["x"].Value)
+		x := dense.Float64s(steps(t, s)["x"].Value)
 		require.Equal(t, want.text, tensorprint.Format(x[3:6], []int{3}), id)
 		require.Equal(t, x[3:6], x[9:])
 		require.Equal(t, []float64{0.55, 0.87, 0.66}, x[:3])
@@ -45,7 +51,7 @@ func TestVectorsOfWords(t *testing.T) {
 		if seed == 123 {
 			s = chapter.Sections()[0] // which has no seed
 			s.Words = []string{word, word}
-			require.Equal(t, want.text, tensorprint.Format(tensorprint.Float64s(steps(t, s)["x"].Value)[:3], []int{3}))
+			require.Equal(t, want.text, tensorprint.Format(dense.Float64s(steps(t, s)["x"].Value)[:3], []int{3}))
 		}
 	}
 }
@@ -53,9 +59,9 @@ func TestVectorsOfWords(t *testing.T) {
 // TestOneWordChanged: what does not depend on the word stays as the chapter has it.
 func TestOneWordChanged(t *testing.T) {
 	s := chapter.Sections()[4]
-	before := tensorprint.Float64s(steps(t, s)["scores"].Value)
+	before := dense.Float64s(steps(t, s)["scores"].Value)
 	s.Words = []string{"Your", "journey", "ends", "with", "one", "step"}
-	after := tensorprint.Float64s(steps(t, s)["scores"].Value)
+	after := dense.Float64s(steps(t, s)["scores"].Value)
 	for i := range before {
 		if i/6 == 2 || i%6 == 2 {
 			require.NotEqual(t, before[i], after[i])
@@ -68,13 +74,17 @@ func TestOneWordChanged(t *testing.T) {
 // TestEverySectionChanges: every setting that a section has changes some of its values, for every length and number of
 // heads; all steps are there, and their names fit.
 func TestEverySectionChanges(t *testing.T) {
-	for _, s := range chapter.Sections() {
-		own := steps(t, s)
+	walk, err := walks[tensor.Float32]()
+	require.NoError(t, err)
+	for i, s := range chapter.Sections() {
+		own := named(walk[i])
 		different := func(change func(*chapter.Section)) {
 			t.Helper()
 			changed := s
 			change(&changed)
-			got := steps(t, changed)
+			all, err := changed.Run(tensor.Float32)
+			require.NoError(t, err)
+			got := named(all)
 			require.Len(t, got, len(own))
 			equal := true
 			for name, step := range got {
@@ -131,10 +141,10 @@ func TestLayerFollowsTheSection(t *testing.T) {
 // them 0 or doubled for ½.
 func TestDropoutOfLayers(t *testing.T) {
 	s := chapter.Sections()[13]
-	own := tensorprint.Float64s(steps(t, s)["weights"].Value)
+	own := dense.Float64s(steps(t, s)["weights"].Value)
 	s.Dropout = 0.5
 	changed := steps(t, s)
-	weights, dropped := tensorprint.Float64s(changed["weights"].Value), 0
+	weights, dropped := dense.Float64s(changed["weights"].Value), 0
 	for i, w := range weights {
 		if own[i] != 0 && w == 0 {
 			dropped++
@@ -150,8 +160,8 @@ func TestDropoutOfLayers(t *testing.T) {
 	s.Words, s.Dropout, s.Seed = strings.Fields("a b"), 0.5, 1
 	plain := s
 	plain.Dropout = 0
-	once, twice := tensorprint.Float64s(steps(t, plain)["context"].Value), steps(t, s)
-	factor := tensorprint.Float64s(twice["weights"].Value)[0]
+	once, twice := dense.Float64s(steps(t, plain)["context"].Value), steps(t, s)
+	factor := dense.Float64s(twice["weights"].Value)[0]
 	require.Contains(t, []float64{0, 2}, factor)
-	require.InDelta(t, factor*once[0], tensorprint.Float64s(twice["context"].Value)[0], 1e-15)
+	require.InDelta(t, factor*once[0], dense.Float64s(twice["context"].Value)[0], 1e-15)
 }

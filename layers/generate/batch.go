@@ -9,9 +9,9 @@ import (
 	"attention/layers"
 )
 
-// Batch continues several texts at once. A pass over the weights, which takes most of the time of a token, reads a
-// token of each; prompts share the passes too. Text i has the scores that a Generator would give it, to rounding, and
-// draws from them as one with the seed Config.Seed + i. It is for one goroutine at a time.
+// Batch continues several texts at once. A pass over the weights, which takes most of the time of a token, serves a
+// token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
+// rounding, and draws from them like a Generator with the seed Config.Seed + i. A Batch is for one goroutine at a time.
 type Batch struct {
 	model    *layers.GPT
 	cache    layers.GPTCache
@@ -25,14 +25,14 @@ type Batch struct {
 // batchText is one text of a batch.
 type batchText struct {
 	ids     []int // the part that the model sees, and what it has not read yet
-	read    int   // how many of these it has read
+	read    int   // how many of ids it has read
 	logits  []float64
 	sampler *sampler
 	stopped bool
 
 	next   []float64 // logits of a reading that is not over
-	scored bool      // it has these
-	slid   bool      // it has moved the text
+	scored bool      // next is set
+	slid   bool      // the reading has dropped the beginning of the text
 }
 
 // NewBatch returns a batch of n texts.
@@ -64,11 +64,11 @@ func NewBatch(m *layers.GPT, n int, c Config) (*Batch, error) {
 	return g, nil
 }
 
-// Prompt adds tokens to the texts, prompts[i] to text i: the first ones are its prompt; more may follow drawn tokens,
-// or none. An id that the model does not have and, without Config.Slide, more tokens than fit (ErrFull) are errors. An
-// error changes nothing.
+// Prompt adds the tokens prompts[i] to text i. The first call needs a token for each text; later ones, after drawn
+// tokens, may have none. An id that the model does not have is an error, and so are, without Config.Slide, more tokens
+// than fit (ErrFull). An error changes nothing.
 func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
-	if err := g.check(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return err
 	}
 	if len(prompts) != len(g.texts) {
@@ -85,11 +85,11 @@ func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
 	return g.readAll(ctx, prompts)
 }
 
-// Next draws the next token of each text and adds it. A text that Stop has ended has −1. The error is ErrFull if the
-// token drawn before does not fit into a text, the context's own if it is done, or that of the first score that is NaN
-// or +∞.
+// Next draws the next token of each text and adds it; a text that Stop has ended has −1. The error wraps ErrFull if the
+// previous token does not fit into a text, and the context's error if the context is done. It may also be about a score
+// that is NaN or +∞.
 func (g *Batch) Next(ctx context.Context) ([]int, error) {
-	if err := g.check(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
 	if len(g.texts[0].ids) == 0 {
@@ -120,17 +120,18 @@ func (g *Batch) Next(ctx context.Context) ([]int, error) {
 	return drawn, nil
 }
 
-// Stop ends text i: no more tokens are drawn for it until Reset. A number of no text is ignored.
+// Stop ends text i: no more tokens are drawn for it until Reset. An i that is no text's is ignored.
 func (g *Batch) Stop(i int) {
-	if g != nil && i >= 0 && i < len(g.texts) {
+	if i >= 0 && i < len(g.texts) {
 		g.texts[i].stopped = true
 	}
 }
 
-// Logits returns the scores (V) that the last token of text i was drawn from or, after Prompt, that the next one will
-// be drawn from; nil before the first prompt and of no text. The next call of Prompt or Next overwrites them.
+// Logits returns the scores (V) that the last token of text i was drawn from or, after Prompt, that the next token will
+// be drawn from; nil before the first prompt and for an i that is no text's. The next call of Prompt or Next overwrites
+// them.
 func (g *Batch) Logits(i int) []float64 {
-	if g == nil || i < 0 || i >= len(g.texts) {
+	if i < 0 || i >= len(g.texts) {
 		return nil
 	}
 	return g.texts[i].logits
@@ -138,9 +139,6 @@ func (g *Batch) Logits(i int) []float64 {
 
 // Reset forgets the texts and restarts the draws, as after NewBatch. Compiled graphs stay.
 func (g *Batch) Reset() {
-	if g == nil {
-		return
-	}
 	g.cache.Reset()
 	for i := range g.texts {
 		s := g.texts[i].sampler
@@ -151,9 +149,6 @@ func (g *Batch) Reset() {
 
 // Memory returns the batch's memory now.
 func (g *Batch) Memory() Memory {
-	if g == nil || g.model == nil {
-		return Memory{}
-	}
 	p := g.model.Params()
 	m := Memory{Weights: p.Count() * int(p.Dtype().Size())}
 	for _, layer := range g.cache {
@@ -163,15 +158,4 @@ func (g *Batch) Memory() Memory {
 		m.Graphs += c.machine.Memory().Planned
 	}
 	return m
-}
-
-// check refuses a batch that NewBatch did not make, and no context.
-func (g *Batch) check(ctx context.Context) error {
-	if g == nil || g.model == nil {
-		return errors.New("generate: batch: got nil or its zero value, want one of NewBatch")
-	}
-	if ctx == nil {
-		return errors.New("generate: context: got nil, want one")
-	}
-	return nil
 }

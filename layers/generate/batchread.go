@@ -3,6 +3,7 @@ package generate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"attention/graph/machine"
 	"attention/layers"
@@ -11,33 +12,49 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// readAll adds tokens to the texts and makes the model read all that it has not read.
+// readAll adds tokens to the texts and makes the model read every token that it has not read. An error changes nothing.
 func (g *Batch) readAll(ctx context.Context, more [][]int) error {
-	before := append([]batchText{}, g.texts...)
-	err := g.add(more)
-	for T := g.unread(); err == nil && T > 0; T = g.unread() {
-		err = g.readChunk(ctx, min(T, maxChunk))
+	before := slices.Clone(g.texts)
+	if err := g.readUnread(ctx, more); err != nil {
+		g.restore(before)
+		return fmt.Errorf("generate: %w", err)
 	}
 	for i := range g.texts {
-		t, old := &g.texts[i], &before[i]
-		switch {
-		case err != nil:
-			if t.slid { // over the tokens that the cache held
-				old.read = 0
-			}
-			old.next, *t = t.next, *old
-		case t.scored:
+		t := &g.texts[i]
+		if t.scored {
 			t.logits, t.next = t.next, t.logits
 		}
 		t.scored, t.slid = false, false
 	}
-	if err != nil {
-		return fmt.Errorf("generate: %w", err)
+	return nil
+}
+
+// readUnread adds tokens to the texts and reads in chunks, up to the first error.
+func (g *Batch) readUnread(ctx context.Context, more [][]int) error {
+	if err := g.add(more); err != nil {
+		return err
+	}
+	for T := g.unread(); T > 0; T = g.unread() {
+		if err := g.readChunk(ctx, min(T, maxChunk)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// add adds tokens to the texts. One that outgrows the capacity goes on from its last half.
+// restore makes the texts what they were before a reading that failed.
+func (g *Batch) restore(before []batchText) {
+	for i := range g.texts {
+		t, old := &g.texts[i], &before[i]
+		if t.slid { // the cache no longer holds the old tokens
+			old.read = 0
+		}
+		old.next = t.next
+		*t = *old
+	}
+}
+
+// add adds tokens to the texts. A text that outgrows the capacity keeps its end, half the capacity.
 func (g *Batch) add(more [][]int) error {
 	for i := range g.texts {
 		t := &g.texts[i]
@@ -54,7 +71,7 @@ func (g *Batch) add(more [][]int) error {
 	return nil
 }
 
-// unread returns how many tokens the model has not read, of the text with the most of them.
+// unread returns the largest number of tokens of a text that the model has not read.
 func (g *Batch) unread() (most int) {
 	for i := range g.texts {
 		most = max(most, len(g.texts[i].ids)-g.texts[i].read)
@@ -62,8 +79,8 @@ func (g *Batch) unread() (most int) {
 	return most
 }
 
-// readChunk reads T tokens of each text, those that come first of what it has not read. One that has fewer is filled
-// up with what came before them, where there is no room behind, and with any id.
+// readChunk reads the next T unread tokens of each text. If a text has fewer, ids that do not matter follow them; where
+// the cache has no room behind, the tokens before them are read again.
 func (g *Batch) readChunk(ctx context.Context, T int) error {
 	c, err := g.chunks.of(T, g.compile)
 	if err != nil {
@@ -109,23 +126,12 @@ func (g *Batch) compile(T int) (*batchChunk, error) {
 	B, c := len(g.texts), new(batchChunk)
 	b := layers.NewBuild(g.model.Params(), layers.Eval)
 	b.SetPrecision(g.products)
-	in := make(G.Nodes, 3)
-	for i, x := range []struct {
-		name  string
-		shape []int
-		value *[]int
-	}{
-		{name: "ids", shape: []int{B, T}, value: &c.window},
-		{name: "start", shape: []int{B, 1}, value: &c.starts},
-		{name: "rows", shape: []int{B}, value: &c.ends},
-	} {
-		var err error
-		if in[i], *x.value, err = intInput(b, x.name, x.shape...); err != nil {
-			return nil, err
-		}
-	}
+	var ids, start, rows *G.Node
+	ids, c.window = intInput(b, "ids", B, T)
+	start, c.starts = intInput(b, "start", B, 1)
+	rows, c.ends = intInput(b, "rows", B)
 	var err error
-	if c.logits, err = g.model.ForwardCachedAt(b, in[0], in[1], in[2], g.cache); err != nil {
+	if c.logits, err = g.model.ForwardCachedAt(b, ids, start, rows, g.cache); err != nil {
 		return nil, err
 	}
 	c.machine, err = machine.New(c.logits)

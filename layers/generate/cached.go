@@ -7,7 +7,6 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/oneline"
-	"attention/internal/stock"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -17,12 +16,12 @@ import (
 // maxChunk is the most tokens that are read at once: 256 took a seventh longer at GPT-2's size.
 const maxChunk = 512
 
-// cachedReader is a GPT with a cache. It cuts a text into chunks, as few as there can be: each reads all weights,
-// which takes several times as long as to compile a graph of its length.
+// cachedReader is a GPT with a cache. It cuts a text into as few chunks as possible: each chunk reads all weights, which
+// takes several times as long as compiling a graph of its length.
 type cachedReader struct {
 	model    *layers.GPT
 	text     []int           // the part that the model sees
-	cache    layers.GPTCache // of its first tokens; of all, unless reading has failed
+	cache    layers.GPTCache // of its first tokens; of all of them unless reading has failed
 	capacity int
 	slide    bool
 	products graph.Precision
@@ -56,10 +55,7 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 	var last *chunk
 	for start := begin; start < len(text); {
 		n := min(len(text)-start, maxChunk)
-		c, err := r.chunks.of(n, r.compile)
-		if err == nil {
-			err = c.run(ctx, text[start:start+n], start)
-		}
+		c, err := r.readChunk(ctx, text[start:start+n], start)
 		if err != nil { // some layers may have the chunk, others not
 			return oneline.Join(err, r.truncate(begin))
 		}
@@ -68,6 +64,15 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 	r.text = text
 	copyFloats(logits, last.logits.Value().(*tensor.Dense), 0)
 	return nil
+}
+
+// readChunk reads the tokens that follow the first start ones.
+func (r *cachedReader) readChunk(ctx context.Context, ids []int, start int) (*chunk, error) {
+	c, err := r.chunks.of(len(ids), r.compile)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.run(ctx, ids, start)
 }
 
 // truncate makes every layer forget the tokens from position n on.
@@ -105,18 +110,12 @@ type chunk struct {
 
 // compile makes the graph for n tokens.
 func (r *cachedReader) compile(n int) (*chunk, error) {
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
 	c := new(chunk)
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
 	b.SetPrecision(r.products)
+	c.ids, c.window = intInput(b, "ids", n)
+	c.start = b.InputOf(tensor.Int, "start")
 	var err error
-	if c.ids, c.window, err = intInput(b, "ids", n); err != nil {
-		return nil, err
-	}
-	if c.start, err = b.InputOf(tensor.Int, "start"), b.Err(); err != nil {
-		return nil, err
-	}
 	if c.logits, err = r.model.ForwardCached(b, c.ids, c.start, r.cache); err != nil {
 		return nil, err
 	}
@@ -132,12 +131,12 @@ func (c *chunk) run(ctx context.Context, ids []int, start int) error {
 	return c.machine.Run(ctx)
 }
 
-// intInput returns an input of ints and the memory of its value.
-func intInput(b *layers.Build, name string, shape ...int) (*G.Node, []int, error) {
-	x, err := b.InputOf(tensor.Int, name, shape...), b.Err()
-	if err != nil {
-		return nil, nil, err
+// intInput returns an input of ints and the memory of its value. The build keeps its error.
+func intInput(b *layers.Build, name string, shape ...int) (*G.Node, []int) {
+	x := b.InputOf(tensor.Int, name, shape...)
+	if b.Err() != nil {
+		return x, nil
 	}
 	value := make([]int, tensor.Shape(shape).TotalSize())
-	return x, value, G.Let(x, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(value)))
+	return b.Of(x, G.Let(x, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(value)))), value
 }

@@ -1,20 +1,24 @@
 package generate
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/expr"
+)
 
 // maxGraphs is how many compiled graphs are kept.
 const maxGraphs = 8
 
-// keptChunks are the graphs for chunks of different lengths that were used last, the last one first.
+// keptChunks are the most recently used graphs for chunks, each of another length, the last used first.
 type keptChunks[C interface{ length() int }] []C
 
-// of returns the graph for n tokens. It is compiled unless it is kept.
+// of returns the graph for n tokens, which it compiles if it is not kept.
 func (k *keptChunks[C]) of(n int, compile func(n int) (C, error)) (C, error) {
 	all := *k
 	at := slices.IndexFunc(all, func(c C) bool { return c.length() == n })
 	if at < 0 {
-		c, err := compile(n)
-		if err != nil {
+		var c C
+		if err := expr.Building(func() (err error) { c, err = compile(n); return err }); err != nil {
 			return c, err
 		}
 		at = min(len(all), maxGraphs-1)

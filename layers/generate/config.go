@@ -16,14 +16,14 @@ type Config struct {
 	Slide    bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
 	// Precision of the model's products; see layers.Build.SetPrecision.
 	Precision graph.Precision
-	VocabSize int // ids that may be drawn are below it; 0 means all. A model may have more than its tokenizer
+	VocabSize int // only ids below it are drawn; 0 means all. A model may have more ids than its tokenizer
 
 	Temperature float64 // scores are divided by it; 0 means the most likely token, always
 	TopK        int     // only the TopK most likely tokens are drawn; 0 means all
-	// TopP leaves the most likely tokens that together reach this probability (Holtzman et
+	// TopP keeps the most likely tokens that together reach this probability (Holtzman et
 	// al. 2020); 0 and 1 mean all.
 	TopP float64
-	Seed int64 // of the draws; 0 is a seed like any other
+	Seed int64 // of the draws
 }
 
 // capacityOf returns the capacity of the cache of a model.
@@ -33,7 +33,7 @@ func (c Config) capacityOf(m *layers.GPT) (int, error) {
 	}
 	most := m.Config().ContextLength
 	if c.Capacity < 0 || c.Capacity > most {
-		return 0, fmt.Errorf("Capacity: got %d, want 0 to ContextLength=%d", c.Capacity, most)
+		return 0, config.Errorf(c, "Capacity", "got %d, want 0 to ContextLength=%d", c.Capacity, most)
 	}
 	if c.Capacity == 0 {
 		return most, nil

@@ -1,5 +1,5 @@
 // Package generate continues a prompt token by token: it runs a language model on the text
-// so far and draws the next token from the scores. A Generator continues one text, a Batch
+// so far and draws the next token from the scores. A Generator continues one text, and a Batch
 // several.
 //
 // Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"attention/layers"
 
@@ -16,14 +17,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Generator holds a text in tokens, the prompt's and those drawn, and what it takes to add
-// one at the cost of one token. It is for one goroutine at a time.
+// Generator holds a text in tokens, the prompt's and the drawn ones, and a model that has read
+// it, so that the next token costs one token. It is for one goroutine at a time.
 type Generator struct {
 	params  *layers.Params
 	reader  reader
 	sampler *sampler
-	limit   int       // ids of the text are below it
-	drawn   []int     // the last token drawn, if the model has not read it yet
+	limit   int       // every id of the text is below it
+	drawn   []int     // the last drawn token, if the model has not read it yet
 	logits  []float64 // (V), nil before the first prompt
 }
 
@@ -36,8 +37,8 @@ type reader interface {
 	memory() (cache, graphs int)
 }
 
-// ErrFull is the error if another token does not fit: the model has no more positions, or
-// its cache no more capacity, and Config.Slide is not set.
+// ErrFull is the error if another token does not fit: the model has no more positions or its
+// cache no more capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
 // New returns a generator of a GPT with a cache.
@@ -49,21 +50,21 @@ func New(m *layers.GPT, c Config) (*Generator, error) {
 	return newGenerator(m.Params(), r, m.Config().VocabSize, c)
 }
 
-// Model is a language model. layers.GPT and chapter.LanguageModel are.
+// Model is a language model, such as layers.GPT and chapter.LanguageModel.
 type Model interface {
 	Params() *layers.Params
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)
 }
 
-// NewWithoutCache returns a generator that runs the whole model for each token, on the
-// last T = context tokens of the text, which may have any length. Fewer tokens are padded
-// at the end, which a causal model does not see; for another model the prompt must have at
-// least context tokens. Capacity of the config must be 0; Slide changes nothing.
+// NewWithoutCache returns a generator that runs the whole model for each token, on the last
+// T = context tokens of a text of any length. Fewer tokens are padded at the end, which a
+// causal model does not see; for any other model the prompt must have at least context
+// tokens. The config's Capacity must be 0, and Slide is not used.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
 	}
-	if m == nil {
+	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("generate: model: got nil, want one")
 	}
 	r, vocab, err := newWindowReader(m, context, c.Precision)
@@ -80,11 +81,11 @@ func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, 
 	return &Generator{params: p, reader: r, sampler: newSampler(c, vocab), limit: vocab}, nil
 }
 
-// Prompt adds tokens to the text. The first ones are the prompt; more may follow drawn
-// tokens. No token, an id that the model does not have and, without Config.Slide, more
-// tokens than fit (ErrFull) are errors. An error changes nothing.
+// Prompt adds tokens to the text: the prompt, and more tokens after drawn ones. It is an error
+// to add no token, an id that the model does not have or, without Config.Slide, more tokens
+// than fit (ErrFull). An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
-	if err := g.check(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return err
 	}
 	if len(ids) == 0 {
@@ -106,22 +107,19 @@ func checkIDs(name string, ids []int, vocab int) error {
 	return nil
 }
 
-// check refuses a generator that no constructor made, and no context.
-func (g *Generator) check(ctx context.Context) error {
-	if g == nil || g.reader == nil {
-		return errors.New("generate: generator: got nil or its zero value, want one of New")
-	}
+// checkContext refuses nil.
+func checkContext(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("generate: context: got nil, want one")
 	}
 	return nil
 }
 
-// Next draws the next token and adds it to the text. The error is ErrFull if the one drawn
-// before does not fit, the context's own if it is done, or that of the first score that is
-// NaN or +∞.
+// Next draws the next token and adds it to the text. The error wraps ErrFull if the previous
+// token does not fit, and the context's error if the context is done. It may also be about a
+// score that is NaN or +∞.
 func (g *Generator) Next(ctx context.Context) (int, error) {
-	if err := g.check(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return 0, err
 	}
 	if g.logits == nil {
@@ -140,7 +138,7 @@ func (g *Generator) Next(ctx context.Context) (int, error) {
 	return id, nil
 }
 
-// read makes the model read tokens, including the one drawn last.
+// read makes the model read tokens, the last drawn one among them.
 func (g *Generator) read(ctx context.Context, ids []int) error {
 	logits := g.logits
 	if logits == nil {
@@ -153,21 +151,13 @@ func (g *Generator) read(ctx context.Context, ids []int) error {
 	return nil
 }
 
-// Logits returns the scores (V) that the last token was drawn from or, after Prompt, that
-// the next one will be drawn from; nil before the first prompt. The next call of Prompt or
-// Next overwrites them.
-func (g *Generator) Logits() []float64 {
-	if g == nil {
-		return nil
-	}
-	return g.logits
-}
+// Logits returns the scores (V) that the last token was drawn from or, after Prompt, that the
+// next token will be drawn from; nil before the first prompt. The next call of Prompt or Next
+// overwrites them.
+func (g *Generator) Logits() []float64 { return g.logits }
 
 // Reset forgets the text and restarts the draws, as after New. Compiled graphs stay.
 func (g *Generator) Reset() {
-	if g == nil || g.reader == nil {
-		return
-	}
 	g.reader.reset()
 	g.sampler.reset()
 	g.drawn, g.logits = nil, nil
@@ -175,16 +165,13 @@ func (g *Generator) Reset() {
 
 // Memory is the memory of a generator, in bytes.
 type Memory struct {
-	Weights int // all parameters, which others may share
+	Weights int // all parameters, which other models may share
 	Cache   int // keys and values
 	Graphs  int // intermediate values of the graphs compiled so far
 }
 
 // Memory returns the generator's memory now.
 func (g *Generator) Memory() Memory {
-	if g == nil || g.reader == nil {
-		return Memory{}
-	}
 	cache, graphs := g.reader.memory()
 	return Memory{Weights: g.params.Count() * int(g.params.Dtype().Size()), Cache: cache, Graphs: graphs}
 }

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// sampler draws tokens with the probabilities softmax(logits / temperature), of which
-// top-k and then top-p keep the greatest. The same config and scores give the same tokens;
-// each draw takes one number from the random stream.
+// sampler draws tokens with the probabilities softmax(logits / temperature): top-k and then
+// top-p keep the greatest of them. The same config and scores give the same tokens; each draw
+// takes one number from the random stream.
 type sampler struct {
 	config Config
 	random *rand.Rand
@@ -22,7 +22,7 @@ type candidate struct {
 	weight float64 // exp((logit − greatest) / temperature)
 }
 
-// before reports whether a comes before b: the greater weight, of equals the smaller id.
+// before reports whether a comes before b: the greater weight, or of equal ones the smaller id.
 func (a candidate) before(b candidate) bool {
 	return a.weight > b.weight || a.weight == b.weight && a.id < b.id
 }
@@ -87,8 +87,8 @@ func greatest(logits []float64) (int, error) {
 	return best, nil
 }
 
-// gather makes candidates of all scores; top is the greatest. It returns the number of
-// those with a weight above 0 and the sum of the weights.
+// gather makes the candidates, the ids with a weight above 0; top is the greatest score. It
+// returns their number and the sum of their weights.
 func (s *sampler) gather(logits []float64, top float64) (n int, total float64) {
 	s.heap, s.sorted = s.heap[:0], s.sorted[:0]
 	for id, v := range logits {
@@ -103,7 +103,7 @@ func (s *sampler) gather(logits []float64, top float64) (n int, total float64) {
 	return len(s.heap), total
 }
 
-// at returns the candidate that comes after i others.
+// at returns candidate i, the greatest being 0.
 func (s *sampler) at(i int) candidate {
 	for len(s.sorted) <= i {
 		last := len(s.heap) - 1

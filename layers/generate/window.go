@@ -7,14 +7,14 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/stock"
+	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// windowReader is a model without a cache: each time it reads all of the last tokens.
+// windowReader is a model without a cache: each time it reads the last tokens again.
 type windowReader struct {
 	text    []int
 	window  []int // of the ids, T
@@ -23,25 +23,31 @@ type windowReader struct {
 }
 
 func newWindowReader(m Model, context int, p graph.Precision) (r *windowReader, vocab int, err error) {
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
 	r = new(windowReader)
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	b.SetPrecision(p)
-	ids, window, err := intInput(b, "ids", context)
-	if err != nil {
+	if err := expr.Building(func() error { return r.build(m, context, p) }); err != nil {
 		return nil, 0, err
 	}
+	return r, r.logits.Shape()[1], nil
+}
+
+func (r *windowReader) build(m Model, context int, p graph.Precision) error {
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	b.SetPrecision(p)
+	ids, window := intInput(b, "ids", context)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	var err error
 	if r.logits, err = m.Forward(b, ids); err != nil {
-		return nil, 0, err
+		return err
 	}
 	shape := r.logits.Shape()
 	if shape.Dims() != 2 || shape[0] != context {
-		return nil, 0, fmt.Errorf("forward: logits: shape %v, want (T=%d, V)", shape, context)
+		return fmt.Errorf("forward: logits: shape %v, want (T=%d, V)", shape, context)
 	}
 	r.window = window
 	r.machine, err = machine.New(r.logits)
-	return r, shape[1], err
+	return err
 }
 
 func (r *windowReader) read(ctx context.Context, ids []int, logits []float64) error {

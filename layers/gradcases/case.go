@@ -25,7 +25,7 @@ type Case struct {
 	Observed bool                                  // the same output with statistics of the attention weights
 	New      func(s layers.Scope) (Forward, error) // makes the layer
 	Inputs   []gradcases.Input                     // in the order in which Forward takes them
-	Reason   string                                // why the case is there, if About does not tell
+	Reason   string                                // why there is such a case, if About does not say it
 }
 
 // Forward is the call of a layer, with the nodes of a case's inputs.
@@ -34,13 +34,13 @@ type Forward func(b *layers.Build, in G.Nodes) (*G.Node, error)
 // Name returns the name that attention gradcheck prints.
 func (c Case) Name() string { return c.Layer + ", " + c.About }
 
-// Check compares the gradients of the case with central differences: those of its
-// inputs and of all its parameters.
+// Check compares the gradients of the case's inputs and of all its parameters with central
+// differences.
 func (c Case) Check(dt tensor.Dtype, config gradcheck.Config) (*gradcheck.Report, error) {
 	return gradcases.Check(c.Build, false, dt, config)
 }
 
-// CheckAll returns what is wrong with cases or their gradients, as CheckAll of ops' cases does.
+// CheckAll returns an error that lists all that is wrong with cases or their gradients.
 func CheckAll(cases []Case) error { return gradcases.CheckAll(cases) }
 
 // Build builds the graph of the case in one type and returns the nodes to

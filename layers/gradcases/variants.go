@@ -58,13 +58,12 @@ type setting struct {
 // ofPreset returns three cases of each setting of a preset, by its name in the chapter, and one
 // of a single token.
 func ofPreset(layer string, plain layers.AttentionConfig, more ...setting) []Case {
-	bias, renormalized, dropout := plain, plain, plain
-	bias.QKVBias, renormalized.Renormalize = true, true
+	bias, dropout := plain, plain
+	bias.QKVBias = true
 	dropout.Dropout, dropout.ContextDropout = 0.5, 0.25
 	var cases []Case
 	for _, s := range slices.Concat([]setting{{about: "", config: plain}}, more, []setting{
 		{about: ", bias", config: bias},
-		{about: ", renormalized", config: renormalized},
 		{about: ", dropout", config: dropout},
 	}) {
 		one := Case{Layer: layer, About: "(T, In)" + s.about, Mode: layers.Train, New: ofX(layers.NewAttention, s.config),

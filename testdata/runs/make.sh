@@ -1,21 +1,23 @@
 #!/bin/sh
-# make.sh writes the run folders beside it and what must come of them, with a program built at commit eb28655:
+# make.sh writes the run folders beside it and what must come of them, with a program built at commit 900aa4f:
 #
-#	git worktree add ../attention-eb28655 eb28655
-#	(cd ../attention-eb28655 && go build ./cmd/attention)
-#	sh testdata/runs/make.sh ../attention-eb28655/attention
+#	git worktree add ../attention-900aa4f 900aa4f
+#	(cd ../attention-900aa4f && go build ./cmd/attention)
+#	sh testdata/runs/make.sh ../attention-900aa4f/attention
 #
-# It wants a processor with AVX-512: the folders are written with its kernels, and what comes of them is recorded
-# for those, for AVX2's and for plain Go's.
+# What comes of a folder is recorded for the kernels of AVX-512, of AVX2 and of plain Go. On a processor without AVX-512
+# the sums of its kernels that do not depend on the folder's weights, those of the run again, stay from another one.
 #
-# The sums of gpt2 and gpt2_killed, whose steps have eight batches, are of the first program that adds gradients in a
-# tree; what is near them is of eb28655.
+# form.go gives the folders the form of today: the format number, and the identity of the model and the checkpoints.
 set -eu
 attention=$(realpath "$1")
 cd "$(dirname "$0")"
 here=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+(cd ../.. && go build -o "$work/form" testdata/runs/form.go)
+native=avx2
+if grep -q avx512f /proc/cpuinfo; then native=avx512; fi
 export LC_ALL=C
 
 # The flags of every run but those of presets; all take 20 steps.
@@ -23,8 +25,10 @@ small="--text text.txt --width 8 --heads 2 --context 6 --batch 3 --eval-every 7 
 
 # begin NAME makes a folder with the files that runs read and makes it the working directory.
 begin() {
+	mkdir -p "$work/$1"
+	cp "$here/$1/avx512.sha256" "$work/$1/before.sha256" 2>/dev/null || true # there is none of a new folder
 	rm -rf "${here:?}/$1"
-	mkdir -p "$here/$1" "$work/$1"
+	mkdir "$here/$1"
 	cp "$here/text.txt" "$here/start.safetensors" "$work/$1"
 	cd "$work/$1"
 }
@@ -64,7 +68,11 @@ finish() {
 			echo "export --model run --format torch --out torch"
 		fi
 	} >"$here/$1/commands"
-	outcome "$1" avx512 ""
+	if [ $native = avx512 ]; then
+		outcome "$1" avx512 ""
+	else
+		grep ' again/' before.sha256 >"$here/$1/avx512.sha256"
+	fi
 	outcome "$1" avx2 cpu.avx512f=off
 	outcome "$1" go cpu.avx2=off
 	mkdir "$here/$1/near"
@@ -74,6 +82,7 @@ finish() {
 			cp "go/$run/model.safetensors" "$here/$1/near/$run.safetensors"
 		fi
 	done
+	"$work/form" "$here/$1/run"
 }
 
 # outcome NAME PATH GODEBUG runs the commands in a copy of the folder and writes the sums of what they print and write.
@@ -88,6 +97,7 @@ outcome() {
 			GODEBUG=$3 "$attention" $line >"$n.txt" 2>log </dev/null || { cat log; exit 1; }
 			case $line in generate*) ;; *) rm "$n.txt" ;; esac
 		done <commands
+		"$work/form" -bare ./*/model.safetensors
 		sed -i 's/,"tokens_per_second":[^}]*//' ./*/metrics.jsonl
 		find . -name '*.txt' ! -name text.txt -o -path './*/model.safetensors' -o -path './*/metrics.jsonl' \
 			-o -path './huggingface/*' -o -path './torch/*' | sed 's|^\./||' | sort | xargs sha256sum >"$here/$1/$2.sha256"
@@ -100,7 +110,7 @@ stopped() {
 	begin "$name"
 	until_signalled TERM "$@"
 	finish "$name"
-	if ! cmp -s avx512/run/model.safetensors avx512/again/model.safetensors; then
+	if ! cmp -s $native/run/model.safetensors $native/again/model.safetensors; then
 		echo "$name: resumed and uninterrupted differ" >&2
 		exit 1
 	fi
@@ -108,8 +118,11 @@ stopped() {
 
 yes 'the quick brown fox jumps over a lazy dog
 and goes on' | head -n 32 >text.txt
-"$attention" train $small --model gpt --layers 2 --steps 1 --out "$work/start" >/dev/null
-mv "$work/start/model.safetensors" start.safetensors
+if ! [ -f start.safetensors ]; then # a model as of another program, without a word on what it is about
+	"$attention" train $small --model gpt --layers 2 --steps 1 --out "$work/start" >/dev/null
+	mv "$work/start/model.safetensors" start.safetensors
+	"$work/form" -bare start.safetensors
+fi
 
 stopped simple $small --layer simple --steps 20 --solver sgd --momentum 0.9
 stopped self_v1 $small --layer self_v1 --steps 20 --solver adam --beta1 0.8
@@ -121,7 +134,7 @@ stopped additive $small --layer additive --steps 20 --solver sgd --clip 0.5
 stopped gpt $small --model gpt --layers 2 --kv-heads 1 --hidden 12 --activation silu --tie=false --dropout 0.1 \
 	--steps 20 --save-every 2 --keep 3
 stopped initialised $small --model gpt --layers 2 --init start.safetensors --steps 20 --residual-dropout 0.2 --lr 0.01
-stopped tiny --preset tiny --steps 20 --eval-every 7 --sample 5
+stopped tiny --preset tiny --width 16 --context 16 --batch 8 --lr 0.01 --steps 20 --eval-every 7 --sample 5
 stopped nano-char --preset nano-char --text text.txt --layers 1 --heads 2 --width 8 --context 6 --steps 20 \
 	--eval-every 7 --eval-batches 2
 stopped gpt2 --preset gpt2 --tokenizer bytes --text text.txt --layers 1 --heads 2 --width 8 --context 6 --steps 20 \

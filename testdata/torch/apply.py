@@ -11,6 +11,10 @@ buffer `mask` too. Values are float64, except in the case half, whose tensors ar
 F16, BF16 and F32 and whose output is float32, and masks and positions, which are
 of all types. Lengths that need not agree are different, so that a swapped axis
 cannot pass.
+
+The case attention_renormalize computes its weights as the chapter does: those of
+hidden keys are zeroed, and the others divided by their sum. Its layer.json does
+not say so, since that is the softmax over the visible keys.
 """
 import json
 import os
@@ -229,7 +233,7 @@ def main():
         path = os.path.join(OUT, name)
         os.makedirs(path, exist_ok=True)
         with open(os.path.join(path, "layer.json"), "w") as f:
-            f.write(json.dumps(config) + "\n")
+            f.write(json.dumps({key: v for key, v in config.items() if key != "renormalize"}) + "\n")
         if state:
             golden.save(os.path.join(path, "w.safetensors"), state)
         golden.save(os.path.join(path, "in.safetensors"), inputs | others)

@@ -8,6 +8,7 @@ Writes attention_stats.safetensors beside itself, in float64. Made with torch 1.
     <case>.lse         torch.logsumexp of the scores
     <case>.entropy     torch.distributions.Categorical(logits=scores).entropy()
     <case>.max         torch.amax of the scores
+    <case>.distance    the mean of |t − s| by the weights
     <case>.received    the weights' sum over the queries
     <case>.largest     torch.nn.functional.max_pool2d of the weights, cells of 3 by 4
     <case>.mean        torch.nn.functional.avg_pool2d of the same cells
@@ -35,6 +36,7 @@ for name, scores in {"plain": product, "causal": product.masked_fill(hidden, -1e
     out[name + ".lse"] = torch.logsumexp(scores, -1)
     out[name + ".entropy"] = torch.distributions.Categorical(logits=scores).entropy()
     out[name + ".max"] = torch.amax(scores, -1)
+    out[name + ".distance"] = (weights * (torch.arange(7)[:, None] - torch.arange(11)).abs()).sum(-1)
     out[name + ".received"] = weights.sum(-2)
     out[name + ".largest"] = functional.max_pool2d(weights, **cells)
     out[name + ".mean"] = functional.avg_pool2d(weights, count_include_pad=False, **cells)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	loops "attention/train"
+	"attention/train/checkpoint"
 	"attention/train/parallel"
 
 	"github.com/stretchr/testify/require"
@@ -90,9 +90,9 @@ func TestMPIKilled(t *testing.T) {
 			require.NoError(t, err)
 		}
 		steps += 5
-		train(t, 1+(i+1)%4, "--resume "+folder+" --steps "+strconv.Itoa(steps))
+		runTrain(t, 1+(i+1)%4, "--resume "+folder+" --steps "+strconv.Itoa(steps))
 		alone := folder + "alone"
-		train(t, 0, fmt.Sprintf(long, steps)+alone)
+		runTrain(t, 0, fmt.Sprintf(long, steps)+alone)
 		requireSame(t, alone, folder)
 	}
 }
@@ -136,12 +136,12 @@ func TestMPIInterrupted(t *testing.T) {
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
 	require.LessOrEqual(t, strings.Count(printed.String(), "attention: "), 1, printed.String())
-	checkpoints, err := loops.CheckpointSteps(filepath.Join(folder, "checkpoints"))
+	checkpoints, err := checkpoint.Steps(filepath.Join(folder, "checkpoints"))
 	require.NoError(t, err)
 	steps := slices.Max(checkpoints) + 5
-	train(t, 3, "--resume "+folder+" --steps "+strconv.Itoa(steps))
+	runTrain(t, 3, "--resume "+folder+" --steps "+strconv.Itoa(steps))
 	alone := folder + "alone"
-	train(t, 0, fmt.Sprintf(long, steps)+alone)
+	runTrain(t, 0, fmt.Sprintf(long, steps)+alone)
 	requireSame(t, alone, folder)
 }
 
@@ -159,7 +159,7 @@ func TestMPIFullDisk(t *testing.T) {
 	require.Less(t, time.Since(begin), 30*time.Second)
 	require.Contains(t, string(out), "no space left on device")
 	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
-	checkpoints, err := loops.CheckpointSteps(filepath.Join(folder, "checkpoints"))
+	checkpoints, err := checkpoint.Steps(filepath.Join(folder, "checkpoints"))
 	require.NoError(t, err)
 	require.NotEmpty(t, checkpoints)
 }
@@ -170,9 +170,9 @@ const failingRank = "PARALLEL_TEST_FAILING_RANK"
 // joinAndFail is a program of somebody's own, of which one process fails between Join and Run, and closes its group
 // all the same.
 func joinAndFail(rank string) int {
-	m, err := parallel.Join()
+	m, _, err := parallel.Join()
 	if err == nil && strconv.Itoa(m.Rank()) != rank {
-		err = loops.Agree(m, nil) // where Run begins
+		err = m.Agree(nil) // where Run begins
 	}
 	if closed := m.Close(); closed != nil {
 		err = closed

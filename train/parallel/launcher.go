@@ -9,13 +9,13 @@ import (
 // launcher is what started several processes of this program.
 type launcher struct {
 	name  string
-	size  int    // 0 if the environment does not tell
-	mpich bool   // whether its library is MPICH's, or that of a relative
+	size  int    // 0 if the environment does not say
+	mpich bool   // whether its library is MPICH's, or that of a library derived from it
 	path  string // of the library, "" for the usual ones
 }
 
-// launcherOf returns what started this process with others, nil if nothing did. One whose
-// processes do not speak MPI is an error.
+// launcherOf returns what started this process together with other processes, nil if nothing did. A launcher
+// whose processes do not speak MPI is an error.
 func launcherOf(env func(name string) string) (*launcher, error) {
 	size := func(name string) int {
 		n, _ := strconv.Atoi(env(name)) // 0 if there is none
@@ -43,7 +43,7 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 }
 
 // First reports whether this process is the first of a launcher's on its machine, by the
-// environment, or none of one: it tells what Join refused.
+// environment, or was started alone: it prints what Join refused.
 func First() bool { return first(os.Getenv) }
 
 func first(env func(name string) string) bool {

@@ -75,15 +75,3 @@ func TestMachineThreads(t *testing.T) {
 		require.Equal(t, row.want, row.machine.withThreads(row.procs, row.given), row.name)
 	}
 }
-
-// A process that did not join has no group.
-func TestZeroMPI(t *testing.T) {
-	for _, m := range []*MPI{nil, {}} {
-		require.Zero(t, m.Rank())
-		require.Zero(t, m.Size())
-		require.Zero(t, m.Machine())
-		require.ErrorIs(t, m.Exchange(0, nil, 0, nil), errNotJoined)
-		require.ErrorIs(t, m.Close(), errNotJoined)
-		m.Abort(nil)
-	}
-}

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Local is a process of a group whose processes are goroutines. It shows and tests what a
-// group does; one process alone uses all cores as well.
-type Local struct {
+// local is a process of a group whose processes are goroutines.
+type local struct {
 	rank  int
 	links [][]chan []byte // from one rank to another
 	end   *ending
@@ -21,9 +20,10 @@ type ending struct {
 	reason error
 }
 
-// NewLocal returns the n processes of a group, by rank, each for a goroutine of its own.
-func NewLocal(n int) ([]*Local, error) {
-	const most = 1 << 8 // of which each pair has a channel
+// NewLocal returns the n processes of a group, by rank, each for a goroutine of its own. They show
+// and test what a group does; one process alone uses all cores as well.
+func NewLocal(n int) ([]*Group, error) {
+	const most = 1 << 8 // each pair of them has a channel
 	if n < 1 || n > most {
 		return nil, fmt.Errorf("parallel: processes: got %d, want 1 to %d", n, most)
 	}
@@ -34,36 +34,26 @@ func NewLocal(n int) ([]*Local, error) {
 			links[i][j] = make(chan []byte, 1)
 		}
 	}
-	group, end := make([]*Local, n), &ending{done: make(chan struct{})}
+	group, end := make([]*Group, n), &ending{done: make(chan struct{})}
 	for rank := range group {
-		group[rank] = &Local{rank, links, end}
+		group[rank] = &Group{Transport: &local{rank, links, end}}
 	}
 	return group, nil
 }
 
 // Rank returns the number of this process.
-func (l *Local) Rank() int {
-	if l == nil {
-		return 0
-	}
-	return l.rank
-}
+func (l *local) Rank() int { return l.rank }
 
-// Size returns the number of processes; 0 for a process that NewLocal did not make.
-func (l *Local) Size() int {
-	if l == nil {
-		return 0
-	}
-	return len(l.links)
-}
+// Size returns the number of processes.
+func (l *local) Size() int { return len(l.links) }
 
-// Exchange sends bytes to one process and receives from another, as train.Group describes.
-func (l *Local) Exchange(to int, send []byte, from int, receive []byte) error {
-	if n := l.Size(); n == 0 || to < 0 || to >= n || from < 0 || from >= n {
+// Exchange sends bytes to one process and receives from another, as Transport describes.
+func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
+	if n := l.Size(); to < 0 || to >= n || from < 0 || from >= n {
 		return fmt.Errorf("parallel: exchange: got ranks %d and %d of %d processes", to, from, n)
 	}
 	if to == l.rank || from == l.rank {
-		return fmt.Errorf("parallel: exchange: got rank %d itself, want others", l.rank)
+		return fmt.Errorf("parallel: exchange: got rank %d itself, want another", l.rank)
 	}
 	if len(send) > 0 {
 		select {
@@ -88,10 +78,7 @@ func (l *Local) Exchange(to int, send []byte, from int, receive []byte) error {
 }
 
 // Abort makes the calls of Exchange of all processes fail for a reason.
-func (l *Local) Abort(reason error) {
-	if l == nil || l.end == nil {
-		return
-	}
+func (l *local) Abort(reason error) {
 	l.end.once.Do(func() {
 		l.end.reason = fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason))
 		close(l.end.done)

@@ -72,10 +72,10 @@ func isOpenMPI(t *testing.T) bool {
 	return bytes.Contains(version, []byte("Open MPI"))
 }
 
-const small = "--model gpt --layers 2 --width 16 --heads 2 --context 8 --batch 2 --accumulate 6 --steps 8 " +
+const smallRun = "--model gpt --layers 2 --width 16 --heads 2 --context 8 --batch 2 --accumulate 6 --steps 8 " +
 	"--dropout 0.2 --clip 0.5 --eval-every 3 --eval-batches 4 --best --save-every 3 --keep 9 --sample 5 --out "
 
-func train(t *testing.T, n int, args string) string {
+func runTrain(t *testing.T, n int, args string) string {
 	cmd := mpirun(t, n, strings.Fields(args)...)
 	if n == 0 {
 		cmd = exec.Command(program(t, "mpi"), append([]string{"train"}, strings.Fields(args)...)...)
@@ -109,10 +109,10 @@ func TestMPIGivesTheSameRun(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			dir := t.TempDir()
 			alone := filepath.Join(dir, "alone")
-			train(t, 0, small+alone+flags)
+			runTrain(t, 0, smallRun+alone+flags)
 			for n := 1; n <= 4; n++ {
 				together := filepath.Join(dir, strconv.Itoa(n))
-				printed := train(t, n, small+together+flags)
+				printed := runTrain(t, n, smallRun+together+flags)
 				require.Equal(t, 1, strings.Count(printed, "\nprocesses "+strconv.Itoa(n)), printed)
 				requireSame(t, alone, together)
 			}

@@ -21,7 +21,7 @@ func (k *link) exchange(to int, send []byte, from int, receive []byte) (err erro
 	return err
 }
 
-// tag is that of all messages.
+// tag is the tag of all messages.
 const tag = 1
 
 // message sends and receives one message each. An empty one is none.
@@ -55,7 +55,7 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// wait returns when a request is done. It asks again and again, and lets others have the core
+// wait returns when a request is done. It asks again and again, and lets other processes have the core
 // in between, longer the longer it lasts.
 func (k *link) wait(request *uint64) error {
 	for asked := 0; ; asked++ {

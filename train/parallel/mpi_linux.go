@@ -23,15 +23,15 @@ type link struct {
 }
 
 // join loads the library and begins MPI.
-func (l *launcher) join() (*MPI, error) {
+func (l *launcher) join() (Transport, Machine, error) {
 	lib, err := l.load()
 	if err != nil {
-		return nil, err
+		return nil, Machine{}, err
 	}
-	m := &MPI{link: &link{library: *lib, calls: make(chan func())}}
+	m := &mpi{link: &link{library: *lib, calls: make(chan func())}}
 	go m.link.serve()
 	m.link.do(func() { err = m.begin() })
-	return m, err
+	return m, m.machine, err
 }
 
 // serve makes the calls, on one thread.
@@ -53,7 +53,7 @@ func (k *link) do(calls func()) {
 }
 
 // begin calls MPI_Init_thread and asks for the group.
-func (m *MPI) begin() error {
+func (m *mpi) begin() error {
 	k := m.link
 	const funneled = 1
 	var got struct{ level, rank, size int32 }
@@ -87,7 +87,7 @@ type seat struct {
 }
 
 // findSharers counts the processes that may run on the cores of this one.
-func (m *MPI) findSharers() error {
+func (m *mpi) findSharers() error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err

@@ -4,17 +4,11 @@ package parallel
 
 import "fmt"
 
-// link is MPI's library, which this program does without.
-type link struct{}
-
-func (l *launcher) join() (*MPI, error) {
+// join returns nil if there is no other process: this program does without MPI's library.
+func (l *launcher) join() (Transport, Machine, error) {
 	if l.size == 1 {
-		return nil, nil
+		return nil, Machine{}, nil
 	}
-	return nil, fmt.Errorf("%s: got a program without MPI, want one built with CGO_ENABLED=0 go build -tags mpi, on Linux",
-		l.name)
+	return nil, Machine{}, fmt.Errorf("%s: got a program without MPI, "+
+		"want one built with CGO_ENABLED=0 go build -tags mpi, on Linux", l.name)
 }
-
-func (*link) exchange(int, []byte, int, []byte) error { return errNotJoined }
-func (*link) abort()                                  {}
-func (*link) close() error                            { return errNotJoined }

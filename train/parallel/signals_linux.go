@@ -29,7 +29,7 @@ func keepSignals(call func() error) error {
 	return err
 }
 
-// sigaction sets what a signal does, and gets what it did. SIGKILL and SIGSTOP stay as they are.
+// sigaction sets what a signal does, and gets what it did. SIGKILL and SIGSTOP are not touched.
 func sigaction(signal int, set, get *handling) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(set)),
 		uintptr(unsafe.Pointer(get)), signals/8, 0, 0)

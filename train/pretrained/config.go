@@ -3,10 +3,8 @@ package pretrained
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"attention/internal/config"
-	"attention/internal/folder"
 	"attention/layers"
 	"attention/train/text"
 )
@@ -47,24 +45,6 @@ type configExtra struct {
 	CrossAttention bool  `json:"add_cross_attention"`
 }
 
-func (r Reader) readConfig(dir string) (folderConfig, error) {
-	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
-	if err != nil {
-		return folderConfig{}, err
-	}
-	if r.Config != nil {
-		contents, err = r.Config(contents)
-	}
-	var c folderConfig
-	if err == nil {
-		c, err = parseConfig(contents)
-	}
-	if err != nil {
-		return folderConfig{}, fmt.Errorf("%s: %w", configName, err)
-	}
-	return c, nil
-}
-
 // ErrNotGPT is the error for a folder that holds another model.
 var ErrNotGPT = errors.New("the model is no GPT")
 
@@ -88,6 +68,7 @@ func parseConfig(contents []byte) (c folderConfig, err error) {
 	case c.CrossAttention:
 		return folderConfig{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
 	}
+	c.gpt = layers.GPT2Defaults()
 	if err := config.Foreign.Decode(contents, &c.gpt); err != nil {
 		return folderConfig{}, err
 	}

@@ -2,7 +2,6 @@ package pretrained_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,31 +60,27 @@ func TestWrongConfigs(t *testing.T) {
 	require.ErrorContains(t, err, "config.json: vocabulary: characters: got 'a' after 'b'")
 }
 
-// A Reader's Config replaces the contents of config.json, and its error names the file.
-func TestReaderConfig(t *testing.T) {
+// Parse takes the contents of config.json and does not read the folder's.
+func TestParse(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
-	dir := write(t, fields{"inner": hub.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}})}, gpt(t))
-	r := pretrained.Reader{Config: func(contents []byte) ([]byte, error) {
-		var outer struct{ Inner json.RawMessage }
-		if err := json.Unmarshal(contents, &outer); err != nil || outer.Inner == nil {
-			return nil, errors.New("no inner config")
-		}
-		return outer.Inner, nil
-	}}
-	got, err := r.ReadGPT(dir)
+	dir := write(t, fields{"model_type": "llama"}, gpt(t))
+	contents, err := json.Marshal(hub.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}))
+	require.NoError(t, err)
+	f, err := pretrained.Parse(dir, contents)
+	require.NoError(t, err)
+	got, err := f.ReadGPT()
 	require.NoError(t, err)
 	same(t, want.Params, got.Params)
 	require.Equal(t, want.Model.Config(), got.Model.Config())
-	spec, err := r.ReadSpec(dir)
+	spec, err := f.Spec()
 	require.NoError(t, err)
 	require.Equal(t, pretrained.Spec{Config: got.Model.Config(), Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
 
-	_, err = pretrained.ReadGPT(dir)
+	_, err = pretrained.Open(dir)
 	require.ErrorIs(t, err, pretrained.ErrNotGPT)
-	dir = write(t, hub, gpt(t))
-	_, err = r.ReadGPT(dir)
-	require.EqualError(t, err, "pretrained: "+dir+": config.json: no inner config")
+	_, err = pretrained.Parse(write(t, hub, gpt(t)), []byte("[1]"))
+	require.ErrorContains(t, err, ": config.json: got [1], want a JSON object")
 }
 
 // A duplicate key is an error and does not get the last value.

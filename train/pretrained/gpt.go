@@ -5,7 +5,9 @@ package pretrained
 
 import (
 	"fmt"
+	"path/filepath"
 
+	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -28,69 +30,99 @@ type Spec struct {
 	Tokenizer text.Tokenizer // nil if the folder does not name one
 }
 
-// Reader reads model folders. The zero value reads the Formats.
-type Reader struct {
-	// Config, if not nil, converts the contents of a folder's config.json of another
-	// kind to those of a Format.
-	Config func(contents []byte) ([]byte, error)
-}
-
-// ReadGPT reads a GPT from a folder in one of the Formats, as Reader.ReadGPT does.
-func ReadGPT(dir string) (*GPT, error) { return Reader{}.ReadGPT(dir) }
-
-// ReadSpec reads what ReadGPT reads except the weights, of which it checks only the number.
-// ReadGPT may still return an error about their names and shapes.
-func (r Reader) ReadSpec(dir string) (Spec, error) {
-	f, err := r.open(dir)
-	if err != nil {
-		return Spec{}, fmt.Errorf("pretrained: %s: %w", dir, err)
-	}
-	f.weights.close()
-	return Spec{Config: f.config.gpt, Dtype: f.weights.dtype(), Tokenizer: f.tokenizer}, nil
-}
-
-// ReadGPT reads a GPT from a folder in one of the Formats:
+// Folder is a model folder whose config.json has been read:
 //
 //	config.json
 //	model.safetensors, or the parts model-00001-of-0000N.safetensors that
 //	model.safetensors.index.json names
-//
-// For another model the error is ErrNotGPT.
+type Folder struct {
+	dir       string
+	config    folderConfig
+	tokenizer text.Tokenizer // nil if the folder does not name one
+}
+
+// Open reads the config.json of a folder in one of the Formats. For another model the error is
+// ErrNotGPT.
+func Open(dir string) (*Folder, error) {
+	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
+	if err != nil {
+		return nil, about(dir, err)
+	}
+	return Parse(dir, contents)
+}
+
+// Parse is Open for a folder whose config.json has these contents.
+func Parse(dir string, contents []byte) (*Folder, error) {
+	f := &Folder{dir: dir}
+	var err error
+	if f.config, err = parseConfig(contents); err != nil {
+		return nil, about(dir, fmt.Errorf("%s: %w", configName, err))
+	}
+	if f.tokenizer, err = f.config.tokenizer(dir); err != nil {
+		return nil, about(dir, err)
+	}
+	return f, nil
+}
+
+// about returns an error about a folder.
+func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w", dir, err) }
+
+// Spec returns what ReadGPT reads except the weights, of which it checks only the number.
+// ReadGPT may still return an error about their names and shapes.
+func (f *Folder) Spec() (Spec, error) {
+	w, err := f.openWeights()
+	if err != nil {
+		return Spec{}, about(f.dir, err)
+	}
+	w.close()
+	return Spec{Config: f.config.gpt, Dtype: w.dtype(), Tokenizer: f.tokenizer}, nil
+}
+
+// ReadGPT reads a GPT from a folder in one of the Formats, as Folder.ReadGPT does.
+func ReadGPT(dir string) (*GPT, error) {
+	f, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.ReadGPT()
+}
+
+// ReadGPT reads the folder's GPT with its weights.
 //
 // The names of weights may lack "transformer."; the buffers attn.bias and attn.masked_bias
-// of older files are skipped; a tied lm_head.weight may be present if it equals wte.weight.
-// Weights in half precision are widened to float32. The parameters are float64 if
+// of transformers' GPT-2 are skipped; a tied lm_head.weight may be present if it equals
+// wte.weight. Weights in half precision are widened to float32. The parameters are float64 if
 // wte.weight is, otherwise float32. They are read one by one into their own memory.
 //
 // One error lists all weights that do not fit the config. A NaN or infinite weight is an error
-// that wraps train.ErrNotFinite, and a file that train.WriteParams wrote and that was changed
-// since is one that wraps train.ErrDamaged.
-func (r Reader) ReadGPT(dir string) (*GPT, error) {
-	g, err := r.readGPT(dir)
+// that wraps train.ErrNotFinite, and a file that checkpoint.WriteParams wrote and that was changed
+// since is one that wraps checkpoint.ErrDamaged.
+func (f *Folder) ReadGPT() (*GPT, error) {
+	g, err := f.readGPT()
 	if err != nil {
-		return nil, fmt.Errorf("pretrained: %s: %w", dir, err)
+		return nil, about(f.dir, err)
 	}
 	return g, nil
 }
 
-func (r Reader) readGPT(dir string) (*GPT, error) {
-	f, err := r.open(dir)
+func (f *Folder) readGPT() (*GPT, error) {
+	w, err := f.openWeights()
 	if err != nil {
 		return nil, err
 	}
-	defer f.weights.close()
-	p := layers.NewBlankParams(f.weights.dtype())
+	defer w.close()
+	p := layers.NewBlankParams(w.dtype())
 	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer)}
 	if g.Model, err = layers.NewGPT(p.Scope(""), f.config.gpt); err != nil {
 		return nil, err
 	}
-	if err := f.weights.check(p, f.config); err != nil {
+	if err := w.check(p, f.config); err != nil {
 		return nil, err
 	}
-	if err := f.weights.checkSeals(); err != nil {
+	if err := w.checkSeals(); err != nil {
 		return nil, err
 	}
-	if err := f.weights.fill(p, f.config); err != nil {
+	if err := w.fill(p, f.config); err != nil {
 		return nil, err
 	}
 	if err := train.CheckFinite(p); err != nil {
@@ -99,33 +131,22 @@ func (r Reader) readGPT(dir string) (*GPT, error) {
 	return g, nil
 }
 
-// modelFolder is a model folder with its files of weights open.
-type modelFolder struct {
-	config    folderConfig
-	tokenizer text.Tokenizer
-	weights   *weights
+// openWeights opens the files of weights, which are about as many as the config wants.
+func (f *Folder) openWeights() (*weights, error) {
+	w, err := openWeights(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.checkSize(f.config.gpt); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
 }
 
-func (r Reader) open(dir string) (f modelFolder, err error) {
-	if f.config, err = r.readConfig(dir); err != nil {
-		return f, err
-	}
-	if f.tokenizer, err = f.config.tokenizer(dir); err != nil {
-		return f, err
-	}
-	if f.weights, err = openWeights(dir); err != nil {
-		return f, err
-	}
-	if err := f.weights.checkSize(f.config.gpt); err != nil {
-		f.weights.close()
-		return f, err
-	}
-	return f, nil
-}
-
-// Dtype returns the type of the parameters.
+// Dtype returns the type of the parameters; the zero Dtype if there are none.
 func (g *GPT) Dtype() tensor.Dtype {
-	if g == nil {
+	if g.Params == nil {
 		return tensor.Dtype{}
 	}
 	return g.Params.Dtype()

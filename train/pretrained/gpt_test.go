@@ -225,7 +225,7 @@ func TestReadSpec(t *testing.T) {
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
 	want := pretrained.Spec{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
-	spec, err := pretrained.Reader{}.ReadSpec(dir)
+	spec, err := specOf(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)
 
@@ -233,10 +233,18 @@ func TestReadSpec(t *testing.T) {
 	dir = write(t, config, append(gpt(t), head)) // not tied, which only its values show
 	_, err = pretrained.ReadGPT(dir)
 	require.ErrorContains(t, err, "lm_head.weight: got other numbers")
-	spec, err = pretrained.Reader{}.ReadSpec(dir)
+	spec, err = specOf(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)
 	dir = without(t, "model.safetensors")
-	_, err = pretrained.Reader{}.ReadSpec(dir)
+	_, err = specOf(dir)
 	require.ErrorContains(t, err, "pretrained: "+dir+": holds neither ")
+}
+
+func specOf(dir string) (pretrained.Spec, error) {
+	f, err := pretrained.Open(dir)
+	if err != nil {
+		return pretrained.Spec{}, err
+	}
+	return f.Spec()
 }

@@ -13,6 +13,7 @@ import (
 
 	"attention/internal/safetensors"
 	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
@@ -141,14 +142,14 @@ func TestSealedWeights(t *testing.T) {
 	path := filepath.Join(dir, "model.safetensors")
 	for _, sealed := range []bool{false, true} {
 		if sealed {
-			require.NoError(t, train.WriteParams(path, g.Params, nil))
+			require.NoError(t, checkpoint.WriteParams(path, g.Params, nil))
 		}
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		content[len(content)-3] ^= 1
 		require.NoError(t, os.WriteFile(path, content, 0o644))
 		_, err = pretrained.ReadGPT(dir)
-		require.Equal(t, sealed, errors.Is(err, train.ErrDamaged), "%v", err)
+		require.Equal(t, sealed, errors.Is(err, checkpoint.ErrDamaged), "%v", err)
 		if sealed {
 			require.ErrorContains(t, err, "pretrained: "+dir+": "+path+": damaged: checksum: got ")
 		}

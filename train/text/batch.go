@@ -2,7 +2,6 @@ package text
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
@@ -85,8 +84,6 @@ func (w *windowBatch) row(b int) (inputs, targets []int) {
 	}
 	return inputs, targets
 }
-
-var errNoSource = errors.New("text: source: got nil or its zero value, want one that its constructor made")
 
 // first returns the first position of a window whose target counts.
 func (w *windowBatch) first() int {

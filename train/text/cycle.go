@@ -23,9 +23,6 @@ func NewCycle(ids []int, c WindowConfig) (*Cycle, error) {
 // Next returns the next B windows. It never returns an error. The tensors are the
 // same each time with new contents: copy what must outlive the next call.
 func (c *Cycle) Next() (train.Batch, error) {
-	if c == nil || c.out == nil {
-		return train.Batch{}, errNoSource
-	}
 	c.out.batch.Tokens = 0
 	for b := range c.out.config.Batch {
 		c.out.setAround(b, c.next)
@@ -36,17 +33,11 @@ func (c *Cycle) Next() (train.Batch, error) {
 
 // State returns the source's position in its text.
 func (c *Cycle) State() []byte {
-	if c == nil {
-		return nil
-	}
 	return encodePosition(c.next)
 }
 
 // SetState continues from the position that State returned, over equal ids and
 // with an equal config.
 func (c *Cycle) SetState(state []byte) error {
-	if c == nil || c.out == nil {
-		return errNoSource
-	}
 	return decodePosition(&c.next, state, len(c.out.ids))
 }

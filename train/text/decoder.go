@@ -21,7 +21,7 @@ func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
 // Decode takes the next id and returns the characters that it completes: none,
 // one or several. The error is that of the tokenizer's Decode; it changes nothing.
 func (d *Decoder) Decode(id int) (string, error) {
-	if d == nil || d.tokenizer == nil {
+	if d.tokenizer == nil {
 		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
 	}
 	token, err := d.tokenizer.Decode([]int{id})
@@ -54,7 +54,7 @@ func malformed(text []byte) int {
 // Flush ends the text: it returns U+FFFD if the last character is incomplete,
 // otherwise nothing. The next id begins a new text.
 func (d *Decoder) Flush() string {
-	if d == nil || len(d.pending) == 0 {
+	if len(d.pending) == 0 {
 		return ""
 	}
 	d.pending = d.pending[:0]

@@ -30,9 +30,6 @@ func NewEpoch(ids []int, c WindowConfig) (*Epoch, error) {
 // that begins a new epoch. The tensors are the same each time with new contents:
 // copy what must outlive the next call.
 func (e *Epoch) Next() (train.Batch, error) {
-	if e == nil || e.out == nil {
-		return train.Batch{}, errNoSource
-	}
 	e.out.batch.Tokens = 0
 	for b := range e.out.config.Batch {
 		e.out.set(b, e.next)
@@ -47,17 +44,11 @@ func (e *Epoch) Next() (train.Batch, error) {
 
 // State returns the source's position in its text.
 func (e *Epoch) State() []byte {
-	if e == nil {
-		return nil
-	}
 	return encodePosition(e.next)
 }
 
 // SetState continues from the position that State returned, over equal ids and
 // with an equal config.
 func (e *Epoch) SetState(state []byte) error {
-	if e == nil || e.out == nil {
-		return errNoSource
-	}
 	return decodePosition(&e.next, state, len(e.out.ids)+len(e.out.inputs))
 }

@@ -44,9 +44,6 @@ func NewEpochs(ids []int, windows WindowConfig, c EpochsConfig) (*Epochs, error)
 
 // Batches returns the number of batches of an epoch.
 func (e *Epochs) Batches() int {
-	if e == nil || e.out == nil {
-		return 0
-	}
 	return len(e.order) / e.out.config.Batch
 }
 
@@ -64,9 +61,6 @@ func (e *Epochs) arrange() {
 // Next returns the next B windows. It never returns an error. The tensors are the same each
 // time with new contents: copy what must outlive the next call.
 func (e *Epochs) Next() (train.Batch, error) {
-	if e == nil || e.out == nil {
-		return train.Batch{}, errNoSource
-	}
 	c := e.out.config
 	if len(e.order)-e.next < c.Batch {
 		e.epoch, e.next = e.epoch+1, 0
@@ -82,18 +76,12 @@ func (e *Epochs) Next() (train.Batch, error) {
 
 // State returns the source's epoch and its position in it.
 func (e *Epochs) State() []byte {
-	if e == nil || e.out == nil {
-		return nil
-	}
 	return binary.BigEndian.AppendUint64(encodePosition(e.next), e.epoch)
 }
 
 // SetState continues from the position that State returned, over equal ids and with equal
 // configs.
 func (e *Epochs) SetState(state []byte) error {
-	if e == nil || e.out == nil {
-		return errNoSource
-	}
 	if len(state) != 16 {
 		return fmt.Errorf("text: state of a source: got %d bytes, want 16", len(state))
 	}

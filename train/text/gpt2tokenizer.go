@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -25,14 +24,6 @@ type GPT2Tokenizer struct {
 // program.
 func NewGPT2Tokenizer() *GPT2Tokenizer { return &GPT2Tokenizer{codec.NewR50kBase()} }
 
-// made refuses a tokenizer that NewGPT2Tokenizer did not make.
-func (t *GPT2Tokenizer) made() error {
-	if t == nil || t.codec == nil {
-		return errors.New("text: GPT2Tokenizer: got nil or its zero value, want one of NewGPT2Tokenizer")
-	}
-	return nil
-}
-
 // Len returns 50257: 256 bytes, 50000 merges and GPT2EndOfText.
 func (*GPT2Tokenizer) Len() int { return GPT2EndOfText + 1 }
 
@@ -47,9 +38,6 @@ const (
 // Encode returns the ids of text, which must be UTF-8: the error for a byte that
 // is not names it and its offset. "<|endoftext|>" is text like any other.
 func (t *GPT2Tokenizer) Encode(text string) ([]int, error) {
-	if err := t.made(); err != nil {
-		return nil, err
-	}
 	if err := checkUTF8(text); err != nil {
 		return nil, fmt.Errorf("text: %w", err)
 	}
@@ -96,9 +84,6 @@ func wordEnd(text string, from int) int {
 // Decode returns the text of ids, which is not UTF-8 if they end within a
 // character. The error for an id outside [0, 50257) names it and its position.
 func (t *GPT2Tokenizer) Decode(ids []int) (string, error) {
-	if err := t.made(); err != nil {
-		return "", err
-	}
 	var text strings.Builder
 	for i, id := range ids {
 		if err := checkID(i, id, t.Len()); err != nil {

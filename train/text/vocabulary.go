@@ -57,18 +57,12 @@ func checkUTF8(text string) error {
 
 // Len returns V, the number of characters.
 func (v *Vocabulary) Len() int {
-	if v == nil {
-		return 0
-	}
 	return len(v.characters)
 }
 
 // Characters returns all characters in the order of their ids. Two vocabularies
 // are equal if these are.
 func (v *Vocabulary) Characters() string {
-	if v == nil {
-		return ""
-	}
 	return string(v.characters)
 }
 

@@ -28,9 +28,6 @@ func NewWindows(ids []int, c WindowConfig, seed uint64) (*Windows, error) {
 // Next returns B new windows. It never returns an error. The tensors are the
 // same each time with new contents: copy what must outlive the next call.
 func (w *Windows) Next() (train.Batch, error) {
-	if w == nil || w.out == nil {
-		return train.Batch{}, errNoSource
-	}
 	starts := uint64(len(w.out.ids) - w.out.config.Context)
 	draw := rand.New(w.random)
 	w.out.batch.Tokens = 0
@@ -42,9 +39,6 @@ func (w *Windows) Next() (train.Batch, error) {
 
 // State returns the state of the random stream.
 func (w *Windows) State() []byte {
-	if w == nil || w.out == nil {
-		return nil
-	}
 	state, _ := w.random.MarshalBinary() // a PCG is two numbers: this cannot fail
 	return state
 }
@@ -52,9 +46,6 @@ func (w *Windows) State() []byte {
 // SetState continues the stream of the source whose State returned state: over
 // equal ids and with an equal config, the same batches follow.
 func (w *Windows) SetState(state []byte) error {
-	if w == nil || w.out == nil {
-		return errNoSource
-	}
 	if err := w.random.UnmarshalBinary(state); err != nil {
 		return fmt.Errorf("text: windows: state of %d bytes: %w", len(state), err)
 	}

@@ -19,7 +19,7 @@ import (
 type command struct {
 	config, weights, input, output string // paths
 	dtype                          string // float32, float64 or, not typed, empty for the input's own
-	typed                          bool   // whether --dtype is given
+	typed                          bool   // whether --dtype is on the command line
 }
 
 // New returns the command attention apply.
@@ -42,7 +42,6 @@ func New() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.config, "config", "", "JSON `file` that names the layer and its sizes")
@@ -50,7 +49,7 @@ func New() *cobra.Command {
 	f.StringVar(&c.input, "input", "", "safetensors `file` with the input tensors")
 	f.StringVar(&c.output, "output", "", "safetensors `file` to write")
 	f.StringVar(&c.dtype, "dtype", "",
-		"`type` to compute in and to write, float32 or float64 (default: that of query or x, F16 and BF16 as float32)")
+		"`type` to compute in and to write, float32 or float64 (default: the type of query or x, F16 and BF16 as float32)")
 	return cmd
 }
 
@@ -150,7 +149,7 @@ func (c command) elementType(layer *layer, input *tensorFile) tensor.Dtype {
 	return tensor.Float32
 }
 
-// describeTensors returns names and shapes as the phrases of a list.
+// describeTensors returns the names and shapes of tensors as the phrases of a list.
 func describeTensors(tensors []safetensors.Tensor) []string {
 	parts := make([]string, len(tensors))
 	for i, t := range tensors {

@@ -18,7 +18,7 @@ type attention struct {
 	averaging
 }
 
-// averaging is the field of a layer.json of attention that is not in the config.
+// averaging is the field of an attention's layer.json that its config does not have.
 type averaging struct {
 	AverageWeights bool `json:"average_weights"` // over the heads
 }
@@ -102,7 +102,7 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 		}
 	}
 	if f.has("key_positions") && !f.has("positions") && !f.has("key") {
-		return f.fail("key_positions", "got it without positions, want those of the queries, which are the keys")
+		return f.fail("key_positions", "got it without positions, want positions: the keys are the queries")
 	}
 	if f.has("key_segments") && !f.has("segments") {
 		return f.fail("segments", "missing, want it besides key_segments")
@@ -133,8 +133,8 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 	return checkElements(attentionName, append(slices.Clone(s.Batch), a.NumHeads, s.T, keys))
 }
 
-// checkPlaces checks that the config gives the place of the queries among the keys, if it
-// matters.
+// checkPlaces checks that the config says where the queries stand among the keys, if the layer
+// depends on it.
 func (a *attention) checkPlaces(f *tensorFile, s mask.Scores) error {
 	_, _, err := mask.Resolve(a.Mask, s)
 	if a.ALiBi || a.RelativeBias != nil || a.RoPE != nil && !f.has("positions") {

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyRenormalize: a hidden key takes no weight from the others, whatever its score.
-func TestApplyRenormalize(t *testing.T) {
+// TestApplyHiddenKey: a hidden key takes no weight from the others, whatever its score.
+func TestApplyHiddenKey(t *testing.T) {
 	f := caseFiles(t, "attention_one")
 	dir := t.TempDir()
 	write := func(name string, tensors ...safetensors.Tensor) string {
@@ -26,12 +27,23 @@ func TestApplyRenormalize(t *testing.T) {
 		safetensors.Tensor{Name: "key", Shape: []int{2, 1}, Data: []float64{1, 2}},
 		safetensors.Tensor{Name: "bias", Shape: []int{2}, Data: []float64{0, 5000}},
 		safetensors.Tensor{Name: "keep", Shape: []int{2}, Data: []bool{true, false}})
-	for _, renormalize := range []bool{false, true} {
-		f := f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "d_in": 1, "num_heads": 1, "qkv_bias": true, `+
-			`"out_bias": true, "renormalize": %t}`, renormalize))
-		weights, ok := applied(t, f).Get("weights")
-		require.True(t, ok)
-		require.Equal(t, []float64{1, 0}, weights.Data, "renormalize: %v", renormalize)
+	f = f.withConfig(t, `{"layer": "attention", "d_in": 1, "num_heads": 1, "qkv_bias": true, "out_bias": true}`)
+	weights, ok := applied(t, f).Get("weights")
+	require.True(t, ok)
+	require.Equal(t, []float64{1, 0}, weights.Data)
+}
+
+// TestApplyRenormalize: the chapter's layers take its word for the softmax over the visible keys.
+func TestApplyRenormalize(t *testing.T) {
+	for _, name := range []string{"causal", "multi_head_batch", "multi_head_wrapper", "simple"} {
+		f := caseFiles(t, name)
+		want := applied(t, f)
+		config, err := os.ReadFile(f.config)
+		require.NoError(t, err)
+		for _, renormalize := range []string{"true", "false"} {
+			got := applied(t, f.withConfig(t, strings.Replace(string(config), "}", `, "renormalize": `+renormalize+"}", 1)))
+			require.Equal(t, want.Tensors, got.Tensors, "%s, %s", name, renormalize)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func readLayer(path string) (*layer, error) {
 	return layer, nil
 }
 
-// envelope is the field of a layer.json that names the layer. The others are the layer's config.
+// envelope is the field of a layer.json that names the layer. All other fields are the layer's config.
 type envelope struct {
 	Layer string `json:"layer"`
 }
@@ -59,19 +59,19 @@ func newLayer(text []byte) (*layer, error) {
 	return nil, config.OneOf(e, "Layer", e.Layer, layerNames()...)
 }
 
-// refuseDefaults returns an error for a value that only stands for a missing field of
-// attention: a layer.json leaves the field out. Other sizes and numbers may be 0.
+// refuseDefaults returns an error for a field of attention whose value means that the field is
+// missing: a layer.json leaves it out. Other sizes and numbers may be 0.
 func refuseDefaults(text []byte) error {
-	var given map[string]any
-	if err := config.Foreign.Decode(text, &given); err != nil {
+	var all map[string]any
+	if err := config.Foreign.Decode(text, &all); err != nil {
 		return err
 	}
 	for _, path := range []string{
 		"layout", "align", "causal", "scale", "qk_norm", "qk_norm_eps", "rope.base", "rope.factor",
 	} {
-		fields, key := given, path
+		fields, key := all, path
 		if inner, ok := strings.CutPrefix(path, "rope."); ok {
-			fields, _ = given["rope"].(map[string]any)
+			fields, _ = all["rope"].(map[string]any)
 			key = inner
 		}
 		switch value := fields[key]; value {

@@ -49,9 +49,6 @@ CONFIG of attention: which keys a query sees.
                     which is all, causal, sliding_window (left, right), prefix
                     (n), not (of: a mask), or and, or (of: a list of masks);
                     causal and sliding_window have an align of their own
-  renormalize       zeroes the weights of hidden keys and divides by the sum of
-                    the rest: the softmax over the visible keys, as without it;
-                    not with sinks
 
 CONFIG of attention: scores. The order is: project query, key and value,
 normalise the heads of query and key (qk_norm), turn both (rope), add the keys
@@ -79,8 +76,7 @@ bias, alibi and relative_bias, hide keys, softmax.
                     N-1 and E + floor(ln(d/E)/ln(max_distance/E)·(N-E)). A key d
                     after it has N more or, with unidirectional, bucket 0
   sinks             a learned score of each head that takes weight and gives
-                    nothing: weights are exp(score)/(exp(sink) + sum); not with
-                    renormalize
+                    nothing: weights are exp(score)/(exp(sink) + sum)
 
 CONFIG of attention: the rest.
 
@@ -110,6 +106,9 @@ fields that it has no use for.
   qkv_bias          a bias in the projections W_query, W_key and W_value of all
                     but simple and self_v1
   dropout           as for attention
+  renormalize       zeroes the weights of hidden keys and divides the others by
+                    their sum: the softmax over the visible keys, which causal,
+                    multi_head_wrapper and multi_head compute without it, too
 
 CONFIG of additive.
 

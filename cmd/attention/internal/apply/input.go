@@ -17,9 +17,9 @@ const gradOutput = "grad_output"
 type sequenceSpec struct {
 	name    string
 	length  string // the letter of its length, T or S
-	longest int    // context_length; 0 means any
+	longest int    // T or S at most: context_length; 0 means any
 	width   int    // 0 means any
-	instead string // earlier sequence that replaces it if missing; empty if required
+	instead string // the sequence that replaces a missing one; empty if it is required
 }
 
 // extraSpec is a tensor that the input file may hold besides the sequences.
@@ -27,24 +27,15 @@ type extraSpec struct {
 	name      string
 	kind      numberKind
 	axes      []string // allowed shapes in the letters B, H, T and S; no B without a batch
-	broadcast bool     // whether it may broadcast to the scores instead, as in torch
+	broadcast bool     // whether any shape that broadcasts to the axes is allowed too, as in torch
 }
 
-// inputTensor is a tensor of the input file and the required kind of its elements.
-type inputTensor struct {
-	name string
-	kind numberKind
-}
-
-// inputs returns the tensors that the input file may hold, without grad_output.
-func (l *layer) inputs() (list []inputTensor) {
+// inputs returns the names and kinds of the tensors that the input file may hold, without grad_output.
+func (l *layer) inputs() (list []extraSpec) {
 	for _, s := range l.sequences {
-		list = append(list, inputTensor{s.name, realNumbers})
+		list = append(list, extraSpec{name: s.name, kind: realNumbers})
 	}
-	for _, e := range l.extras {
-		list = append(list, inputTensor{e.name, e.kind})
-	}
-	return list
+	return append(list, l.extras...)
 }
 
 // checkInput checks that the layer's inputs are present and fit it, with one batch
@@ -87,7 +78,7 @@ func (l *layer) checkInput(f *tensorFile) error {
 	return nil
 }
 
-// checkSequences checks the sequences, in their order, and returns the axes of their scores.
+// checkSequences checks the sequences in their order and returns the axes of their scores.
 func (l *layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
 	scores = mask.Scores{Heads: true, H: l.heads}
 	first, keys := l.sequences[0].name, ""
@@ -153,7 +144,7 @@ func (e extraSpec) check(f *tensorFile, scores mask.Scores) error {
 	if err := e.checkShape(f, scores); err != nil {
 		return err
 	}
-	return f.checkKind(e.name, e.kind) // which may read it
+	return f.checkKind(e.name, e.kind) // last, since it may read the data
 }
 
 // checkShape checks that the tensor has one of its shapes.

@@ -150,7 +150,7 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 					`{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
 				c.tensor(c.input, "positions", nil, nil)
 			}},
-		{want: `"key_positions": got it without positions, want those of the queries, which are the keys`,
+		{want: `"key_positions": got it without positions, want positions: the keys are the queries`,
 			spoil: func(c *wrongCall) {
 				editTensors(t, c.input, c.input, func(all []safetensors.Tensor) []safetensors.Tensor {
 					return slices.DeleteFunc(all, func(t safetensors.Tensor) bool { return t.Name != "query" })

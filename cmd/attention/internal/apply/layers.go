@@ -20,19 +20,19 @@ type layer struct {
 	name       string
 	parameters *layers.Params                       // declared: the names and shapes of the weights file
 	build      func(layers.Scope) (forward, error)  // makes the layer
-	buffers    []string                             // further names that the weights file may hold: ignored
-	causal     map[string]layers.CausalBuffer       // those that are checked
+	buffers    []string                             // names that the weights file may hold too; ignored
+	causal     map[string]layers.CausalBuffer       // buffers that the weights file may hold too; checked
 	sequences  []sequenceSpec                       // of the input file; the first is required
 	extras     []extraSpec                          // optional tensors of the input file
 	heads      int                                  // H of the extras
 	check      func(*tensorFile, mask.Scores) error // other checks of the input; nil if there are none
 }
 
-// forward builds a layer's graph on the given inputs. Its errors are the build's.
+// forward builds a layer's graph on inputs. Its errors are kept by the build.
 type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node)
 
 // declare returns a layer with the parameters that construct makes for a config. call builds
-// its graph.
+// the layer's graph.
 func declare[C, L any](
 	name string, construct func(layers.Scope, C) (L, error), c C,
 	call func(l L, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node),
@@ -75,7 +75,7 @@ func (l *layer) checkWeights(f *tensorFile) error {
 	return nil
 }
 
-// checkCausal checks a buffer, if the file has it. The input may be no longer than its C.
+// checkCausal checks a buffer (C, C) if the file has it. The input may then be no longer than C.
 func (l *layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) error {
 	if !f.has(name) {
 		return nil
@@ -96,8 +96,8 @@ func (l *layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) e
 	return nil
 }
 
-// selfConfig is the part of chapter.Config that the layers from x to itself have. Each of them
-// ignores the fields that it does not use.
+// selfConfig is the part of chapter.Config that the layers from x to itself have, and a step of the chapter. Each of
+// them ignores the fields that it does not use.
 type selfConfig struct {
 	EmbedDim      int     `json:"d_in"`
 	OutDim        int     `json:"d_out"`
@@ -105,6 +105,9 @@ type selfConfig struct {
 	NumHeads      int     `json:"num_heads"`
 	QKVBias       bool    `json:"qkv_bias"`
 	Dropout       float64 `json:"dropout"`
+	// Renormalize zeroes the weights of hidden keys and divides the others by their sum. The softmax over the visible
+	// keys, which the causal layers compute, is the same.
+	Renormalize bool `json:"renormalize"`
 }
 
 // newSelfAttention returns one of the chapter's layers other than additive.
@@ -119,12 +122,10 @@ func newSelfAttention(text []byte) (*layer, error) {
 	}
 	c := chapter.Config{Layer: e.Layer, EmbedDim: f.EmbedDim, OutDim: f.OutDim, ContextLength: f.ContextLength,
 		NumHeads: f.NumHeads, QKVBias: f.QKVBias, Dropout: f.Dropout}
-	wrapper := c.Layer == "multi_head_wrapper"
-	hasHeads := wrapper || c.Layer == "multi_head"
 	l, err := declare(c.Layer, chapter.New, c,
 		func(l chapter.Layer, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) {
 			out, weights = b.Of(l.Forward(b, in["x"])), b.Of(l.Weights(b, in["x"]))
-			if !hasHeads {
+			if !c.Uses("NumHeads") {
 				weights = b.Of(graph.MergeHeads(weights)) // (…, 1, T, T) → (…, T, T)
 			}
 			return out, weights

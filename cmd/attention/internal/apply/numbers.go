@@ -18,7 +18,7 @@ const (
 	zerosAndOnes                   // 0 or 1 in any type
 )
 
-// checkKind checks that a tensor's elements are of a kind. Zeros and ones become float32s.
+// checkKind checks that a tensor's elements are of a kind. It converts zeros and ones to float32.
 func (f *tensorFile) checkKind(name string, kind numberKind) error {
 	if kind == zerosAndOnes {
 		t, err := f.read(name)
@@ -47,28 +47,24 @@ var (
 	integers = []safetensors.DType{safetensors.I64, safetensors.I32, safetensors.I16, safetensors.I8, safetensors.U8}
 )
 
-// dense returns a tensor of the checked kind. Real numbers become dt: float64 is rounded
-// to the nearest float32.
+// dense returns a tensor whose kind has been checked. It converts real numbers to dt, and rounds
+// float64 to the nearest float32.
 func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) (*tensor.Dense, error) {
 	t, err := f.read(name)
 	if err != nil {
 		return nil, err
 	}
 	backing := t.Data
-	switch data := t.Data.(type) {
-	case []float32:
-		if kind == realNumbers && dt == tensor.Float64 {
-			backing = safetensors.Convert[float64](data)
-		}
-	case []float64:
-		if dt == tensor.Float32 {
-			backing = safetensors.Convert[float32](data)
-		}
+	switch {
+	case kind == realNumbers && t.DType != safetensors.F64 && dt == tensor.Float64:
+		backing = safetensors.Floats[float64](t.Data)
+	case kind == realNumbers && t.DType == safetensors.F64 && dt == tensor.Float32:
+		backing = safetensors.Floats[float32](t.Data)
 	}
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing)), nil
 }
 
-// widened returns integers of any type as int64s and other elements as they are.
+// widened returns integers of any type as int64s and other elements without change.
 func widened(data any) any {
 	if integers := safetensors.Integers(data); integers != nil {
 		return integers
@@ -76,7 +72,7 @@ func widened(data any) any {
 	return data
 }
 
-// bitsOf returns elements of any type, each of which must be 0 or 1.
+// bitsOf returns elements of any type as float32s. Each element must be 0 or 1.
 func bitsOf(data any) ([]float32, error) {
 	switch data := data.(type) {
 	case []float32:
@@ -96,6 +92,7 @@ func bitsOf(data any) ([]float32, error) {
 	return bits, nil
 }
 
+// zerosOrOnes returns numbers as float32s. Each number must be 0 or 1.
 func zerosOrOnes[N int64 | float32 | float64](data []N) ([]float32, error) {
 	for i, v := range data {
 		if v != 0 && v != 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"attention/graph/machine"
+	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -13,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// runLayer computes the layer on checked files. It returns as soon as ctx ends, since a
-// single op on long sequences takes seconds.
+// runLayer computes the layer on files that have been checked. It returns as soon as ctx ends:
+// a single op on long sequences takes seconds.
 func runLayer(
 	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
 ) ([]safetensors.Tensor, error) {
@@ -55,13 +56,17 @@ func (l *layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []
 		return nil, err
 	}
 	for i, n := range nodes {
-		tensors = append(tensors, safetensors.Tensor{Name: names[i], Shape: n.Shape(), Data: elements(n.Value())})
+		value, err := dense.RowMajor(n.Value())
+		if err != nil {
+			return nil, err
+		}
+		tensors = append(tensors, safetensors.Tensor{Name: names[i], Shape: n.Shape(), Data: dense.Slice(value)})
 	}
 	return tensors, nil
 }
 
-// graph builds the layer's graph, with all values bound. It returns the nodes to write and
-// their names.
+// graph builds the layer's graph and binds all values. It returns the names and nodes of the
+// tensors to write.
 func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []string, nodes G.Nodes, err error) {
 	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
@@ -70,10 +75,10 @@ func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 	}
 	for name := range p.Shapes() {
 		value, err := weights.dense(name, realNumbers, dt)
-		if err == nil {
-			err = p.Set(name, value)
-		}
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := p.Set(name, value); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -137,7 +142,7 @@ func bind(b *layers.Build, name string, value *tensor.Dense) *G.Node {
 	return b.Of(n, G.Let(n, value))
 }
 
-// learnables returns the nodes of the parameters, in the order these were made.
+// learnables returns the nodes of the parameters in the order in which the parameters were made.
 func learnables(b *layers.Build) (nodes G.Nodes) {
 	named := map[string]*G.Node{}
 	for _, n := range b.Learnables() {
@@ -165,15 +170,4 @@ func checkElements(layer string, shape tensor.Shape) error {
 		elements *= max(d, 1)
 	}
 	return nil
-}
-
-// elements returns the memory behind a tensor of real numbers, or the one number of a scalar.
-func elements(v G.Value) any {
-	switch x := v.Data().(type) {
-	case float32:
-		return []float32{x}
-	case float64:
-		return []float64{x}
-	}
-	return v.Data()
 }

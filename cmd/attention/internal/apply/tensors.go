@@ -3,7 +3,6 @@ package apply
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
@@ -11,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tensorFile is an open safetensors file by the names of its tensors, whose data is read once it is needed: after their
-// names and shapes are known to be right. Integers of any type are int64s.
+// tensorFile is an open safetensors file. The data of a tensor is read when it is first needed, which is after all names
+// and shapes have been checked. Integers of any type are read as int64s.
 type tensorFile struct {
 	path    string
 	reader  *safetensors.Reader
@@ -78,49 +77,33 @@ func (f *tensorFile) fail(name, format string, args ...any) error {
 }
 
 // checkNames checks that the file has all wanted tensors and no others but the optional
-// ones. Its error lists all missing and all unknown names.
+// ones. Its error lists missing and unknown names.
 func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	known := map[string]bool{}
 	for _, name := range slices.Concat(wanted, optional) {
 		known[name] = true
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), f.has)
-	unknown := slices.DeleteFunc(slices.Clone(f.names), func(name string) bool { return known[name] })
-	var wrong string
-	if len(missing) > 0 {
-		wrong += "tensors missing: " + quotedList(missing) + "; "
+	var unknown []string
+	for _, name := range f.names {
+		if !known[name] {
+			unknown = append(unknown, fmt.Sprintf("%.100q", name)) // a file may name anything
+		}
 	}
-	if len(unknown) > 0 {
-		wrong += "tensors unknown: " + quotedList(unknown) + "; "
-	}
-	if wrong == "" {
+	wrong := safetensors.Mismatch(slices.DeleteFunc(slices.Clone(wanted), f.has), unknown, nil)
+	if wrong == nil {
 		return nil
 	}
 	want := nameList(wanted)
 	if len(optional) > 0 {
 		want += " and optionally " + nameList(optional)
 	}
-	return fmt.Errorf("%s: %swant %s for layer %s", f.path, wrong, want, layer)
+	return fmt.Errorf("%s: %w; want %s for layer %s", f.path, wrong, want, layer)
 }
 
-// nameList joins names with commas, the first ones of a long list, and counts the rest.
+// nameList returns names as one text, the first ones of a long list.
 func nameList(names []string) string {
-	const most = 24
 	if len(names) == 0 {
 		return "none"
 	}
-	list := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
-}
-
-// quotedList is nameList for names from a file, which may be anything.
-func quotedList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = fmt.Sprintf("%.100q", name)
-	}
-	return nameList(quoted)
+	return safetensors.List(names, 24)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// options are the flags of attention bench that do not belong to a work.
+// options are the flags of attention bench that are no part of a work.
 type options struct {
 	runs, threads int
 	json          bool
@@ -26,7 +26,7 @@ func New() *cobra.Command { return newCommand(standardWorks()) }
 // sizeFlags are the flags that choose a single work.
 var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers", "vocab"}
 
-// newCommand returns the command; it times works if no flag chooses a single one.
+// newCommand returns the command. It times works if no flag chooses a single work.
 func newCommand(works []work) *cobra.Command {
 	var w work
 	var o options
@@ -48,7 +48,6 @@ func newCommand(works []work) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&w.Batch, "batch", 2, "sequences in the batch")
@@ -85,10 +84,10 @@ func (o options) validate() error {
 	return nil
 }
 
-// runWorks times work w in this process if a flag is given that chooses it, otherwise each of
-// works in its own process.
-func runWorks(ctx context.Context, out io.Writer, o options, w work, given func(string) bool, works []work) error {
-	one := slices.ContainsFunc(sizeFlags, given)
+// runWorks times work w in this process if one of the flags on the command line chooses it, otherwise
+// each of works in a process of its own.
+func runWorks(ctx context.Context, out io.Writer, o options, w work, changed func(string) bool, works []work) error {
+	one := slices.ContainsFunc(sizeFlags, changed)
 	if one {
 		works = []work{w}
 	}
@@ -98,7 +97,7 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, given func(
 			return err
 		}
 	}
-	if err := w.heeds(given); err != nil {
+	if err := w.heeds(changed); err != nil {
 		return err
 	}
 	p := printer{out: out, json: o.json}
@@ -133,8 +132,8 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, given func(
 }
 
 // standardWorks returns the works to time if no flag chooses a single one: attention of
-// the size of GPT-2 small, a tiny one, a training step of a small GPT, and a range of
-// lengths to compare their memory.
+// GPT-2 small's size, a tiny layer, a training step of a small GPT, and sequences of many lengths,
+// whose memory can be compared.
 func standardWorks() []work {
 	small := func(batch, tokens int, mode string) work {
 		return work{Batch: batch, Tokens: tokens, Width: 768, Heads: 12, Causal: true, Mode: mode, Dtype: "float32"}

@@ -13,8 +13,8 @@ import (
 // childVariable is set in the environment of a child, so that it starts no other.
 const childVariable = "ATTENTION_BENCH_CHILD"
 
-// measureInChild times a work in its own process, so that the peak of memory is that of
-// the work alone.
+// measureInChild times a work in a process of its own, so that the peak of memory is the
+// work's alone.
 func measureInChild(ctx context.Context, w work, o options) (*result, error) {
 	if os.Getenv(childVariable) != "" {
 		return nil, fmt.Errorf("a child was asked to start children of its own")

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/graph/machine"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -44,7 +46,7 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	}, nil
 }
 
-// prepare returns the function to time.
+// prepare returns the function that does the work once.
 func prepare(ctx context.Context, w work) (run func() error, err error) {
 	if w.Mode == gptStep {
 		step, err := newGPTStep(w)
@@ -61,54 +63,56 @@ func prepare(ctx context.Context, w work) (run func() error, err error) {
 	return func() error { return m.Run(ctx) }, nil
 }
 
-// graphOf builds the layer on normal random numbers. The wanted nodes are its output and,
-// in mode forwardBackward, the gradients of its parameters. The upstream gradient is a
-// fixed random tensor, as of a loss that is the output's inner product with it.
+// graphOf returns the output of the work's layer and, in mode forwardBackward, the gradients of its parameters.
 func graphOf(w work) (wanted G.Nodes, err error) {
-	shape := []int{w.Batch, w.Tokens, w.Width}
-	p := layers.NewParams(w.elementType(), 123)
-	layer, err := layers.NewAttention(p.Scope(""), w.layer())
-	if err != nil {
-		return nil, err
-	}
 	mode := layers.Eval
 	if w.Mode == forwardBackward {
 		mode = layers.Train
 	}
-	b := layers.NewBuild(p, mode)
+	_, wanted, err = buildOf(w, mode, func(b *layers.Build, x *G.Node) (G.Nodes, error) {
+		layer, err := layers.NewAttention(b.Params().Scope(""), w.layer())
+		if err != nil {
+			return nil, err
+		}
+		out, err := layer.Forward(b, x)
+		return G.Nodes{out}, err
+	})
+	return wanted, err
+}
+
+// buildOf builds a graph on normal random numbers (B, T, E). The wanted nodes are those that forward returns, the
+// output first, and in a Train graph the gradients of all parameters. The upstream gradient is a fixed random tensor,
+// as of a loss that is the output's inner product with it.
+func buildOf(w work, mode layers.Mode, forward func(b *layers.Build, x *G.Node) (G.Nodes, error),
+) (b *layers.Build, wanted G.Nodes, err error) {
+	shape := []int{w.Batch, w.Tokens, w.Width}
+	b = layers.NewBuild(layers.NewParams(w.elementType(), 123), mode)
 	b.SetPrecision(w.precision())
 	random := rand.New(rand.NewPCG(1, 2))
-	out := b.Of(layer.Forward(b, randomInput(b, random, "x", shape))) // (B, T, E)
-	if w.Mode != forwardBackward {
-		return G.Nodes{out}, b.Err()
+	wanted, err = forward(b, randomInput(b, random, "x", shape))
+	if err != nil || mode == layers.Eval {
+		return b, wanted, cmp.Or(err, b.Err())
 	}
 	upstream := randomInput(b, random, "upstream", shape)
 	if err := b.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
-	return append(G.Nodes{out}, grads...), err
+	gradients, err := G.Backpropagate(wanted[:1], G.Nodes{upstream}, b.Learnables())
+	return b, append(wanted, gradients...), err
 }
 
 // randomInput returns an input of standard normal numbers.
 func randomInput(b *layers.Build, random *rand.Rand, name string, shape []int) *G.Node {
 	n := b.Input(name, shape...)
-	v := tensor.New(tensor.Of(n.Dtype()), tensor.WithShape(shape...))
-	switch data := v.Data().(type) {
-	case []float32:
-		for i := range data {
-			data[i] = float32(random.NormFloat64())
-		}
-	case []float64:
-		for i := range data {
-			data[i] = random.NormFloat64()
-		}
+	numbers := make([]float64, tensor.Shape(shape).TotalSize())
+	for i := range numbers {
+		numbers[i] = random.NormFloat64()
 	}
-	return b.Of(n, G.Let(n, v))
+	return b.Of(n, G.Let(n, dense.Of(n.Dtype(), numbers, shape...)))
 }
 
-// timeRuns calls run once to warm up, then the given number of times, and returns the
-// seconds of each timed run. 0 runs means as many as two seconds hold, from 5 to 1000.
+// timeRuns calls run once to warm up, then as many times as runs says, and returns the
+// seconds of each of these. 0 means as many runs as two seconds hold, from 5 to 1000.
 func timeRuns(runs int, run func() error) ([]float64, error) {
 	if err := run(); err != nil {
 		return nil, err
@@ -134,7 +138,7 @@ func median(x []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// measureKernels measures the most that the threads do together of the work's products.
+// measureKernels measures the peak of the work's products on all threads together.
 func measureKernels(w work) program.Kernels {
 	return program.MeasureKernels(w.numbers(), 100*time.Millisecond)
 }

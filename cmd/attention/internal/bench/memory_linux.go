@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// peakMemory returns the most memory that the process has had in use, in bytes. It reads
+// peakMemory returns the most bytes of memory that the process has had in use. It reads
 // /proc because getrusage also counts the process that started this one.
 func peakMemory() (int, error) {
 	status, err := os.ReadFile("/proc/self/status")

@@ -47,14 +47,14 @@ func TestBenchJSON(t *testing.T) {
 
 func TestBenchTable(t *testing.T) {
 	out, err := commandtest.Output(t.Context(), New(),
-		"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--dtype", "float64", "--threads", "3")
+		"--runs", "2", "--tokens", "64", "--width", "24", "--heads", "3", "--dtype", "float64", "--threads", "3")
 	require.NoError(t, err)
 	require.Regexp(t, `^
 kernels (\w+), \S+ GFLOP/s in float64 on \d cores?(;
  +.*)*
 
 WORK \(threads: 3\)                   SECONDS    LEAST    GFLOP GFLOP/S PEAK   MIB
-B2 T7 E6 H3 float64 forward-backward
+B2 T64 E24 H3 float64 forward-backward
  {34} +\S+ +\S+ +\S+ +\S+ +\d+% +(\d+|-)
 $`, "\n"+out)
 

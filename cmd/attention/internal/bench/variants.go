@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -24,7 +23,7 @@ import (
 type variantResult struct {
 	Variant string  `json:"variant"`
 	Text    string  `json:"text"`
-	Weights bool    `json:"weights"`                  // whether it gives the attention weights
+	Weights bool    `json:"weights"`                  // whether the variant gives the attention weights
 	Ops     int     `json:"ops"`                      // of the forward graph
 	Forward float64 `json:"seconds_forward"`          // median of the runs
 	Both    float64 `json:"seconds_forward_backward"` // with the gradients of all parameters
@@ -44,7 +43,7 @@ func runVariants(ctx context.Context, out io.Writer, o options, w work) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
-		debug.FreeOSMemory() // the next one begins with the same
+		debug.FreeOSMemory() // the next variant begins with the same memory
 		if o.json {
 			if err := json.NewEncoder(out).Encode(r); err != nil {
 				return err
@@ -67,7 +66,17 @@ func measureVariant(ctx context.Context, v chapter.Variant, w work, o options) (
 		mode    layers.Mode
 		seconds *float64
 	}{{layers.Eval, &r.Forward}, {layers.Train, &r.Both}} {
-		b, wanted, err := variantGraph(v, w, row.mode)
+		b, wanted, err := buildOf(w, row.mode, func(b *layers.Build, x *G.Node) (G.Nodes, error) {
+			l, err := v.New(b.Params().Scope(""), w.Width, w.Heads)
+			if err != nil {
+				return nil, err
+			}
+			out, weights, err := l.Forward(b, x)
+			if weights == nil {
+				return G.Nodes{out}, err
+			}
+			return G.Nodes{out, weights}, err
+		})
 		if err != nil {
 			return r, err
 		}
@@ -84,10 +93,7 @@ func measureVariant(ctx context.Context, v chapter.Variant, w work, o options) (
 			return r, err
 		}
 		took, err := timeRuns(o.runs, func() error { return m.Run(ctx) })
-		if err == nil {
-			err = m.Close()
-		}
-		if err != nil {
+		if err := cmp.Or(err, m.Close()); err != nil {
 			return r, err
 		}
 		*row.seconds = median(took)
@@ -95,38 +101,8 @@ func measureVariant(ctx context.Context, v chapter.Variant, w work, o options) (
 	return r, nil
 }
 
-// variantGraph builds a variant on normal random numbers. The wanted nodes are the output, the
-// weights that the variant gives and, in a Train graph, the gradients of all parameters.
-func variantGraph(v chapter.Variant, w work, mode layers.Mode) (b *layers.Build, wanted G.Nodes, err error) {
-	shape := []int{w.Batch, w.Tokens, w.Width}
-	p := layers.NewParams(w.elementType(), 123)
-	l, err := v.New(p.Scope(""), w.Width, w.Heads)
-	if err != nil {
-		return nil, nil, err
-	}
-	b = layers.NewBuild(p, mode)
-	random := rand.New(rand.NewPCG(1, 2))
-	out, weights, err := l.Forward(b, randomInput(b, random, "x", shape))
-	if err != nil {
-		return nil, nil, err
-	}
-	wanted = G.Nodes{out}
-	if weights != nil {
-		wanted = append(wanted, weights)
-	}
-	if mode == layers.Eval {
-		return b, wanted, b.Err()
-	}
-	upstream := randomInput(b, random, "upstream", shape)
-	if err := b.Err(); err != nil {
-		return nil, nil, err
-	}
-	gradients, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, b.Learnables())
-	return b, append(wanted, gradients...), err
-}
-
-// chart returns the times as a table, with a bar for each that is as long as its share of the
-// longest.
+// chart returns the times as a table, with a bar for each, whose length is its share of the
+// longest time.
 func chart(w work, all []variantResult) string {
 	const name, bar = 14, 38 // columns
 	longest := 0.0           // a short run may take longer without gradients

@@ -31,7 +31,7 @@ const (
 	maxVocab    = 1 << 20
 )
 
-// characters is how many distinct ones a text has: the default vocabulary of a GPT.
+// characters is the number of distinct characters in a text: the default vocabulary of a GPT.
 const characters = 65
 
 // work is a computation to time. It is a layers.Attention of some size, with a bias in the
@@ -166,10 +166,10 @@ func (w work) validate() error {
 	return nil
 }
 
-// heeds returns an error for a flag that is given and of which the mode makes nothing.
-func (w work) heeds(given func(flag string) bool) error {
+// heeds returns an error for a flag on the command line that the mode does not use.
+func (w work) heeds(changed func(flag string) bool) error {
 	for _, flag := range []string{"layers", "vocab"} {
-		if given(flag) && w.Mode != gptStep {
+		if changed(flag) && w.Mode != gptStep {
 			return fmt.Errorf("--%s: got it with --mode %s, want it with --mode %s only", flag, w.Mode, gptStep)
 		}
 	}
@@ -185,7 +185,7 @@ func (w work) layer() layers.AttentionConfig {
 	return c
 }
 
-// flop returns the operations that the work needs: 2·m·n·k for each matrix product and
+// flop returns the number of operations that the work needs: 2·m·n·k for each matrix product and
 // none for anything else. It counts only the scores that the mask leaves and only the
 // products that the gradients of the weights need.
 func (w work) flop() int {

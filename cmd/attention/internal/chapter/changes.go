@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// changes are the flags that change sections.
+// changes has the values of the flags that change sections.
 type changes struct {
 	sentence string
 	seed     int64
@@ -29,10 +29,10 @@ func (c *changes) add(flags *pflag.FlagSet) {
 		"the `probability` that a weight is dropped (default: the section's own)")
 }
 
-// change is one flag: whether a section has what it changes, and how it is set.
+// change is one of these flags.
 type change struct {
-	flag, of string
-	has      func(chapter.Section) bool
+	flag, of string                     // the flag, and what it changes
+	has      func(chapter.Section) bool // whether a section has that
 	set      func(*chapter.Section)
 }
 
@@ -48,10 +48,10 @@ func (c *changes) all() []change {
 	}
 }
 
-// settings are the names of the flags that set fields of a section, and of its layer.
+// settings are the flags that set fields of a section or of its layer.
 var settings = map[string]string{"Words": "--sentence", "Seed": "--seed", "NumHeads": "--heads", "Dropout": "--dropout"}
 
-// apply changes the sections that have what a given flag changes, of which there must be one.
+// apply changes sections by the flags on the command line. It refuses a flag that changes none of them.
 func (c *changes) apply(flags *pflag.FlagSet, sections []chapter.Section) error {
 	for _, change := range c.all() {
 		if !flags.Changed(change.flag) {
@@ -75,7 +75,7 @@ func (c *changes) apply(flags *pflag.FlagSet, sections []chapter.Section) error 
 	return nil
 }
 
-// sectionsWith names the sections of the walk that have something.
+// sectionsWith returns the numbers of the walk's sections that have something, as a text.
 func sectionsWith(has func(chapter.Section) bool) string {
 	var numbers []string
 	for _, s := range chapter.Sections() {

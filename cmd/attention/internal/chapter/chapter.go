@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/dense"
 	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
@@ -51,10 +52,10 @@ where they have it. Its sections:
 				return err
 			}
 			sections, err := selectSections(only)
-			if err == nil {
-				err = changed.apply(cmd.Flags(), sections)
-			}
 			if err != nil {
+				return err
+			}
+			if err := changed.apply(cmd.Flags(), sections); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("pictures") {
@@ -63,7 +64,6 @@ where they have it. Its sections:
 			return walk(cmd.OutOrStdout(), dt, sections)
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	cmd.Flags().StringVar(&only, "section", "",
 		"show one `section`: its number, or a regular expression that headings match")
 	cmd.Flags().StringVar(&dtype, "dtype", "float32",
@@ -74,7 +74,7 @@ where they have it. Its sections:
 	return cmd
 }
 
-// walk prints sections, each as soon as it is computed.
+// walk prints sections, each as soon as its steps are computed.
 func walk(w io.Writer, dt tensor.Dtype, sections []chapter.Section) error {
 	for _, s := range sections {
 		steps, err := s.Run(dt)
@@ -108,7 +108,7 @@ func selectSections(only string) ([]chapter.Section, error) {
 	return selected, nil
 }
 
-// page returns a section's reason and steps under its title, each step a sentence and the value below it.
+// page returns a section as text: its title, its reason and its steps, each a sentence with the value below it.
 func page(s chapter.Section, steps []chapter.Step) string {
 	heading := title(s)
 	text := heading + "\n" + strings.Repeat("=", utf8.RuneCountInString(heading)) + "\n\n"
@@ -122,6 +122,7 @@ func page(s chapter.Section, steps []chapter.Step) string {
 	return text
 }
 
+// title returns a section's heading.
 func title(s chapter.Section) string {
 	if own := chapter.Sections()[s.Number-1]; s.Seed == 0 && own.Seed == 0 {
 		return fmt.Sprintf("%d. %s", s.Number, s.Title)
@@ -129,7 +130,7 @@ func title(s chapter.Section) string {
 	return fmt.Sprintf("%d. %s (seed %d)", s.Number, s.Title, s.Seed)
 }
 
-// format writes a step's value as PyTorch prints it, but a count with commas.
+// format returns a step's value as PyTorch prints it, but a count with commas.
 func format(v *tensor.Dense) string {
 	switch data := v.Data().(type) {
 	case []int: // a shape
@@ -137,10 +138,10 @@ func format(v *tensor.Dense) string {
 	case int:
 		return withCommas(data)
 	}
-	return tensorprint.Format(tensorprint.Float64s(v), v.Shape())
+	return tensorprint.Format(dense.Float64s(v), v.Shape())
 }
 
-// withCommas writes a count of at least 0 in groups of three digits.
+// withCommas returns a count of at least 0 in groups of three digits.
 func withCommas(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

@@ -32,8 +32,8 @@ func layerGraph(s chapter.Section) (diagram.Diagram, error) {
 	return diagram.Of(fmt.Sprintf("%d. The expression graph of %s", s.Number, c.Layer), out, b.Learnables()), nil
 }
 
-// composed builds a layer of the chapter on x (T, E), composed of one op for each step, and the layer's own output,
-// which it equals up to rounding.
+// composed returns the output of a layer of the chapter on x (T, E), composed of one op for each step, and the layer's
+// own output. The two are equal up to rounding.
 func composed(b *layers.Build, c chapter.Config, x *G.Node) (out, own *G.Node, err error) {
 	layer, err := chapter.New(b.Params().Scope(""), c)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"attention/graph/machine"
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -29,7 +29,7 @@ func TestComposed(t *testing.T) {
 		m, err := machine.New(out, own)
 		require.NoError(t, err)
 		require.NoError(t, m.RunAll())
-		values := func(n *G.Node) []float64 { return tensorprint.Float64s(n.Value().(*tensor.Dense)) }
+		values := func(n *G.Node) []float64 { return dense.Float64s(n.Value().(*tensor.Dense)) }
 		require.InDeltaSlice(t, values(own), values(out), 1e-12, c.Layer)
 	}
 }

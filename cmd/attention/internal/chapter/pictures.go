@@ -9,21 +9,21 @@ import (
 
 	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/plot"
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/oneline"
-	"attention/internal/tensorprint"
 	"attention/layers/chapter"
 
 	"gorgonia.org/tensor"
 )
 
-// picture is one to write into the folder of --pictures.
+// picture is a file for the folder of --pictures.
 type picture struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// pictures returns those of a section: its steps as heat maps, and the expression graph of its layer if it has one.
+// pictures returns the pictures of a section: its steps as heat maps and, if it has a layer, the layer's graph.
 func pictures(s chapter.Section, steps []chapter.Step, layout diagram.Layout) ([]picture, error) {
 	heat := plot.Matrices{Title: title(s)}
 	for _, step := range steps {
@@ -41,15 +41,15 @@ func pictures(s chapter.Section, steps []chapter.Step, layout diagram.Layout) ([
 	return all, nil
 }
 
-// largestDrawn is the most rows or columns of a matrix that is drawn as a whole, and cornerSize the number of those
-// that are drawn of a larger one.
+// largestDrawn is the largest number of rows or columns of a matrix that is drawn as a whole. A larger matrix is drawn
+// by its first cornerSize rows and columns.
 const (
 	largestDrawn = chapter.MaxWords
 	cornerSize   = 8
 )
 
-// matrices returns a step as heat maps: one, or one for each head or sequence but those that equal the one before; none
-// for a single number. An arrow leads to it from the one before if it is computed from that.
+// matrices returns a step as heat maps: one, or one for each head or sequence that differs from the previous one; none
+// for a single number. An arrow leads to a map from the previous map if it is computed from that.
 func matrices(s chapter.Step, before []plot.Matrix) (all []plot.Matrix) {
 	shape := s.Value.Shape()
 	if s.Value.Dtype() == tensor.Int || shape.Dims() == 0 {
@@ -63,7 +63,7 @@ func matrices(s chapter.Step, before []plot.Matrix) (all []plot.Matrix) {
 	if s.Formula != "" {
 		title += " = " + s.Formula
 	}
-	values := tensorprint.Float64s(s.Value)
+	values := dense.Float64s(s.Value)
 	blocks := slices.Collect(slices.Chunk(values, rows*columns))
 	for i, block := range blocks {
 		if i > 0 && slices.Equal(block, blocks[i-1]) { // the other sequence of a batch
@@ -90,7 +90,7 @@ func names(formula, name string) bool {
 	return regexp.MustCompile(`(^|[^\pL\d_])` + regexp.QuoteMeta(name) + `($|[^\pL\d_])`).MatchString(formula)
 }
 
-// corner returns the first rows and columns of a matrix that is too large.
+// corner returns the matrix, or only its first rows and columns if it is too large.
 func corner(m plot.Matrix) plot.Matrix {
 	rows, columns := len(m.Values), len(m.Values[0])
 	if rows > largestDrawn || columns > largestDrawn {
@@ -104,7 +104,7 @@ func corner(m plot.Matrix) plot.Matrix {
 	return m
 }
 
-// drawable replaces what the font of pictures has not.
+// drawable returns the text with other characters for those that the pictures' font lacks.
 func drawable(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -117,7 +117,7 @@ func drawable(text string) string {
 	}, text)
 }
 
-// draw writes the pictures of sections into a folder, and the path of each to w.
+// draw writes the pictures of sections into a folder and prints their paths to w.
 func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section, layout diagram.Layout) (err error) {
 	if dir == "" {
 		return fmt.Errorf("--pictures: got nothing, want the name of a folder")

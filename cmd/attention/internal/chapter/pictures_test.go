@@ -47,10 +47,19 @@ func TestChapterPicturesRefuses(t *testing.T) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-// TestEverySectionIsDrawn: each has a heat map of its steps; sections about a layer have its graph.
+// TestEverySectionIsDrawn: each has a heat map of its steps; sections about a layer have its graph. The tutorial's
+// pictures are those that the command draws where Graphviz is not installed, up to the rounding of colours.
 func TestEverySectionIsDrawn(t *testing.T) {
+	const folder = "../../../../layers/chapter/pictures"
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	tutorial := map[string]bool{}
+	for _, f := range files {
+		tutorial[f.Name()] = true
+	}
 	for _, s := range chapter.Sections() {
-		if s.Number == 15 { // a large one, drawn as 20 is
+		if s.Number == 15 { // a large one, drawn as 20 is; the tutorial has no picture of it
 			continue
 		}
 		steps, err := s.Run(tensor.Float32)
@@ -61,10 +70,15 @@ func TestEverySectionIsDrawn(t *testing.T) {
 		for _, p := range all {
 			var written bytes.Buffer
 			require.NoError(t, p.write(&written))
-			_, err := png.Decode(&written)
+			drawn, err := png.Decode(&written)
 			require.NoError(t, err)
+			if tutorial[p.name] {
+				requireSame(t, readPicture(t, filepath.Join(folder, p.name)), drawn, p.name)
+				delete(tutorial, p.name)
+			}
 		}
 	}
+	require.Empty(t, tutorial, "pictures that the command does not draw")
 }
 
 // TestMatrices: what the heat maps of a section hold, and where arrows lead.
@@ -120,40 +134,6 @@ func readPicture(t *testing.T, path string) image.Image {
 	picture, err := png.Decode(bytes.NewReader(content))
 	require.NoError(t, err, path)
 	return picture
-}
-
-// TestTutorialPictures: the tutorial's pictures are those that the command draws where Graphviz is not installed, up to
-// the rounding of colours.
-func TestTutorialPictures(t *testing.T) {
-	const folder = "../../../../layers/chapter/pictures"
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	committed := map[string]bool{}
-	for _, f := range files {
-		committed[f.Name()] = true
-	}
-	for _, s := range chapter.Sections() {
-		if s.Number == 15 { // a large one, of which the tutorial has no picture
-			continue
-		}
-		steps, err := s.Run(tensor.Float32)
-		require.NoError(t, err)
-		all, err := pictures(s, steps, diagram.Layered)
-		require.NoError(t, err)
-		for _, p := range all {
-			if !committed[p.name] {
-				continue
-			}
-			var written bytes.Buffer
-			require.NoError(t, p.write(&written))
-			drawn, err := png.Decode(&written)
-			require.NoError(t, err)
-			requireSame(t, readPicture(t, filepath.Join(folder, p.name)), drawn, p.name)
-			delete(committed, p.name)
-		}
-	}
-	require.Empty(t, committed, "pictures that the command does not draw")
 }
 
 // requireSame requires equal pictures. A colour may differ by two of 255 levels.

@@ -7,7 +7,8 @@ import (
 	"attention/cmd/attention/internal/program"
 )
 
-// SetClock makes every look at the clock one second later than the one before.
+// SetClock replaces the program's clock by one that advances by a second with every reading. It returns the time of the
+// first reading.
 func SetClock(t *testing.T) (begin time.Time) {
 	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	now, real := begin.Add(-time.Second), program.Now

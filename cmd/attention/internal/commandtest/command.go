@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/flags"
+
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
@@ -19,6 +21,7 @@ import (
 // Root returns a program that has only the command.
 func Root(cmd *cobra.Command) *cobra.Command {
 	root := &cobra.Command{Use: "attention", SilenceErrors: true, SilenceUsage: true}
+	root.SetFlagErrorFunc(flags.CommandError)
 	root.AddCommand(cmd)
 	return root
 }

@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/layers/chapter"
-	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -55,12 +56,20 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	m, err := chapter.NewLanguageModel(p.Scope(""), c)
 	require.NoError(t, err)
 	dir = t.TempDir()
-	require.NoError(t, train.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
+	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
 	text, err := json.Marshal(map[string]any{
-		"text": map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
-		"model": c, "dtype": "float64", "batch": 3,
+		"format": run.Format,
+		"text":   map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
+		"model": run.ModelConfig{Layer: &c}, "dtype": "float64", "batch": 3,
 	})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
 	return dir, p, m
+}
+
+// Inspect returns what a folder holds.
+func Inspect(t testing.TB, dir string) *run.Inspection {
+	in, err := run.Inspect(dir)
+	require.NoError(t, err)
+	return in
 }

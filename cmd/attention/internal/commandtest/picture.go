@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// WeightColors returns colours that every heat map shows.
+// WeightColors returns the colours that every heat map shows, by what they mean.
 func WeightColors() map[string]color.NRGBA {
 	return map[string]color.NRGBA{
 		"no weight": {0xff, 0xff, 0xff, 0xff}, "the greatest weight": {0x08, 0x30, 0x6b, 0xff}, "text": {0, 0, 0, 0xff},
@@ -46,6 +46,7 @@ func Pixels(t *testing.T, path string, of color.NRGBA) (n int) {
 	return n
 }
 
+// near reports whether two colours are equal up to rounding.
 func near(a, b color.NRGBA) bool {
 	for _, d := range []int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
 		if d < -4 || d > 4 {

@@ -1,4 +1,4 @@
-// Package diagram draws expression graphs: a box for each node, what is learnt in a colour of its own.
+// Package diagram draws expression graphs, with a box for each node. Parameters have a colour of their own.
 package diagram
 
 import (
@@ -8,30 +8,30 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Kind is what a node of a graph is.
+// Kind is the kind of a node.
 type Kind int
 
 const (
 	Op     Kind = iota // computed from its inputs
 	Learnt             // a parameter
-	Input              // given
+	Input              // neither computed nor learnt
 )
 
 // Node is a box of a diagram.
 type Node struct {
 	Label string
-	Shape string // in a second line
+	Shape string // the second line
 	Kind  Kind
 	In    []int // indices of the nodes that it is computed from, each once
 }
 
-// Diagram is a graph to draw. A node comes after those that it is computed from.
+// Diagram is a graph to draw. A node comes after the nodes that it is computed from.
 type Diagram struct {
 	Title string
 	Nodes []Node
 }
 
-// Of returns the graph behind a node, with its learnable nodes. The last node of the diagram is the given one.
+// Of returns the graph that a node is computed by. The node is the last one of the diagram.
 func Of(title string, out *G.Node, learnables G.Nodes) Diagram {
 	d := Diagram{Title: title}
 	index := map[int64]int{}

@@ -17,13 +17,13 @@ const (
 	labelSize = 9
 	shapeSize = 8
 	boxHeight = 28
-	boxMargin = 7 // beside a label
+	boxMargin = 7 // on both sides of a label
 	margin    = 14
 	titleRoom = 30
 	keyRoom   = 26
 )
 
-// colors are those of the boxes of each kind.
+// colors are the colours of the boxes of each kind.
 var colors = map[Kind]color.Color{
 	Op:     color.NRGBA{R: 0xe3, G: 0xee, B: 0xf9, A: 0xff},
 	Learnt: color.NRGBA{R: 0xfd, G: 0xc6, B: 0x7d, A: 0xff},
@@ -83,7 +83,7 @@ func box(c draw.Canvas, center, size vg.Point, fill color.Color) {
 	c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 0x70}, Width: 0.6}, corners)
 }
 
-// stroke draws joined cubic curves, with an arrow's head at their end.
+// stroke draws joined cubic curves, moved by a vector, with an arrowhead at their end.
 func stroke(c draw.Canvas, line []vg.Point, by vg.Point) {
 	var path vg.Path
 	path.Move(line[0].Add(by))

@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A Layout places boxes of given sizes, of which each is joined to those that it is computed from. Every box comes
-// after those.
+// Layout places boxes, each of a width and a height, and draws lines to box i from the boxes in[i]. These come before
+// box i.
 type Layout func(boxes []vg.Point, in [][]int) (Placed, error)
 
-// Best is Graphviz' layout if its program dot is there and works, else Layered.
+// Best is the layout of Graphviz if its program dot is installed and works, else Layered.
 func Best(boxes []vg.Point, in [][]int) (Placed, error) {
 	if p, err := Graphviz(boxes, in); err == nil {
 		return p, nil
@@ -23,10 +23,10 @@ func Best(boxes []vg.Point, in [][]int) (Placed, error) {
 	return Layered(boxes, in)
 }
 
-// graphvizTime is how long dot may take.
+// graphvizTime is the longest time that dot may take.
 const graphvizTime = 20 * time.Second
 
-// Graphviz has the program dot place the boxes.
+// Graphviz is the layout by the program dot.
 func Graphviz(boxes []vg.Point, in [][]int) (Placed, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), graphvizTime)
 	defer cancel()
@@ -39,7 +39,7 @@ func Graphviz(boxes []vg.Point, in [][]int) (Placed, error) {
 	return parsePlain(printed, len(boxes))
 }
 
-// dotText returns the graph in Graphviz' language, of boxes without text.
+// dotText returns the graph in Graphviz' language. Its boxes have no text.
 func dotText(boxes []vg.Point, in [][]int) string {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "digraph {\n  graph [nodesep=%.3f, ranksep=%.3f]\n  node [shape=box, fixedsize=true, label=\"\"]\n",
@@ -55,50 +55,56 @@ func dotText(boxes []vg.Point, in [][]int) string {
 	return text.String() + "}\n"
 }
 
-// parsePlain reads dot's plain output, whose unit is the inch.
+// parsePlain reads the plain output of dot, whose unit is the inch.
 func parsePlain(printed []byte, boxes int) (Placed, error) {
 	p := Placed{Centers: make([]vg.Point, boxes)}
-	placed := 0
 	for line := range strings.Lines(string(printed)) {
-		words := strings.NewReader(line)
-		var kind, from, to string
-		var x, y, scale float64
-		var node, points int
-		fmt.Fscan(words, &kind)
-		var err error
-		switch kind {
-		case "graph":
-			_, err = fmt.Fscan(words, &scale, &x, &y)
-			p.Size = inches(x, y)
-		case "node":
-			if _, err = fmt.Fscanf(words, " n%d %f %f", &node, &x, &y); err == nil && (node < 0 || node >= boxes) {
-				err = fmt.Errorf("node %d of %d", node, boxes)
-			}
-			if err == nil {
-				p.Centers[node] = inches(x, y)
-				placed++
-			}
-		case "edge":
-			_, err = fmt.Fscan(words, &from, &to, &points)
-			var curve []vg.Point
-			for range points {
-				if err == nil {
-					_, err = fmt.Fscan(words, &x, &y)
-				}
-				curve = append(curve, inches(x, y))
-			}
-			p.Lines = append(p.Lines, curve)
-		}
-		if err != nil {
+		if err := p.add(line); err != nil {
 			return Placed{}, fmt.Errorf("diagram: dot's line %.60q: %w", line, err)
 		}
 	}
-	if placed != boxes {
+	if placed := bytes.Count(printed, []byte("node n")); placed != boxes {
 		return Placed{}, fmt.Errorf("diagram: dot placed %d nodes, want %d", placed, boxes)
 	}
 	return p, nil
 }
 
+// add adds what a line of dot's plain output places.
+func (p *Placed) add(line string) (err error) {
+	words := strings.NewReader(line)
+	var kind, from, to string
+	var scale, x, y float64
+	var node, points int
+	fmt.Fscan(words, &kind)
+	switch kind {
+	case "graph":
+		_, err = fmt.Fscan(words, &scale, &x, &y)
+		p.Size = inches(x, y)
+	case "node":
+		if _, err := fmt.Fscanf(words, " n%d %f %f", &node, &x, &y); err != nil {
+			return err
+		}
+		if node < 0 || node >= len(p.Centers) {
+			return fmt.Errorf("node %d of %d", node, len(p.Centers))
+		}
+		p.Centers[node] = inches(x, y)
+	case "edge":
+		if _, err := fmt.Fscan(words, &from, &to, &points); err != nil {
+			return err
+		}
+		var curve []vg.Point
+		for range points {
+			if _, err := fmt.Fscan(words, &x, &y); err != nil {
+				return err
+			}
+			curve = append(curve, inches(x, y))
+		}
+		p.Lines = append(p.Lines, curve)
+	}
+	return err
+}
+
+// inches returns a point whose coordinates are in inches.
 func inches(x, y float64) vg.Point {
 	return vg.Point{X: vg.Length(x) * vg.Inch, Y: vg.Length(y) * vg.Inch}
 }

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
+	_ "attention/internal/draws"
+
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"

@@ -13,14 +13,14 @@ const (
 	gapY = 24
 )
 
-// layers is a layout under construction: nodes in layers from the inputs above to the result below. An edge over
-// several layers goes through a point in each of those between, so that every step leads to the next layer.
+// layers is a layout under construction: nodes in layers, from the inputs at the top to the result at the bottom. An
+// edge that crosses layers has a point in each of them, so that every part of it leads to the next layer.
 type layers struct {
 	nodes []point
 	order [][]int // the nodes of each layer, from left to right
 }
 
-// point is a box, or a place where an edge goes through.
+// point is a box, or a place where an edge crosses a layer.
 type point struct {
 	layer    int
 	x        float64
@@ -38,8 +38,8 @@ func Layered(boxes []vg.Point, in [][]int) (Placed, error) {
 	return l.placed(boxes, paths), nil
 }
 
-// assign gives each node a layer: the one below the lowest of its inputs. Nodes without inputs are moved down to the
-// layer above the first that needs them.
+// assign gives each node a layer: the one below the lowest of its inputs. A node without inputs moves down to the layer
+// above the first node that needs it.
 func (l *layers) assign(in [][]int) {
 	for i, from := range in {
 		for _, j := range from {
@@ -61,7 +61,7 @@ func (l *layers) assign(in [][]int) {
 	}
 }
 
-// addEdges adds the points that long edges go through, and returns the path of each edge.
+// addEdges adds the points of long edges and returns the path of each edge.
 func (l *layers) addEdges(boxes []vg.Point, in [][]int) (paths [][]int) {
 	for i := range l.nodes {
 		l.nodes[i].width = float64(boxes[i].X) + gapX
@@ -94,10 +94,11 @@ func (l *layers) append(i int) {
 	l.order[l.nodes[i].layer] = append(l.order[l.nodes[i].layer], i)
 }
 
-// sweeps is how often layers are ordered and placed by their neighbours.
+// sweeps is the number of times that layers are ordered and placed by their neighbours.
 const sweeps = 24
 
-// reduceCrossings orders each layer by the mean place of the neighbours above, then below, and keeps the best order.
+// reduceCrossings orders each layer by the mean places of its nodes' neighbours, above and below in turns, and keeps the
+// order with the fewest crossings.
 func (l *layers) reduceCrossings() {
 	best, fewest := l.cloneOrder(), l.crossings()
 	for sweep := range sweeps {
@@ -133,7 +134,7 @@ func (l *layers) cloneOrder() (order [][]int) {
 	return order
 }
 
-// wanted returns the mean place of a node's neighbours on one side, or its own place if there are none.
+// wanted returns the mean place of a node's neighbours on one side, or its own place if it has none.
 func (l *layers) wanted(i int, above bool, place []float64) float64 {
 	neighbours := l.nodes[i].down
 	if above {

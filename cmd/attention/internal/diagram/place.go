@@ -6,14 +6,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Placed is a layout: where the boxes are, and the lines between them. The lower left corner is (0, 0).
+// Placed is the result of a Layout. The lower left corner is (0, 0).
 type Placed struct {
 	Size    vg.Point
 	Centers []vg.Point
-	Lines   [][]vg.Point // each the control points of joined cubic Bézier curves, 1 + 3·n of them
+	Lines   [][]vg.Point // of each line the 1 + 3·n control points of n joined cubic Bézier curves
 }
 
-// place gives each node a place in its layer as near to the mean of its neighbours as the order of the layer allows.
+// place gives each node the place nearest to the mean of its neighbours that the order of its layer allows.
 func (l *layers) place() {
 	for _, layer := range l.order {
 		x := 0.0
@@ -43,8 +43,8 @@ func (l *layers) place() {
 	}
 }
 
-// spread places the nodes of a layer where the sum of squared distances from the wanted places is smallest, none
-// nearer to the next than their widths allow: a regression to rising numbers, by pooling adjacent violators.
+// spread places the nodes of a layer with the smallest sum of squared distances from the wanted places, without
+// overlaps: an isotonic regression, by pooling adjacent violators.
 func (l *layers) spread(layer []int, wanted []float64) {
 	type block struct {
 		sum   float64
@@ -73,7 +73,8 @@ func (l *layers) spread(layer []int, wanted []float64) {
 	}
 }
 
-// placed returns the layout, its left end at 0, with curves that leave boxes below and enter them above.
+// placed returns the layout, with its left end at 0. Curves leave boxes at their lower sides and enter them at their
+// upper sides.
 func (l *layers) placed(boxes []vg.Point, paths [][]int) (p Placed) {
 	height := vg.Length(0)
 	for _, b := range boxes {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/train/pretrained"
 
@@ -60,7 +59,6 @@ func New() *cobra.Command {
 			return err
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model")
@@ -79,8 +77,12 @@ func write(model string, format pretrained.Format, out string) ([]string, error)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, err := run.ReadGPT(model)
-	if err := run.CheckFinished(model, err); err != nil {
+	in, err := run.Inspect(model)
+	if err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
+	}
+	m, err := in.GPT()
+	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
 	files, err := m.Write(out, format)

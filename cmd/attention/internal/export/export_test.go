@@ -24,7 +24,7 @@ func TestExportWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
 	dates := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"), []byte(`{"model": {"type": "dates"}}`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"), []byte(`{"format": 1, "model": {"type": "dates"}}`), 0o644))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -37,10 +37,10 @@ func TestExportWrong(t *testing.T) {
 			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
 		{args: []string{"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: pretrained: " + run + ": config.json: model.type: " +
+			want: "--model: " + run + "/config.json: model.type: " +
 				`got "layer", want "gpt": the model is no GPT`},
 		{args: []string{"--model", dates, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: pretrained: " + dates + ": config.json: model.type: " +
+			want: "--model: " + dates + "/config.json: model.type: " +
 				`got "dates", want "gpt": the model is no GPT`},
 		{args: []string{"--model", dir, "--format", "torch", "--out", full},
 			want: "--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one"},

@@ -46,7 +46,6 @@ func New() *cobra.Command {
 			return c.run(cmd.Context(), term.Raw(cmd.OutOrStdout()), cmd.ErrOrStderr())
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.model, "model", "", "`folder` of the model")
@@ -103,7 +102,11 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	m, err := run.Open(c.model)
+	in, err := run.Inspect(c.model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	m, err := in.Open()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}

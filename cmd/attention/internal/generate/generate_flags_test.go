@@ -39,7 +39,7 @@ func TestGenerateWrong(t *testing.T) {
 			want: "--top-p: got NaN, want a number from 0 to 1"},
 		{args: []string{"--model", dir, "--prompt", "a", "--top-k", "-1"}, want: "--top-k: got -1, want at least 0"},
 		{args: []string{"--model", empty, "--prompt", "a"},
-			want: "--model: pretrained: " + empty + ": open " + filepath.Join(empty, "config.json") + ": no such file or " +
+			want: "--model: open " + filepath.Join(empty, "config.json") + ": no such file or " +
 				"directory"},
 		{args: []string{"--model", noTokenizer, "--prompt", "a"},
 			want: "--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want " +

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/term"
+	_ "attention/internal/draws"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"

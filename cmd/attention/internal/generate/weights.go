@@ -6,7 +6,8 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/graph/machine"
 	"attention/layers"
-	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -18,11 +19,11 @@ func writeWeights(path string, m *run.OpenModel, ids []int) error {
 	if most := m.Model.Context(); len(ids) > most {
 		ids = ids[len(ids)-most:]
 	}
-	weights, err := weightsOf(m.Model, ids)
+	weights, err := weightsByLayer(m.Model, ids)
 	if err != nil {
 		return err
 	}
-	texts, err := run.TokenTexts(m.Tokenizer, ids)
+	texts, err := text.Texts(m.Tokenizer, ids)
 	if err != nil {
 		return err
 	}
@@ -30,11 +31,11 @@ func writeWeights(path string, m *run.OpenModel, ids []int) error {
 	if err != nil {
 		return err
 	}
-	return train.WriteTensors(path, weights, map[string]string{"tokens": string(tokens)})
+	return checkpoint.WriteTensors(path, weights, map[string]string{"tokens": string(tokens)})
 }
 
-// weightsOf returns the attention weights by the paths of the layers.
-func weightsOf(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
+// weightsByLayer returns the attention weights by the paths of the layers.
+func weightsByLayer(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	input := b.InputOf(tensor.Int, "ids", len(ids))
 	nodes, err := m.AttentionWeights(b, input)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -36,7 +36,7 @@ func TestGenerateWeights(t *testing.T) {
 		args := []string{"--model", c.model, "--prompt", c.prompt, "--tokens", "9"}
 		want := mustGenerate(t, args...)
 		require.Equal(t, want, mustGenerate(t, append(args, "--weights", path)...), c.name)
-		tensors, metadata, err := train.ReadTensors(path)
+		tensors, metadata, err := checkpoint.ReadTensors(path)
 		require.NoError(t, err, c.name)
 		require.Equal(t, c.texts, metadata["tokens"], c.name)
 		require.Len(t, tensors, len(c.names), c.name)

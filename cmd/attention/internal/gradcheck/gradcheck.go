@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 	"attention/graph/gradcases"
 	"attention/graph/gradcheck"
@@ -50,8 +49,8 @@ func New() *cobra.Command { return newFor(all) }
 
 // check is a case of an op or of a layer.
 type check struct {
-	group string // heading of its rows: op or layer
-	name  string // of the op or layer, and after a comma of the case
+	group string // the heading of its rows: op or layer
+	name  string // of the op or layer and, after a comma, of the case
 	run   func(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
 }
 
@@ -67,9 +66,10 @@ func all() []check {
 	return checks
 }
 
+// ofOp returns the check of an op's case.
 func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
 
-// newFor returns the command for these checks, which are made when it runs.
+// newFor returns the command for the checks that a function makes when the command runs.
 func newFor(checks func() []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64
@@ -97,7 +97,6 @@ func newFor(checks func() []check) *cobra.Command {
 			return term.Stopped(cmd.Context(), "gradcheck", err)
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.StringVar(&names, "run", "", "check only what has a name that matches this `regexp`")
 	f.StringVar(&dtype, "dtype", "both", "`type` of the graphs: float32, float64 or both")

@@ -16,11 +16,11 @@ import (
 type table struct {
 	types    []tensor.Dtype
 	every    bool   // whether each case has a row
-	compared string // what is counted in a row
+	compared string // what rows count: elements or directions
 	rows     []*row
 	checks   int
-	total    int      // of what is counted
-	failed   []string // names
+	total    int      // elements or directions compared
+	failed   []string // names of failed checks
 	details  []string // the failures in full
 }
 
@@ -113,7 +113,7 @@ func (t *table) print(w io.Writer) error {
 	return nil
 }
 
-// line returns a row: with one for each case their number says nothing, and their names need its room.
+// line returns a row. If each case has a row of its own, there is no column of their number: the names take its room.
 func (t *table) line(name, cases, compared, verdict string, worst func(tensor.Dtype) string) string {
 	width, rest := 39, ""
 	if !t.every {

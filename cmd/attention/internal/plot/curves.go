@@ -32,7 +32,7 @@ func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
 	return writeCurves(w, p)
 }
 
-// WriteShares writes a PNG of curves of shares, in percent, which lie high or low: the legend is between.
+// WriteShares writes a PNG of curves of shares in percent. Such curves lie high or low, so the legend is in the middle.
 func WriteShares(w io.Writer, title, x, y string, curves []Curve) error {
 	p, err := plotOf(title, x, y, curves)
 	if err != nil {
@@ -43,6 +43,7 @@ func WriteShares(w io.Writer, title, x, y string, curves []Curve) error {
 	return writeCurves(w, p)
 }
 
+// plotOf returns a plot of curves with a grid and a legend.
 func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	p := newPlot(title, x, y)
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
@@ -55,6 +56,7 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	return p, nil
 }
 
+// writeCurves writes a plot of curves as a PNG.
 func writeCurves(w io.Writer, p *plot.Plot) error {
 	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
 	margin := (p.Y.Max - p.Y.Min) / 25
@@ -64,7 +66,7 @@ func writeCurves(w io.Writer, p *plot.Plot) error {
 	return WritePNG(w, canvas)
 }
 
-// addTo draws the curve and its entry in the legend. A single point is a dot.
+// addTo adds the curve and its entry in the legend to a plot. A single point is a dot.
 func (c Curve) addTo(p *plot.Plot) error {
 	line, dots, err := plotter.NewLinePoints(c.Points)
 	if err != nil {
@@ -85,7 +87,7 @@ func (c Curve) addTo(p *plot.Plot) error {
 	return nil
 }
 
-// stepTicks returns gonum's ticks without trailing zeros.
+// stepTicks returns gonum's ticks with labels that have no trailing zeros.
 func stepTicks(from, to float64) []plot.Tick {
 	ticks := plot.DefaultTicks{}.Ticks(from, to)
 	for i, t := range ticks {

@@ -12,11 +12,11 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// MaxHeatMaps is the number of maps that a picture has room for, unless it says how many are beside one another.
+// MaxHeatMaps is the number of maps that a picture without Across has room for.
 const MaxHeatMaps = 16
 
-// HeatMap is a picture of a matrix of weights: row 0 on top, column 0 on the left. A weight that is NaN is hidden by a
-// mask: its cell is grey.
+// HeatMap is a picture of a matrix of weights, with row 0 on top and column 0 on the left. NaN stands for a weight that
+// a mask hides: its cell is grey.
 type HeatMap struct {
 	Title   string
 	Columns []string // labels, one a column
@@ -24,13 +24,13 @@ type HeatMap struct {
 	Values  []float64
 }
 
-// HeatMaps holds maps of one shape, drawn in a grid in one scale of colours, which begins at 0.
+// HeatMaps is a picture of maps of one shape in a grid. They share one scale of colours, which begins at 0.
 type HeatMaps struct {
 	Title  string
 	Maps   []HeatMap // the first MaxHeatMaps are drawn, or all with Across
 	X, Y   string    // labels of the axes
 	Scale  string    // label of the scale of colours
-	Across int       // maps beside one another, with the same rows; 0 means as many as come nearest to a page
+	Across int       // maps in a row of the grid, with the same rows; 0 means as many as give the shape of a page
 	Signed bool      // whether weights may be negative: then 0 is in the middle of the scale
 }
 
@@ -38,21 +38,21 @@ type HeatMaps struct {
 const (
 	labelSize = 8   // of the font of rows and columns
 	mapSide   = 340 // of the longer side of a map
-	gridSide  = 920 // at most, of all maps beside one another
-	mapMargin = 24  // beside a map and below it, for labels
+	gridSide  = 920 // at most, of all maps in a row of the grid
+	mapMargin = 24  // at the left of a map and below it, for labels
 	mapTitle  = 26  // above it
 	axisRoom  = 26  // for the label of an axis
 	barRoom   = 92  // for the scale
 	titleRoom = 34
 )
 
-// Write writes the maps as a PNG, with the scale of colours on the right.
+// Write writes the maps and, on their right, the scale of colours as a PNG.
 func (m HeatMaps) Write(w io.Writer) error {
 	if m.Across == 0 {
 		m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
 	}
 	width, height := m.size()
-	total := max(width, newPlot("", "", "").Title.TextStyle.Width(m.Title)+2*mapMargin)
+	total := max(width, TextStyle(titleSize).Width(m.Title)+2*mapMargin)
 	canvas := vgimg.New(total, height+titleRoom)
 	all := draw.New(canvas)
 	drawTitle(all, m.Title)
@@ -85,14 +85,12 @@ func (m HeatMaps) size() (width, height vg.Length) {
 	return width, height
 }
 
-// drawTitle writes the title of a picture on top of its canvas.
+// drawTitle draws the title of a picture at the top of its canvas.
 func drawTitle(c draw.Canvas, text string) {
-	title := newPlot("", "", "").Title.TextStyle
-	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
-	c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - titleRoom/2}, text)
+	c.FillText(TextStyle(titleSize), vg.Point{X: c.Center().X, Y: c.Max.Y - titleRoom/2}, text)
 }
 
-// drawOn draws the maps and, on the right, the scale of colours on a canvas of their size.
+// drawOn draws the maps and, on their right, the scale of colours on a canvas of their size.
 func (m HeatMaps) drawOn(c draw.Canvas) error {
 	ends := []float64{1, 2, 5, 10}
 	if m.Signed {
@@ -118,8 +116,8 @@ func (m HeatMaps) drawOn(c draw.Canvas) error {
 	return nil
 }
 
-// draw draws the maps in rows and columns. Those at the left and the lower end have the labels of the axes, and with
-// Across also those of rows and columns, that are the same in the others.
+// draw draws the maps in a grid. Only maps at the left and lower edges have labels of the axes. With Across they alone
+// have labels of rows and columns too, which are the same in all maps.
 func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
 	cols, _, width, height := m.grid()
 	rowLabel, columnLabel := m.labelRoom()
@@ -156,7 +154,7 @@ func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
 	}
 }
 
-// around returns the part of a canvas on which the plot's data fill a rectangle.
+// around returns the part of a canvas on which the plot's data fills a rectangle.
 func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 	c.Rectangle = data
 	for range 3 { // labels at the ends may take more of a smaller one
@@ -166,8 +164,8 @@ func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 	return c
 }
 
-// grid returns the numbers of maps beside and below one another that come nearest to a page, and the size of a map.
-// Its cells are squares unless it is much wider than high.
+// grid returns the numbers of columns and rows of the grid whose shape is nearest to a page, and the size of a map.
+// Cells are squares unless a map is much wider than high.
 func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
 	n, across, down := len(m.Maps), float64(len(m.Maps[0].Columns)), float64(len(m.Maps[0].Rows))
 	aspect := min(max(down/across, 0.65), 2) // height to width
@@ -206,7 +204,7 @@ func (h HeatMap) plot(x, y string, colors palette.ColorMap, k int) *plot.Plot {
 	return p
 }
 
-// grid is a matrix in row-major order as gonum's GridXYZ, whose rows go up.
+// grid is a matrix in row-major order as gonum's GridXYZ, in which row 0 is the lowest.
 type grid struct {
 	cols   int
 	values []float64

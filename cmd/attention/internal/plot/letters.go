@@ -13,8 +13,8 @@ func TextWidth(style draw.TextStyle, text string) (width vg.Length) {
 	return width
 }
 
-// FillText draws a line of text with the full width of each letter. The font moves pairs as 11, Yo and y. together, so
-// far that small ones touch.
+// FillText draws a line of text in which each letter has its full width. The font's kerning moves pairs such as 11, Yo
+// and y. so close together that small letters touch.
 func FillText(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
 	at.X += TextWidth(style, text) * vg.Length(style.XAlign)
 	style.XAlign = draw.XLeft

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Looks is a picture cut into patches, with lines over it from patches to those that they look at: one copy of the
-// picture for each Look.
+// Looks is a picture cut into patches, with lines from patches to the patches that they look at. Each Look has a copy
+// of the picture.
 type Looks struct {
 	Title         string
 	Picture       image.Image
@@ -20,11 +20,11 @@ type Looks struct {
 	Looks         []Look
 }
 
-// Look is where some patches look.
+// Look has the weights with which some patches look at all patches.
 type Look struct {
 	Title   string
 	From    []int       // patches, row by row
-	Weights [][]float64 // of each of From, one for each patch
+	Weights [][]float64 // for each patch of From, one weight for each patch
 }
 
 // Sizes in points.
@@ -45,10 +45,8 @@ func (l Looks) Write(w io.Writer) error {
 	size := vg.Point{X: cellWidth*vg.Length(across) + lookMargin, Y: cellHeight*vg.Length(down) + titleRoom + lookMargin}
 	canvas := vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(120))
 	all := draw.New(canvas)
-	title := newPlot("", "", "").Title.TextStyle
-	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
-	all.FillText(title, vg.Point{X: size.X / 2, Y: size.Y - titleRoom/2}, l.Title)
-	title.Font.Size = 10
+	drawTitle(all, l.Title)
+	title := TextStyle(10)
 	for i, look := range l.Looks {
 		corner := vg.Point{X: lookMargin + cellWidth*vg.Length(i%across),
 			Y: size.Y - titleRoom - cellHeight*vg.Length(i/across+1)}
@@ -64,8 +62,8 @@ func (l Looks) Write(w io.Writer) error {
 	return WritePNG(w, canvas)
 }
 
-// line draws a line from the middle of a patch to that of another, which ends in a dot. A patch that looks at itself
-// has the dot alone.
+// line draws a line between the middles of two patches, with a dot at its end. A patch that looks at itself has only
+// the dot.
 func (l Looks) line(c draw.Canvas, at vg.Rectangle, from, to int, weight float64) {
 	if weight < lookLeast {
 		return
@@ -81,7 +79,7 @@ func (l Looks) line(c draw.Canvas, at vg.Rectangle, from, to int, weight float64
 	c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: vg.Length(1 + 2.5*weight), Shape: draw.CircleGlyph{}}, middle(to))
 }
 
-// enlarged returns a picture of which every pixel is a square, so that drawing it blurs little.
+// enlarged returns the picture with a square for every pixel, so that drawing it blurs little.
 func enlarged(p image.Image, times int) image.Image {
 	b := p.Bounds()
 	large := image.NewNRGBA(image.Rect(0, 0, b.Dx()*times, b.Dy()*times))

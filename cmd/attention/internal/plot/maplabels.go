@@ -31,7 +31,7 @@ func (m HeatMaps) labelRoom() (left, below vg.Length) {
 	return left, below
 }
 
-// widest returns the width of the longest label.
+// widest returns the width of the widest label.
 func widest(style draw.TextStyle, labels []string) (width vg.Length) {
 	for _, label := range labels {
 		width = max(width, style.Width(label))
@@ -39,12 +39,12 @@ func widest(style draw.TextStyle, labels []string) (width vg.Length) {
 	return width
 }
 
-// isLong reports whether labels of columns are drawn upwards: some are words, not letters or numbers that have room.
+// isLong reports whether labels of columns are too long to be drawn side by side: they are turned.
 func isLong(labels []string) bool {
 	return slices.ContainsFunc(labels, func(s string) bool { return utf8.RuneCountInString(s) > 3 })
 }
 
-// labelEvery returns k for cells of a side in which every k-th label has room.
+// labelEvery returns the smallest k for which every k-th label has room at cells of a width.
 func labelEvery(side vg.Length) int { return int(math.Ceil(float64(labelSize / side))) }
 
 // HasGlyph reports whether the font of labels has a glyph for c.
@@ -64,7 +64,7 @@ func (h HeatMap) label(p *plot.Plot, k int) {
 	}
 }
 
-// ticks returns every k-th label with its place, or those that are not empty if some are.
+// ticks returns every k-th label at its place or, if some labels are empty, all labels that are not.
 func ticks(labels []string, k int, place func(i int) int) (ticks plot.ConstantTicks) {
 	some := slices.Contains(labels, "")
 	for i, label := range labels {

@@ -9,17 +9,17 @@ import (
 )
 
 // Matrix is a heat map with a number in each cell, row 0 on top. White is 0, blue positive, orange
-// negative. A number of −∞ is hidden: its cell is grey.
+// negative. A number of −∞ is a hidden score: its cell is grey.
 type Matrix struct {
-	Title   string   // a line above it
-	Text    string   // below it, in lines as wide as the matrix
+	Title   string   // a line above the matrix
+	Text    string   // below the title, in lines as wide as the matrix
 	Rows    []string // labels, one a row; nil for none
 	Columns []string
 	Values  [][]float64
-	Follows bool // an arrow leads to it from the one before
+	Follows bool // an arrow leads here from the previous matrix
 }
 
-// Matrices are steps in a picture, from left to right and down.
+// Matrices is a picture of steps, from left to right and down.
 type Matrices struct {
 	Title string
 	Steps []Matrix
@@ -42,7 +42,7 @@ const (
 // Write writes the steps as a PNG.
 func (m Matrices) Write(w io.Writer) error {
 	places, height := m.layout()
-	title := TextStyle(13)
+	title := TextStyle(titleSize)
 	width := TextWidth(title, m.Title) + 2*pageMargin
 	for i, at := range places {
 		width = max(width, at.X+m.Steps[i].width()+stepGap)
@@ -60,7 +60,7 @@ func (m Matrices) Write(w io.Writer) error {
 	return WritePNG(w, canvas)
 }
 
-// layout returns the upper left corners of the steps, measured down from the upper end of the page, and its height.
+// layout returns the upper left corner of each step, measured from the top of the page, and the page's height.
 func (m Matrices) layout() (places []vg.Point, height vg.Length) {
 	x, y, row := vg.Length(stepGap), vg.Length(titleRoom), vg.Length(0)
 	for i, s := range m.Steps {

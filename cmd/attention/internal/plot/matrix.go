@@ -10,21 +10,21 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// height is that of the cells.
+// height returns the height of all cells.
 func (s Matrix) height() vg.Length { return vg.Length(len(s.Values)) * cellHeight }
 
-// above is the room for title, text and labels of columns.
+// above returns the height of title, text and labels of columns.
 func (s Matrix) above() vg.Length {
 	return stepTitle + textLine*vg.Length(len(s.lines())) + columnsRoom
 }
 
-// width is that of the matrix with its labels, or of its title.
+// width returns the width of the matrix with its labels, or of its title if that is wider.
 func (s Matrix) width() vg.Length {
 	style := TextStyle(10)
 	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), TextWidth(style, s.Title), leastWidth)
 }
 
-// lines are the text in lines as wide as the matrix.
+// lines returns the text in lines as wide as the matrix.
 func (s Matrix) lines() (lines []string) {
 	style, line := TextStyle(numberSize), ""
 	for _, word := range strings.Fields(s.Text) {
@@ -37,7 +37,7 @@ func (s Matrix) lines() (lines []string) {
 	return append(lines, line)
 }
 
-// labels is the room for the labels of rows.
+// labels returns the width of the labels of rows.
 func (s Matrix) labels() (width vg.Length) {
 	style := TextStyle(numberSize)
 	for _, label := range s.Rows {
@@ -46,7 +46,7 @@ func (s Matrix) labels() (width vg.Length) {
 	return width
 }
 
-// cell is the width of a cell: that of its number and its label.
+// cell returns the width of a cell, which fits all numbers and labels of columns.
 func (s Matrix) cell() vg.Length {
 	style := TextStyle(numberSize)
 	width := vg.Length(12)
@@ -61,7 +61,7 @@ func (s Matrix) cell() vg.Length {
 	return width
 }
 
-// number is the text of a cell: four digits as PyTorch prints them, two in a wide matrix, none in a very wide one.
+// number returns the text of a cell: four digits as PyTorch prints them, two in a wide matrix, none in a very wide one.
 func (s Matrix) number(v float64) string {
 	columns, digits := len(s.Values[0]), 4
 	switch {
@@ -86,7 +86,7 @@ func (s Matrix) number(v float64) string {
 	return text
 }
 
-// draw draws the matrix below and to the right of a point.
+// draw draws the matrix with its upper left corner at a point.
 func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	left, title := TextStyle(10), TextStyle(numberSize)
 	left.XAlign, title.XAlign = draw.XLeft, draw.XLeft
@@ -124,8 +124,8 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-// largest is the end of the scale: 1 for weights and other numbers from 0 to 1, so that their colours mean the same in
-// all matrices, else the largest absolute value.
+// largest returns the end of the scale: 1 if all numbers are from 0 to 1, as weights are, so that their colours mean
+// the same in all matrices, else the largest absolute value.
 func (s Matrix) largest() (largest float64) {
 	shares := true
 	for _, row := range s.Values {
@@ -142,7 +142,7 @@ func (s Matrix) largest() (largest float64) {
 	return largest
 }
 
-// cellColors returns the colour of a cell and of its text, by how large its number is.
+// cellColors returns the colours of a cell and of its text for a number.
 func cellColors(v, largest float64) (fill, text color.Color) {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return hiddenGrey, color.Gray{Y: 0x50}
@@ -160,8 +160,8 @@ func cellColors(v, largest float64) (fill, text color.Color) {
 	return cell, textOn(cell)
 }
 
-// textOn returns the colour of a number on a cell: white where that has a contrast of at least 3.5 by
-// WCAG 2.1's relative luminance, as on dark blue but on no orange, else black.
+// textOn returns the colour of a number on a cell: white if its contrast is at least 3.5 by WCAG 2.1's
+// relative luminance, as on dark blue but on no orange, else black.
 func textOn(cell color.NRGBA) color.Color {
 	linear := func(v uint8) float64 { return math.Pow((float64(v)/255+0.055)/1.055, 2.4) }
 	luminance := 0.2126*linear(cell.R) + 0.7152*linear(cell.G) + 0.0722*linear(cell.B)
@@ -171,7 +171,7 @@ func textOn(cell color.NRGBA) color.Color {
 	return color.Black
 }
 
-// cut is a label, shortened if it is wider than its room.
+// cut returns a label, shortened to fit its room.
 func cut(label string, style draw.TextStyle, room vg.Length) string {
 	letters := []rune(label)
 	for n := len(letters); n > 0; n-- {
@@ -186,7 +186,7 @@ func cut(label string, style draw.TextStyle, room vg.Length) string {
 	return ""
 }
 
-// arrow draws an arrow to the right that begins at a point.
+// arrow draws an arrow that begins at a point and leads to the right.
 func arrow(c draw.Canvas, from vg.Point) {
 	to := from.Add(vg.Point{X: stepGap - 16})
 	c.StrokeLine2(draw.LineStyle{Color: color.Gray{Y: 0x40}, Width: 1.2}, from.X, from.Y, to.X, to.Y)

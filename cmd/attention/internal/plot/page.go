@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -13,15 +14,15 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Panel is curves over steps in a part of a page.
+// Panel is a part of a page with curves over steps.
 type Panel struct {
 	Title  string
 	Curves []Curve
-	Log    bool // whether the axis is logarithmic; what is not above 0 is left out
+	Log    bool // whether the axis is logarithmic; points that are not above 0 are left out
 }
 
-// Page is a picture of panels, two beside one another, with one legend of the first one's names on their right, over
-// maps, which may be none.
+// Page is a picture of panels, two in a row, with the legend of the first panel on their right. Below them are maps, if
+// there are any.
 type Page struct {
 	Title  string
 	Panels []Panel
@@ -61,7 +62,7 @@ func (p Page) Write(w io.Writer) error {
 	return writeQuickPNG(w, canvas)
 }
 
-// drawPanels draws the panels in rows, and the legend.
+// drawPanels draws the panels in rows and the legend.
 func (p Page) drawPanels(c draw.Canvas, rows int) error {
 	plots := make([][]*plot.Plot, rows)
 	var legend plot.Legend
@@ -93,41 +94,38 @@ func (p Page) drawPanels(c draw.Canvas, rows int) error {
 	return nil
 }
 
-// plot returns the panel.
+// plot returns the plot of the panel.
 func (p Panel) plot() (*plot.Plot, error) {
-	drawn := newPlot(p.Title, "step", "")
-	drawn.Title.TextStyle.Font.Size = 11
-	drawn.Legend.Top, drawn.Legend.Padding = true, vg.Points(3)
-	drawn.Add(plotter.NewGrid())
-	curves := 0
+	var curves []Curve
 	for _, c := range p.Curves {
 		if p.Log {
-			c = c.above0()
+			c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p plotter.XY) bool { return !(p.Y > 0) })
 		}
-		if len(c.Points) == 0 {
-			continue
-		}
-		curves++
-		if err := c.addTo(drawn); err != nil {
-			return nil, err
+		if len(c.Points) > 0 {
+			curves = append(curves, c)
 		}
 	}
+	drawn, err := plotOf(p.Title, "step", "", curves)
+	if err != nil {
+		return nil, err
+	}
+	drawn.Title.TextStyle.Font.Size = 11
 	drawn.X.Min = 0
 	drawn.X.Tick.Marker, drawn.Y.Tick.Marker = plot.TickerFunc(stepTicks), plot.TickerFunc(stepTicks)
 	switch {
-	case p.Log && curves > 0:
+	case p.Log && len(curves) > 0:
 		drawn.Y.Scale, drawn.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
 		if drawn.Y.Max <= drawn.Y.Min {
 			drawn.Y.Min, drawn.Y.Max = drawn.Y.Min/2, drawn.Y.Max*2
 		}
-	case curves > 0:
+	case len(curves) > 0:
 		drawn.Y.Min = min(drawn.Y.Min, 0)
 		drawn.Y.Max = max(drawn.Y.Max*1.04, math.SmallestNonzeroFloat32)
 	}
 	return drawn, nil
 }
 
-// logTicks returns ticks at 1 to 9 times powers of 10, with labels at the powers and, where there are few, at 2 and 5.
+// logTicks returns ticks at 1 to 9 times powers of 10, with labels at the powers and, if these are few, at 2 and 5.
 func logTicks(from, to float64) (ticks []plot.Tick) {
 	few := to < 1000*from
 	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
@@ -144,16 +142,4 @@ func logTicks(from, to float64) (ticks []plot.Tick) {
 		}
 	}
 	return ticks
-}
-
-// above0 returns the curve with its points above 0.
-func (c Curve) above0() Curve {
-	all := c.Points
-	c.Points = nil
-	for _, p := range all {
-		if p.Y > 0 {
-			c.Points = append(c.Points, p)
-		}
-	}
-	return c
 }

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/palette/moreland"
 )
 
-// scaleTop returns the end of the scale, one of ends times a power of 10, as 1, 0.5, 0.2, 0.1, … so that most pictures
-// have the same, and reports whether a cell is hidden.
+// scaleTop returns the end of the scale for some maps: one of ends times a power of 10, such as 1, 0.5 or 0.2, so that
+// most pictures have the same scale. It reports whether a cell is hidden.
 func scaleTop(maps []HeatMap, ends []float64) (top float64, hidden bool) {
 	largest := 0.01 // a scale cannot be empty
 	for _, h := range maps {

@@ -15,8 +15,8 @@ type TextLine struct {
 // textRows is the number of steps of a plot in letters from 0 to its top.
 const textRows = 10
 
-// Text returns a plot in letters, for a terminal of 80 columns, of lines over at most 36 whole numbers x: two columns
-// for each. y goes from 0 to top. Where lines meet stands an asterisk.
+// Text returns a plot in letters for a terminal of 80 columns: of lines over at most 36 whole numbers x, with two
+// columns for each x. y goes from 0 to top. An asterisk stands where lines meet.
 func Text(x []int, lines []TextLine, top float64, label string) string {
 	var b strings.Builder
 	for row := textRows; row >= 0; row-- {

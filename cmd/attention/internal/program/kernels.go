@@ -10,22 +10,22 @@ import (
 	"attention/internal/kernel"
 )
 
-// Kernels are what computes in this process, and what does not.
+// Kernels are the kernels that compute in this process, and those that do not.
 type Kernels struct {
 	Name       string              `json:"kernels"`
-	Cores      int                 `json:"cores"`                // that compute at once
+	Cores      int                 `json:"cores"`                // the number that compute at once
 	Peak       float64             `json:"peak_flop_per_second"` // of the cores together; 0 of bf16 in plain Go
 	PassedOver []kernel.PassedOver `json:"passed_over,omitempty"`
-	BF16       string              `json:"bf16,omitempty"` // why products of float32 may be those of bfloat16, if they may
+	BF16       string              `json:"bf16,omitempty"` // the reason why --precision bf16 is allowed, if it is
 }
 
-// BriefPeak is a time to measure a peak in that nobody waits for.
+// BriefPeak is a time for MeasureKernels that is too short to be noticed.
 const BriefPeak = 10 * time.Millisecond
 
 // BF16 names products of float32 whose operands are rounded to bfloat16.
 const BF16 = "bf16"
 
-// MeasureKernels measures the peak of products of "float32", "float64" or BF16 for about the given time.
+// MeasureKernels measures the peak of products of "float32", "float64" or BF16. It takes about as long as about says.
 func MeasureKernels(numbers string, about time.Duration) Kernels {
 	measure := kernel.PeakFMA[float32]
 	switch numbers {
@@ -55,7 +55,7 @@ func MeasureKernels(numbers string, about time.Duration) Kernels {
 	return k
 }
 
-// Phrases returns the kernels, their peak as measured, whether there is bf16 and what was passed over, as in
+// Phrases returns the kernels, their measured peak, whether there is bf16 and which kernels were passed over, as in
 // "avx2," "112 GFLOP/s in float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
 func (k Kernels) Phrases(numbers string) []string {
 	cores := "cores"
@@ -85,7 +85,7 @@ func (k Kernels) Phrases(numbers string) []string {
 	return phrases
 }
 
-// Giga returns x/10⁹ with three digits, or all before the point, as in "0.0123", "112" and "1074".
+// Giga returns x/10⁹ with three digits, or with all digits before the point, as in "0.0123", "112" and "1074".
 func Giga(x float64) string {
 	if x >= 999.5e9 {
 		return fmt.Sprintf("%.0f", x/1e9)

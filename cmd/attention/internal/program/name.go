@@ -12,12 +12,11 @@ import (
 // Name is the shell command that starts the program, for hints that can be pasted. main sets it by NameOf.
 var Name = "attention"
 
-// byGoRun matches the paths of programs that go run builds: the first time in a folder for temporary files, later in
-// its cache.
+// byGoRun matches the paths of programs that go run builds, in a folder for temporary files or in its cache.
 var byGoRun = regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 
-// NameOf returns the shell command that starts the program again whose first argument was typed: attention if the
-// shell finds it under this name, go run if that built it, or else the path as typed.
+// NameOf returns the shell command that starts the program again. typed is the program's own first argument. The command
+// is attention if the shell finds the program by this name, go run if that built the program, or else typed.
 func NameOf(typed string) string {
 	if found, err := exec.LookPath("attention"); err == nil && sameFile(found, executable(typed)) {
 		return "attention"
@@ -28,7 +27,7 @@ func NameOf(typed string) string {
 	return Shell(typed)
 }
 
-// executable returns the path of the running program, or the typed one if the system does not tell.
+// executable returns the path of the running program, or typed if the system does not know it.
 func executable(typed string) string {
 	path, err := os.Executable()
 	if err != nil {
@@ -37,6 +36,7 @@ func executable(typed string) string {
 	return path
 }
 
+// sameFile reports whether two paths name one file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {

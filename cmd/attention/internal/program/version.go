@@ -21,7 +21,7 @@ func Version() string {
 	}, " ")
 }
 
-// versionOf returns the version of the module. One that has none is the development version, with the revision if
+// versionOf returns the version of the module. A module without one has the development version, with the revision if
 // the build recorded it.
 func versionOf(info *debug.BuildInfo) string {
 	version, settings := cmp.Or(info.Main.Version, "(devel)"), map[string]string{}

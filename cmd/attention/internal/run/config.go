@@ -2,20 +2,16 @@ package run
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
+	"io/fs"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/folder"
-	"attention/internal/kernel"
 	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -23,22 +19,23 @@ import (
 
 // Config is config.json: everything needed to use the model and to repeat or resume the training.
 type Config struct {
-	Text        TextSource              `json:"text"`
-	Vocabulary  text.TokenizerConfig    `json:"vocabulary"`
-	Model       ModelConfig             `json:"model"`
-	Init        *TextSource             `json:"init,omitempty"`   // the initial weights; nil for new ones
-	Freeze      []string                `json:"freeze,omitempty"` // patterns of parameters that stay as they are
-	Dtype       string                  `json:"dtype"`
-	Precision   string                  `json:"precision,omitempty"` // of the operands of products; empty means full
-	Batch       int                     `json:"batch"`
-	Order       string                  `json:"order"`            // of the windows to train on
-	Epochs      int                     `json:"epochs,omitempty"` // passes over whole windows; 0: anywhere
-	Training    train.Config            `json:"training"`         // its seed is the whole run's
-	Checkpoints train.CheckpointsConfig `json:"checkpoints"`
-	EvalBatches int                     `json:"eval_batches"` // random ones of an evaluation; 0 means all
-	Sample      SampleConfig            `json:"sample"`
-	HeadStats   bool                    `json:"head_stats,omitempty"` // whether records have statistics of each head
-	QKClip      float64                 `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
+	Format      int                  `json:"format"`
+	Text        TextSource           `json:"text"`
+	Vocabulary  text.TokenizerConfig `json:"vocabulary"`
+	Model       ModelConfig          `json:"model"`
+	Init        *TextSource          `json:"init,omitempty"`   // the initial weights; nil for new ones
+	Freeze      []string             `json:"freeze,omitempty"` // patterns of parameters that stay as they are
+	Dtype       string               `json:"dtype"`
+	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
+	Batch       int                  `json:"batch"`
+	Order       string               `json:"order"`            // of the windows to train on
+	Epochs      int                  `json:"epochs,omitempty"` // passes over whole windows; 0: anywhere
+	Training    train.Config         `json:"training"`         // its seed is the whole run's
+	Checkpoints checkpoint.Config    `json:"checkpoints"`
+	EvalBatches int                  `json:"eval_batches"` // random ones of an evaluation; 0 means all
+	Sample      SampleConfig         `json:"sample"`
+	HeadStats   bool                 `json:"head_stats,omitempty"` // whether records have statistics of each head
+	QKClip      float64              `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
@@ -52,40 +49,36 @@ type SampleConfig struct {
 	Prompt string `json:"prompt,omitempty"` // to continue; empty means the first words of the validation split
 }
 
-// ErrNoRun is the error for a config.json that is not a run's.
-var ErrNoRun = errors.New("got an exported model, want the folder of a run")
+// ReadConfig reads the config of a run folder, to resume it.
+func ReadConfig(dir string) (Config, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return c, fmt.Errorf("--resume: %w", err)
+	}
+	return c, nil
+}
 
-// ParseConfig parses a run's config.json without validating it.
-func ParseConfig(text []byte) (c Config, err error) {
-	t, err := parseTree(text)
+func readConfig(dir string) (c Config, err error) {
+	in, err := Inspect(dir)
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		return c, fmt.Errorf("%w, want the folder of a run", file)
+	}
 	if err != nil {
 		return c, err
 	}
-	if t["model"] == nil {
-		return c, ErrNoRun
+	if !in.IsRun() {
+		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
-	return c, c.decode(t)
-}
-
-// ReadConfig reads the config of a run folder.
-func ReadConfig(dir string) (c Config, err error) {
-	path := filepath.Join(dir, ConfigFile)
-	text, err := folder.ReadFile(path, folder.MaxConfig)
-	if err != nil {
-		return c, fmt.Errorf("--resume: %w, want the folder of a run", err)
+	if c, err = in.config(); err != nil {
+		return c, err
 	}
-	if c, err = ParseConfig(text); err == nil {
-		err = c.Validate()
-	}
-	if errors.Is(err, ErrNoRun) {
-		return c, fmt.Errorf("--resume: %s: %w; to begin a run with its weights: --init %[1]s", dir, err)
-	}
-	return c, inPart("--resume: "+path, err)
+	return c, inPart(filepath.Join(dir, ConfigFile), c.Validate())
 }
 
 // Validate returns an error for the first wrong field.
 func (c Config) Validate() error {
 	if err := cmp.Or(
+		c.validateFormat(),
 		c.ValidateModel(),
 		c.validateSources(),
 		config.AtLeast(c, 1, "Batch"),
@@ -100,6 +93,13 @@ func (c Config) Validate() error {
 		return err
 	}
 	return cmp.Or(c.validateSizes(), c.validateParams())
+}
+
+func (c Config) validateFormat() error {
+	if c.Format == Format {
+		return nil
+	}
+	return config.Errorf(c, "Format", "%w", wrongFormat(c.Format))
 }
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.
@@ -192,51 +192,4 @@ func (c Config) withText(k *Corpus) (Config, error) {
 	}
 	c.Text, c.Vocabulary, c.NGram, c.Model = k.Source, k.Tokenizer.Config(), k.NGram, model
 	return c, c.Validate()
-}
-
-// Write writes config.json to the folder, with the kernels of this process.
-func (c Config) Write(f *Folder) error {
-	c.Kernels = kernel.InstructionSet()
-	return f.Write(ConfigFile, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(c)
-	})
-}
-
-// About returns the values that a checkpoint must share with the run that resumes from it, by their paths in
-// config.json as the first programs wrote it: without the model's type, and the schedule in an object of its name.
-func (c Config) About() (map[string]string, error) {
-	schedule, err := treeOf(c.Training.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	kind := fmt.Sprint(schedule["type"])
-	delete(schedule, "type")
-	t, err := treeOf(map[string]any{
-		"text": map[string]any{"sha256": c.Text.SHA256}, "vocabulary": c.Vocabulary, "model": c.Model,
-		"dtype": c.Dtype, "batch": c.Batch, "order": c.Order,
-		"training": map[string]any{
-			"seed": c.Training.Seed, "clip_norm": c.Training.ClipNorm, "accumulate": c.Training.Accumulate},
-	})
-	if err != nil {
-		return nil, err
-	}
-	setAt(t, "training.schedule", tree{kind: schedule})
-	drop(treeAt(t, "model"), "type")
-	about := map[string]string{}
-	for path, value := range leaves(t) {
-		about[path] = fmt.Sprint(value)
-	}
-	return about, nil
-}
-
-// aboutModel returns those of About without which the weights of the model mean nothing.
-func (c Config) aboutModel() (map[string]string, error) {
-	about, err := c.About()
-	maps.DeleteFunc(about, func(path, _ string) bool {
-		return !strings.HasPrefix(path, "vocabulary.") && !strings.HasPrefix(path, "model.") && path != "dtype"
-	})
-	return about, err
 }

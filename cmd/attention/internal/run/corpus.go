@@ -139,17 +139,9 @@ func ReadFile(flag, path string) ([]byte, error) {
 func readText(path string) (string, error) {
 	raw, err := ReadFile("--text", path)
 	if err != nil {
-		return "", wanted(withoutPath(err), "a text file")
+		return "", folder.Want(folder.WithoutPath(err), "a text file")
 	}
 	return string(raw), checkText(raw)
-}
-
-// wanted returns an error that tells what is wanted, if it does not yet.
-func wanted(err error, want string) error {
-	if _, ok := errors.AsType[*folder.UnfitError](err); ok {
-		return err
-	}
-	return fmt.Errorf("%w, want %s", err, want)
 }
 
 func checkText(raw []byte) error {

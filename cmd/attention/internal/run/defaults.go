@@ -4,6 +4,7 @@ import (
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/text"
 )
 
@@ -11,6 +12,7 @@ import (
 // values are 0, and the text, which is no file, has no name: fill fills them in.
 func defaults(model, schedule string) Config {
 	c := Config{
+		Format:     Format,
 		Vocabulary: text.TokenizerConfig{Name: text.Characters},
 		Dtype:      "float32",
 		Precision:  "full",
@@ -21,15 +23,16 @@ func defaults(model, schedule string) Config {
 			ClipNorm: 1,
 			Seed:     1,
 		}},
-		Checkpoints: train.CheckpointsConfig{Every: 500, Keep: 2},
+		Checkpoints: checkpoint.Config{Every: 500, Keep: 2},
 		Sample:      SampleConfig{Tokens: 300},
 	}
 	if schedule == constantSchedule {
 		c.Training.Schedule = train.ConstantRate(0)
 	}
 	if model == GPTModel {
-		c.Model.GPT = &layers.GPTConfig{EmbedDim: 64, NumLayers: 4, NumHeads: 4, Activation: "gelu_new", Eps: 1e-5,
-			TieWordEmbeddings: true, Bias: true}
+		m := layers.GPT2Defaults()
+		m.EmbedDim, m.NumLayers, m.NumHeads, m.Eps = 64, 4, 4, 1e-5
+		c.Model.GPT = &m
 	} else {
 		c.Model.Layer = &chapter.LanguageModelConfig{
 			EmbedDim: 64, Attention: chapter.Config{Layer: "multi_head", NumHeads: 4}}
@@ -104,24 +107,24 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 // fillVariant sets the sizes of a model's attention layer and clears those the layer does not have.
 func fillVariant(m *chapter.LanguageModelConfig, given func(path string) bool) {
 	a := &m.Attention
-	size := func(value *int, usual int, key string, has bool) {
+	size := func(value *int, usual int, key, field string) {
 		fillIn(value, usual, given("model.attention."+key))
-		if !has {
+		if !a.Uses(field) {
 			*value = 0
 		}
 	}
-	out, additive := m.EmbedDim, a.Layer == "additive"
+	out := m.EmbedDim
 	if a.Layer == "multi_head_wrapper" && a.NumHeads > 0 {
 		out /= a.NumHeads // of one head
 	}
-	size(&a.EmbedDim, m.EmbedDim, "d_in", !additive)
-	size(&a.OutDim, out, "d_out", !additive && a.Layer != "simple")
-	size(&a.ContextLength, m.ContextLength, "context_length", a.Causal())
-	size(&a.NumHeads, a.NumHeads, "num_heads", manyHeads(*a))
-	for key, value := range map[string]*int{"d_query": &a.QueryDim, "d_key": &a.KeyDim, "d_attn": &a.AttnDim} {
-		size(value, m.EmbedDim, key, additive)
-	}
-	a.QKVBias = a.QKVBias && (a.Causal() || a.Layer == "self_v2")
+	size(&a.EmbedDim, m.EmbedDim, "d_in", "EmbedDim")
+	size(&a.OutDim, out, "d_out", "OutDim")
+	size(&a.ContextLength, m.ContextLength, "context_length", "ContextLength")
+	size(&a.NumHeads, a.NumHeads, "num_heads", "NumHeads")
+	size(&a.QueryDim, m.EmbedDim, "d_query", "QueryDim")
+	size(&a.KeyDim, m.EmbedDim, "d_key", "KeyDim")
+	size(&a.AttnDim, m.EmbedDim, "d_attn", "AttnDim")
+	a.QKVBias = a.QKVBias && a.Uses("QKVBias")
 }
 
 // fillIn sets a value unless it is given.

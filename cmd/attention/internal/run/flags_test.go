@@ -11,7 +11,7 @@ import (
 // withoutFlag are the values in config.json that no flag sets: types, counts and sizes that follow from other
 // values.
 var withoutFlag = []string{
-	"training.schedule.type",
+	"format", "training.schedule.type",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
 	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
 }
@@ -30,7 +30,7 @@ func TestFlagsCover(t *testing.T) {
 			known[path] = true
 		}
 	}
-	constant := configFile(t, `{"training": {"schedule": {"constant": {"rate": 0.1}}}}`)
+	constant := configFile(t, `{"training": {"schedule": {"type": "constant", "rate": 0.1}}}`)
 	for _, args := range [][]string{
 		{"--model", "gpt", "--kv-heads", "1", "--hidden", "5", "--weight-decay", "0.1", "--prompt", "the",
 			"--freeze", "wte", "--group", "h.0:lr_factor=2", "--patience", "3", "--min-delta", "0.1", "--best",

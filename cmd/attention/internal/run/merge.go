@@ -12,13 +12,24 @@ type part struct {
 	values tree
 }
 
-// parsePart parses a part and refuses fields that a config does not have and values of another type.
+// parsePart parses a part.
 func parsePart(from string, text []byte) (part, error) {
 	t, err := parseTree(text)
-	if err == nil {
-		err = new(Config).decode(t)
-	}
 	return part{from, t}, inPart(from, err)
+}
+
+// check refuses fields that a config does not have and values of another type. A model and a schedule whose types the
+// part leaves out are of these.
+func (p part) check(model, schedule string) error {
+	t := tree{}
+	if treeAt(p.values, "model") != nil {
+		setAt(t, "model.type", model)
+	}
+	if treeAt(p.values, "training.schedule") != nil {
+		setAt(t, "training.schedule.type", schedule)
+	}
+	merge(t, p.values)
+	return inPart(p.from, new(Config).decode(t))
 }
 
 // inPart returns an error about a part: it begins with the part's origin.

@@ -1,5 +1,5 @@
-// Package run describes the runs of attention train: their config, the flags and files it is built from, their
-// folder, text and model. The commands that train, read and export models share it.
+// Package run describes the runs of attention train: their config, the flags and files it is built from, their text
+// and model. The commands that train, read and export models share it.
 package run
 
 import (
@@ -78,11 +78,6 @@ func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
 	return c, nil
 }
 
-// manyHeads reports whether a layer has a number of heads.
-func manyHeads(c chapter.Config) bool {
-	return c.Layer == "multi_head" || c.Layer == "multi_head_wrapper"
-}
-
 // Validate returns an error for the first wrong field.
 func (c ModelConfig) Validate() error {
 	switch {
@@ -93,11 +88,11 @@ func (c ModelConfig) Validate() error {
 	}
 	m := *c.Layer
 	a := m.Attention
-	if a.Dropout > 0 && !a.Causal() {
+	if a.Dropout > 0 && !a.Uses("Dropout") {
 		return config.Errorf(m, "Attention.Dropout", "got %v, want 0 with %s=%s, which has no dropout",
 			a.Dropout, config.Field("Attention.Layer"), a.Layer)
 	}
-	if manyHeads(a) && a.NumHeads > 0 && m.EmbedDim%a.NumHeads != 0 {
+	if a.Uses("NumHeads") && a.NumHeads > 0 && m.EmbedDim%a.NumHeads != 0 {
 		return config.Errorf(m, "Attention.NumHeads", "got %d, want a divisor of %s=%d",
 			a.NumHeads, config.Field("EmbedDim"), m.EmbedDim)
 	}
@@ -143,14 +138,4 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}
 	return config.JSON(config.OneOf(head, "Type", head.Type, LayerModel, GPTModel))
-}
-
-// modelTypeOf returns the type of a model whose JSON lacks it, as earlier programs wrote it.
-func modelTypeOf(model tree) string {
-	for _, key := range []string{"vocab", "context", "width", "attention"} {
-		if _, ok := model[key]; ok {
-			return LayerModel
-		}
-	}
-	return GPTModel
 }

@@ -2,11 +2,11 @@ package run
 
 import "path/filepath"
 
-// Name returns the name of the folder without its path, for a picture.
-func (f *Folder) Name() string {
-	path, err := filepath.Abs(f.Path) // "." has a name too
+// Name returns the name of a run's folder without its path, for a picture.
+func Name(dir string) string {
+	path, err := filepath.Abs(dir) // "." has a name too
 	if err != nil {
-		path = f.Path
+		path = dir
 	}
 	return filepath.Base(path)
 }

@@ -6,10 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/internal/config"
-	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -24,114 +23,173 @@ type OpenModel struct {
 	Notes     []string // on the origin of the weights, to be printed
 }
 
-// Open reads the model of a folder: a GPT, or the model of a run of attention train, finished or not.
-func Open(dir string) (*OpenModel, error) {
-	if err := CheckFolder(dir); err != nil {
-		return nil, err
+// Open reads the model with its weights: a GPT, or the model of a run of attention train, finished or not.
+func (in *Inspection) Open() (*OpenModel, error) {
+	switch {
+	case !in.IsRun():
+		return in.openForeign()
+	case in.unfinished:
+		return in.openCheckpoint(in.Checkpoints)
 	}
-	if checkpoints := Unfinished(dir); len(checkpoints) > 0 {
-		return openRun(dir, checkpoints)
+	return in.openFinished()
+}
+
+// OpenAt reads the model of a run as it was at the checkpoint after n steps.
+func (in *Inspection) OpenAt(steps int) (*OpenModel, error) {
+	if !in.IsRun() {
+		return nil, in.ErrNoRun()
 	}
-	m, err := ReadGPT(dir)
-	if errors.Is(err, pretrained.ErrNotGPT) {
-		if m, runErr := openRun(dir, nil); !errors.Is(runErr, ErrNoRun) {
-			return m, runErr
-		}
-	}
+	m, err := in.openCheckpoint([]int{steps})
 	if err != nil {
 		return nil, err
 	}
-	if m.Tokenizer == nil {
+	m.Notes = nil
+	return m, nil
+}
+
+// openForeign reads a GPT that is not a run's.
+func (in *Inspection) openForeign() (*OpenModel, error) {
+	g, err := in.readPretrained()
+	if err != nil {
+		return nil, err
+	}
+	if g.Tokenizer == nil {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
-			"want \"vocabulary\" or GPT-2's %d tokens", dir, text.GPT2EndOfText+1)
+			"want \"vocabulary\" or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	return &OpenModel{Model: NewGPT(m.Model), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
+	return &OpenModel{Model: NewGPT(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
 }
 
-// OpenAt reads the model of a run folder of attention train as it was at the checkpoint after so many steps.
-func OpenAt(dir string, steps int) (*OpenModel, error) {
-	m, err := openRun(dir, []int{steps})
-	if err == nil {
-		m.Notes = nil
-	}
-	return m, err
-}
-
-// CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
-// the path is none of a checkpoint that is there.
-func CheckpointAt(path string) (dir string, steps int, ok bool) {
-	all := filepath.Dir(filepath.Clean(path))
-	if filepath.Base(all) != CheckpointsFolder {
-		return "", 0, false
-	}
-	saved, err := train.CheckpointSteps(all)
-	at := slices.IndexFunc(saved, func(n int) bool { return train.CheckpointPath(all, n) == filepath.Clean(path) })
-	if err != nil || at < 0 {
-		return "", 0, false
-	}
-	return filepath.Dir(all), saved[at], true
-}
-
-// openRun reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is not
-// damaged or, without checkpoints, the run's last weights.
-func openRun(dir string, checkpoints []int) (*OpenModel, error) {
-	path := filepath.Join(dir, ConfigFile)
-	text, err := folder.ReadFile(path, folder.MaxConfig)
+func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
+	f, err := pretrained.Parse(in.Dir, in.contents)
 	if err != nil {
 		return nil, err
 	}
-	m, c, err := newModel(text)
-	if errors.Is(err, ErrNoRun) {
-		return nil, err
-	}
+	return f.ReadGPT()
+}
+
+// openCheckpoint reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is
+// not damaged.
+func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
+	m, err := in.openBlank()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, config.JSON(err))
-	}
-	if len(checkpoints) == 0 {
-		return m, m.readFinished(dir)
+		return nil, err
 	}
 	for _, steps := range slices.Backward(checkpoints) {
-		path := train.CheckpointPath(filepath.Join(dir, CheckpointsFolder), steps)
-		checkpoint, err := train.ReadCheckpoint(path, m.Model.Params())
-		if errors.Is(err, train.ErrDamaged) && steps != checkpoints[0] {
+		path := checkpoint.Path(filepath.Join(in.Dir, CheckpointsFolder), steps)
+		saved, err := checkpoint.Read(path, m.Model.Params())
+		if errors.Is(err, checkpoint.ErrDamaged) && steps != checkpoints[0] {
 			m.Notes = append(m.Notes, err.Error())
 			continue
 		}
-		if err == nil {
-			err = c.CheckAbout(dir, path, checkpoint.About)
+		if err != nil {
+			return nil, err
 		}
 		m.Notes = append(m.Notes, fmt.Sprintf("the run is not finished: the weights are those of %s", path))
-		return m, err
+		return m, in.checkIdentity(path, saved.About)
 	}
 	return m, nil
 }
 
-// readFinished reads the last weights of a
-func (m *OpenModel) readFinished(dir string) error {
-	if err := CheckModel(dir); err != nil {
-		return err
+// openFinished reads the model of a run with its last weights.
+func (in *Inspection) openFinished() (*OpenModel, error) {
+	m, err := in.openBlank()
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(dir, ModelFile)
-	if _, err := train.ReadParams(path, m.Model.Params()); err != nil {
-		return err
+	path := filepath.Join(in.Dir, ModelFile)
+	if err := in.checkModel(path); err != nil {
+		return nil, err
+	}
+	if _, err := checkpoint.ReadParams(path, m.Model.Params()); err != nil {
+		return nil, err
 	}
 	if err := train.CheckFinite(m.Model.Params()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return m, nil
 }
 
-// newModel returns the model that a run's config.json describes, without its weights.
-func newModel(data []byte) (*OpenModel, Config, error) {
-	c, err := ParseConfig(data)
-	if err == nil {
-		err = c.ValidateModel()
-	}
+// checkModel returns an error if the run's model, the file at path, does not belong to its config.json.
+func (in *Inspection) checkModel(path string) error {
+	identity, err := IdentityOf(in.metadata)
 	if err != nil {
-		return nil, c, err
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := c.open()
-	return m, c, err
+	if identity == nil {
+		return nil
+	}
+	if !in.sealed {
+		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
+	}
+	return in.checkIdentity(path, identity)
+}
+
+// checkIdentity returns an error if weights of this identity, in the file at path, do not belong to config.json.
+func (in *Inspection) checkIdentity(path string, identity map[string]string) error {
+	got, err := in.Config.ModelIdentity()
+	if err != nil {
+		return err
+	}
+	return CheckIdentity(in.Dir, path, got, identity)
+}
+
+// GPT reads a GPT with its weights: that of a finished run, or a model folder's.
+func (in *Inspection) GPT() (*pretrained.GPT, error) {
+	if !in.IsRun() {
+		return in.readPretrained()
+	}
+	if err := in.checkGPT(); err != nil {
+		return nil, err
+	}
+	m, err := in.openFinished()
+	if err != nil {
+		return nil, err
+	}
+	gpt := m.Model.Network.(*layers.GPT)
+	return &pretrained.GPT{Model: gpt, Params: gpt.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
+}
+
+// Spec returns all of a GPT except the weights.
+func (in *Inspection) Spec() (pretrained.Spec, error) {
+	if !in.IsRun() {
+		f, err := pretrained.Parse(in.Dir, in.contents)
+		if err != nil {
+			return pretrained.Spec{}, err
+		}
+		return f.Spec()
+	}
+	if err := in.checkGPT(); err != nil {
+		return pretrained.Spec{}, err
+	}
+	if err := in.checkModel(filepath.Join(in.Dir, ModelFile)); err != nil {
+		return pretrained.Spec{}, err
+	}
+	s := pretrained.Spec{Config: *in.Config.Model.GPT}
+	var err error
+	if s.Dtype, err = in.Config.TensorType(); err != nil {
+		return s, err
+	}
+	s.Tokenizer, err = in.Config.Vocabulary.New()
+	return s, err
+}
+
+// checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
+func (in *Inspection) checkGPT() error {
+	if in.Kind != GPTModel {
+		return fmt.Errorf("%s: model.type: got %q, want %q: %w", filepath.Join(in.Dir, ConfigFile), in.Kind, GPTModel,
+			pretrained.ErrNotGPT)
+	}
+	return in.checkFinished()
+}
+
+// openBlank returns the model of a run, without weights.
+func (in *Inspection) openBlank() (*OpenModel, error) {
+	c, err := in.config()
+	if err != nil {
+		return nil, err
+	}
+	return c.open()
 }
 
 // open returns the config's model, without weights.

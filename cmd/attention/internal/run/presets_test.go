@@ -71,7 +71,7 @@ func TestPresetsBesideFlags(t *testing.T) {
 	require.Equal(t, settled(t, "--preset", "tiny"), settled(t, "--preset", "tiny", "--solver", "adamw"))
 
 	file := configFile(t, `{"training": {
-		"solver": {"name": "sgd", "momentum": 0.5}, "schedule": {"cosine": {"peak": 0.25}}}}`)
+		"solver": {"name": "sgd", "momentum": 0.5}, "schedule": {"type": "cosine", "peak": 0.25}}}`)
 	c = settled(t, "--preset", "tiny", "--config", file)
 	require.Equal(t, train.SolverConfig{Name: train.SGD, Momentum: 0.5, Decay: train.DecayMatrices}, c.Training.Solver)
 	require.Equal(t, 0.25, c.Training.Schedule.Schedule.(train.CosineLR).Peak)

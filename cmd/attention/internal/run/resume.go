@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Resume sets the values of the flags that --resume allows in the config of a run, and returns an error for others.
+// Resume sets the values of the flags that --resume allows in the config of a run, and returns an error for other
+// flags.
 func (c *Config) Resume(given *pflag.FlagSet) error {
 	var allowed []string
 	other := ""
@@ -26,11 +27,11 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 			other, strings.Join(allowed, ", "), ConfigFile)
 	}
 	t, err := flagTree(given, nil)
-	if err == nil {
-		err = c.decode(t)
+	if err != nil {
+		return config.Named(err, flagNames(given))
 	}
-	if err == nil {
-		err = c.Validate()
+	if err := c.decode(t); err != nil {
+		return config.Named(err, flagNames(given))
 	}
-	return config.Named(err, flagNames(given))
+	return config.Named(c.Validate(), flagNames(given))
 }

@@ -23,12 +23,14 @@ import (
 //	Validate     checks it
 type Settings struct {
 	flags  *pflag.FlagSet
+	init   *Inspection // the folder of the initial weights; nil without one
 	parts  []part
 	merged tree
 }
 
 // NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
 func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
+	s := &Settings{flags: flags, merged: tree{}}
 	preset, err := presetPart(Given(flags, "preset"))
 	if err != nil {
 		return nil, err
@@ -37,16 +39,21 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	init, err := initPart(flags, file.values)
+	init, err := s.initPart(file.values)
 	if err != nil {
 		return nil, err
 	}
-	s := &Settings{flags: flags, merged: tree{}}
 	s.add(preset, init, file)
 	values, err := flagTree(flags, s.merged)
+	if err != nil {
+		return nil, err
+	}
 	s.add(part{values: values})
-	return s, err
+	return s, file.check(typesOf(s.merged))
 }
+
+// Init returns what is in the folder of the initial weights; nil without one.
+func (s *Settings) Init() *Inspection { return s.init }
 
 func (s *Settings) add(parts ...part) {
 	for _, p := range parts {
@@ -66,15 +73,19 @@ func (s *Settings) Config() (c Config, err error) {
 // WithText returns the config of a run on a text.
 func (s *Settings) WithText(k *Corpus) (Config, error) {
 	c, err := s.config(1)
-	if err == nil && c.Epochs > 0 {
-		var steps int
-		if steps, err = c.epochSteps(k); err == nil {
-			c, err = s.config(steps)
+	if err != nil {
+		return c, err
+	}
+	if c.Epochs > 0 {
+		steps, err := c.epochSteps(k)
+		if err != nil {
+			return c, s.Named(err)
+		}
+		if c, err = s.config(steps); err != nil {
+			return c, err
 		}
 	}
-	if err == nil {
-		c, err = c.withText(k)
-	}
+	c, err = c.withText(k)
 	return c, s.Named(err)
 }
 
@@ -121,43 +132,46 @@ func filePart(path string) (part, error) {
 	from := "--config: " + path
 	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
-		return part{}, fmt.Errorf("%s: %w", from, wanted(withoutPath(err), "a file like a run's "+ConfigFile))
+		return part{}, fmt.Errorf("%s: %w", from, folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile))
 	}
 	return parsePart(from, text)
 }
 
-// withoutPath returns the error of a file without its path.
-func withoutPath(err error) error {
-	var of *os.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}
-
 // initPart returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
 // file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
-func initPart(flags *pflag.FlagSet, file tree) (part, error) {
+func (s *Settings) initPart(file tree) (part, error) {
 	name, _ := treeAt(file, "init")["name"].(string)
 	kind, _ := treeAt(file, "model")["type"].(string)
-	name, kind = cmp.Or(Given(flags, "init"), name), cmp.Or(Given(flags, "model"), kind)
+	name, kind = cmp.Or(Given(s.flags, "init"), name), cmp.Or(Given(s.flags, "model"), kind)
 	if !IsFolder(name) || kind != "" && kind != GPTModel {
 		return part{}, nil
 	}
-	spec, err := readSpec(name)
-	if err := CheckFinished(name, err); err != nil {
+	t, err := s.inspectInit(name)
+	if err != nil {
 		return part{}, fmt.Errorf("--init: %w", err)
 	}
-	form, err := formOf(ModelConfig{GPT: &spec.Config})
-	if err != nil {
-		return part{}, err
+	return part{"--init: " + name, t}, nil
+}
+
+func (s *Settings) inspectInit(dir string) (t tree, err error) {
+	if s.init, err = Inspect(dir); err != nil {
+		return nil, err
 	}
-	t := tree{"model": form, "dtype": spec.Dtype.String()}
+	spec, err := s.init.Spec()
+	if err != nil {
+		return nil, err
+	}
+	model, err := treeOf(ModelConfig{GPT: &spec.Config})
+	if err != nil {
+		return nil, err
+	}
+	drop(model, "embd_pdrop", "attn_pdrop", "resid_pdrop")
+	t = tree{"model": model, "dtype": spec.Dtype.String()}
 	if spec.Tokenizer != nil {
 		c := spec.Tokenizer.Config()
 		t["vocabulary"] = tree{"tokenizer": c.Name, "characters": c.Characters}
 	}
-	return part{"--init: " + name, t}, nil
+	return t, nil
 }
 
 // IsFolder reports whether initial weights are those of a model's folder, not of a file.

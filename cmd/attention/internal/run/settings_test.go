@@ -45,8 +45,8 @@ func configFile(t testing.TB, text string) string {
 
 // A flag overrides the config file, which overrides the preset.
 func TestSettingsPrecedence(t *testing.T) {
-	file := configFile(t, `{"model": {"n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null},
-		"training": {"steps": 7, "schedule": {"cosine": {"peak": 0.5}}}}`)
+	file := configFile(t, `{"model": {"type": "gpt", "n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null},
+		"training": {"steps": 7, "schedule": {"type": "cosine", "peak": 0.5}}}`)
 	c := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
 	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu",
 		Eps: 1e-5, AttentionDropout: 0.25, TieWordEmbeddings: true, Bias: true}, *c.Model.GPT)
@@ -55,7 +55,6 @@ func TestSettingsPrecedence(t *testing.T) {
 	require.Equal(t, train.CosineLR{Peak: 0.5, Floor: 0.05, Steps: 9}, c.Training.Schedule.Schedule)
 
 	c = settled(t, "--config", file, "--dropout", "0.125", "--residual-dropout", "0.5")
-	require.Equal(t, GPTModel, c.Model.Type(), "the config's fields are a gpt's")
 	m := c.Model.GPT
 	require.Equal(t, []float64{0.125, 0.125, 0.5}, []float64{m.EmbeddingDropout, m.AttentionDropout, m.ResidualDropout})
 	require.Equal(t, "gelu_new", m.Activation)
@@ -88,7 +87,7 @@ func TestSettingsWrongFile(t *testing.T) {
 		fields = "steps, accumulate, solver, schedule, clip_norm, seed, eval_every"
 	)
 	for _, c := range []struct{ reason, text, want string }{
-		{reason: "a misspelt field of a gpt", text: `{"model": {"n_layers": 3}}`,
+		{reason: "a misspelt field of a gpt", text: `{"model": {"type": "gpt", "n_layers": 3}}`,
 			want: `model: unknown field "n_layers"; it has type, vocab_size, `},
 		{reason: "of the training", text: `{"training": {"stepz": 3}}`,
 			want: `training: unknown field "stepz"; it has ` + fields},
@@ -96,8 +95,8 @@ func TestSettingsWrongFile(t *testing.T) {
 			want: `training.solver: unknown field "lr"; it has ` + solver},
 		{reason: "no object", text: `{"training": 3}`, want: "training: got 3, want a JSON object"},
 		{reason: "of the run", text: `{"stepz": 3, "n_layer": 3}`,
-			want: `unknown field "n_layer", "stepz"; it has text, vocabulary, model, `},
-		{reason: "of another schedule", text: `{"training": {"schedule": {"constant": {"peak": 1}}}}`,
+			want: `unknown field "n_layer", "stepz"; it has format, text, vocabulary, model, `},
+		{reason: "of another schedule", text: `{"training": {"schedule": {"type": "constant", "peak": 1}}}`,
 			want: `training.schedule: unknown field "peak"; it has type, rate`},
 		{reason: "a string", text: `{"training": {"steps": "3"}}`, want: `training.steps: got "3", want a whole number`},
 		{reason: "a fraction", text: `{"training": {"steps": 1.5}}`, want: `training.steps: got 1.5, want a whole number`},
@@ -106,6 +105,8 @@ func TestSettingsWrongFile(t *testing.T) {
 		{reason: "a number", text: `{"dtype": 32}`, want: `dtype: got 32, want a string`},
 		{reason: "fields of two models", text: `{"model": {"width": 3, "n_embd": 4}}`,
 			want: `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
+		{reason: "another format", text: `{"format": 2}`,
+			want: "format: got 2, want 1: another program wrote the run, and this one does not read it"},
 		{reason: "a type", text: `{"model": {"type": "llama"}}`, want: `model.type: got "llama", want one of layer, gpt`},
 		{reason: "a size that contradicts another", text: `{"model": {"width": 8, "attention": {"d_in": 9}}}`,
 			want: "model.attention.d_in: got 9, want model.width=8"},
@@ -114,7 +115,7 @@ func TestSettingsWrongFile(t *testing.T) {
 			want: "not JSON: invalid character '{' after top-level value, want one JSON object"},
 		{reason: "no config", text: `[]`, want: "got [], want a JSON object"},
 		{reason: "out of range", text: `{"batch": 0}`, want: "batch: got 0, want at least 1"},
-		{reason: "out of range for the width", text: `{"model": {"n_embd": 6}}`, want: "model.n_head: "},
+		{reason: "out of range for the width", text: `{"model": {"type": "gpt", "n_embd": 6}}`, want: "model.n_head: "},
 	} {
 		file := configFile(t, c.text)
 		s, err := NewSettings(parsed(t, "--config", file))
@@ -133,7 +134,7 @@ func TestSettingsWrongFile(t *testing.T) {
 
 // An error names the flag if a flag gives the wrong value, and the path in the file if a file does.
 func TestSettingsName(t *testing.T) {
-	file := configFile(t, `{"model": {"n_embd": 16, "n_head": 5, "embd_pdrop": 1}, "batch": 0}`)
+	file := configFile(t, `{"model": {"type": "gpt", "n_embd": 16, "n_head": 5, "embd_pdrop": 1}, "batch": 0}`)
 	for _, c := range []struct{ args, want string }{
 		{args: "", want: "--config: " + file + ": model.embd_pdrop: got 1, want a number from 0 to below 1"},
 		{args: "--embedding-dropout 0", want: "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=16"},

@@ -65,9 +65,9 @@ func (c Config) layerSizes(m chapter.LanguageModelConfig) []size {
 	b, t, e, v := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim), float64(m.VocabSize)
 	scores := b * t * t
 	switch {
-	case manyHeads(m.Attention):
+	case m.Attention.Uses("NumHeads"):
 		scores *= float64(m.Attention.NumHeads)
-	case m.Attention.Layer == "additive":
+	case m.Attention.Uses("AttnDim"):
 		scores *= e
 	}
 	return []size{

@@ -25,7 +25,6 @@ func parseTree(text []byte) (tree, error) {
 		return nil, err
 	}
 	dropNulls(t)
-	nameTypes(t)
 	return t, nil
 }
 
@@ -55,29 +54,6 @@ func dropNulls(t tree) {
 		}
 		return value == nil
 	})
-}
-
-// nameTypes adds the types of a model and a schedule that lack them: earlier programs distinguished models by their
-// fields and wrote {"cosine": {…}}.
-func nameTypes(t tree) {
-	if model := treeAt(t, "model"); model["type"] == nil && len(model) > 0 {
-		model["type"] = modelTypeOf(model)
-	}
-	schedule := treeAt(t, "training.schedule")
-	if schedule["type"] != nil || len(schedule) == 0 {
-		return
-	}
-	for _, name := range []string{cosineSchedule, constantSchedule} {
-		if old, ok := schedule[name].(tree); ok && len(schedule) == 1 {
-			old["type"] = name
-			setAt(t, "training.schedule", old)
-			return
-		}
-	}
-	schedule["type"] = cosineSchedule
-	if _, ok := schedule["rate"]; ok {
-		schedule["type"] = constantSchedule
-	}
 }
 
 // typesOf returns the types of the model and the schedule of a tree, or else the defaults.

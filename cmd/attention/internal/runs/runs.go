@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
 
@@ -37,8 +37,8 @@ runs), the oldest first. A DIR is a run's folder or one of run folders.
            between runs on one text with one kind of token
   TIME     that all sessions of the run trained
 
-What the run's report.json does not tell, such as that of an older program, is
-taken from its config.json and metrics.jsonl, or is "-". A folder that is not a
+What a run's report.json does not hold, as when the run was killed, is taken
+from its config.json and metrics.jsonl, or is "-". A folder that is not a
 run's, or is damaged, is a note on the standard error. --json prints a line for
 each run with all that is known of it: also the text, the planned steps, the
 losses of counting, and for each session its program, command line and sample.
@@ -77,7 +77,6 @@ func New() *cobra.Command {
 			return out.Err()
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each run, one on a line")
 	return cmd
 }
@@ -111,16 +110,16 @@ func foldersOf(dirs []string) (folders []string, err error) {
 
 // summarize reads the summaries of folders, the oldest first and those without a date before them. It notes the
 // folders that it cannot read.
-func summarize(folders []string, notes io.Writer) (all []run.Summary) {
+func summarize(folders []string, notes io.Writer) (all []session.Summary) {
 	for _, path := range folders {
-		s, err := run.Summarize(path)
+		s, err := session.Summarize(path)
 		if err != nil {
 			fmt.Fprintf(notes, "attention: %s\n", term.OneLine(err))
 			continue
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b run.Summary) int {
+	slices.SortStableFunc(all, func(a, b session.Summary) int {
 		switch {
 		case a.Begin != nil && b.Begin != nil:
 			return a.Begin.Compare(*b.Begin)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/internal/golden"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +24,7 @@ func list(t *testing.T, args ...string) (printed, notes string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// inNewFolder changes to a new folder and returns the path of the runs of an older program.
+// inNewFolder changes to a new folder and returns the path of the stored runs.
 func inNewFolder(t *testing.T) string {
 	old, err := golden.Path("runs")
 	require.NoError(t, err)
@@ -35,33 +35,36 @@ func inNewFolder(t *testing.T) string {
 // writeRun makes the folder of a run with a report.
 func writeRun(t *testing.T, old, dir string, begin time.Time, state string, loss, seconds float64) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(old, "finished_gpt/run"))))
-	r := run.Report{Model: "gpt, 2 layers", Parameters: 123_456, Losses: run.Losses{Training: &loss, Validation: &loss},
-		Sessions: []run.Session{{Begin: begin, End: begin, State: state, Program: "(devel)", Command: "attention train",
-			To: 20, Seconds: seconds, Sample: &run.Sample{Prompt: "a", Text: "b\n"}}}}
+	r := session.Report{Model: "gpt, 2 layers", Parameters: 123_456,
+		Losses: session.Losses{Training: &loss, Validation: &loss},
+		Sessions: []session.SessionReport{{Begin: begin, End: begin, State: state, Program: "(devel)",
+			Command: "attention train", To: 20, Seconds: seconds, Sample: &session.Sample{Prompt: "a", Text: "b\n"}}}}
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, run.ReportFile), text, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, session.ReportFile), text, 0o644))
 }
 
 func TestRuns(t *testing.T) {
 	old := inNewFolder(t)
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	writeRun(t, old, "runs/second", at.Add(time.Hour), run.Stopped, 1.25, 4.04)
-	writeRun(t, old, "runs/10", at, run.Finished, 12.5, 3725)
-	writeRun(t, old, "runs/a-name-that-is-rather-long", at.Add(2*time.Hour), run.Failed, 2, 125)
-	writeRun(t, old, "runs/damaged", at, run.Finished, 1, 1)
+	writeRun(t, old, "runs/second", at.Add(time.Hour), session.Stopped, 1.25, 4.04)
+	writeRun(t, old, "runs/10", at, session.Finished, 12.5, 3725)
+	writeRun(t, old, "runs/a-name-that-is-rather-long", at.Add(2*time.Hour), session.Failed, 2, 125)
+	writeRun(t, old, "runs/damaged", at, session.Finished, 1, 1)
 	require.NoError(t, os.WriteFile("runs/damaged/report.json", []byte("{"), 0o644))
 	require.NoError(t, os.Mkdir("runs/foreign", 0o755))
 	require.NoError(t, os.WriteFile("runs/file", nil, 0o644))
-	require.NoError(t, os.CopyFS("runs/old", os.DirFS(filepath.Join(old, "finished_layer/run"))))
-	require.NoError(t, os.CopyFS("runs/now", os.DirFS(filepath.Join(old, "finished_layer/run"))))
+	for _, dir := range []string{"runs/old", "runs/now"} {
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(old, "finished_layer/run"))))
+		require.NoError(t, os.Remove(filepath.Join(dir, session.ReportFile)))
+	}
 	require.NoError(t, os.Remove("runs/now/model.safetensors"))
-	now, err := run.OpenFolder("runs/now", train.CheckpointsConfig{})
+	now, err := session.OpenFolder("runs/now", checkpoint.Config{})
 	require.NoError(t, err)
 	defer now.Close()
-	writeRun(t, old, "runs/dates", at.Add(3*time.Hour), run.Finished, 0.5, 2)
+	writeRun(t, old, "runs/dates", at.Add(3*time.Hour), session.Finished, 0.5, 2)
 	require.NoError(t, os.WriteFile("runs/dates/config.json",
-		[]byte(`{"model": {"type": "dates"}, "training": {"steps": 20}}`), 0o644))
+		[]byte(`{"format": 1, "model": {"type": "dates"}, "training": {"steps": 20}}`), 0o644))
 
 	printed, notes, err := list(t)
 	require.NoError(t, err)
@@ -89,7 +92,7 @@ attention: runs/foreign: got no config.json, want the folder of a run
 // The names of foreign folders do not act on a terminal.
 func TestRunsNames(t *testing.T) {
 	old := inNewFolder(t)
-	writeRun(t, old, "runs/\x1b[31m", time.Now(), run.Finished, 1, 1)
+	writeRun(t, old, "runs/\x1b[31m", time.Now(), session.Finished, 1, 1)
 	require.NoError(t, os.Mkdir("runs/\x1b[32m", 0o755))
 	printed, notes, err := list(t)
 	require.NoError(t, err)
@@ -98,7 +101,7 @@ func TestRunsNames(t *testing.T) {
 
 func TestRunsJSON(t *testing.T) {
 	old := inNewFolder(t)
-	writeRun(t, old, "runs/1", time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), run.Stopped, 1.25, 4)
+	writeRun(t, old, "runs/1", time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), session.Stopped, 1.25, 4)
 	printed, notes, err := list(t, "--json")
 	require.NoError(t, err)
 	require.Empty(t, notes)
@@ -122,7 +125,7 @@ func TestRunsErrors(t *testing.T) {
 	require.EqualError(t, err, "runs: open nowhere: no such file or directory, want a folder of runs")
 	_, _, err = list(t, "--jsn")
 	require.EqualError(t, err, "runs: unknown flag: --jsn; see attention runs --help")
-	writeRun(t, old, "runs/1", time.Now(), run.Finished, 1, 1)
+	writeRun(t, old, "runs/1", time.Now(), session.Finished, 1, 1)
 	require.EqualError(t, commandtest.Run(t.Context(), commandtest.Full{}, commandtest.Full{}, New()),
 		"runs: printing: no space left")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 )
 
@@ -15,25 +15,25 @@ import (
 type column struct {
 	name string
 	text bool
-	of   func(run.Summary) string
+	of   func(session.Summary) string
 }
 
 // columns returns the columns after the folder.
 func columns() []column {
 	return []column{
 		{name: "DATE", text: true, of: date},
-		{name: "STATE", text: true, of: func(s run.Summary) string { return short(s.State) }},
+		{name: "STATE", text: true, of: func(s session.Summary) string { return short(s.State) }},
 		{name: "STEPS", of: steps},
-		{name: "MODEL", text: true, of: func(s run.Summary) string { return short(s.Title) }},
-		{name: "PARAMS", of: func(s run.Summary) string { return count(s.Parameters) }},
-		{name: "TRAIN", of: func(s run.Summary) string { return loss(s.Losses.Training) }},
-		{name: "VALID", of: func(s run.Summary) string { return loss(s.Losses.Validation) }},
+		{name: "MODEL", text: true, of: func(s session.Summary) string { return short(s.Title) }},
+		{name: "PARAMS", of: func(s session.Summary) string { return count(s.Parameters) }},
+		{name: "TRAIN", of: func(s session.Summary) string { return loss(s.Losses.Training) }},
+		{name: "VALID", of: func(s session.Summary) string { return loss(s.Losses.Validation) }},
 		{name: "TIME", of: duration},
 	}
 }
 
 // printTable prints a row for each run. A folder's name that is too long for its column has a line of its own.
-func printTable(w io.Writer, all []run.Summary) {
+func printTable(w io.Writer, all []session.Summary) {
 	rests := make([]string, len(all)+1)
 	for _, c := range columns() {
 		cells := []string{c.name}
@@ -77,21 +77,21 @@ func short(word string) string {
 }
 
 // steps returns the steps that a run has taken, after that of its model if it is another.
-func steps(s run.Summary) string {
+func steps(s session.Summary) string {
 	if s.Best > 0 {
 		return fmt.Sprintf("%d/%d", s.Best, s.Steps)
 	}
 	return fmt.Sprint(s.Steps)
 }
 
-func date(s run.Summary) string {
+func date(s session.Summary) string {
 	if s.Begin == nil {
 		return "-"
 	}
 	return s.Begin.Format("2006-01-02 15:04")
 }
 
-func duration(s run.Summary) string {
+func duration(s session.Summary) string {
 	if s.Seconds == nil {
 		return "-"
 	}

@@ -3,7 +3,7 @@ package runs
 import (
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,10 +18,10 @@ func TestCells(t *testing.T) {
 		124_439_808: "124M", 2_000_000_000_000_000: "2e+03T"} {
 		require.Equal(t, want, count(n))
 	}
-	require.Equal(t, "300", steps(run.Summary{Steps: 300}))
-	require.Equal(t, "120/300", steps(run.Summary{Steps: 300, Report: run.Report{Best: 120}}))
+	require.Equal(t, "300", steps(session.Summary{Steps: 300}))
+	require.Equal(t, "120/300", steps(session.Summary{Steps: 300, Report: session.Report{Best: 120}}))
 	for seconds, want := range map[float64]string{0.04: "0.0s", 59.9: "59.9s", 60: "1m", 61.4: "1m1s", 3600: "1h0m",
 		90000: "25h0m"} {
-		require.Equal(t, want, duration(run.Summary{Seconds: &seconds}))
+		require.Equal(t, want, duration(session.Summary{Seconds: &seconds}))
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Columns is the width that help and reports keep to.
+// Columns is the largest width of help and reports.
 const Columns = 80
 
-// Fill returns a label and phrases on lines of at most Columns, which break between phrases and are indented like the
-// first phrase. A longer phrase stays whole, so that a name in it can be copied. Blanks around phrases do not count.
+// Fill returns a label and phrases on lines of at most Columns. Lines break between phrases and are indented like the
+// first phrase. A longer phrase stays whole, so that a name in it can be copied. Blanks around phrases are dropped.
 func Fill(label string, phrases ...string) string {
 	var b strings.Builder
 	indent := utf8.RuneCountInString(label)

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with uniform line ends in which nothing acts on a terminal. Escaped as in Go's strings are
-// control characters but newline and tab, line separators, marks that change the direction of writing, and bytes
-// that are not UTF-8.
+// Printable returns text with uniform line ends that cannot control a terminal. It escapes as Go's strings do: control
+// characters but newline and tab, line separators, marks that change the direction of writing, and bytes that are not
+// UTF-8.
 func Printable(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -44,19 +44,19 @@ const (
 // OneLine returns the text of an error on one line, as Line does.
 func OneLine(err error) string { return Line(err.Error()) }
 
-// Line returns text printable on one line of moderate length: long words and quoted names, and then the line, lose
-// their middle.
+// Line returns text as one printable line of moderate length: long words, long quoted names and then the line itself
+// lose their middle.
 func Line(text string) string {
-	text = cut(text, 16*maxLine) // which is quick; the rest takes each character into account
+	text = cut(text, 16*maxLine) // a quick cut: the next steps look at each character
 	text = Printable(strings.Join(strings.Fields(text), " "))
 	text = word.ReplaceAllStringFunc(text, func(w string) string { return cut(w, maxWord) })
 	return cut(text, maxLine)
 }
 
-// word matches a quoted text, to the end of the line if nothing ends it, and a text without spaces.
+// word matches a quoted text, which ends at the latest with the line, or a text without spaces.
 var word = regexp.MustCompile(`"(?:\\.|[^"\\])*[\\"]?|[^ "]+`)
 
-// cut returns s, without its middle if it has more bytes than most. It cuts between characters, unless s is not UTF-8.
+// cut returns s, without its middle if s has more than most bytes. It cuts between characters if s is UTF-8.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

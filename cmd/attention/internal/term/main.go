@@ -2,6 +2,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,17 +26,13 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 	out, errs := NewScreen(stdout), NewScreen(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
-	lost := out.Flush()
-	_ = errs.Flush() // there is no place to tell it
+	err := cmp.Or(root.ExecuteContext(ctx), out.Flush())
+	_ = errs.Flush() // an error has no place to be printed
 	if err == nil {
-		err = lost
+		return 0
 	}
-	if err != nil {
-		if !isTold(err) {
-			fmt.Fprintln(errs, "attention: "+OneLine(err))
-		}
-		return ExitCode(WithSignal(ctx, err))
+	if !isTold(err) {
+		fmt.Fprintln(errs, "attention: "+OneLine(err))
 	}
-	return 0
+	return ExitCode(WithSignal(ctx, err))
 }

@@ -12,7 +12,7 @@ type Output struct {
 	err    error
 }
 
-// NewOutput returns an output to w. The text of its error begins with of.
+// NewOutput returns an Output that writes to w. The text of its error begins with of.
 func NewOutput(w io.Writer, of string) *Output { return &Output{writer: w, of: of} }
 
 // Write writes p and keeps the first error.

@@ -14,7 +14,7 @@ import (
 // Progress is a progress bar on a terminal; elsewhere it does nothing. Clear it before printing a line.
 type Progress struct{ bar *progressbar.ProgressBar }
 
-// NewProgress returns a bar of n steps on w, or on the writer below an Output or a Screen.
+// NewProgress returns a bar of n steps on w or, if w is an Output or a Screen, on the writer below it.
 func NewProgress(w io.Writer, n int) *Progress {
 	f, ok := below(w).(*os.File)
 	if !ok || n == 0 {

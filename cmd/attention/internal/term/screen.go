@@ -12,10 +12,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a writer of text for people. Nothing in the text acts on a terminal, whoever wrote it: see Printable.
+// Screen is a writer of text for people. What it writes cannot control a terminal, whoever made the text: see
+// Printable.
 type Screen struct {
 	writer io.Writer
-	begun  []byte // of a character, whose other bytes come with the next Write
+	begun  []byte // the first bytes of a character whose other bytes come with the next Write
 	err    error  // the first one
 }
 
@@ -47,8 +48,8 @@ func (s *Screen) print(text []byte) error {
 	return err
 }
 
-// Flush writes the bytes of a character that never became whole. It returns the first error of the screen, unless the
-// reader had enough.
+// Flush writes the bytes of a character that is not complete. It returns the first error of the screen, unless that is
+// a reader that has closed its end.
 func (s *Screen) Flush() error {
 	if len(s.begun) > 0 {
 		_ = s.print(s.begun) // which keeps the error
@@ -60,8 +61,8 @@ func (s *Screen) Flush() error {
 	return fmt.Errorf("printing: %w", s.err)
 }
 
-// Raw returns the writer of text that may be data of another program: that below a Screen, which changes no byte,
-// unless it is a terminal.
+// Raw returns the writer for text that another program may read as data. It is the writer below w, which changes no
+// byte, unless that is a terminal.
 func Raw(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return w

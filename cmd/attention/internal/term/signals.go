@@ -11,7 +11,7 @@ import (
 )
 
 // UntilSignal returns a context that the first of the signals cancels, and a function that stops waiting for them.
-// SIGPIPE counts only if the output is what has lost its reader: a browser that closes its connection sends it too.
+// SIGPIPE counts only if the output has lost its reader: a browser that closes its connection sends it too.
 func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	arrived := make(chan os.Signal, 1)
@@ -61,8 +61,8 @@ func (e interruption) Unwrap() error { return e.error }
 // Interrupted marks the error of a command that stopped cleanly after a signal.
 func Interrupted(err error) error { return interruption{err} }
 
-// Stopped returns the error of a command that has nothing to save and returned err: one that is interrupted if the
-// end of its context is why.
+// Stopped returns the error of a command that returned err and has nothing to save: an Interrupted one if the end of
+// its context is the reason.
 func Stopped(ctx context.Context, command string, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
@@ -70,10 +70,10 @@ func Stopped(ctx context.Context, command string, err error) error {
 	return Interrupted(fmt.Errorf("%s: interrupted", command))
 }
 
-// IsInterrupted reports whether err is of a command that stopped cleanly after a signal.
+// IsInterrupted reports whether err is the error of a command that stopped cleanly after a signal.
 func IsInterrupted(err error) bool { return errors.As(err, &interruption{}) }
 
-// Finishes reports whether the signal that ended the context is one of FinishSignals.
+// Finishes reports whether one of FinishSignals ended the context.
 func Finishes(ctx context.Context) bool {
 	var by signalled
 	return errors.As(context.Cause(ctx), &by) && slices.Contains(FinishSignals(), by.signal)

@@ -27,14 +27,14 @@ func FinishSignals() []os.Signal { return []os.Signal{syscall.SIGUSR1} }
 // ofConnection reports whether a signal is the SIGPIPE of a connection, not of the output.
 func ofConnection(s os.Signal) bool { return s == syscall.SIGPIPE && !lost(os.Stdout, os.Stderr) }
 
-// lost reports whether a file is a pipe, a socket or a terminal that nobody reads any more.
+// lost reports whether one of the files is a pipe, a socket or a terminal that has no reader any more.
 func lost(files ...*os.File) bool {
 	polled := make([]unix.PollFd, len(files))
 	for i, f := range files {
 		polled[i].Fd = int32(f.Fd())
 	}
 	if _, err := unix.Poll(polled, 0); err != nil {
-		return true // as far as can be told
+		return true // the system does not say
 	}
 	return slices.ContainsFunc(polled, func(p unix.PollFd) bool {
 		return p.Revents&(unix.POLLERR|unix.POLLHUP) != 0

@@ -2,146 +2,253 @@ package train
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/term"
-	"attention/internal/oneline"
+	"attention/cmd/attention/internal/session"
+	"attention/graph"
+	"attention/internal/kernel"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
 	G "gorgonia.org/gorgonia"
 )
 
-// beginRun trains a new run. It reports wrong flags and files before it makes the run folder.
-func beginRun(ctx context.Context, w io.Writer, flags *pflag.FlagSet, p *processes, page *page) error {
-	r, err := newRun(w, flags, p)
-	if err := p.agree(err); err != nil {
+// command is attention train in one process.
+type command struct {
+	session.Processes
+	out, notes io.Writer
+	flags      *pflag.FlagSet
+	page       *page
+}
+
+// execute begins or resumes a run.
+func (c command) execute(ctx context.Context) error {
+	if err := c.Agree(c.listen()); err != nil {
 		return err
 	}
-	if err := r.checkAlike(); err != nil {
-		return err
+	begin := c.begin
+	if c.flags.Changed("resume") {
+		begin = c.resume
 	}
-	r.command, r.page = run.CommandLine("train", flags), page
-	if p.lead() {
-		err = r.makeFolder(run.Given(flags, "out"))
-	}
-	if err := p.agree(err); err != nil {
+	r, err := begin()
+	if err != nil {
 		return err
 	}
 	return r.run(ctx)
 }
 
+// listen checks the flags and listens for --view.
+func (c command) listen() error {
+	if err := run.CheckFlags(c.flags); err != nil {
+		return err
+	}
+	if c.Size() > 1 && run.Given(c.flags, "text") == run.StandardInput {
+		return fmt.Errorf("--text: got %s with %d processes, want a file: only one has the standard input",
+			run.StandardInput, c.Size())
+	}
+	if !c.Leads() {
+		return nil
+	}
+	return c.page.listen(c.flags, c.notes)
+}
+
+// begin makes a new run. It reports wrong flags and files before it makes the run folder.
+func (c command) begin() (*training, error) {
+	r, err := c.newRun()
+	if err := c.Agree(err); err != nil {
+		return nil, err
+	}
+	return r, r.Begin(run.Given(c.flags, "out"))
+}
+
 // newRun prepares a new run of the flags without making a folder.
-func newRun(w io.Writer, flags *pflag.FlagSet, p *processes) (*training, error) {
-	settings, err := run.NewSettings(flags)
+func (c command) newRun() (*training, error) {
+	settings, err := run.NewSettings(c.flags)
 	if err != nil {
 		return nil, err
 	}
 	config, err := settings.Config()
-	if err == nil {
-		err = p.checkShares(config, false)
-	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := run.ReadCorpus(config)
+	if n := config.Training.Accumulate; n < c.Size() {
+		return nil, fmt.Errorf("--accumulate: got %d with %d processes, want at least %[2]d: "+
+			"they share the batches of a step", n, c.Size())
+	}
+	corpus, err := run.ReadCorpus(config)
 	if err != nil {
 		return nil, err
 	}
-	if config, err = settings.WithText(c); err != nil {
+	if config, err = settings.WithText(corpus); err != nil {
 		return nil, err
 	}
-	r, err := newTraining(w, config, c, p)
+	r, err := c.newTraining(config, corpus)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.readInit()
+	r.init = settings.Init()
+	return r, nil
 }
 
-// makeFolder makes the folder of a new run.
-func (r *training) makeFolder(path string) (err error) {
-	if r.folder, err = run.NewFolder(path, r.config.Checkpoints); err != nil {
-		return err
+// resume restores the run of a folder.
+func (c command) resume() (*training, error) {
+	dir, checkpoint := session.FolderOf(run.Given(c.flags, "resume"))
+	r, err := c.oldRun(dir)
+	if err := c.Agree(err); err != nil {
+		return nil, err
 	}
-	err = r.config.Write(r.folder)
-	if err == nil {
-		err = r.folder.BeginMetrics()
-	}
-	if err == nil {
-		err = r.watch()
-	}
-	if err != nil {
-		return oneline.Join(err, r.folder.Close())
-	}
-	return nil
+	return r, r.Resume(dir, checkpoint, c.notes)
 }
 
-// metricsNote is the key of the history's digest among the notes of a checkpoint.
-const metricsNote = "metrics"
+// oldRun prepares the run of a folder.
+func (c command) oldRun(dir string) (*training, error) {
+	config, err := run.ReadConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := config.Resume(c.flags); err != nil {
+		return nil, err
+	}
+	if n := config.Training.Accumulate; n < c.Size() {
+		return nil, fmt.Errorf("--resume: got %d processes for a run with --accumulate %d, want at most %[2]d: "+
+			"they share the batches of a step", c.Size(), n)
+	}
+	corpus, err := run.ReadCorpus(config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; if it has moved, give its path with --text", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.newTraining(config, corpus)
+}
+
+// training is a run of attention train: the session of its model and text.
+type training struct {
+	*session.Session
+	config run.Config
+	init   *run.Inspection // the folder of the initial weights; nil without one, and until they are read
+	corpus *run.Corpus
+	model  run.Model
+	prompt []int          // of the sample
+	clip   *layers.QKClip // nil without --qk-clip
+	tabled bool           // whether the head of the table of losses is printed
+}
 
 // newTraining prepares a run without touching a file.
-func newTraining(w io.Writer, config run.Config, c *run.Corpus, p *processes) (*training, error) {
-	dt, err := config.TensorType()
+func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, error) {
+	r := &training{config: config, corpus: corpus}
+	r.config.Kernels = kernel.InstructionSet()
+	if err := r.makeModel(); err != nil {
+		return nil, err
+	}
+	p, err := r.plan()
 	if err != nil {
 		return nil, err
 	}
-	r := &training{config: config, corpus: c, processes: p, out: term.NewOutput(w, "train")}
-	if r.precision, err = config.ProductPrecision(); err != nil {
-		return nil, err
+	p.CommandLine = flags.CommandLine("train", c.flags)
+	if c.page.server != nil {
+		c.page.run, p.Page = r, c.page
 	}
-	if err := flags.CheckPrecision(r.precision, dt); err != nil {
-		return nil, err
+	r.Session, err = session.New(c.out, p, c.Processes)
+	return r, err
+}
+
+// makeModel makes the model, and finds the prompt of its sample.
+func (r *training) makeModel() error {
+	dt, err := r.config.TensorType()
+	if err != nil {
+		return err
 	}
-	params := layers.NewParams(dt, config.Training.Seed)
-	if config.Init != nil {
+	precision, err := r.config.ProductPrecision()
+	if err != nil {
+		return err
+	}
+	if err := flags.CheckPrecision(precision, dt); err != nil {
+		return err
+	}
+	params := layers.NewParams(dt, r.config.Training.Seed)
+	if r.config.Init != nil {
 		params = layers.NewBlankParams(dt)
 	}
-	if r.model, err = config.Model.New(params.Scope("")); err != nil {
-		return nil, err
+	if r.model, err = r.config.Model.New(params.Scope("")); err != nil {
+		return err
 	}
-	if err := params.Freeze(config.Freeze...); err != nil {
-		return nil, err
+	if err := params.Freeze(r.config.Freeze...); err != nil {
+		return err
 	}
 	if err := r.checkHeads(); err != nil {
-		return nil, err
+		return err
 	}
-	if r.prompt, err = r.promptIDs(config.Sample.Prompt); err != nil {
-		return nil, err
+	r.prompt, err = r.promptIDs(r.config.Sample.Prompt)
+	return err
+}
+
+// plan returns what the session trains.
+func (r *training) plan() (p session.Plan, err error) {
+	c := r.config
+	p = session.Plan{
+		Command: "train", Config: c, Params: r.model.Params(), Init: r.readInit, Loss: r.loss, Training: c.Training,
+		Checkpoints: c.Checkpoints, EvalBatches: c.EvalBatches, Title: r.model.Title(), Drawn: "*",
+		Text: c.Text.Name, Model: r.model.String(), Counted: r.counted(),
+		Facts:     []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)},
+		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
+		Hints: session.Hints{
+			NotFinite:  "a smaller --lr may help",
+			StartAgain: func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) },
+		},
 	}
-	if r.training, r.validation, r.whole, err = c.Sources(config); err != nil {
-		return nil, err
+	if p.About, err = c.ModelIdentity(); err != nil {
+		return p, err
 	}
-	training := config.Training
-	training.Group = p.group()
-	if p.lead() {
-		training.OnStep, training.OnEval = r.onStep, r.onEval
+	if p.Training.About, err = c.Identity(); err != nil {
+		return p, err
 	}
-	training.BeforeSave = func() (map[string]string, error) {
-		return map[string]string{metricsNote: r.history.Digest()}, r.folder.Metrics.Flush()
+	if p.Training.Precision, err = c.ProductPrecision(); err != nil {
+		return p, err
 	}
-	if training.About, err = config.About(); err != nil {
-		return nil, err
+	p.Training.CheckpointBlocks = c.CheckpointActivations
+	if c.QKClip > 0 {
+		p.Training.Observe = []string{"*"}
 	}
-	r.loop, err = train.New(params, r.loss, training)
-	return r, err
+	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c); err != nil {
+		return p, err
+	}
+	p.Watch, err = r.watch()
+	return p, err
+}
+
+// counted returns the losses of counting tokens.
+func (r *training) counted() session.Losses {
+	uniform := math.Log(float64(r.corpus.Tokenizer.Len()))
+	l := session.Losses{Uniform: &uniform}
+	if ngram := r.corpus.NGram; ngram != nil {
+		l.Bigram, l.Unigram = &ngram.Bigram, &ngram.Unigram
+	}
+	return l
 }
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	b.SetPrecision(r.precision)
-	if r.config.QKClip > 0 {
-		b.Observe("*")
-	}
-	if r.config.CheckpointActivations {
-		b.CheckpointBlocks()
-	}
 	loss, err := text.TokenLoss(r.model.Loss, r.config.Windows())(b)
-	if err == nil {
-		err = r.clipQK(b)
+	if err != nil {
+		return nil, err
 	}
-	return loss, err
+	return loss, r.clipQK(b)
+}
+
+// products returns the precision of the products, if it is not the full one.
+func (r *training) products() string {
+	if p, _ := r.config.ProductPrecision(); p != graph.FullPrecision { // which was checked
+		return p.String()
+	}
+	return ""
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
 
@@ -24,7 +26,7 @@ var worsening = strings.Fields(
 
 // validations returns the validation losses of a run by their steps, each step's first.
 func validations(t *testing.T, folder string) (losses map[int]float64, last int) {
-	content, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
+	content, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
 	require.NoError(t, err)
 	losses = map[int]float64{}
 	for line := range strings.Lines(string(content)) {
@@ -75,32 +77,32 @@ func TestTrainBest(t *testing.T) {
 	require.Contains(t, printed,
 		fmt.Sprintf("\nThe model is that of step %d, which has the lowest validation loss.\n", best))
 	require.NotContains(t, printed, "The run ended")
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	require.Equal(t, best, r.Best)
 	require.Equal(t, losses[best], *r.Losses.Validation)
-	s, err := run.ReadReport(short)
+	s, err := session.ReadReport(short)
 	require.NoError(t, err)
 	require.Equal(t, *s.Losses.Training, *r.Losses.Training)
 	require.Zero(t, s.Best)
 	require.Equal(t, sampled(t, printed), r.Sessions[0].Sample.Text)
 
 	other, printed := tinyRun(t, worsening...)
-	require.Empty(t, run.Unfinished(folder))
+	require.False(t, commandtest.Inspect(t, folder).Unfinished())
 	require.NotContains(t, printed, "The model is that of")
 	last40, _ := modelOf(t, other)
 	require.NotEqual(t, last40, weights, "without --best the last one")
-	_, lines := outcome(t, other)[run.MetricsFile], outcome(t, folder)[run.MetricsFile]
-	require.Equal(t, outcome(t, other)[run.MetricsFile], lines, "the training itself is the same")
+	_, lines := outcome(t, other)[session.MetricsFile], outcome(t, folder)[session.MetricsFile]
+	require.Equal(t, outcome(t, other)[session.MetricsFile], lines, "the training itself is the same")
 }
 
 // TestTrainBestOnParts: validations during training are over random batches; the last one is of the best model.
 func TestTrainBestOnParts(t *testing.T) {
 	folder, printed := tinyRun(t, append(worsening, "--best", "--eval-batches", "2")...)
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	short, _ := tinyRun(t, append(worsening, "--steps", fmt.Sprint(r.Best), "--eval-batches", "2")...)
-	s, err := run.ReadReport(short)
+	s, err := session.ReadReport(short)
 	require.NoError(t, err)
 	require.Equal(t, *s.Losses.Validation, *r.Losses.Validation, "over the whole text")
 	require.Contains(t, printed, "That of validation is over the whole text")
@@ -117,19 +119,19 @@ func TestTrainPatience(t *testing.T) {
 	require.Equal(t, best+3*2, last)
 	require.Contains(t, printed,
 		fmt.Sprintf("\nThe run ended after %d of 40 steps: the last 3 validations were not lower.\n", last))
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
-	require.Equal(t, []any{run.Finished, last, best}, []any{r.Sessions[0].State, r.Sessions[0].To, r.Best})
+	require.Equal(t, []any{session.Finished, last, best}, []any{r.Sessions[0].State, r.Sessions[0].To, r.Best})
 	require.Contains(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)),
 		fmt.Sprintf("step-%08d.safetensors", last))
-	require.Empty(t, run.Unfinished(folder))
+	require.False(t, commandtest.Inspect(t, folder).Unfinished())
 
 	before := outcome(t, folder)
 	require.Contains(t, resume(t, folder), "\n0 steps in ")
 	require.Equal(t, before, outcome(t, folder))
 	resume(t, folder, "--patience", "0")
 	whole, _ := tinyRun(t, append(worsening, "--best")...)
-	for _, name := range []string{run.ModelFile, run.MetricsFile, run.LossPicture} {
+	for _, name := range []string{run.ModelFile, session.MetricsFile, session.LossPicture} {
 		require.True(t, outcome(t, whole)[name] == outcome(t, folder)[name], name)
 	}
 
@@ -183,7 +185,7 @@ func TestTrainFrozen(t *testing.T) {
 	}
 	require.Contains(t, strings.Join(strings.Fields(printed), " "),
 		fmt.Sprintf("%d parameters, of which %d are frozen", 2*28*8+6*8+28+4*64+8, 28*8+3*64))
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	require.Equal(t, []int{2*28*8 + 6*8 + 28 + 4*64 + 8, 28*8 + 3*64}, []int{r.Parameters, r.Frozen})
 	require.Contains(t, r.Sessions[0].Command, " --freeze tokens --freeze 'attention.W_*'")

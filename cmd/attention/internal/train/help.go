@@ -64,8 +64,8 @@ have collapsed: their queries look at one key each (below 0.1 nats). With
 their scaled products in a step exceeds 100 (QK-clip).
 
 With --view a page in the browser shows the run while it trains: its curves, the
-weights over the steps, and the attention of the model as it is at that moment
-on a text of yours. Its URL is printed; --open opens it. When the run is done,
+weights over the steps, and the attention of the model at that moment on a text
+of yours. Its URL is printed; --open opens it. When the run is done,
 the page is served until Ctrl-C, and the program exits with 0; a run that is
 stopped or fails ends at once, and the open page says so. attention view --run
 shows the run again. The page changes no bit of the model.

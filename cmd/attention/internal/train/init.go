@@ -6,15 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
+	"attention/internal/dense"
 	"attention/internal/folder"
-	"attention/internal/oneline"
-	"attention/internal/tensorprint"
 	"attention/train"
+	"attention/train/checkpoint"
 
 	"gorgonia.org/tensor"
 )
@@ -43,11 +42,11 @@ func (r *training) readInit() error {
 
 func (r *training) readWeights(path string) error {
 	if !run.IsFolder(path) {
-		_, err := train.ReadParams(path, r.model.Params())
+		_, err := checkpoint.ReadParams(path, r.model.Params())
 		if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
 			return of
 		}
-		if !errors.Is(err, train.ErrDamaged) {
+		if !errors.Is(err, checkpoint.ErrDamaged) {
 			err = cmp.Or(r.config.CheckWeights(path), err)
 		}
 		if err != nil {
@@ -58,17 +57,18 @@ func (r *training) readWeights(path string) error {
 	if r.config.Model.GPT == nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
 	}
-	g, err := run.ReadGPT(path)
+	in, err := r.init, error(nil)
+	if in == nil {
+		if in, err = run.Inspect(path); err != nil {
+			return err
+		}
+	}
+	g, err := in.GPT()
 	if err != nil {
 		return err
 	}
-	of := g.Model.Config()
-	of.ContextLength = min(of.ContextLength, r.model.Context()) // fewer positions are fine
-	if err := atPath(path, r.config.Model.CheckForm(run.ModelConfig{GPT: &of})); err != nil {
-		return err
-	}
-	if g.Tokenizer != nil && g.Tokenizer.Config() != r.config.Vocabulary {
-		return atPath(path, run.OtherTokens(r.config))
+	if err := r.config.CheckGPT(g); err != nil {
+		return atPath(path, err)
 	}
 	for name, to := range r.model.Params().All() {
 		from, _ := g.Params.Get(name)
@@ -87,17 +87,10 @@ func atPath(path string, err error) error {
 
 // copyRows fills to with the first elements of from, which may be of another type.
 func copyRows(to, from *tensor.Dense) {
-	switch dst := to.Data().(type) {
-	case []float64:
-		copy(dst, tensorprint.Float64s(from))
-	case []float32:
-		if src, ok := from.Data().([]float32); ok {
-			copy(dst, src)
-			return
-		}
-		for i, v := range tensorprint.Float64s(from)[:len(dst)] {
-			dst[i] = float32(v)
-		}
+	if n := to.Shape().TotalSize(); to.Dtype() == tensor.Float32 {
+		copy(to.Float32s(), dense.Float32s(from, 0, n))
+	} else {
+		dense.SetFloats(to, dense.Float64s(from)[:n])
 	}
 }
 
@@ -120,20 +113,11 @@ func sourceOf(path string) (run.TextSource, error) {
 	}
 	sum, size := sha256.New(), 0
 	for _, name := range names {
-		n, err := addFile(sum, name)
+		n, err := folder.Copy(sum, name)
 		if err != nil {
 			return run.TextSource{}, err
 		}
 		size += n
 	}
 	return run.TextSource{Name: path, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
-}
-
-func addFile(sum io.Writer, path string) (int, error) {
-	f, err := folder.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(sum, f)
-	return int(n), oneline.Join(err, f.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/safetensors"
 	"attention/train/pretrained"
@@ -34,7 +35,7 @@ func TestTrainInitFolder(t *testing.T) {
 	folders := []string{first}
 	for _, format := range pretrained.Formats() {
 		dir := filepath.Join(t.TempDir(), string(format))
-		m, err := run.ReadGPT(first)
+		m, err := commandtest.Inspect(t, first).GPT()
 		require.NoError(t, err)
 		_, err = m.Write(dir, format)
 		require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestTrainInitWrong(t *testing.T) {
 			want: "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer"},
 		{args: "--init " + gpt + " --model layer",
 			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
-		{args: "--init " + layer, want: "--init: pretrained: " + layer + ": config.json: model.type: " +
+		{args: "--init " + layer, want: "--init: " + layer + "/config.json: model.type: " +
 			`got "layer", want "gpt": the model is no GPT`},
 		{args: "--model gpt --init " + layer + "/loss.png", want: "--init: train: parameters: safetensors: "},
 		{args: "--model gpt --init " + layer + "/model.safetensors",
@@ -131,7 +132,7 @@ func TestTrainInitWrong(t *testing.T) {
 }
 
 // TestTrainInitFileOfAnotherForm: weights of equal shapes may be of a model that computes something else with them. A
-// run's model tells which, wherever it lies; that of an earlier program by the config beside it.
+// run's model tells which, wherever it lies; without its metadata, the config beside it does.
 func TestTrainInitFileOfAnotherForm(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
 	c, err := run.ReadConfig(gpt)
@@ -143,13 +144,10 @@ func TestTrainInitFileOfAnotherForm(t *testing.T) {
 	own := filepath.Join(gpt, "model.safetensors")
 	away := filepath.Join(t.TempDir(), "away.safetensors")
 	copyFile(t, own, away)
-	earlier := filepath.Join(t.TempDir(), "model.safetensors")
+	foreign := filepath.Join(t.TempDir(), "model.safetensors")
 	f, err := safetensors.ReadFile(own)
 	require.NoError(t, err)
-	require.NoError(t, safetensors.WriteFile(earlier, &safetensors.File{Tensors: f.Tensors}))
-	copyFile(t, filepath.Join(gpt, "config.json"), filepath.Join(filepath.Dir(earlier), "config.json"))
-	foreign := filepath.Join(t.TempDir(), "model.safetensors")
-	copyFile(t, earlier, foreign)
+	require.NoError(t, safetensors.WriteFile(foreign, &safetensors.File{Tensors: f.Tensors}))
 	for _, row := range []struct{ text, args, want string }{
 		{text: c.Text.Name, args: "--heads 4", want: "--heads: got 4, want 2, that of the weights"},
 		{text: c.Text.Name, args: "--heads 2 --activation relu",
@@ -159,7 +157,7 @@ func TestTrainInitFileOfAnotherForm(t *testing.T) {
 			want: "got other tokens than those of --tokenizer characters and the text's, want the same"},
 		{text: c.Text.Name, args: "--heads 2 --dropout 0.5"},
 	} {
-		for _, file := range []string{own, away, earlier, foreign} {
+		for _, file := range []string{own, away, foreign} {
 			args := append(strings.Fields("--model gpt --layers 2 --width 8 --context 6 --sample 0 "+row.args), stay...)
 			err := trainTo(t.Context(), new(bytes.Buffer),
 				append(args, "--text", row.text, "--init", file, "--out", filepath.Join(t.TempDir(), "run"))...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/view/look"
 )
 
@@ -63,12 +64,12 @@ func (l *live) between() {
 // copy copies the weights, unless they are those of the last copy.
 func (l *live) copy() {
 	r := l.run
-	steps := cmp.Or(r.best, r.loop.Steps())
+	steps := cmp.Or(r.Best, r.Loop.Steps())
 	if l.last.model != nil && l.last.model.Steps == steps {
 		return
 	}
 	m, err := r.config.Copy(r.model.Params())
 	if l.last = (copied{err: err}); err == nil {
-		l.last.model = look.Of(r.folder.Name(), m, steps)
+		l.last.model = look.Of(run.Name(r.Folder.Path), m, steps)
 	}
 }

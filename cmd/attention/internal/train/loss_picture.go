@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/cmd/attention/internal/run"
 	"attention/train"
 
 	"gonum.org/v1/plot/plotter"
@@ -19,7 +20,7 @@ func (r *training) drawLoss(w io.Writer) error {
 	if !r.config.Text.Builtin() {
 		text = filepath.Base(r.config.Text.Name)
 	}
-	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, r.folder.Name())
+	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, run.Name(r.Folder.Path))
 	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
 }
 
@@ -28,7 +29,7 @@ func (r *training) curves() []plot.Curve {
 	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
 	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}
 	dark := color.NRGBA{R: 0x8c, G: 0x2d, B: 0x04, A: 0xff}
-	steps := r.history.Steps
+	steps := r.History.Steps
 	level := func(y float64) plotter.XYs { return plotter.XYs{{X: 0, Y: y}, {X: float64(len(steps)), Y: y}} }
 	named := func(name string, loss float64) string { return fmt.Sprintf("%s %.4f", name, loss) }
 	var curves []plot.Curve
@@ -37,21 +38,21 @@ func (r *training) curves() []plot.Curve {
 			plot.Curve{Name: named("unigram", ngram.Unigram), Points: level(ngram.Unigram), Color: grey, Dashed: true},
 			plot.Curve{Name: named("bigram", ngram.Bigram), Points: level(ngram.Bigram), Color: color.Black, Dashed: true})
 	}
-	recent, _ := r.history.Recent()
+	recent, _ := r.History.Recent()
 	curves = append(curves,
 		plot.Curve{Points: meanLosses(steps, 2000), Color: pale},
 		plot.Curve{Name: named("training", recent), Points: meanLosses(steps, 100), Color: blue, Width: 1.5})
 	var validation plotter.XYs
-	for _, e := range r.history.Evaluations {
+	for _, e := range r.History.Evaluations {
 		validation = append(validation, plotter.XY{X: float64(e.Step), Y: e.Loss})
 	}
 	if n := len(validation); n > 0 {
 		curves = append(curves, plot.Curve{Name: named("validation", validation[n-1].Y), Points: validation, Color: orange,
 			Width: 1.5, Dots: true})
 	}
-	if r.last != nil {
-		curves = append(curves, plot.Curve{Name: named("whole validation text", r.last.Loss), Color: dark,
-			Points: plotter.XYs{{X: float64(r.last.Step), Y: r.last.Loss}}, Width: 1.5, Dots: true})
+	if r.Last != nil {
+		curves = append(curves, plot.Curve{Name: named("whole validation text", r.Last.Loss), Color: dark,
+			Points: plotter.XYs{{X: float64(r.Last.Step), Y: r.Last.Loss}}, Width: 1.5, Dots: true})
 	}
 	return curves
 }

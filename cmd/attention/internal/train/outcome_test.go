@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,15 +33,15 @@ func contents(t *testing.T, folder string) map[string]string {
 // outcome returns the files of a run folder without the run's speed and its report, which has dates.
 func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
-	delete(files, run.ReportFile)
+	delete(files, session.ReportFile)
 	var lines strings.Builder
-	for line := range strings.Lines(files[run.MetricsFile]) {
+	for line := range strings.Lines(files[session.MetricsFile]) {
 		var m map[string]json.Number
 		require.NoError(t, json.Unmarshal([]byte(line), &m), "%q", line)
 		delete(m, "tokens_per_second")
 		fmt.Fprintln(&lines, m)
 	}
-	files[run.MetricsFile] = lines.String()
+	files[session.MetricsFile] = lines.String()
 	return files
 }
 

@@ -9,6 +9,7 @@ import (
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/serve"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 )
@@ -23,6 +24,7 @@ func addPageFlags(to *pflag.FlagSet) {
 // page is the page of --view. Without that flag it shows nothing.
 type page struct {
 	server *serve.Server // nil without --view
+	run    *training
 	notes  io.Writer
 	opens  bool
 	opened <-chan error // of the browser
@@ -46,50 +48,42 @@ func (p *page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
 	return err
 }
 
-// url returns the page's URL, with the panel that shows the training.
-func (p *page) url() string { return p.server.URL + "#panel=training" }
+// URL returns the page's URL, with the panel that shows the training.
+func (p *page) URL() string { return p.server.URL + "#panel=training" }
 
 // shows reports whether there is a page that shows a run.
 func (p *page) shows() bool { return p.ended != nil }
 
-// show begins to serve a run that has a folder.
-func (p *page) show(ctx context.Context, r *training) error {
-	if p.server == nil {
-		return nil
-	}
-	followed, err := follow.Open(r.folder.Path)
+// Show begins to serve the run.
+func (p *page) Show(ctx context.Context) error {
+	r := p.run
+	followed, err := follow.Open(r.Folder.Path)
 	if err != nil {
 		return err
 	}
-	text, err := decode(r.corpus.Tokenizer, r.prompt)
+	prompt, err := text.Whole(r.corpus.Tokenizer, r.prompt)
 	if err != nil {
 		return err
 	}
 	p.live = newLive(r)
-	p.server.Show(followed, text, look.Live(r.folder.Name(), r.model, p.live.now))
+	p.server.Show(followed, prompt, look.Live(run.Name(r.Folder.Path), r.model, p.live.now))
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()
 	if p.opens {
-		p.opened = serve.OpenBrowser(p.url())
+		p.opened = serve.OpenBrowser(p.URL())
 	}
 	return nil
 }
 
-// between lets the page have the weights between two steps.
-func (p *page) between() {
-	if p.shows() {
-		p.live.between()
-		p.note()
-	}
+// Between lets the page have the weights between two steps.
+func (p *page) Between() {
+	p.live.between()
+	p.note()
 }
 
-// rest lets the page have the weights as they stay.
-func (p *page) rest() {
-	if p.shows() {
-		close(p.live.rests)
-	}
-}
+// Rest lets the page have the weights without asking: they stay as they are.
+func (p *page) Rest() { close(p.live.rests) }
 
 // note prints that the browser did not open.
 func (p *page) note() {

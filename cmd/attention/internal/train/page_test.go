@@ -19,9 +19,11 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/parallel"
+	"attention/train/record"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -135,14 +137,14 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 	v.says(`the run is done; serving its page until Ctrl-C`)
 	v.stop()
 	require.NoError(t, <-v.ended, "the run was done before")
-	require.Equal(t, run.Finished, <-events)
+	require.Equal(t, session.Finished, <-events)
 	require.Greater(t, len(seen), 2, "looks while it trained")
 	heads := map[string]bool{}
 	for _, head := range seen {
 		heads[head] = true
 	}
 	require.Len(t, heads, len(seen), "the weights of each step")
-	for _, name := range []string{run.ModelFile, run.MetricsFile, train.WatchTensors, train.WatchLines} {
+	for _, name := range []string{run.ModelFile, session.MetricsFile, record.TensorsFile, record.LinesFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, v.folder)[name], name)
 	}
 }
@@ -156,7 +158,7 @@ func TestTrainViewTellsHowARunEnds(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) // after the first steps
 		v.stop()
 	}()
-	require.Equal(t, run.Stopped, lastEvent(t, url).State)
+	require.Equal(t, session.Stopped, lastEvent(t, url).State)
 	require.True(t, term.IsInterrupted(<-v.ended))
 	require.FileExists(t, filepath.Join(v.folder, run.ModelFile), "the run is saved as ever")
 	_, ok := get(url)
@@ -164,7 +166,7 @@ func TestTrainViewTellsHowARunEnds(t *testing.T) {
 
 	v = startViewed(t, "--steps", "100000", "--lr", "1e30", "--warmup", "300", "--solver", "sgd", "--eval-every", "0")
 	last := lastEvent(t, v.url())
-	require.Equal(t, run.Failed, last.State)
+	require.Equal(t, session.Failed, last.State)
 	require.Contains(t, last.Error, "finite")
 	require.ErrorIs(t, <-v.ended, train.ErrNotFinite)
 }
@@ -227,8 +229,8 @@ func TestTrainViewTogether(t *testing.T) {
 		addPageFlags(set)
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {
-			p := &processes{g}
-			require.NoError(t, p.execute(t.Context(), io.Discard, io.Discard, set, &pages[rank]))
+			p := session.Processes{Group: g}
+			require.NoError(t, executeIn(t.Context(), p, io.Discard, io.Discard, set, &pages[rank]))
 		})
 	}
 	running.Wait()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/train/parallel"
 
 	"github.com/spf13/pflag"
@@ -27,7 +28,9 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
 		run.AddFlags(set)
 		require.NoError(t, set.Parse(flags(rank)))
-		running.Go(func() { errs[rank] = (&processes{g}).execute(ctx, &printed[rank], io.Discard, set, new(page)) })
+		running.Go(func() {
+			errs[rank] = executeIn(ctx, session.Processes{Group: g}, &printed[rank], io.Discard, set, new(page))
+		})
 	}
 	running.Wait()
 	texts := make([]string, size)
@@ -82,7 +85,7 @@ func TestProcessesResumeTheSameRun(t *testing.T) {
 }
 
 func requireSameModel(t *testing.T, want, got string) {
-	require.Equal(t, outcome(t, want)[run.MetricsFile], outcome(t, got)[run.MetricsFile])
+	require.Equal(t, outcome(t, want)[session.MetricsFile], outcome(t, got)[session.MetricsFile])
 	wanted, err := os.ReadFile(filepath.Join(want, run.ModelFile))
 	require.NoError(t, err)
 	found, err := os.ReadFile(filepath.Join(got, run.ModelFile))

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/term"
-	"attention/graph"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
@@ -25,38 +24,23 @@ func (r *training) printHead() {
 	if c.Tokenizer.Config().Name == text.Characters {
 		kinds = "distinct"
 	}
-	r.print("text", term.Line(config.Text.Name)+":", fmt.Sprintf("%d %s,", len(c.Training), c.Unit()),
+	r.Print("text", term.Line(config.Text.Name)+":", fmt.Sprintf("%d %s,", len(c.Training), c.Unit()),
 		fmt.Sprintf("and %d for validation;", len(c.Validation)), fmt.Sprintf("%d %s", c.Tokenizer.Len(), kinds))
 	numbers := config.Dtype
-	if r.precision != graph.FullPrecision {
-		numbers += ", products of " + r.precision.String()
+	if products := r.products(); products != "" {
+		numbers += ", products of " + products
 	}
-	r.print("model", append(strings.SplitAfter(r.model.String()+", "+numbers+":", ", "), r.countPhrases()...)...)
+	r.Print("model", append(strings.SplitAfter(r.model.String()+", "+numbers+":", ", "), r.countPhrases()...)...)
 	if config.Init != nil {
-		r.print("", "begins with the weights of "+term.Line(config.Init.Name))
+		r.Print("", "begins with the weights of "+term.Line(config.Init.Name))
 	}
-	r.print("training", fmt.Sprintf("%d steps of %d windows of %d %s",
+	r.Print("training", fmt.Sprintf("%d steps of %d windows of %d %s",
 		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit()))
 	if !r.model.Causal() {
-		r.print("", "the layer sees the whole window:", "only what comes after it is asked for")
+		r.Print("", "the layer sees the whole window:", "only what comes after it is asked for")
 	}
-	r.print("solver", r.solverPhrases()...)
-	r.print("memory", r.memoryPhrases()...)
-	r.print("kernels", r.kernels.Phrases(config.Dtype)...)
-	r.printProcesses()
-	r.print("folder", r.folder.Path)
-	if r.page.server != nil {
-		r.print("page", r.page.url())
-	}
-	if r.begin > 0 {
-		r.print("", fmt.Sprintf("continues after %d steps", r.begin))
-	}
-	fmt.Fprintln(r.out)
-}
-
-// print prints phrases about a thing.
-func (r *training) print(thing string, phrases ...string) {
-	fmt.Fprint(r.out, term.Fill(fmt.Sprintf("%-10s", thing), phrases...))
+	r.Print("solver", r.solverPhrases()...)
+	r.Print("memory", r.memoryPhrases()...)
 }
 
 // countPhrases returns the number of parameters.
@@ -101,13 +85,13 @@ func peakRate(s train.ScheduleConfig) float64 {
 // memoryPhrases returns the memory of a step and, for a GPT, of the sample's cache.
 func (r *training) memoryPhrases() []string {
 	const mega = 1e6
-	m := r.loop.Memory()
+	m := r.Loop.Memory()
 	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
 	if g := r.config.Model.GPT; g != nil {
 		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
 	}
-	if r.processes.size() > 1 {
+	if r.Size() > 1 {
 		text += " in each process"
 	}
 	return strings.SplitAfter(text, ", ")
@@ -126,7 +110,7 @@ func (r *training) printTableHead() {
 	if r.corpus.NGram != nil {
 		head = fmt.Sprintf("  %8s  %8s", "bigram", "unigram")
 	}
-	fmt.Fprintf(r.out, "%*s  %8s  %10s%s  %9s  %8s\n",
+	fmt.Fprintf(r.Out, "%*s  %8s  %10s%s  %9s  %8s\n",
 		r.stepWidth(), "step", "training", "validation", head, "grad norm", "tokens/s")
 }
 
@@ -137,9 +121,9 @@ func (r *training) printEvaluation(e train.Evaluation) {
 	if ngram := r.corpus.NGram; ngram != nil {
 		values = fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
 	}
-	loss, rate := r.history.Recent()
-	last := r.history.Steps[len(r.history.Steps)-1]
-	fmt.Fprintf(r.out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n",
+	loss, rate := r.History.Recent()
+	last := r.History.Steps[len(r.History.Steps)-1]
+	fmt.Fprintf(r.Out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n",
 		r.stepWidth(), e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
@@ -186,21 +170,21 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 		}
 	}
 	since := ""
-	if r.begin > 0 {
-		since = fmt.Sprintf(" since step %d", r.begin)
+	if r.From > 0 {
+		since = fmt.Sprintf(" since step %d", r.From)
 	}
-	fmt.Fprintf(r.out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %8s  %8s  %8s\n",
+	fmt.Fprintf(r.Out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %8s  %8s  %8s\n",
 		since, width, "parameter", "shape", "before", "after", "change")
 	for i, name := range names {
 		if left > 0 && i == len(names)-lastShown {
-			fmt.Fprintf(r.out, "… and %d more …\n", left)
+			fmt.Fprintf(r.Out, "… and %d more …\n", left)
 		}
 		after, _ := r.model.Params().Get(name)
 		was, is, change := norms(before[name], after)
-		fmt.Fprintf(r.out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
+		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
 	}
 	after, _ := r.model.Params().Get(corner)
-	fmt.Fprintf(r.out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
+	fmt.Fprintf(r.Out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
 		corner, cornerString(before[corner]), cornerString(after))
 }
 

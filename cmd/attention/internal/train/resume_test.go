@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
-	"attention/train"
+	"attention/train/checkpoint"
+	"github.com/spf13/pflag"
 
 	"github.com/stretchr/testify/require"
 )
@@ -79,7 +81,7 @@ func TestTrainLengthens(t *testing.T) {
 	printed := resume(t, folder, "--steps", "20", "--keep", "1", "--save-every", "500", "--sample", "0")
 	require.Contains(t, printed, "training  20 steps of 3 windows")
 	want, got := outcome(t, calm), outcome(t, folder)
-	for _, name := range []string{"model.safetensors", run.MetricsFile, "attention.png", "loss.png"} {
+	for _, name := range []string{"model.safetensors", session.MetricsFile, "attention.png", "loss.png"} {
 		require.True(t, want[name] == got[name], name)
 	}
 	require.Equal(t, runFiles, namesIn(t, folder))
@@ -87,7 +89,7 @@ func TestTrainLengthens(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20, c.Training.Steps)
 	require.Equal(t, run.SampleConfig{}, c.Sample)
-	require.Equal(t, train.CheckpointsConfig{Every: 500, Keep: 1}, c.Checkpoints)
+	require.Equal(t, checkpoint.Config{Every: 500, Keep: 1}, c.Checkpoints)
 	require.Equal(t, []string{"lock", "step-00000020.safetensors"},
 		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
 
@@ -136,14 +138,13 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	want := outcome(t, folder)
-	config, err := run.ReadConfig(folder)
+	set := pflag.NewFlagSet("train", pflag.ContinueOnError)
+	run.AddFlags(set)
+	r, err := command{out: io.Discard, flags: set, page: new(page)}.oldRun(folder)
 	require.NoError(t, err)
-	f, err := run.OpenFolder(folder, config.Checkpoints)
-	require.NoError(t, err)
-	r, err := restoreRun(io.Discard, f, config, folder, f.Checkpoints.Path(5), nil)
-	require.NoError(t, err)
-	r.page = new(page)
-	require.NoError(t, r.continueFolder(f))
+	at5 := filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")
+	require.NoError(t, r.Resume(folder, at5, io.Discard))
+	f := r.Folder
 	for _, steps := range []int{10, 12} {
 		require.NoError(t, os.Remove(f.Checkpoints.Path(steps)))
 	}
@@ -175,7 +176,7 @@ func TestTrainResumesWithOtherCheckpointsOfBlocks(t *testing.T) {
 		stopAfter(t, 5, append(append(tinyFlags(text, folder), flags...), flag+c.first)...)
 		resume(t, folder, flag+c.then)
 		got := outcome(t, folder)
-		for _, name := range []string{run.ModelFile, run.MetricsFile} {
+		for _, name := range []string{run.ModelFile, session.MetricsFile} {
 			require.NotEmpty(t, got[name])
 			if ends[name] == "" {
 				ends[name] = got[name]

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,13 +33,13 @@ func TestTrainSurvivesKills(t *testing.T) {
 	}
 	began := time.Now()
 	calm := startTrain(t, flags("calm/run")...)
-	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm/run", run.MetricsFile)) > 0 }))
+	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm/run", session.MetricsFile)) > 0 }))
 	startup := time.Since(began)
 	<-calm.done
 	require.NoError(t, calm.err, calm.printed)
 
-	folder, whole := filepath.Join(dir, "killed/run"), fileSize(filepath.Join(dir, "calm/run", run.MetricsFile))
-	taken := func() int { return int(fileSize(filepath.Join(folder, run.MetricsFile)) * steps / whole) } // about
+	folder, whole := filepath.Join(dir, "killed/run"), fileSize(filepath.Join(dir, "calm/run", session.MetricsFile))
+	taken := func() int { return int(fileSize(filepath.Join(folder, session.MetricsFile)) * steps / whole) } // about
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	spread := map[int]bool{}
 	for kill := range kills {

@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/golden"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -44,7 +44,7 @@ func TestTrainBookAsPyTorch(t *testing.T) {
 			}
 		}
 		golden.Close(t, row.dtype+" losses", file.Float64(row.dtype+".loss"), losses, row.losses, 0)
-		got, _, err := train.ReadTensors(filepath.Join(folder, run.ModelFile))
+		got, _, err := checkpoint.ReadTensors(filepath.Join(folder, run.ModelFile))
 		require.NoError(t, err)
 		seen := 0
 		for _, key := range file.Names() {

@@ -12,9 +12,10 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/internal/golden"
 	"attention/layers"
-	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,8 @@ import (
 var tinyGPT = strings.Fields("--model gpt --layers 2 --lr 0.01")
 
 // gptFiles are the files that a run of a GPT leaves in its folder.
-var gptFiles = slices.DeleteFunc(slices.Clone(runFiles), func(name string) bool { return name == run.AttentionPicture })
+var gptFiles = slices.DeleteFunc(slices.Clone(runFiles),
+	func(name string) bool { return name == session.AttentionPicture })
 
 // TestTrainGPT trains with every tokenizer.
 func TestTrainGPT(t *testing.T) {
@@ -139,7 +141,7 @@ func TestTrainEvaluates(t *testing.T) {
 
 // metricLines returns the lines of metrics.jsonl.
 func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
-	text, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
+	text, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		var m map[string]float64
@@ -199,5 +201,5 @@ func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, 
 		values := file.Float64("weight." + name)
 		copyRows(v, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(values)))
 	}
-	require.NoError(t, train.WriteParams(path, p, nil))
+	require.NoError(t, checkpoint.WriteParams(path, p, nil))
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
@@ -45,36 +45,22 @@ func (r *training) printSample(ctx context.Context) error {
 	runtime.GC() // what the snapshot of the weights took is enough for a cache
 	ids, err := r.sample(ctx)
 	if err != nil && ctx.Err() != nil {
-		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.folder.Path))
+		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.Folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.folder.Path)
+		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.Folder.Path)
 	}
-	given, err := decode(r.corpus.Tokenizer, r.prompt)
-	if err != nil {
-		return err
-	}
-	text, err := decode(r.corpus.Tokenizer, ids)
+	given, err := text.Whole(r.corpus.Tokenizer, r.prompt)
 	if err != nil {
 		return err
 	}
-	r.report.Session().Sample = &run.Sample{Prompt: given, Text: text}
-	fmt.Fprintf(r.out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, text)
+	drawn, err := text.Whole(r.corpus.Tokenizer, ids)
+	if err != nil {
+		return err
+	}
+	r.Report.Session().Sample = &session.Sample{Prompt: given, Text: drawn}
+	fmt.Fprintf(r.Out, "\nGiven this text:\n\n%s\n\nthe model continues:\n\n%s\n", given, drawn)
 	return nil
-}
-
-// decode returns the text of ids, with U+FFFD for bytes that are no character.
-func decode(t text.Tokenizer, ids []int) (string, error) {
-	d := text.NewDecoder(t)
-	var text strings.Builder
-	for _, id := range ids {
-		part, err := d.Decode(id)
-		if err != nil {
-			return "", err
-		}
-		text.WriteString(part)
-	}
-	return text.String() + d.Flush(), nil
 }
 
 // sample draws the configured number of tokens.
@@ -82,14 +68,17 @@ func (r *training) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
 	c := generate.Config{VocabSize: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
 	g, err := run.NewGenerator(r.model, c, len(r.prompt)+n)
-	if err == nil {
-		err = g.Prompt(ctx, r.prompt)
+	if err != nil {
+		return nil, err
 	}
-	var ids []int
-	for err == nil && len(ids) < n {
-		var id int
-		id, err = g.Next(ctx)
-		ids = append(ids, id)
+	if err := g.Prompt(ctx, r.prompt); err != nil {
+		return nil, err
 	}
-	return ids, err
+	ids := make([]int, n)
+	for i := range ids {
+		if ids[i], err = g.Next(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
@@ -83,10 +84,10 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 	err := trainTo(t.Context(), out, append(tinyFlags(text, folder), "--width", "16")...)
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
 	require.EqualError(t, err, "train: "+filepath.Join(folder, run.ModelFile)+": file too large; "+
-		"train: "+filepath.Join(folder, run.LossPicture)+": file too large; "+
-		"train: "+filepath.Join(folder, run.AttentionPicture)+": file too large; "+
-		"train: "+filepath.Join(folder, run.WeightsPicture)+": file too large; "+
-		"train: "+filepath.Join(folder, run.StepsPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, session.LossPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, session.AttentionPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, session.WeightsPicture)+": file too large; "+
+		"train: "+filepath.Join(folder, session.StepsPicture)+": file too large; "+
 		"once that is mended, write the files anew with: attention train --resume "+folder)
 	require.Equal(t, 1, term.ExitCode(err))
 	require.NotContains(t, strings.Join(namesIn(t, folder), " "), ".tmp-")

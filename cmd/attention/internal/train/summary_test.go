@@ -13,6 +13,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,7 +27,7 @@ func TestReport(t *testing.T) {
 	stopAfter(t, 5, append(tinyFlags("text", "-")[:16], "--qkv-bias", "--out", "a run")...)
 	require.NoError(t, trainTo(t.Context(), &out, "--resume", "a run", "--prompt", "the quick"))
 
-	r, err := run.ReadReport("a run")
+	r, err := session.ReadReport("a run")
 	require.NoError(t, err)
 	require.Equal(t, "text", r.Text)
 	require.Equal(t, "multi_head, 2 heads, width 8", r.Model)
@@ -45,13 +46,13 @@ func TestReport(t *testing.T) {
 		require.Contains(t, r.Sessions[i].Kernels, " GFLOP/s in float32 on ")
 		r.Sessions[i].Program, r.Sessions[i].Kernels = "", ""
 	}
-	require.Equal(t, []run.Session{
-		{Begin: begin, End: begin.Add(2 * time.Second), State: run.Stopped,
+	require.Equal(t, []session.SessionReport{
+		{Begin: begin, End: begin.Add(2 * time.Second), State: session.Stopped,
 			Command: "attention train --width 8 --heads 2 --context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 " +
 				"--text text --qkv-bias=true --out 'a run'", From: 0, To: 5, Seconds: 1},
-		{Begin: begin.Add(3 * time.Second), End: begin.Add(5 * time.Second), State: run.Finished,
+		{Begin: begin.Add(3 * time.Second), End: begin.Add(5 * time.Second), State: session.Finished,
 			Command: "attention train --resume 'a run' --prompt 'the quick'", From: 5, To: 12, Seconds: 1,
-			Sample: &run.Sample{Prompt: "the quick", Text: sampled(t, out.String())}},
+			Sample: &session.Sample{Prompt: "the quick", Text: sampled(t, out.String())}},
 	}, r.Sessions)
 	text, err := os.ReadFile("a run/report.json")
 	require.NoError(t, err)
@@ -62,13 +63,13 @@ func TestReport(t *testing.T) {
 func TestReportOfARunningRun(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
-	var running run.Summary
+	var running session.Summary
 	var err error
-	out := &doOnce{text: "   6  ", do: func() { running, err = run.Summarize("run") }}
+	out := &doOnce{text: "   6  ", do: func() { running, err = session.Summarize("run") }}
 	require.NoError(t, trainTo(t.Context(), out, strings.Fields(
 		"--steps 9 --eval-every 3 --width 8 --context 6 --sample 0 --out run")...))
 	require.NoError(t, err)
-	require.Equal(t, []any{run.Running, 6, 9, run.BuiltinName}, []any{running.State, running.Steps, running.Planned,
+	require.Equal(t, []any{session.Running, 6, 9, run.BuiltinName}, []any{running.State, running.Steps, running.Planned,
 		running.Text})
 	require.Equal(t, begin, *running.Begin)
 	require.Equal(t, 1.0, *running.Seconds)
@@ -78,9 +79,9 @@ func TestReportOfARunningRun(t *testing.T) {
 	require.Equal(t, "attention train --steps 9 --eval-every 3 --width 8 --context 6 --sample 0 --out run",
 		running.Sessions[0].Command)
 	require.True(t, running.Sessions[0].End.IsZero())
-	finished, err := run.Summarize("run")
+	finished, err := session.Summarize("run")
 	require.NoError(t, err)
-	require.Equal(t, run.Finished, finished.State)
+	require.Equal(t, session.Finished, finished.State)
 	require.Len(t, finished.Sessions, 1)
 }
 
@@ -89,9 +90,9 @@ func TestReportOfFailures(t *testing.T) {
 	commandtest.SetClock(t)
 	dir := t.TempDir()
 	require.Error(t, trainTo(t.Context(), io.Discard, "--lr", "1e300", "--steps", "9", "--out", dir))
-	r, err := run.ReadReport(dir)
+	r, err := session.ReadReport(dir)
 	require.NoError(t, err)
-	require.Equal(t, run.Failed, r.Sessions[0].State)
+	require.Equal(t, session.Failed, r.Sessions[0].State)
 	require.Contains(t, r.Sessions[0].Error, "not finite")
 	require.Nil(t, r.Losses.Validation)
 }
@@ -99,14 +100,14 @@ func TestReportOfFailures(t *testing.T) {
 // A damaged report is not replaced in silence.
 func TestReportDamaged(t *testing.T) {
 	folder, _ := tinyRun(t)
-	path := filepath.Join(folder, run.ReportFile)
+	path := filepath.Join(folder, session.ReportFile)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
 	err := trainTo(t.Context(), io.Discard, "--resume", folder, "--steps", "15")
 	require.EqualError(t, err, "--resume: "+path+": not JSON: unexpected end of JSON input, want one JSON object; "+
 		"without this file the run resumes too")
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, trainTo(t.Context(), io.Discard, "--resume", folder, "--steps", "15"))
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	require.Len(t, r.Sessions, 1)
 	require.Equal(t, []int{12, 15}, []int{r.Sessions[0].From, r.Sessions[0].To})
@@ -117,7 +118,7 @@ func TestTinyFallsBelowBigram(t *testing.T) {
 	var out bytes.Buffer
 	folder := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), &out, "--preset", "tiny", "--sample", "0", "--out", folder))
-	r, err := run.ReadReport(folder)
+	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	require.Less(t, *r.Losses.Validation, *r.Losses.Bigram-0.15)
 	require.Regexp(t, regexp.MustCompile(`\n500 steps in .*\n +training +validation +bigram +unigram +uniform\n`+

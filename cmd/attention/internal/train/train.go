@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/oneline"
 
@@ -34,23 +34,22 @@ func New() *cobra.Command {
 			return term.WithSignal(ctx, execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags()))
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	run.AddFlags(cmd.Flags())
 	addPageFlags(cmd.Flags())
 	return cmd
 }
 
-// execute begins or resumes a run.
+// execute begins or resumes a run, in all processes of mpirun or in this one alone.
 func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err error) {
-	p, leave, err := join()
+	p, leave, err := session.Join()
 	if err != nil {
 		return fmt.Errorf("train: %w", err)
 	}
 	var page page
-	err = p.execute(ctx, w, notes, flags, &page)
 	defer func() { err = oneline.Join(err, page.close()) }()
+	err = executeIn(ctx, p, w, notes, flags, &page)
 	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
-		if p.lead() {
+		if p.Leads() {
 			fmt.Fprintln(w, term.OneLine(err))
 		}
 		err = nil
@@ -58,11 +57,21 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err
 	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
 		return err
 	}
-	switch err = oneline.Join(err, leave()); {
-	case err == nil:
-		page.wait(ctx)
-	case p != nil && !p.lead():
-		lag()
+	if err := oneline.Join(err, leave()); err != nil {
+		if !p.Leads() {
+			session.Lag()
+		}
+		return err
 	}
-	return err
+	page.wait(ctx)
+	return nil
+}
+
+// executeIn executes the command in one of the processes: the leading one prints its output and the error, if one of
+// them has one.
+func executeIn(ctx context.Context, p session.Processes, w, notes io.Writer, flags *pflag.FlagSet, page *page) error {
+	if !p.Leads() {
+		w, notes = io.Discard, io.Discard
+	}
+	return p.Together(command{p, w, notes, flags, page}.execute(ctx))
 }

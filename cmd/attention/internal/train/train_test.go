@@ -15,9 +15,10 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/internal/safetensors"
 	"attention/layers/chapter"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -197,24 +198,26 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)
 		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
-		r, err := newTraining(io.Discard, c, corpus, nil)
+		r, err := command{out: io.Discard, flags: New().Flags(), page: new(page)}.newTraining(c, corpus)
 		require.NoError(t, err)
-		_, err = train.ReadParams(filepath.Join(folder, "model.safetensors"), r.model.Params())
+		_, err = checkpoint.ReadParams(filepath.Join(folder, "model.safetensors"), r.model.Params())
 		require.NoError(t, err)
-		e, err := r.loop.Evaluate(t.Context(), r.validation)
+		e, err := r.Loop.Evaluate(t.Context(), r.Validation)
 		require.NoError(t, err)
 
 		metrics, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
 		require.NoError(t, err)
 		lines := strings.Split(strings.TrimSpace(string(metrics)), "\n")
-		want := struct{ Validation_loss float64 }{}
+		want := struct {
+			Loss float64 `json:"validation_loss"`
+		}{}
 		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &want))
-		require.Equal(t, want.Validation_loss, e.Loss, layer)
+		require.Equal(t, want.Loss, e.Loss, layer)
 
 		other := t.TempDir()
-		f, err := run.OpenFolder(other, c.Checkpoints)
+		f, err := session.OpenFolder(other, c.Checkpoints)
 		require.NoError(t, err)
-		require.NoError(t, c.Write(f))
+		require.NoError(t, f.WriteConfig(c))
 		require.NoError(t, f.Close())
 		again, err := os.ReadFile(filepath.Join(other, "config.json"))
 		require.NoError(t, err)

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
-	"attention/train"
+	"attention/train/record"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -19,9 +21,9 @@ import (
 // A run records its weights, the attention of a text and, if asked, statistics of its heads, and draws them.
 func TestTrainWatches(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--head-stats", "--qk-clip", "0.00001", "--prompt", "whole")...)
-	w, err := train.ReadWatch(folder)
+	w, err := record.Read(folder)
 	require.NoError(t, err)
-	require.Equal(t, []int{0, 5, 10, 12}, w.Moments)
+	require.Equal(t, []int{0, 5, 10, 12}, w.Steps)
 	require.Len(t, w.Records, 4)
 	for i, r := range w.Records {
 		require.Len(t, r.Numbers, 4)
@@ -32,10 +34,11 @@ func TestTrainWatches(t *testing.T) {
 	}
 	require.Equal(t, tensor.Shape{4, 2, 6, 6}, w.Probe["transformer.h.0.attn"].Shape())
 	require.Equal(t, tensor.Shape{4, 8, 8}, w.Matrices["transformer.h.1.attn.c_attn.weight"].Shape(), "the queries'")
-	text, err := run.ProbeTextOf(w, "transformer.h.0.attn")
+	const attention = "transformer.h.0.attn"
+	about, err := text.ReadWeightTexts(w.Notes[attention], w.Probe[attention].Shape())
 	require.NoError(t, err)
-	require.True(t, text.Causal)
-	require.NotContains(t, strings.Join(text.Queries, ""), "whole", "the prompt may change when the run resumes")
+	require.True(t, about.Causal)
+	require.NotContains(t, strings.Join(about.Queries, ""), "whole", "the prompt may change when the run resumes")
 	for _, step := range []string{"   0", "   5", "  10", "  12"} {
 		require.Regexp(t, `(?m)^`+step+`  entropy [0-9.]+ nats \(h\.\d\.attn, head \d\) to `, printed)
 	}
@@ -43,11 +46,11 @@ func TestTrainWatches(t *testing.T) {
 	require.NotContains(t, printed, "collapsed")
 
 	plain, _ := tinyRun(t, tinyGPT...)
-	for _, name := range []string{run.MetricsFile, run.ModelFile} {
+	for _, name := range []string{session.MetricsFile, run.ModelFile} {
 		require.NotEqual(t, outcome(t, plain)[name], outcome(t, folder)[name], "clipped")
 	}
 	watched, _ := tinyRun(t, append(tinyGPT, "--head-stats")...)
-	for _, name := range []string{run.MetricsFile, run.ModelFile, train.WatchTensors} {
+	for _, name := range []string{session.MetricsFile, run.ModelFile, record.TensorsFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, watched)[name], "statistics change no bit")
 	}
 }
@@ -56,21 +59,22 @@ func TestTrainWatches(t *testing.T) {
 func TestCollapsedHeads(t *testing.T) {
 	for _, c := range []struct {
 		want   string
-		first  []train.Number
-		second []train.Number
+		first  []record.Number
+		second []record.Number
 	}{
-		{first: []train.Number{0.1, 2}, second: []train.Number{3, 0.5},
+		{first: []record.Number{0.1, 2}, second: []record.Number{3, 0.5},
 			want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
 				"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
-		{first: []train.Number{0.0999, 2}, second: []train.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
+		{first: []record.Number{0.0999, 2}, second: []record.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
 			"their entropy is below 0.1 nats"},
-		{first: []train.Number{train.Number(math.NaN()), 2}, second: []train.Number{1, 0.5},
+		{first: []record.Number{record.Number(math.NaN()), 2}, second: []record.Number{1, 0.5},
 			want: "; 1 of 4 heads have collapsed"},
 	} {
 		var printed bytes.Buffer
 		out := term.NewOutput(&printed, "train")
-		r := &training{corpus: &run.Corpus{}, out: out, progress: term.NewProgress(out, 1)}
-		r.printHeads(train.WatchRecord{Step: 7, Numbers: map[string][]train.Number{
+		r := &training{corpus: &run.Corpus{},
+			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
+		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{
 			"entropy.transformer.h.0.attn": c.first, "entropy.transformer.h.1.attn": c.second,
 			"largest_score.transformer.h.0.attn": {1, 2}, "largest_score.transformer.h.1.attn": {4, 8}}})
 		text := strings.Join(strings.Fields(printed.String()), " ")
@@ -79,24 +83,24 @@ func TestCollapsedHeads(t *testing.T) {
 	}
 }
 
-// A run of an earlier program has recorded nothing: it begins where it resumes. A file that is damaged is refused.
+// A run without records begins to record where it resumes. A file that is damaged is refused.
 func TestTrainResumesWithoutRecords(t *testing.T) {
 	calm, _ := tinyRun(t, "--steps", "20")
 	folder, _ := tinyRun(t, "--steps", "10", "--decay-steps", "20")
-	path := filepath.Join(folder, train.WatchTensors)
+	path := filepath.Join(folder, record.TensorsFile)
 	require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
 	err := trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "20")
 	require.ErrorContains(t, err, path+": damaged: ")
 	require.ErrorContains(t, err, "; without this file the run resumes too")
-	for _, name := range []string{train.WatchLines, train.WatchTensors, run.WeightsPicture, run.StepsPicture} {
+	for _, name := range []string{record.LinesFile, record.TensorsFile, session.WeightsPicture, session.StepsPicture} {
 		require.NoError(t, os.Remove(filepath.Join(folder, name)))
 	}
 	resume(t, folder, "--steps", "20")
 	require.Equal(t, runFiles, namesIn(t, folder))
 	require.Equal(t, outcome(t, calm)[run.ModelFile], outcome(t, folder)[run.ModelFile])
-	w, err := train.ReadWatch(folder)
+	w, err := record.Read(folder)
 	require.NoError(t, err)
-	require.Equal(t, []int{15, 20}, w.Moments)
+	require.Equal(t, []int{15, 20}, w.Steps)
 }
 
 func TestTrainWrongHeads(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
-	"attention/graph/machine"
-	"attention/internal/stock"
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/layers"
+	"attention/train"
+	"attention/train/text"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -64,9 +64,9 @@ func (r *training) wordStart(from, n int) (int, error) {
 	return from, nil
 }
 
-// weightsTitle returns the title of the picture of attention weights.
-func (r *training) weightsTitle() string {
-	return fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", r.model.Title(), r.loop.Steps(), r.folder.Name())
+// weightsTitle returns the title of the picture of a model's attention weights after n steps of the run in a folder.
+func weightsTitle(m run.ModelConfig, n int, dir string) string {
+	return fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", m.Title(), n, run.Name(dir))
 }
 
 // drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
@@ -76,7 +76,7 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	if err != nil {
 		return err
 	}
-	weights, err := weightsOf(m, window)
+	weights, err := windowWeights(m, window)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,8 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	}
 	t := len(window)
 	heads := len(weights) / (t * t)
-	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight", Title: r.weightsTitle()}
+	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight",
+		Title: weightsTitle(r.config.Model, r.Loop.Steps(), r.Folder.Path)}
 	for h := range min(heads, plot.MaxHeatMaps) {
 		values := cutSquare(weights[h*t*t:(h+1)*t*t], t, first, t-first)
 		if r.model.Causal() {
@@ -107,35 +108,23 @@ func hideFuture(square []float64, n int) {
 	}
 }
 
-// weightsOf returns the attention weights ([H,] T, T) of a window, without dropout.
-func weightsOf(m run.Watchable, window []int) ([]float64, error) {
-	ids, weights, vm, err := weightsGraph(m, len(window))
-	if err != nil {
-		return nil, err
-	}
-	if err := G.Let(ids, tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))); err != nil {
-		return nil, err
-	}
-	err = vm.RunAll()
-	return tensorprint.Float64s(weights.Value().(*tensor.Dense)), err
+// windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
+func windowWeights(m run.Watchable, window []int) (weights []float64, err error) {
+	err = expr.Building(func() error {
+		b := layers.NewBuild(m.Params(), layers.Eval)
+		n := b.Of(m.Weights(b, b.InputOf(tensor.Int, "ids", len(window))))
+		ids := tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))
+		out, err := train.Predict(b, train.Values{"ids": ids}, n)
+		if err != nil {
+			return err
+		}
+		weights = dense.Float64s(out[0])
+		return nil
+	})
+	return weights, err
 }
 
-// weightsGraph builds the graph of the weights of n tokens.
-func weightsGraph(m run.Watchable, n int) (ids, weights *G.Node, vm *machine.Machine, err error) {
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	if ids, err = b.InputOf(tensor.Int, "ids", n), b.Err(); err != nil {
-		return nil, nil, nil, err
-	}
-	if weights, err = m.Weights(b, ids); err == nil {
-		vm, err = machine.New(weights)
-	}
-	return ids, weights, vm, err
-}
-
-// cutSquare copies n rows and columns, starting at first, of a square of t rows and
-// columns.
+// cutSquare copies n rows and columns, starting at first, of a square of t rows and columns.
 func cutSquare(square []float64, t, first, n int) []float64 {
 	var cut []float64
 	for row := first; row < first+n; row++ {
@@ -146,13 +135,9 @@ func cutSquare(square []float64, t, first, n int) []float64 {
 
 // labels returns the labels of tokens.
 func (r *training) labels(ids []int) ([]string, error) {
-	var tokens []string
-	for _, id := range ids {
-		token, err := r.corpus.Tokenizer.Decode([]int{id})
-		if err != nil {
-			return nil, err
-		}
-		tokens = append(tokens, token)
+	tokens, err := text.Texts(r.corpus.Tokenizer, ids)
+	if err != nil {
+		return nil, err
 	}
-	return run.Labels(tokens), nil
+	return plot.Labels(tokens), nil
 }

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"attention/cmd/attention/internal/dates"
+	"attention/cmd/attention/internal/translations"
 )
 
 // options are the flags of attention translate.
 type options struct {
-	settings      dates.Settings
+	settings      translations.Settings
 	out           string // a picture if it is a PNG file, or else the run folder
 	resume, model string
 	dates         []string

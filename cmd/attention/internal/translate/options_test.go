@@ -49,7 +49,8 @@ func TestTranslateWrongFlags(t *testing.T) {
 		{args: "--resume full --seed 3",
 			want: "--seed: got it beside --resume, want only --date and --out: the run's config.json has the rest"},
 		{args: "--resume full --out new", want: `--out: got "new" beside --resume, want a file that ends in .png`},
-		{args: "--resume nothere", want: "--resume: stat nothere: no such file or directory, want the folder of a model"},
+		{args: "--resume nothere", want: "--resume: stat nothere: no such file or directory, " +
+			"want the folder of a run of attention translate"},
 		{args: "--resume short", want: "--resume: short: got a file, want the folder of a model, " +
 			"with config.json and model.safetensors"},
 		{args: "--resume full", want: "--resume: open full/config.json: no such file or directory, " +

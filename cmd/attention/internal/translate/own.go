@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attention/cmd/attention/internal/dates"
+	"attention/cmd/attention/internal/translations"
+	"attention/train/dates"
 )
 
 // noISO stands for the ISO date that is not known.
@@ -34,7 +35,7 @@ func ownDates(given []string) ([]dates.Pair, error) {
 }
 
 // translateOwn translates the dates of --date and prints them. The pairs it returns have the translations.
-func translateOwn(ctx context.Context, m *dates.Model, w io.Writer, t *dates.Translator, given []string) (
+func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *dates.Translator, given []string) (
 	[]dates.Pair, error) {
 	pairs, err := ownDates(given)
 	if err != nil || len(pairs) == 0 {
@@ -55,7 +56,11 @@ func translateOwn(ctx context.Context, m *dates.Model, w io.Writer, t *dates.Tra
 
 // translateWith translates dates with a saved model.
 func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
-	m, err := dates.Read(o.model)
+	in, err := translations.Inspect(o.model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	m, err := translations.Read(in)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/translations"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
@@ -73,7 +74,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile("run/config.json", []byte(changed), 0o644))
 	requireError := func(want string) {
 		t.Helper()
-		_, err := dates.Read("run")
+		_, err := translations.Read(commandtest.Inspect(t, "run"))
 		require.ErrorContains(t, err, want)
 	}
 	requireError("run/config.json: config: got ")
@@ -85,17 +86,17 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile("run/config.json", good, 0o644))
 
 	require.NoError(t, os.WriteFile("run/model.safetensors", model, 0o644))
-	m, err := dates.Read("run")
+	m, err := translations.Read(commandtest.Inspect(t, "run"))
 	require.NoError(t, err)
 	for _, value := range m.Params.All() {
 		value.Float32s()[0] = float32(math.NaN())
 		break
 	}
-	f, err := run.OpenFolder("run", checkpoints)
+	f, err := session.OpenFolder("run", checkpoints)
 	require.NoError(t, err)
 	defer f.Close()
-	require.NoError(t, f.WriteParams(nil, m.Params, 3))
-	_, err = dates.Read("run")
+	require.NoError(t, f.WriteModel(nil, m.Params, 3, 0))
+	_, err = translations.Read(commandtest.Inspect(t, "run"))
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")
 }

@@ -8,28 +8,29 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/plot"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/translations"
 	"attention/graph/machine"
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/oneline"
-	"attention/internal/tensorprint"
 	"attention/layers"
+	"attention/train/dates"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
 // writeCross writes a picture of the cross-attention weights of a pair to --out, or to the run folder f.
-func writeCross(m *dates.Model, w io.Writer, f *run.Folder, path string, p dates.Pair) error {
+func writeCross(m *translations.Model, w io.Writer, f *session.Folder, path string, p dates.Pair) error {
 	weights, err := crossWeights(m, p)
 	if err != nil {
 		return err
 	}
 	picture := crossPicture(title(m), p, weights)
 	if path == "" {
-		path, err = filepath.Join(f.Path, run.AttentionPicture), f.Write(run.AttentionPicture, picture.Write)
+		path, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
 	} else if err = folder.WriteFile(path, picture.Write); err != nil {
 		err = fmt.Errorf("--out: %w", err)
 	}
@@ -42,7 +43,7 @@ func writeCross(m *dates.Model, w io.Writer, f *run.Folder, path string, p dates
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
-func crossWeights(m *dates.Model, p dates.Pair) (heads [][]float64, err error) {
+func crossWeights(m *translations.Model, p dates.Pair) (heads [][]float64, err error) {
 	b := layers.NewBuild(m.Params, layers.Eval)
 	if err := translatePair(m, b, p); err != nil {
 		return nil, err
@@ -59,12 +60,12 @@ func crossWeights(m *dates.Model, p dates.Pair) (heads [][]float64, err error) {
 	if err := vm.RunAll(); err != nil {
 		return nil, err
 	}
-	all := tensorprint.Float64s(weights.Value().(*tensor.Dense))
+	all := dense.Float64s(weights.Value().(*tensor.Dense))
 	return slices.Collect(slices.Chunk(all, dates.ISOLength*utf8.RuneCountInString(p.Written))), nil
 }
 
 // translatePair builds the network's computation for a pair of dates.
-func translatePair(m *dates.Model, b *layers.Build, p dates.Pair) error {
+func translatePair(m *translations.Model, b *layers.Build, p dates.Pair) error {
 	batch := dates.NewBatch(m.Alphabets, 1)
 	if _, err := batch.Fill([]dates.Pair{p}); err != nil {
 		return err
@@ -79,7 +80,7 @@ func translatePair(m *dates.Model, b *layers.Build, p dates.Pair) error {
 }
 
 // title returns the title of a picture of the decoder's last layer.
-func title(m *dates.Model) string {
+func title(m *translations.Model) string {
 	n := m.Settings.Model.Blocks
 	return fmt.Sprintf("cross-attention, layer %d of %d, step %d, run %s", n, n, m.Steps, m.Name)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/dates"
+	"attention/train/dates"
 
 	"github.com/stretchr/testify/require"
 )

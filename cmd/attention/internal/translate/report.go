@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/session"
 	"attention/train"
+	"attention/train/dates"
 )
 
 const (
@@ -22,38 +22,33 @@ func (r *translation) text() string {
 }
 
 // printHead prints the sizes of the data and the model.
-func (r *translation) printHead(kernels program.Kernels) {
-	s := r.Settings
-	fmt.Fprintf(r.out, "dates     %s\n", r.text())
-	fmt.Fprintf(r.out, "model     %s: %d parameters\n", r, r.Params.Count())
-	fmt.Fprintf(r.out, "training  %d steps of %d dates\n", s.Training.Steps, s.Batch)
-	fmt.Fprint(r.out, term.Fill("kernels   ", kernels.Phrases("float32")...))
-	fmt.Fprintf(r.out, "folder    %s\n", r.folder.Path)
-	if n := r.loop.Steps(); n > 0 {
-		fmt.Fprintf(r.out, "          continues after %d steps\n", n)
-	}
-	fmt.Fprintln(r.out)
+func (r *translation) printHead() {
+	s := r.model.Settings
+	r.Print("dates", r.text())
+	r.Print("model", fmt.Sprintf("%s: %d parameters", r.model, r.Params.Count()))
+	r.Print("training", fmt.Sprintf("%d steps of %d dates", s.Training.Steps, s.Batch))
 }
 
 // printEvaluation prints one line of the table of losses.
 func (r *translation) printEvaluation(e train.Evaluation) {
-	loss, _ := r.history.Recent()
+	loss, _ := r.History.Recent()
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.out, "%6s  %8s  %8s\n", "step", "training", "held out")
+		fmt.Fprintf(r.Out, "%6s  %8s  %8s\n", "step", "training", "held out")
 	}
-	fmt.Fprintf(r.out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
+	fmt.Fprintf(r.Out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
 }
 
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
-	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
-		"watch.safetensors,", "weights.png,", "attention-steps.png,"}
+	pictures := []string{session.WeightsPicture, session.StepsPicture}
 	if r.options.picture() == "" {
-		files = append(files, "attention.png,")
+		pictures = append(pictures, session.AttentionPicture)
 	}
-	fmt.Fprintf(r.out, "\nIn %s:\n%sTo translate a date of yours:\n  %s --date \"6 august 1963\"\n", r.folder.Path,
-		term.Fill("  ", append(files, "checkpoints")...), program.Command("translate", "--model", r.folder.Path))
+	fmt.Fprintln(r.Out)
+	r.PrintFiles(pictures...)
+	fmt.Fprintf(r.Out, "To translate a date of yours:\n  %s --date \"6 august 1963\"\n",
+		program.Command("translate", "--model", r.Folder.Path))
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.
@@ -66,17 +61,17 @@ func (r *translation) printVerdict(got []string, translated time.Duration) {
 			wrong = append(wrong, i)
 		}
 	}
-	exact, s := float64(len(right))/float64(len(got)), r.report.Session()
-	r.report.ExactMatch = &exact
-	fmt.Fprintf(r.out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
+	exact, s := float64(len(right))/float64(len(got)), r.Report.Session()
+	r.Report.ExactMatch = &exact
+	fmt.Fprintf(r.Out, "\n%d steps in %.1f s. Of the held-out dates, translated in %.1f s, %d of %d\n"+
 		"are right to the last character: %.2f %% exact match.\n\n",
-		r.Steps-s.From, s.Seconds, translated.Seconds(), len(right), len(got), 100*exact)
+		r.Loop.Steps()-r.From, s.Seconds, translated.Seconds(), len(right), len(got), 100*exact)
 	wrong = wrong[:min(len(wrong), max(shownWrong, shownPairs-len(right)))]
 	for _, i := range right[:min(len(right), shownPairs-len(wrong))] {
-		fmt.Fprintf(r.out, "%-*s  %s\n", dates.WrittenLength, r.heldOut.Pairs[i].Written, got[i])
+		fmt.Fprintf(r.Out, "%-*s  %s\n", dates.WrittenLength, r.heldOut.Pairs[i].Written, got[i])
 	}
 	for _, i := range wrong {
 		p := r.heldOut.Pairs[i]
-		fmt.Fprintf(r.out, "%-*s  %s, want %s\n", dates.WrittenLength, p.Written, got[i], p.ISO)
+		fmt.Fprintf(r.Out, "%-*s  %s, want %s\n", dates.WrittenLength, p.Written, got[i], p.ISO)
 	}
 }

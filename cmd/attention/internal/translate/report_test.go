@@ -12,6 +12,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
 )
@@ -25,14 +26,14 @@ func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, printTo(t.Context(), &out, "--resume", "dates"))
 
-	s, err := run.Summarize("dates")
+	s, err := session.Summarize("dates")
 	require.NoError(t, err)
 	exact := regexp.MustCompile(`\n105 steps in 1\.0 s\. .* (\d+) of 2000\n`).FindStringSubmatch(out.String())
 	require.NotNil(t, exact, out.String())
 	drawn := regexp.MustCompile(`write\n(\S+) for "(.+)"\n`).FindStringSubmatch(out.String())
 	require.NotNil(t, drawn, out.String())
 	require.Equal(t, []any{"dates 1950 to 2049 in 10 styles: 34525 to learn from, 2000 held out",
-		"dates, width 6, 2 heads, blocks 1 + 1", run.DatesModel, run.Finished, 205, 205, 2.0, begin},
+		"dates, width 6, 2 heads, blocks 1 + 1", run.DatesModel, session.Finished, 205, 205, 2.0, begin},
 		[]any{s.Text, s.Model, s.Title, s.State, s.Steps, s.Planned, *s.Seconds, *s.Begin})
 	require.Regexp(t, regexp.QuoteMeta(s.Model[len("dates, "):])+`: \d+ parameters\n`, out.String())
 	require.Contains(t, out.String(), fmt.Sprintf("   205  %8.4f  %8.4f\n", *s.Losses.Training, *s.Losses.Validation))
@@ -43,12 +44,12 @@ func TestReport(t *testing.T) {
 		require.Contains(t, s.Sessions[i].Kernels, " GFLOP/s in float32 on ")
 		s.Sessions[i].Program, s.Sessions[i].Kernels = "", ""
 	}
-	require.Equal(t, []run.Session{
-		{Begin: begin, End: begin.Add(2 * time.Second), State: run.Stopped, Command: "attention translate --steps 205 " +
+	require.Equal(t, []session.SessionReport{
+		{Begin: begin, End: begin.Add(2 * time.Second), State: session.Stopped, Command: "attention translate --steps 205 " +
 			"--batch 100 --width 6 --heads 2 --out dates --date 1.2.2003 --date 'may 1, 1999'", To: 100, Seconds: 1},
-		{Begin: begin.Add(3 * time.Second), End: begin.Add(7 * time.Second), State: run.Finished,
+		{Begin: begin.Add(3 * time.Second), End: begin.Add(7 * time.Second), State: session.Finished,
 			Command: "attention translate --resume dates", From: 100, To: 205, Seconds: 1,
-			Sample: &run.Sample{Prompt: drawn[2], Text: drawn[1]}},
+			Sample: &session.Sample{Prompt: drawn[2], Text: drawn[1]}},
 	}, s.Sessions)
 }
 
@@ -61,9 +62,9 @@ func TestReportOfFailures(t *testing.T) {
 		"resume from dates/checkpoints/step-00000003.safetensors with: attention translate --resume dates"
 	require.EqualError(t, err, "translate: "+failed)
 	require.NoError(t, os.Remove("dates/model.safetensors"))
-	r, err := run.ReadReport("dates")
+	r, err := session.ReadReport("dates")
 	require.NoError(t, err)
-	require.Equal(t, run.Failed, r.Sessions[0].State)
+	require.Equal(t, session.Failed, r.Sessions[0].State)
 	require.Equal(t, failed, r.Sessions[0].Error)
 	require.NoError(t, os.WriteFile("dates/report.json", []byte("{"), 0o644))
 	require.EqualError(t, printTo(t.Context(), io.Discard, "--resume", "dates"),

@@ -12,8 +12,9 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -41,15 +42,15 @@ func stopped(t *testing.T, text string, args ...string) error {
 // outcomes returns the files of a run that equal runs have alike.
 func outcomes(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
-	for _, name := range []string{run.ModelFile, run.ConfigFile, run.AttentionPicture,
+	for _, name := range []string{run.ModelFile, run.ConfigFile, session.AttentionPicture,
 		"checkpoints/step-00000205.safetensors"} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
 		files[name] = string(content)
 	}
-	metrics, err := os.ReadFile(filepath.Join(folder, run.MetricsFile))
+	metrics, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
 	require.NoError(t, err)
-	files[run.MetricsFile] = regexp.MustCompile(`,"tokens_per_second":[^}]*`).ReplaceAllString(string(metrics), "")
+	files[session.MetricsFile] = regexp.MustCompile(`,"tokens_per_second":[^}]*`).ReplaceAllString(string(metrics), "")
 	return files
 }
 
@@ -95,7 +96,7 @@ func TestTranslateResumesCheckpoint(t *testing.T) {
 	newest, older := "run/checkpoints/step-00000205.safetensors", "run/checkpoints/step-00000200.safetensors"
 	require.NoError(t, os.Truncate(newest, 1000))
 	err := printTo(t.Context(), io.Discard, "--resume", "run")
-	require.ErrorIs(t, err, train.ErrDamaged)
+	require.ErrorIs(t, err, checkpoint.ErrDamaged)
 	require.ErrorContains(t, err, "translate: --resume: train: checkpoint: "+newest+": damaged: ")
 	require.ErrorContains(t, err, "; resume from it with: attention translate --resume "+older)
 	require.NoError(t, printTo(t.Context(), io.Discard, "--resume", older))
@@ -110,7 +111,9 @@ func TestTranslateRefusesToResume(t *testing.T) {
 	good, err := os.ReadFile("run/config.json")
 	require.NoError(t, err)
 	for _, row := range []struct{ reason, old, new, want string }{
-		{reason: "of another command", old: `"dates"`, new: `"gpt"`,
+		{reason: "of another command", old: string(good), new: `{"format": 1, "vocabulary": {"tokenizer": "bytes"},
+			"model": {"type": "gpt", "vocab_size": 256, "n_positions": 4, "n_embd": 4, "n_layer": 1, "n_head": 1,
+			"activation_function": "gelu", "layer_norm_epsilon": 1e-5}, "dtype": "float32"}`,
 			want: `run/config.json: model.type: got "gpt", want "dates", that of a run of attention translate`},
 		{reason: "of another program", old: `"-0123456789"`, new: `"0123456789"`, want: "run/config.json: model: " +
 			`got other characters than this program's, want " ',./0123456789abcdefghijklmnopqrstuvwxyz" and "-0123456789"`},

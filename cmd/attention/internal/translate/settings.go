@@ -3,8 +3,9 @@ package translate
 import (
 	"strings"
 
-	"attention/cmd/attention/internal/dates"
+	"attention/cmd/attention/internal/translations"
 	"attention/train"
+	"attention/train/checkpoint"
 )
 
 // Settings that have no flag.
@@ -15,14 +16,13 @@ const (
 )
 
 // checkpoints sets when a run saves.
-var checkpoints = train.CheckpointsConfig{Every: evalSteps, Keep: 2}
+var checkpoints = checkpoint.Config{Every: evalSteps, Keep: 2}
 
 // flagOf returns the flag of a field of the settings by its path in JSON.
 func flagOf(path string) string { return "--" + path[strings.LastIndexByte(path, '.')+1:] }
 
 // trainConfig returns what a run's settings make of the steps.
-func trainConfig(s dates.Settings) (train.Config, error) {
-	about, err := s.About()
+func trainConfig(s translations.Settings, about map[string]string) train.Config {
 	return train.Config{
 		Steps: s.Training.Steps, EvalEvery: evalSteps, About: about,
 		StepConfig: train.StepConfig{
@@ -31,5 +31,5 @@ func trainConfig(s dates.Settings) (train.Config, error) {
 				Schedule: train.CosineLR{Peak: peakRate, WarmupSteps: min(warmup, s.Training.Steps/4), Steps: s.Training.Steps}},
 			ClipNorm: 1, Seed: s.Training.Seed,
 		},
-	}, err
+	}
 }

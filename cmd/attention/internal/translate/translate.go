@@ -4,10 +4,9 @@ package translate
 import (
 	"fmt"
 
-	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/translations"
 
 	"github.com/spf13/cobra"
 )
@@ -54,7 +53,7 @@ const example = `  attention translate
 
 // New returns the command attention translate.
 func New() *cobra.Command {
-	o := options{settings: dates.NewSettings()}
+	o := options{settings: translations.NewSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
 		Short:   "Train an encoder and a decoder to translate dates",
@@ -65,13 +64,12 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
 				return fmt.Errorf("translate: %w", err)
 			}
-			o.command = run.CommandLine("translate", cmd.Flags())
+			o.command = flags.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
 			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")

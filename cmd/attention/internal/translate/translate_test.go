@@ -74,7 +74,7 @@ func TestTranslateIsRepeatable(t *testing.T) {
 		require.NoError(t, printTo(t.Context(), &out, append(tinyTranslate(seed), "--out", "weights.png")...))
 		png, err := os.ReadFile("weights.png")
 		require.NoError(t, err)
-		measured := regexp.MustCompile(` in [0-9.]+ s\b|[0-9]+ GFLOP/s`)
+		measured := regexp.MustCompile(` in [0-9.]+ s\b|[0-9.]+ GFLOP/s`)
 		return measured.ReplaceAllString(out.String(), ""), string(png)
 	}
 	printed, picture := run("5")
@@ -96,7 +96,7 @@ func TestTranslateStops(t *testing.T) {
 
 	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
 	require.NoError(t, err)
-	tr, err := r.NewTranslator()
+	tr, err := r.model.NewTranslator()
 	require.NoError(t, err)
 	_, err = tr.TranslateAll(ctx, r.heldOut)
 	require.ErrorIs(t, err, context.Canceled)

@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 	p.waitFor(`document.querySelectorAll(".three canvas").length === 3 &&
 		[...document.querySelectorAll(".three canvas")].every((c) => c.dataset.ready === "yes")`)
 	at := 121 + 6*11 + 2
-	all, others := weightsOf(t, a.Model, a.Tokenizer, text)[0], weightsOf(t, b.Model, b.Tokenizer, text)[0]
+	all, others := layerWeights(t, a.Model, a.Tokenizer, text)[0], layerWeights(t, b.Model, b.Tokenizer, text)[0]
 	x, y := all[at], others[at]
 	require.NotContains(t, p.text(".three"), "All weights are the same.")
 	told := strings.ReplaceAll(p.text(".readout"), "−", "-") // which is a minus sign of typography

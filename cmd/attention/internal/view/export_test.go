@@ -18,7 +18,7 @@ import (
 func TestExport(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	file := filepath.Join(t.TempDir(), "page.html")
 	dir := commandtest.WriteGPT(t, g)
 	var notes bytes.Buffer

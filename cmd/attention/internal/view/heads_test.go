@@ -31,8 +31,8 @@ type forwarder interface {
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// weightsOf returns the weights (H, T, T) of each layer that the library computes, whole, for a text.
-func weightsOf(t testing.TB, m forwarder, tokenizer text.Tokenizer, text string) (all [][]float64) {
+// layerWeights returns the weights (H, T, T) of each layer that the library computes, whole, for a text.
+func layerWeights(t testing.TB, m forwarder, tokenizer text.Tokenizer, text string) (all [][]float64) {
 	ids, err := tokenizer.Encode(text)
 	require.NoError(t, err)
 	b := layers.NewBuild(m.Params(), layers.Eval)
@@ -85,7 +85,7 @@ func pixel(picture image.Image, x, y int) [3]uint8 {
 func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	for _, head := range []struct{ layer, head int }{{0, 0}, {1, 2}} {
 		p.click(fmt.Sprintf(`[data-layer="%d"][data-head="%d"]`, head.layer, head.head))
@@ -121,7 +121,7 @@ const headReady = `document.querySelector(".heatmap canvas")?.dataset.ready === 
 func TestHeadsByKeyboard(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "layer=1&head=1&q=4&k=2", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
 	weight := func(q, k int) float64 { return weights[1][121+11*q+k] }
@@ -144,7 +144,7 @@ func TestHeadsByKeyboard(t *testing.T) {
 func TestHeadsTablesAndPictures(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "head=mean", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
 	rows := p.csv(".wide .tools .csv")

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/dates"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/translations"
 	"attention/layers"
-	"attention/train"
+	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -22,10 +22,10 @@ import (
 
 // datesRun writes the folder of a run of attention translate.
 func datesRun(t testing.TB, seed int64) string {
-	s := dates.NewSettings()
+	s := translations.NewSettings()
 	s.Model.Width, s.Model.Heads, s.Model.Blocks = 8, 2, 1
-	s.Batch, s.Training = 3, dates.TrainingSettings{Steps: 1, Seed: seed}
-	m, err := dates.NewModel(s)
+	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: seed}
+	m, err := translations.New(s)
 	require.NoError(t, err)
 	for _, v := range m.Params.All() {
 		for i := range v.Float32s() {
@@ -33,12 +33,12 @@ func datesRun(t testing.TB, seed int64) string {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "dates")
-	f, err := run.NewFolder(dir, train.CheckpointsConfig{Keep: 1})
+	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
 	require.NoError(t, err)
-	require.NoError(t, s.Write(f))
+	require.NoError(t, f.WriteConfig(s))
 	about, err := s.About()
 	require.NoError(t, err)
-	require.NoError(t, f.WriteParams(about, m.Params, 1))
+	require.NoError(t, f.WriteModel(about, m.Params, 1, 0))
 	require.NoError(t, f.Close())
 	return dir
 }

@@ -13,7 +13,7 @@ import (
 func TestPairSumsToTheScore(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "panel=pair&q=7&k=3", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	check := func(weight float64) {
 		t.Helper()

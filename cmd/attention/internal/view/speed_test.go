@@ -122,8 +122,10 @@ func BenchmarkLookMemory(b *testing.B) {
 				require.NoError(b, err)
 				for _, layer := range l.Layers {
 					for head := range layer.Heads {
-						layer.Summary(head)
-						layer.Overview(head, 1024)
+						_, err := layer.Summary(head)
+						require.NoError(b, err)
+						_, err = layer.Overview(head, 1024)
+						require.NoError(b, err)
 					}
 				}
 			})

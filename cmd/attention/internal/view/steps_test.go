@@ -12,7 +12,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view"
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/layers/chapter"
 
 	"github.com/chromedp/chromedp"
@@ -21,8 +21,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// numbersOf returns the numbers of each step that the page shows.
-func (p *page) numbersOf() map[string][]float64 {
+// shownNumbers returns the numbers of each step that the page shows.
+func (p *page) shownNumbers() map[string][]float64 {
 	p.t.Helper()
 	all := map[string][]float64{}
 	for _, row := range p.csv("h2 button")[1:] {
@@ -41,7 +41,7 @@ func (p *page) openSection(number int, state string) {
 // requireSteps requires the numbers of a section's steps. Of a large step the page has a corner.
 func (p *page) requireSteps(steps []chapter.Step) {
 	p.t.Helper()
-	got := p.numbersOf()
+	got := p.shownNumbers()
 	require.Len(p.t, got, len(steps))
 	for _, s := range steps {
 		if s.Value.Dtype() == tensor.Int {
@@ -49,7 +49,7 @@ func (p *page) requireSteps(steps []chapter.Step) {
 			require.Equal(p.t, want, strings.Trim(fmt.Sprintf("%.0f", got[s.Name]), "[]"))
 			continue
 		}
-		want := tensorprint.Float64s(s.Value)
+		want := dense.Float64s(s.Value)
 		if n := s.Value.Shape().Dims(); n > 1 && s.Value.Shape()[n-1] > chapter.MaxWords {
 			require.Equal(p.t, want[:8], got[s.Name][:8], s.Name)
 			continue
@@ -93,7 +93,7 @@ func TestStepsEqualTheLibrary(t *testing.T) {
 		name := js[string](p, `document.querySelector("[data-keep=change] select").value`)
 		of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
 		require.True(t, strings.Contains(name, "W_query") || name == "x" && s.Number <= 2, "section %d: %s", s.Number, name)
-		numbers := slices.Clone(tensorprint.Float64s(steps[of].Value))
+		numbers := slices.Clone(dense.Float64s(steps[of].Value))
 		for at, to := range map[int]float64{len(numbers) - 1: -1.25, 0: 1.5} {
 			p.move(at, to)
 			numbers[at] = to
@@ -147,17 +147,17 @@ func TestStepsAreTold(t *testing.T) {
 	require.Contains(t, p.text(".readout"), "scores[starts, with] = ")
 	p.do(chromedp.KeyEvent(kb.Home + kb.ArrowLeft))
 	require.Contains(t, p.text(".readout"), "scores[starts, Your] = ")
-	before := p.numbersOf()
+	before := p.shownNumbers()
 	p.move(0, 2)
-	require.NotEqual(t, before["context"], p.numbersOf()["context"])
-	require.Equal(t, before["k"], p.numbersOf()["k"])
-	moved := p.numbersOf()
+	require.NotEqual(t, before["context"], p.shownNumbers()["context"])
+	require.Equal(t, before["k"], p.shownNumbers()["k"])
+	moved := p.shownNumbers()
 	hash := js[string](p, "location.hash")
 	p.set("panel=steps&section=6")
 	p.waitFor(`document.querySelector("h2").textContent.startsWith("6. ")`)
 	p.set(strings.TrimPrefix(hash, "#"))
 	p.waitFor(`document.querySelector("h2").textContent.startsWith("5. ")`)
-	require.Equal(t, moved, p.numbersOf(), "of the URL")
+	require.Equal(t, moved, p.shownNumbers(), "of the URL")
 	p.set("panel=steps&section=9")
 	p.waitFor(`document.querySelector("h2").textContent.startsWith("9. ")`)
 	require.Equal(t, 15, js[int](p, `[...document.querySelectorAll("[data-step=weights] td")].
@@ -165,11 +165,11 @@ func TestStepsAreTold(t *testing.T) {
 	p.set(strings.TrimPrefix(hash, "#"))
 	p.waitFor(`document.querySelector("h2").textContent.startsWith("5. ")`)
 	p.click("#reset")
-	require.Equal(t, before, p.numbersOf())
+	require.Equal(t, before, p.shownNumbers())
 	p.choose("[data-keep=change] select", "x")
 	p.waitFor(`document.querySelectorAll(".sliders input").length === 18`)
 	p.move(5, -1)
-	require.NotEqual(t, before["k"], p.numbersOf()["k"])
+	require.NotEqual(t, before["k"], p.shownNumbers()["k"])
 	rows := p.csv(`[data-step="weights"] h3 button`)
 	require.Equal(t, []string{"", "Your", "journey", "starts", "with", "one", "step"}, rows[0])
 	require.Equal(t, "step", rows[6][0])
@@ -216,14 +216,14 @@ func TestStepsOnOwnWords(t *testing.T) {
 func TestStepsOfAHead(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
-	weights := weightsOf(t, g.Model, g.Tokenizer, text)
+	weights := layerWeights(t, g.Model, g.Tokenizer, text)
 	p := openPage(t, "panel=steps&layer=1&head=2&q=4", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(`document.querySelectorAll(".matrix").length >= 8`)
-	require.InDeltaSlice(t, weights[1][2*121:][:121], p.numbersOf()["weights"], 1e-6)
+	require.InDeltaSlice(t, weights[1][2*121:][:121], p.shownNumbers()["weights"], 1e-6)
 	p.requireFormulas(0)
 	p.choose(".tools .tools .choice:last-child select", "0")
 	p.waitFor(`document.querySelector("h2").textContent.includes("head 0")`)
-	require.InDeltaSlice(t, weights[1][:121], p.numbersOf()["weights"], 1e-6)
+	require.InDeltaSlice(t, weights[1][:121], p.shownNumbers()["weights"], 1e-6)
 }
 
 // Every layer of the chapter, as a model folder, and the cross-attention of a translator have steps that give the
@@ -233,7 +233,7 @@ func TestStepsOfModels(t *testing.T) {
 	check := func(dir, state, text string) {
 		p := openPage(t, "panel=steps"+state, "--model", dir, "--text", text)
 		p.waitFor(`document.querySelectorAll(".matrix").length >= 6`)
-		all := p.numbersOf()["weights"]
+		all := p.shownNumbers()["weights"]
 		p.requireFormulas(0)
 		p.set("panel=heads" + state)
 		p.waitFor(headReady)
@@ -278,14 +278,14 @@ func TestExportHasSteps(t *testing.T) {
 	p.move(0, 0.5)
 	name := "mha.W_query.weight"
 	of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
-	numbers := slices.Clone(tensorprint.Float64s(steps[of].Value))
+	numbers := slices.Clone(dense.Float64s(steps[of].Value))
 	numbers[0] = 0.5
 	steps, err = s.Trace(tensor.Float32, map[string][]float64{name: numbers})
 	require.NoError(t, err)
 	p.requireSteps(steps)
 	p.set("panel=steps&section=head&layer=1&head=1")
 	p.waitFor(`document.querySelector("h2").textContent.includes("Layer 1, head 1")`)
-	require.InDeltaSlice(t, weightsOf(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.numbersOf()["weights"], 1e-6)
+	require.InDeltaSlice(t, layerWeights(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.shownNumbers()["weights"], 1e-6)
 }
 
 // The panel violates no rule of axe-core, at both sizes and in both schemes.

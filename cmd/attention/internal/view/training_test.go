@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/train"
+	"attention/train/record"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -34,10 +34,10 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	rows := p.csv(`[aria-label="Loss"] h3 .csv`)
 	require.Equal(t, []string{"step", "training", "validation", "bigram", "unigram"}, rows[0])
 	require.Len(t, rows, 41)
-	w, err := train.ReadWatch(dir)
+	w, err := record.Read(dir)
 	require.NoError(t, err)
 	p.waitFor(`document.querySelector("#moment")`)
-	require.Equal(t, len(w.Moments)-1, js[int](p, `Number(document.querySelector("#moment").max)`))
+	require.Equal(t, len(w.Steps)-1, js[int](p, `Number(document.querySelector("#moment").max)`))
 	params := p.csv(`[aria-label="Parameters"] h3 .csv`)
 	require.Len(t, params, len(w.Records)+1)
 	for i, r := range w.Records {
@@ -56,7 +56,7 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 		fmt.Sprintf("weight %.4f", probe.Float32s()[T*T+T]), "head 1, query 1, key 0")
 	p.click(`#moment ~ button`)
 	p.waitFor(fmt.Sprintf(`location.hash.includes("moment=%d") &&
-		document.querySelector("#moment ~ button").textContent === "Play"`, len(w.Moments)-1))
+		document.querySelector("#moment ~ button").textContent === "Play"`, len(w.Steps)-1))
 	require.Contains(t, p.text(".samples"), "after step 40")
 	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "train with --head-stats")
 	p.look(t, "training")

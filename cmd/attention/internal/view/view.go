@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
@@ -77,7 +76,6 @@ func New() *cobra.Command {
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
 )
@@ -17,7 +18,7 @@ type comparison struct {
 	out     *term.Output
 	dir     *folder.Dir
 	report  *report
-	files   []string // written
+	files   []string // that were written
 }
 
 // compare runs attention why.
@@ -26,25 +27,21 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 	for i := range o.seeds {
 		c.seeds = append(c.seeds, o.seed+int64(i))
 	}
-	c.report = newReport(command, c.seeds)
+	c.report = &report{Command: command, Version: program.Version(), Seeds: c.seeds}
 	path, err := c.openFolder()
 	if err != nil {
 		return fmt.Errorf("why: --out: %w", err)
 	}
 	defer c.dir.Close()
-	for i, task := range tasks {
-		if o.task != "" && o.task != task {
+	for i, t := range tasks() {
+		if o.task != "" && o.task != t.name {
 			continue
 		}
 		if i > 0 && o.task == "" {
 			fmt.Fprintln(c.out)
 		}
-		run := c.reverse
-		if task == pictureTask {
-			run = c.picture
-		}
-		if err := run(ctx); err != nil {
-			return fmt.Errorf("why: %s: %w", task, err)
+		if err := c.run(ctx, t); err != nil {
+			return fmt.Errorf("why: %s: %w", t.name, err)
 		}
 	}
 	if err := c.report.write(c.dir); err != nil {
@@ -55,7 +52,7 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 	return c.out.Err()
 }
 
-// openFolder makes the folder, which must be new or empty.
+// openFolder opens the folder for the results and returns its path. It refuses one that is not empty.
 func (c *comparison) openFolder() (path string, err error) {
 	if path = c.options.out; path == "" {
 		if path, err = folder.MakeNext("why"); err != nil {
@@ -79,12 +76,4 @@ func (c *comparison) draw(name string, write func(io.Writer) error) error {
 	}
 	c.files = append(c.files, name)
 	return nil
-}
-
-// steps returns the steps of --steps, or else those of a task.
-func (c *comparison) steps(of int) int {
-	if c.options.steps > 0 {
-		return c.options.steps
-	}
-	return of
 }

@@ -2,7 +2,6 @@ package why
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 
 	"attention/graph"
@@ -14,13 +13,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// judge has a model write.
+// judge runs a model that writes strings backwards.
 type judge struct {
 	inputs map[string]*G.Node
 	ids    *G.Node // (B, T) of the likeliest letters
 	vm     *machine.Machine
 }
 
+// newJudge returns the judge of a model, which writes some strings at once.
 func newJudge(m reverser, size int) (*judge, error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	source, target, lengths, _ := stringInputs(b, size)
@@ -35,7 +35,7 @@ func newJudge(m reverser, size int) (*judge, error) {
 	return j, err
 }
 
-// likeliest returns the likeliest letter after each of the targets' (B, T).
+// likeliest returns the likeliest next letters (B, T) at all positions of the targets.
 func (j *judge) likeliest(ctx context.Context, v train.Values) ([]int, error) {
 	for _, name := range []string{sourceInput, targetInput, lengthsInput} {
 		if err := G.Let(j.inputs[name], v[name]); err != nil {
@@ -48,9 +48,9 @@ func (j *judge) likeliest(ctx context.Context, v train.Values) ([]int, error) {
 	return j.ids.Value().(*tensor.Dense).Ints(), nil
 }
 
-// exact returns how large a share of n new strings of each length comes back right to the last letter, when the model
-// writes the likeliest letter each time. A string that is right has been given the right letters before each, so one
-// look at all positions with the right answer before them tells.
+// exact returns the share of n new strings of each length that the model writes right to the last letter, when it
+// writes the likeliest letter each time. One pass with the right answer as its input decides that: up to the first
+// wrong letter, the model would have written the same letters itself.
 func (j *judge) exact(ctx context.Context, n int, seed int64) ([]float64, error) {
 	b := newStringBatch(n, streamed(seed, testStream))
 	shares := make([]float64, 0, longest-shortest+1)
@@ -71,7 +71,7 @@ func (j *judge) exact(ctx context.Context, n int, seed int64) ([]float64, error)
 	return shares, nil
 }
 
-// write returns what the model writes for each of a batch's strings, letter by letter after its own letters.
+// write returns what the model writes for each string of a batch, letter by letter.
 func (j *judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
 	values := train.Values{sourceInput: b.batch.Inputs[sourceInput], lengthsInput: b.batch.Inputs[lengthsInput]}
 	own := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(len(b.lengths), longest))
@@ -100,16 +100,4 @@ func (j *judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
 		texts[row] = spell(ids)
 	}
 	return texts, nil
-}
-
-// The streams of a seed's random numbers.
-const (
-	trainStream = iota
-	testStream
-	shownStream
-)
-
-// streamed returns the random numbers of a seed's stream.
-func streamed(seed int64, stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(seed), stream))
 }

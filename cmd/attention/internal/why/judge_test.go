@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mirror reverses strings of one length without learning, and others wrong.
+// mirror reverses strings of one length without learning, and strings of all other lengths wrong.
 type mirror struct {
 	params  *layers.Params
 	letters *layers.Embedding

@@ -3,56 +3,61 @@ package why
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"attention/graph/mask"
+	"attention/internal/expr"
 	"attention/layers"
+	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// What both models of the task have in common.
+// pictureTask is the task's name, pictureSteps how long each model is trained without --steps.
 const (
+	pictureTask  = "picture"
 	pictureSteps = 2000
 	pictureBatch = 32
-	pictureRate  = 0.003
 	testPictures = 320 // of each seed
 )
 
-// eyes are the models: one sees all tiles, the other each tile alone.
-var eyes = []struct {
-	name string
-	seen mask.Mask
-}{{"attention", nil}, {"each alone", mask.SlidingWindow{}}}
+// attends is the name of the model that sees all tiles. The other one sees each tile alone.
+const attends = "attention"
 
-// pictureReport is what report.json tells of the task.
-type pictureReport struct {
-	Steps    int         `json:"steps"`
-	Batch    int         `json:"batch"`
-	Rate     float64     `json:"learning_rate"`
-	Seconds  float64     `json:"seconds"`       // of all trainings, some side by side
-	Pictures int         `json:"test_pictures"` // of each seed
-	Chance   float64     `json:"chance"`
-	Models   []eyeResult `json:"models"`
+// picture returns the task of answering the tiles of a picture that ask for a digit.
+func picture() task {
+	return task{
+		name: pictureTask, steps: pictureSteps, batch: pictureBatch, rate: 0.003, models: []string{attends, "each alone"},
+		title: fmt.Sprintf("Pictures of %d x %d tiles, and what arrows and colours ask for", side, side),
+		head: fmt.Sprintf("%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s", "",
+			"seed", "model", "parameters", "loss", "digits", "arrows", "colours"),
+		create: newEye,
+		describe: func(all *report, r *taskReport) {
+			all.Picture, r.Pictures, r.Chance = r, testPictures, 1.0/digits
+			shares := func() []float64 { return make([]float64, len(all.Seeds)) }
+			for i := range r.Models {
+				m := &r.Models[i]
+				m.Digits, m.Arrows, m.Colours = shares(), shares(), shares()
+				if m.Name == attends {
+					m.Looks = make([][]headLook, len(all.Seeds))
+				}
+			}
+		},
+		results: func(m modelReport, seed int) string {
+			return fmt.Sprintf(" %9.1f %8.1f %8.1f", 100*m.Digits[seed], 100*m.Arrows[seed], 100*m.Colours[seed])
+		},
+		compare: func(ctx context.Context, c *comparison, r *taskReport, models []learner) error {
+			c.printLooks(r)
+			return c.drawLooks(ctx, models[0].(eye))
+		},
+	}
 }
 
-// eyeResult is what became of one model. The outer axis is that of the seeds.
-type eyeResult struct {
-	Name       string       `json:"name"`
-	Parameters int          `json:"parameters"`
-	Loss       []float64    `json:"loss"`   // of the last steps, in nats an answer
-	Digits     []float64    `json:"digits"` // the share of right answers: of digits, which ask for themselves
-	Arrows     []float64    `json:"arrows"`
-	Colours    []float64    `json:"colours"`
-	Looks      [][]headLook `json:"looks,omitempty"` // of each head of each block
-}
-
-// headLook is how often the tile that a head looks at most is the one that an asker asks for.
-type headLook struct {
-	Block   int     `json:"block"`
-	Head    int     `json:"head"`
-	Arrows  float64 `json:"arrows"`
-	Colours float64 `json:"colours"`
+// eye is a model that learns to answer.
+type eye struct {
+	*layers.ViT
+	seen mask.Mask // by each tile; nil means all tiles
 }
 
 const (
@@ -60,80 +65,31 @@ const (
 	eyeHeads  = 4
 )
 
-func newEye(seed int64) (*layers.ViT, error) {
-	return layers.NewViT(layers.NewParams(tensor.Float32, seed).Scope(""), layers.ViTConfig{
+// newEye returns a model with the initial weights of a seed.
+func newEye(name string, seed int64) (learner, error) {
+	m, err := layers.NewViT(layers.NewParams(tensor.Float32, seed).Scope(""), layers.ViTConfig{
 		Height: width, Width: width, Channels: 3, PatchSize: tileSize,
 		EmbedDim: 64, NumLayers: eyeBlocks, NumHeads: eyeHeads, NumClasses: digits})
+	if name == attends {
+		return eye{ViT: m}, err
+	}
+	return eye{m, mask.SlidingWindow{}}, err
 }
 
-// picture runs the task.
-func (c *comparison) picture(ctx context.Context) error {
-	r := &pictureReport{Steps: c.steps(pictureSteps), Batch: pictureBatch, Rate: pictureRate, Pictures: testPictures,
-		Chance: 1.0 / digits}
-	shares := func() []float64 { return make([]float64, len(c.seeds)) }
-	for _, eye := range eyes {
-		result := eyeResult{Name: eye.name, Loss: shares(), Digits: shares(), Arrows: shares(), Colours: shares()}
-		if eye.seen == nil {
-			result.Looks = make([][]headLook, len(c.seeds))
-		}
-		r.Models = append(r.Models, result)
-	}
-	c.report.Picture = r
-	fmt.Fprintf(c.out, "Pictures of %d x %d tiles, and what arrows and colours ask for: %d steps of %d\n\n", side, side,
-		r.Steps, r.Batch)
-	fmt.Fprintf(c.out, "%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s\n", "", "seed", "model", "parameters",
-		"loss", "digits", "arrows", "colours")
-	var first *layers.ViT // with attention, of the first seed
-	t := &trials{models: len(eyes), seeds: len(c.seeds), steps: r.Steps, rate: r.Rate,
-		run: func(ctx context.Context, t *trials, model, seed int) error {
-			m, err := r.Models[model].train(ctx, t, eyes[model].seen, c.seeds[seed], seed)
-			if model == 0 && seed == 0 {
-				first = m
-			}
-			return err
-		},
-		print: func(model, seed int) {
-			m := r.Models[model]
-			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f %9.1f %8.1f %8.1f\n", c.seeds[seed], m.Name, m.Parameters, m.Loss[seed],
-				100*m.Digits[seed], 100*m.Arrows[seed], 100*m.Colours[seed])
-		}}
-	var err error
-	if r.Seconds, err = t.all(ctx, c.out); err != nil {
-		return err
-	}
-	c.printLooks(r)
-	return c.drawLooks(ctx, first, c.seeds[0])
+func (eye) examples(random *rand.Rand) train.Source { return newTileBatch(pictureBatch, random) }
+
+func (m eye) exampleLoss(b *layers.Build) (*G.Node, error) {
+	return m.Loss(b, pixelsNode(b, pictureBatch), b.InputOf(tensor.Int, answersInput, pictureBatch, tiles), m.seen)
 }
 
-// train trains the model from a seed, the i-th, and adds its results.
-func (r *eyeResult) train(ctx context.Context, t *trials, seen mask.Mask, seed int64, i int) (*layers.ViT, error) {
-	m, err := newEye(seed)
-	if err != nil {
-		return nil, err
-	}
-	r.Loss[i], err = t.train(ctx, m.Params(), newTileBatch(pictureBatch, streamed(seed, trainStream)), seed,
-		func(b *layers.Build) (*G.Node, error) {
-			return m.Loss(b, pixelsNode(b, pictureBatch), b.InputOf(tensor.Int, answersInput, pictureBatch, tiles), seen)
-		})
-	if err != nil {
-		return nil, err
-	}
-	if i == 0 {
-		r.Parameters = m.Params().Count()
-	}
-	return m, r.examine(ctx, t, m, seen, i, seed)
-}
-
+// pixelsNode makes the input of the pixels of some pictures.
 func pixelsNode(b *layers.Build, size int) *G.Node {
 	return b.Input(pixelsInput, size, width, width, 3)
 }
 
-// examine counts right answers and looks on new pictures.
-func (r *eyeResult) examine(ctx context.Context, t *trials, m *layers.ViT, seen mask.Mask, i int, seed int64) error {
-	t.building.Lock()
-	e, err := newExam(m, pictureBatch, seen)
-	t.building.Unlock()
-	if err != nil {
+func (m eye) examine(ctx context.Context, seed int64, r *modelReport, i int) error {
+	var e *exam
+	if err := expr.Building(func() (err error) { e, err = newExam(m, pictureBatch); return err }); err != nil {
 		return err
 	}
 	var count tally
@@ -154,7 +110,7 @@ func (r *eyeResult) examine(ctx context.Context, t *trials, m *layers.ViT, seen 
 	return nil
 }
 
-// tally counts answers and looks, by the kind of the asker.
+// tally counts answers and looks by the kind of the asker.
 type tally struct {
 	asked, right [3]int
 	looked       [eyeBlocks][eyeHeads][3]int

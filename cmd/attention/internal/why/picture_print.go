@@ -5,11 +5,10 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/layers"
 )
 
-// printLooks prints the means of the seeds, and which heads of the first seed look where they have to.
-func (c *comparison) printLooks(r *pictureReport) {
+// printLooks prints the means over the seeds, and how often each head of the first seed looks at the right tile.
+func (c *comparison) printLooks(r *taskReport) {
 	if len(c.seeds) > 1 {
 		fmt.Fprintln(c.out)
 		for _, m := range r.Models {
@@ -39,9 +38,10 @@ func (c *comparison) printLooks(r *pictureReport) {
 	fmt.Fprintln(c.out)
 }
 
-// drawLooks draws a new picture, and over it where each asker looks.
-func (c *comparison) drawLooks(ctx context.Context, m *layers.ViT, seed int64) error {
-	e, err := newExam(m, 1, nil)
+// drawLooks draws a new picture, with lines from each asker to the tiles at which it looks.
+func (c *comparison) drawLooks(ctx context.Context, m eye) error {
+	seed := c.seeds[0]
+	e, err := newExam(m, 1)
 	if err != nil {
 		return err
 	}

@@ -4,21 +4,60 @@ import (
 	"encoding/json"
 	"io"
 
-	"attention/cmd/attention/internal/program"
 	"attention/internal/folder"
 )
 
-// report is report.json: every number of a run.
+// report is the content of report.json: every number of a run.
 type report struct {
-	Command string         `json:"command"`
-	Version string         `json:"version"`
-	Seeds   []int64        `json:"seeds"`
-	Reverse *reverseReport `json:"reverse,omitempty"`
-	Picture *pictureReport `json:"picture,omitempty"`
+	Command string      `json:"command"`
+	Version string      `json:"version"`
+	Seeds   []int64     `json:"seeds"`
+	Reverse *taskReport `json:"reverse,omitempty"`
+	Picture *taskReport `json:"picture,omitempty"`
 }
 
-func newReport(command string, seeds []int64) *report {
-	return &report{Command: command, Version: program.Version(), Seeds: seeds}
+// taskReport has the settings of a task and its results.
+type taskReport struct {
+	Steps    int           `json:"steps"`
+	Batch    int           `json:"batch"`
+	Rate     float64       `json:"learning_rate"`
+	Letters  string        `json:"letters,omitempty"`
+	Seconds  float64       `json:"seconds"`                // that all trainings took, some side by side
+	Strings  int           `json:"test_strings,omitempty"` // of each length and seed
+	Lengths  []int         `json:"lengths,omitempty"`
+	Pictures int           `json:"test_pictures,omitempty"` // of each seed
+	Chance   float64       `json:"chance,omitempty"`        // the share of right answers by guessing
+	Models   []modelReport `json:"models"`
+}
+
+// modelReport has the results of a model. The first index is the number of the seed.
+type modelReport struct {
+	Name       string       `json:"name"`
+	Parameters int          `json:"parameters"`
+	Loss       []float64    `json:"loss"`             // mean of the last steps, in nats a letter or an answer
+	Exact      [][]float64  `json:"exact,omitempty"`  // the share of strings of each length that are right
+	Digits     []float64    `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
+	Arrows     []float64    `json:"arrows,omitempty"`
+	Colours    []float64    `json:"colours,omitempty"`
+	Looks      [][]headLook `json:"looks,omitempty"` // of each head of each block
+}
+
+// headLook has the share of askers for which the tile with the head's largest weight is the one that they ask for.
+type headLook struct {
+	Block   int     `json:"block"`
+	Head    int     `json:"head"`
+	Arrows  float64 `json:"arrows"`
+	Colours float64 `json:"colours"`
+}
+
+// add adds the report of a task and returns it.
+func (r *report) add(t task) *taskReport {
+	added := &taskReport{Steps: t.steps, Batch: t.batch, Rate: t.rate}
+	for _, name := range t.models {
+		added.Models = append(added.Models, modelReport{Name: name, Loss: make([]float64, len(r.Seeds))})
+	}
+	t.describe(r, added)
+	return added
 }
 
 // write writes report.json.

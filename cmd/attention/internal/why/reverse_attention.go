@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/layers"
 	"attention/train"
 
@@ -16,8 +16,8 @@ import (
 // drawnLength is the length of the string in the picture of attention weights.
 const drawnLength = 20
 
-// drawReverseAttention draws where the models of the first seed look when they write a string backwards.
-func (c *comparison) drawReverseAttention(models []reverser) error {
+// drawReverseAttention draws at which letters the models of the first seed look when they write a string backwards.
+func (c *comparison) drawReverseAttention(models []learner) error {
 	b := newStringBatch(1, streamed(c.seeds[0], shownStream+1))
 	b.drawEach([]int{drawnLength})
 	text, reverse := b.row(0)
@@ -28,7 +28,7 @@ func (c *comparison) drawReverseAttention(models []reverser) error {
 		if name == squeezed {
 			continue
 		}
-		heads, err := reverseWeights(models[i], b)
+		heads, err := reverseWeights(models[i].(rival), b)
 		if err != nil {
 			return err
 		}
@@ -45,10 +45,10 @@ func (c *comparison) drawReverseAttention(models []reverser) error {
 
 // reverseWeights returns the attention weights (T, S) of each head, from each letter that is written to each of the
 // string and its end.
-func reverseWeights(m reverser, batch *stringBatch) (heads [][]float64, err error) {
+func reverseWeights(m rival, batch *stringBatch) (heads [][]float64, err error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	source, target := b.InputOf(tensor.Int, sourceInput, drawnLength+1), b.InputOf(tensor.Int, targetInput, drawnLength)
-	weights, err := weightsOf(b, m, source, target) // (H, T, S)
+	weights, err := crossWeights(b, m, source, target) // (H, T, S)
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +60,16 @@ func reverseWeights(m reverser, batch *stringBatch) (heads [][]float64, err erro
 	if err != nil {
 		return nil, err
 	}
-	all, n := tensorprint.Float64s(got[0]), drawnLength*(drawnLength+1)
+	all, n := dense.Float64s(got[0]), drawnLength*(drawnLength+1)
 	for ; len(all) > 0; all = all[n:] {
 		heads = append(heads, all[:n])
 	}
 	return heads, nil
 }
 
-// weightsOf returns the weights with which a target sees a source.
-func weightsOf(b *layers.Build, m reverser, source, target *G.Node) (*G.Node, error) {
-	if rnn, ok := m.(*layers.RNNSeq2Seq); ok {
+// crossWeights returns the node of the weights with which a target sees a source.
+func crossWeights(b *layers.Build, m rival, source, target *G.Node) (*G.Node, error) {
+	if rnn, ok := m.reverser.(*layers.RNNSeq2Seq); ok {
 		memory, err := rnn.Encode(b, source, nil)
 		if err != nil {
 			return nil, err

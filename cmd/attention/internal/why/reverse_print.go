@@ -12,22 +12,22 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// shownLengths are the lengths of the strings that every model is shown to reverse.
+// shownLengths are the lengths of the strings whose reverses by every model are printed.
 var shownLengths = []int{6, 12, 40}
 
 // tableLengths are the columns of the table.
 var tableLengths = []int{5, 10, 15, 20, 25, 30, 35, 40}
 
-// inks are the colours of the models, that differ for the colour-blind too, and marks their letters on a terminal.
+// inks are the models' colours, which the colour-blind can tell apart, and marks their letters on a terminal.
 var (
 	inks = map[string]color.Color{squeezed: color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff},
 		attending: color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, transformer: color.NRGBA{G: 0x9e, B: 0x73, A: 0xff}}
 	marks  = map[string]byte{squeezed: 's', attending: 'a', transformer: 't'}
-	widths = map[string]float64{squeezed: 2, attending: 6, transformer: 2} // one line is seen behind another
+	widths = map[string]float64{squeezed: 2, attending: 6, transformer: 2} // a line is visible behind another
 )
 
 // printReverse prints the plot and the table.
-func (c *comparison) printReverse(r *reverseReport) {
+func (c *comparison) printReverse(r *taskReport) {
 	fmt.Fprintf(c.out, "\nTrained in %.0f s. Of %d new strings of each length (%s), written right\n"+
 		"to the last letter, %%:\n\n", r.Seconds, r.Strings*len(c.seeds), seedsText(len(c.seeds)))
 	lines := make([]plot.TextLine, len(r.Models))
@@ -66,13 +66,13 @@ func seedsText(n int) string {
 	return fmt.Sprintf("%d seeds", n)
 }
 
-// printWritings prints what each model of the first seed makes of a few strings, with wrong letters in capitals.
-func (c *comparison) printWritings(ctx context.Context, models []reverser) error {
+// printWritings prints what each model of the first seed writes for a few strings, with wrong letters in capitals.
+func (c *comparison) printWritings(ctx context.Context, models []learner) error {
 	b := newStringBatch(len(shownLengths), streamed(c.seeds[0], shownStream))
 	b.drawEach(shownLengths)
 	writings := make([][]string, len(models))
 	for i, m := range models {
-		j, err := newJudge(m, len(shownLengths))
+		j, err := newJudge(m.(rival), len(shownLengths))
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (c *comparison) printWritings(ctx context.Context, models []reverser) error
 	return nil
 }
 
-// markWrong returns what was written with the letters that differ in capitals.
+// markWrong returns the written text, with letters that differ from the wanted ones in capitals.
 func markWrong(written, want string) string {
 	text := []byte(written)
 	for i := range text {
@@ -103,7 +103,7 @@ func markWrong(written, want string) string {
 }
 
 // write writes the curves as a PNG: the mean of the seeds, and each seed thin.
-func (r *reverseReport) write(w io.Writer) error {
+func (r *taskReport) write(w io.Writer) error {
 	var curves []plot.Curve
 	for _, m := range r.Models {
 		line := func(share func(n int) float64) (points plotter.XYs) {
@@ -130,7 +130,7 @@ func (r *reverseReport) write(w io.Writer) error {
 	return plot.WriteShares(w, title, "length of the string", "right to the last letter, %", curves)
 }
 
-// faint returns a colour half seen through.
+// faint returns the colour, half transparent.
 func faint(c color.Color) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = 0x70

@@ -21,10 +21,10 @@ const (
 	transformer = "transformer"
 )
 
-// rivals are the models in the order of the table. Their sizes give them as many parameters, within 3 %.
+// rivals are the models in the order of the table. They have the same number of parameters, within 3 %.
 var rivals = []string{squeezed, attending, transformer}
 
-// newReverser makes a rival with the initial weights of a seed.
+// newReverser returns a model with the initial weights of a seed.
 func newReverser(name string, seed int64) (reverser, error) {
 	s := layers.NewParams(tensor.Float32, seed).Scope("")
 	rnn := layers.RNNSeq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab, EmbedDim: 32}

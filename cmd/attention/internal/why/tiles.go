@@ -21,25 +21,23 @@ const (
 	askersByColour = 4
 )
 
-// kind is what a tile shows.
-type kind = int
-
+// The kinds of tiles, by what they show.
 const (
-	digitTile  kind = iota
-	arrowTile       // asks for the digit on the tile beside it
-	colourTile      // asks for the digit on the other tile of its colour
+	digitTile  = iota
+	arrowTile  // asks for the digit on the tile beside it
+	colourTile // asks for the digit on the other tile of its colour
 )
 
 // tile is one tile of a picture.
 type tile struct {
-	kind   int
+	kind   int // digitTile, arrowTile or colourTile
 	digit  int // of a digitTile
 	arrow  int // of an arrowTile: which of arrows
 	colour int // of tileColours; 0 is grey
 	answer int // the tile that it asks for: a digit asks for itself
 }
 
-// tileColours are the colours of tiles; the first is that of tiles without a pair.
+// tileColours are the colours of tiles. Tiles without a pair have the first.
 var tileColours = []struct {
 	name  string
 	paint color.NRGBA
@@ -101,7 +99,7 @@ var glyphs = [digits + 1]string{
 // arrowGlyph points up: five columns and five rows.
 const arrowGlyph = "..#...###.#####..#....#.."
 
-// drawTiles returns the picture of tiles.
+// drawTiles returns the picture that shows the tiles.
 func drawTiles(all []tile) *image.NRGBA {
 	picture := image.NewNRGBA(image.Rect(0, 0, width, width))
 	for i, t := range all {
@@ -125,7 +123,7 @@ func (t tile) draw(picture *image.NRGBA, x, y int) {
 	}
 }
 
-// inked reports whether there is ink in column i and row j within the frame.
+// inked reports whether the tile has ink in column i and row j within its frame.
 func (t tile) inked(i, j int) bool {
 	if t.kind == arrowTile {
 		const n = 5

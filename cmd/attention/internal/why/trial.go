@@ -12,42 +12,45 @@ import (
 	"attention/train"
 )
 
-// trials are the trainings of a task: of each model from each seed. They run side by side, since graphs as small as
-// these do not fill two processors.
+// trials trains each model of a task from each seed. The trainings run side by side, since such small graphs do not
+// fill two processors.
 type trials struct {
 	models, seeds int
 	steps         int
 	rate          float64 // the highest learning rate
-	// run trains a model, by its number, from a seed, by its number. It may run beside others.
+	// run trains model number model from seed number seed. It may run beside itself.
 	run func(ctx context.Context, t *trials, model, seed int) error
-	// print prints the result of one. The order is that of the seeds, and in each that of the models.
+	// print prints the result of one training: of all models of the first seed, then of the next one.
 	print func(model, seed int)
 
-	building sync.Mutex // held while a graph is built: Gorgonia's graphs share some state
-	mutex    sync.Mutex // of what follows
-	bar      *term.Progress
-	next     int // trial to begin
-	done     []bool
-	printed  int
-	err      error
+	mutex   sync.Mutex // guards the fields below
+	bar     *term.Progress
+	done    []bool
+	printed int
+	err     error
 }
 
 // warmup is the number of steps before the highest learning rate.
 const warmup = 50
 
-// all runs all trials. It returns the seconds that they took together, and the first error, which ends the others.
+// all runs all trials. It returns the seconds that they took together and the first error, which ends all trials.
 func (t *trials) all(ctx context.Context, out *term.Output) (seconds float64, err error) {
 	n := t.models * t.seeds
 	t.done, t.bar = make([]bool, n), term.NewProgress(out, n*t.steps)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	numbers := make(chan int, n) // of the trials that have not begun
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
 	began := program.Now()
 	var running sync.WaitGroup
 	beside := min(n, workers())
 	defer kernel.SideBySide(beside)()
 	for range beside {
 		running.Go(func() {
-			for i := t.begin(); i < n; i = t.begin() {
+			for i := range numbers {
 				if t.end(i, t.run(ctx, t, i%t.models, i/t.models)) != nil {
 					cancel()
 					return
@@ -63,15 +66,8 @@ func (t *trials) all(ctx context.Context, out *term.Output) (seconds float64, er
 // workers returns how many trials run side by side.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// begin returns the number of the next trial.
-func (t *trials) begin() int {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.next++
-	return t.next - 1
-}
-
-// end ends a trial and prints all results whose turn has come. It returns the first error of all trials.
+// end records that trial i has ended and prints the results whose turn has come. It returns the first error of all
+// trials.
 func (t *trials) end(i int, err error) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -90,7 +86,6 @@ func (t *trials) end(i int, err error) error {
 func (t *trials) train(ctx context.Context, p *layers.Params, source train.Source, seed int64, loss train.Loss,
 ) (mean float64, err error) {
 	last := min(50, t.steps)
-	t.building.Lock()
 	loop, err := train.New(p, loss, train.Config{
 		Steps: t.steps,
 		StepConfig: train.StepConfig{
@@ -108,7 +103,6 @@ func (t *trials) train(ctx context.Context, p *layers.Params, source train.Sourc
 			t.bar.Step(s.Loss)
 		},
 	})
-	t.building.Unlock()
 	if err != nil {
 		return 0, err
 	}

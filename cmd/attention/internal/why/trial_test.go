@@ -34,7 +34,7 @@ func TestTrialsArePrintedInOrder(t *testing.T) {
 	require.Equal(t, "model 0 seed 0\nmodel 1 seed 0\nmodel 0 seed 1\nmodel 1 seed 1\n", printed.String())
 }
 
-// The first error ends the others, and is the error of all.
+// The first error ends all trials, and is the error of all.
 func TestTrialsEndWithTheFirstError(t *testing.T) {
 	wrong, printed := errors.New("wrong"), 0
 	all := &trials{models: 2, seeds: 3, steps: 1,

@@ -4,10 +4,8 @@ package why
 
 import (
 	"fmt"
-	"slices"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
@@ -48,19 +46,10 @@ const example = `  attention why
   attention why --task reverse --seeds 1
   attention why --task picture --out why/tiles`
 
-// The names of the tasks.
-const (
-	reverseTask = "reverse"
-	pictureTask = "picture"
-)
-
-// tasks are the names in the order in which they run.
-var tasks = []string{reverseTask, pictureTask}
-
 // options are the flags.
 type options struct {
 	task  string // empty: all
-	steps int    // 0: those of the task
+	steps int    // of training each model; 0: the task's own
 	seeds int
 	seed  int64
 	out   string
@@ -69,16 +58,16 @@ type options struct {
 // maxSeeds keeps a run's length in sight.
 const maxSeeds = 100
 
-// validate returns an error for the first wrong flag. given reports whether a flag was on the command line.
-func (o options) validate(given func(flag string) bool) error {
+// validate returns an error for the first wrong flag. changed reports whether a flag was on the command line.
+func (o options) validate(changed func(flag string) bool) error {
 	switch {
-	case given("task") && !slices.Contains(tasks, o.task):
+	case changed("task") && o.task != reverseTask && o.task != pictureTask:
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, reverseTask, pictureTask)
-	case given("steps") && o.steps < 1:
+	case changed("steps") && o.steps < 1:
 		return fmt.Errorf("--steps: got %d, want at least 1", o.steps)
 	case o.seeds < 1 || o.seeds > maxSeeds:
 		return fmt.Errorf("--seeds: got %d, want 1 to %d", o.seeds, maxSeeds)
-	case given("out") && o.out == "":
+	case changed("out") && o.out == "":
 		return fmt.Errorf("--out: got nothing, want the name of a folder")
 	}
 	return nil
@@ -99,11 +88,10 @@ func New() *cobra.Command {
 			}
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			err := compare(ctx, cmd.OutOrStdout(), run.CommandLine("why", cmd.Flags()), o)
+			err := compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
 			return term.WithSignal(ctx, term.Stopped(ctx, "why", err))
 		},
 	}
-	cmd.SetFlagErrorFunc(flags.CommandError)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")

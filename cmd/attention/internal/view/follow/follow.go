@@ -11,43 +11,45 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/train"
+	"attention/train/record"
 )
 
-// Run is a run that is followed.
+// Run reads a run's folder again and again.
 type Run struct {
 	Name string
 	dir  string
 
 	mu          sync.Mutex
-	tail        *run.Tail
+	tail        *session.Tail
 	state       State
-	stale       bool                      // whether the config is to be read anew
-	sessions    int                       // of the report when it was read
-	ngram       run.Losses                // of counting
-	steps       thinned[train.StepResult] // of a long run some
+	stale       bool           // whether the config is to be read anew
+	sessions    int            // of the report when it was read
+	ngram       session.Losses // of counting
+	steps       thinned[train.StepResult]
 	evaluations thinned[train.Evaluation]
 	version     int // of the state; counts its changes
 
-	from     time.Time // when the first look was, of a run that trains
-	fromStep int       // the last step then
+	from     time.Time // of the first look at a run that trains
+	fromStep int       // the last step at that time
 }
 
 // State is what is known of a run. Of a long run only some steps are kept, evenly spread.
 type State struct {
-	Name        string      `json:"name"`
-	State       string      `json:"state"` // running, finished, stopped, failed or unfinished
-	Error       string      `json:"error,omitempty"`
-	Text        string      `json:"text"`
-	Model       string      `json:"model"`
-	Translates  bool        `json:"translates,omitempty"` // a run of attention translate
-	Planned     int         `json:"planned"`
-	Losses      run.Losses  `json:"losses"`
-	Samples     []Sample    `json:"samples"`
-	Curves      Curves      `json:"curves"`
-	Evaluations Evaluations `json:"evaluations"`
-	SecondsLeft float64     `json:"secondsLeft,omitempty"` // as fast as now; 0 if it is not known
-	Version     int         `json:"version"`
+	Name        string         `json:"name"`
+	State       string         `json:"state"` // running, finished, stopped, failed or unfinished
+	Error       string         `json:"error,omitempty"`
+	Text        string         `json:"text"`
+	Model       string         `json:"model"`
+	Translates  bool           `json:"translates,omitempty"` // a run of attention translate
+	Planned     int            `json:"planned"`
+	Losses      session.Losses `json:"losses"`
+	Samples     []Sample       `json:"samples"`
+	Curves      Curves         `json:"curves"`
+	Evaluations Evaluations    `json:"evaluations"`
+	SecondsLeft float64        `json:"secondsLeft,omitempty"` // at the present speed; 0 if it is not known
+	Version     int            `json:"version"`
 }
 
 // Curves are the steps as columns.
@@ -68,7 +70,7 @@ type Evaluations struct {
 // Sample is the text of a session.
 type Sample struct {
 	Step int `json:"step"`
-	run.Sample
+	session.Sample
 }
 
 // Open begins to follow the run in a folder.
@@ -76,27 +78,27 @@ func Open(dir string) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
 	}
-	r := &Run{Name: (&run.Folder{Path: dir}).Name(), dir: dir, tail: run.NewTail(dir)}
+	r := &Run{Name: run.Name(dir), dir: dir, tail: session.NewTail(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err
 	}
 	return r, r.Update()
 }
 
-// readConfig reads what stays as it is until the run is resumed or another one is in its place.
+// readConfig reads what changes only when the run is resumed or replaced by another.
 func (r *Run) readConfig() error {
-	s, err := run.Summarize(r.dir)
+	s, err := session.Summarize(r.dir)
 	if err != nil {
 		return err
 	}
 	r.state.Name, r.state.Text, r.state.Model, r.state.Planned = r.Name, s.Text, s.Model, s.Planned
 	r.state.Translates = s.Title == run.DatesModel
 	r.stale, r.sessions = false, len(s.Sessions)
-	r.ngram = run.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
+	r.ngram = session.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
 	return nil
 }
 
-// Update reads what is new. After an error the lines before the one at fault are part of the state.
+// Update reads what the run has written since. After an error the lines before the wrong one are part of the state.
 func (r *Run) Update() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,10 +109,10 @@ func (r *Run) Update() error {
 	return err
 }
 
-// update reads what is new and reports whether anything is, also before an error.
+// update is Update without the lock. It reports whether the state has changed, also with an error.
 func (r *Run) update() (changed bool, err error) {
 	before := r.state.State
-	state, wrong, report, err := run.StateOf(r.dir)
+	state, wrong, report, err := session.StateOf(r.dir)
 	if err != nil {
 		return false, err
 	}
@@ -137,28 +139,30 @@ func (r *Run) update() (changed bool, err error) {
 	return changed || r.version == 0 || state != before, nil
 }
 
-// readMetrics reads the new lines of the metrics and reports whether there were some.
+// readMetrics reads the new lines of the metrics and reports whether there are some.
 func (r *Run) readMetrics() (changed bool, err error) {
 	anew := func() {
 		changed, r.stale = true, true
 		r.steps, r.evaluations = thinned[train.StepResult]{}, thinned[train.Evaluation]{}
 	}
-	step := func(s train.StepResult) {
+	for line, err := range r.tail.Read(anew) {
+		if err != nil {
+			return changed, err
+		}
 		changed = true
-		r.steps.add(s)
+		if e, ok := line.Evaluation(); ok {
+			r.addEvaluation(e)
+		} else {
+			r.steps.add(line.StepResult)
+		}
 	}
-	evaluation := func(e train.Evaluation) {
-		changed = true
-		r.addEvaluation(e)
-	}
-	err = r.tail.Read(anew, step, evaluation)
-	return changed, err
+	return changed, nil
 }
 
-// measure estimates the time left by what was added since the first look at a run that trains.
+// measure estimates the time left from the steps since the first look at a run that trains.
 func (r *Run) measure() {
 	now, last := program.Now(), r.lastStep()
-	if r.state.State != run.Running {
+	if r.state.State != session.Running {
 		r.from, r.state.SecondsLeft = time.Time{}, 0
 		return
 	}
@@ -211,4 +215,4 @@ func (r *Run) State() State {
 }
 
 // Watched returns how the run's weights moved.
-func (r *Run) Watched() (*train.Watched, error) { return train.ReadWatch(r.dir) }
+func (r *Run) Watched() (*record.Recording, error) { return record.Read(r.dir) }

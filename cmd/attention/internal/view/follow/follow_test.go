@@ -14,7 +14,9 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
-	"attention/train"
+	"attention/cmd/attention/internal/session"
+	"attention/train/checkpoint"
+	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +31,7 @@ type folder struct {
 func newFolder(t *testing.T) *folder {
 	f := &folder{t: t, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
-	f.lines = bytes.SplitAfter(f.read(run.MetricsFile), []byte("\n"))
+	f.lines = bytes.SplitAfter(f.read(session.MetricsFile), []byte("\n"))
 	return f
 }
 
@@ -44,22 +46,22 @@ func (f *folder) write(name string, text []byte) {
 }
 
 // metrics writes the first lines.
-func (f *folder) metrics(n int) { f.write(run.MetricsFile, bytes.Join(f.lines[:n], nil)) }
+func (f *folder) metrics(n int) { f.write(session.MetricsFile, bytes.Join(f.lines[:n], nil)) }
 
 // report changes the report.
-func (f *folder) report(change func(r *run.Report)) {
-	var r run.Report
-	require.NoError(f.t, json.Unmarshal(f.read(run.ReportFile), &r))
+func (f *folder) report(change func(r *session.Report)) {
+	var r session.Report
+	require.NoError(f.t, json.Unmarshal(f.read(session.ReportFile), &r))
 	change(&r)
 	text, err := json.Marshal(r)
 	require.NoError(f.t, err)
-	f.write(run.ReportFile, text)
+	f.write(session.ReportFile, text)
 }
 
 // begun is the report of a session that trains, or was killed.
-func begun(r *run.Report) {
-	r.Sessions[0] = run.Session{State: "unfinished"}
-	r.Losses = run.Losses{}
+func begun(r *session.Report) {
+	r.Sessions[0] = session.SessionReport{State: "unfinished"}
+	r.Losses = session.Losses{}
 }
 
 // updated reads what is new and returns the state.
@@ -72,7 +74,7 @@ func updated(t *testing.T, r *Run) State {
 func TestARunGrows(t *testing.T) {
 	f := newFolder(t)
 	f.report(begun)
-	require.NoError(t, os.Remove(filepath.Join(f.path, run.MetricsFile)))
+	require.NoError(t, os.Remove(filepath.Join(f.path, session.MetricsFile)))
 	r, err := Open(f.path)
 	require.NoError(t, err, "before the first step")
 	require.Equal(t, Curves{Step: []int{}}, r.State().Curves)
@@ -85,7 +87,7 @@ func TestARunGrows(t *testing.T) {
 	require.NotNil(t, s.Losses.Unigram)
 	require.Equal(t, s.Version, updated(t, r).Version, "nothing is new")
 
-	f.write(run.MetricsFile, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
+	f.write(session.MetricsFile, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
 	require.Equal(t, []int{1, 2, 3, 4}, updated(t, r).Curves.Step, "the fifth line is cut")
 	f.metrics(10)
 	grown := updated(t, r)
@@ -110,13 +112,13 @@ func TestStepsBeforeAWrongLine(t *testing.T) {
 	require.NoError(t, err)
 	before := r.Version()
 	whole := bytes.Join(f.lines[:8], nil)
-	f.write(run.MetricsFile, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
+	f.write(session.MetricsFile, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
 	for range 2 {
 		require.ErrorContains(t, r.Update(), `got the line "no JSON\n", want a JSON object of numbers`)
 		require.Equal(t, []int{1, 2, 3, 4, 5}, r.State().Curves.Step)
 		require.Equal(t, before+1, r.Version())
 	}
-	f.write(run.MetricsFile, whole)
+	f.write(session.MetricsFile, whole)
 	s := updated(t, r)
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, s.Curves.Step)
 	require.Equal(t, before+2, s.Version)
@@ -136,8 +138,8 @@ func TestARunResumes(t *testing.T) {
 	require.Len(t, r.State().Curves.Step, 11)
 
 	again := bytes.ReplaceAll(bytes.Join(f.lines, nil), []byte(`"loss":`), []byte(`"loss":1`))
-	f.write(run.MetricsFile, again)
-	f.report(func(r *run.Report) { r.Sessions = append(r.Sessions, r.Sessions[0]) })
+	f.write(session.MetricsFile, again)
+	f.report(func(r *session.Report) { r.Sessions = append(r.Sessions, r.Sessions[0]) })
 	config := bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
 	f.write(run.ConfigFile, config)
 	s := updated(t, r)
@@ -173,21 +175,21 @@ func TestStates(t *testing.T) {
 	for _, c := range []struct {
 		want, wrong string
 		locked      bool // by a process that trains
-		change      func(r *run.Report)
+		change      func(r *session.Report)
 	}{
-		{want: run.Finished, change: func(*run.Report) {}},
-		{want: run.Stopped, change: func(r *run.Report) { r.Sessions[0].State = run.Stopped }},
-		{want: run.Failed, wrong: "step 7: loss: got NaN", change: func(r *run.Report) {
-			r.Sessions[0].State, r.Sessions[0].Error = run.Failed, "step 7: loss: got NaN"
+		{want: session.Finished, change: func(*session.Report) {}},
+		{want: session.Stopped, change: func(r *session.Report) { r.Sessions[0].State = session.Stopped }},
+		{want: session.Failed, wrong: "step 7: loss: got NaN", change: func(r *session.Report) {
+			r.Sessions[0].State, r.Sessions[0].Error = session.Failed, "step 7: loss: got NaN"
 		}},
-		{want: run.Running, locked: true, change: begun},
+		{want: session.Running, locked: true, change: begun},
 		{want: "unfinished", change: begun}, // killed
-		{want: run.Running, locked: true, change: func(r *run.Report) { r.Sessions = nil }},
+		{want: session.Running, locked: true, change: func(r *session.Report) { r.Sessions = nil }},
 	} {
 		f := newFolder(t)
 		f.report(c.change)
 		if c.locked {
-			open, err := run.OpenFolder(f.path, train.CheckpointsConfig{Keep: 1})
+			open, err := session.OpenFolder(f.path, checkpoint.Config{Keep: 1})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, open.Close()) })
 		}
@@ -206,7 +208,7 @@ func TestTimeLeft(t *testing.T) {
 	f := newFolder(t)
 	f.report(begun)
 	f.metrics(4)
-	open, err := run.OpenFolder(f.path, train.CheckpointsConfig{Keep: 1})
+	open, err := session.OpenFolder(f.path, checkpoint.Config{Keep: 1})
 	require.NoError(t, err)
 	r, err := Open(f.path)
 	require.NoError(t, err)
@@ -221,9 +223,9 @@ func TestTimeLeft(t *testing.T) {
 	require.InDelta(t, 360, updated(t, r).SecondsLeft, 1e-9)
 	before := r.Version()
 	require.NoError(t, open.Close())
-	f.report(func(r *run.Report) { r.Sessions[0].State = run.Stopped })
+	f.report(func(r *session.Report) { r.Sessions[0].State = session.Stopped })
 	s := updated(t, r)
-	require.Equal(t, run.Stopped, s.State)
+	require.Equal(t, session.Stopped, s.State)
 	require.Zero(t, s.SecondsLeft)
 	require.Greater(t, s.Version, before)
 }
@@ -235,17 +237,17 @@ func TestWatched(t *testing.T) {
 	w, err := r.Watched()
 	require.NoError(t, err)
 	require.Len(t, w.Records, 6)
-	f.write(train.WatchLines, append(f.read(train.WatchLines), `{"step": 41, "par`...))
+	f.write(record.LinesFile, append(f.read(record.LinesFile), `{"step": 41, "par`...))
 	w, err = r.Watched()
 	require.NoError(t, err, "a line that is being written")
 	require.Len(t, w.Records, 6)
-	require.NoError(t, os.Remove(filepath.Join(f.path, train.WatchTensors)))
+	require.NoError(t, os.Remove(filepath.Join(f.path, record.TensorsFile)))
 	w, err = r.Watched()
 	require.NoError(t, err)
-	require.Empty(t, w.Moments)
-	require.NoError(t, os.Remove(filepath.Join(f.path, train.WatchLines)))
+	require.Empty(t, w.Steps)
+	require.NoError(t, os.Remove(filepath.Join(f.path, record.LinesFile)))
 	_, err = r.Watched()
-	require.ErrorIs(t, err, fs.ErrNotExist, "a run of an earlier program")
+	require.ErrorIs(t, err, fs.ErrNotExist, "a run that recorded none")
 }
 
 // Of a file of many lines only what is new is read, and some steps and validations are kept.
@@ -257,7 +259,7 @@ func TestLongRuns(t *testing.T) {
 		fmt.Fprintf(&text, `{"step":%d,"loss":2,"learning_rate":0.1,"grad_norm":1,"tokens_per_second":5}`+"\n", i+1)
 		fmt.Fprintf(&text, `{"step":%d,"validation_loss":3}`+"\n", i+1)
 	}
-	f.write(run.MetricsFile, []byte(text.String()))
+	f.write(session.MetricsFile, []byte(text.String()))
 	r, err := Open(f.path)
 	require.NoError(t, err)
 	s := r.State()
@@ -266,7 +268,7 @@ func TestLongRuns(t *testing.T) {
 	require.Equal(t, 1, s.Curves.Step[0])
 	require.Equal(t, steps, s.Curves.Step[len(s.Curves.Step)-1])
 
-	path := filepath.Join(f.path, run.MetricsFile)
+	path := filepath.Join(f.path, session.MetricsFile)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer file.Close()

@@ -3,11 +3,11 @@ package follow
 // most is how many values a thinned list holds.
 const most = 4096
 
-// thinned is the first and the last one of many values, and some between, evenly spread.
+// thinned holds the first and the last of many values, and some between them, evenly spread.
 type thinned[T any] struct {
 	kept  []T
-	every int // of the values before the last one, one in so many is kept
-	last  int // number of the last one, from 0
+	every int // the number of a kept value is a multiple of this; the last value is kept, too
+	last  int // number of the last value, from 0
 }
 
 // add adds a value.

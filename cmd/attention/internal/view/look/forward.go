@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/stock"
+	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -13,9 +14,9 @@ import (
 
 // forward is the graph of a look.
 type forward struct {
-	layers  []layerNodes
-	logits  *G.Node // (N, V), of the tokens to come
-	machine *machine.Machine
+	layers                []layerNodes
+	logits, probabilities *G.Node // (N, V), of the tokens to come
+	machine               *machine.Machine
 }
 
 // layerNodes are the nodes of a layer's scores.
@@ -26,23 +27,31 @@ type layerNodes struct {
 	operands layers.AttentionOperands
 }
 
-// additional is a reading whose network may have a layer that is no layers.Attention.
-type additional interface {
+// ownOperands is a reading of a network that may have a layer of another type than layers.Attention. Its operands
+// method reports whether there is one.
+type ownOperands interface {
 	operands(b *layers.Build) (o layers.AttentionOperands, ok bool, err error)
 }
 
-// newForward builds the graph of a text. To change heads it has to know the layers.
+// newForward builds the graph of a text. Heads can be changed once the layers are known: then it is built again.
 func newForward(p *layers.Params, text reading, r Request) (*forward, error) {
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
+	var f *forward
+	err := expr.Building(func() (err error) { f, err = makeForward(p, text, r); return err })
+	return f, err
+}
+
+func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	f, b, err := buildForward(p, text, Request{}, nil)
-	if err == nil && r.changes() {
-		f, b, err = buildForward(p, text, r, f.layers)
-	}
 	if err != nil {
 		return nil, err
 	}
-	wanted := G.Nodes{f.logits}
+	if r.changes() {
+		if f, b, err = buildForward(p, text, r, f.layers); err != nil {
+			return nil, err
+		}
+	}
+	f.probabilities = b.Of(graph.Softmax(f.logits))
+	wanted := G.Nodes{f.logits, f.probabilities}
 	for _, l := range f.layers {
 		for _, n := range l.wanted() {
 			if n != nil {
@@ -81,7 +90,7 @@ func buildForward(p *layers.Params, text reading, r Request, known []layerNodes)
 		}
 		f.layers = append(f.layers, layerNodes{path: call.Path, place: text.place(call.Path), operands: operands})
 	}
-	if of, ok := text.(additional); ok && len(f.layers) == 0 {
+	if of, ok := text.(ownOperands); ok && len(f.layers) == 0 {
 		operands, ok, err := of.operands(b)
 		if err != nil {
 			return nil, nil, err
@@ -93,14 +102,14 @@ func buildForward(p *layers.Params, text reading, r Request, known []layerNodes)
 	return f, b, b.Err()
 }
 
-// wanted are the nodes whose values a layer is made of; some are nil.
+// wanted returns the nodes whose values a layer keeps; some are nil.
 func (l layerNodes) wanted() G.Nodes {
 	p := l.operands
 	return G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
 		p.Config.RelativeBias, p.Config.Sinks}
 }
 
-// read copies what the machine computed.
+// read copies the layers of a look from what the machine computed.
 func (f *forward) read(l *Look) error {
 	for i, nodes := range f.layers {
 		layer, err := nodes.read()
@@ -112,4 +121,4 @@ func (f *forward) read(l *Look) error {
 	return nil
 }
 
-func (f *forward) close() { _ = f.machine.Close() } // it ends goroutines only
+func (f *forward) close() { _ = f.machine.Close() } // it never fails

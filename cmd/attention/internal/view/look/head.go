@@ -1,6 +1,10 @@
 package look
 
-import "math"
+import (
+	"math"
+
+	G "gorgonia.org/gorgonia"
+)
 
 // HeadParts are what the weights of one head are computed from. Queries and keys have rows of the layer's Width.
 type HeadParts struct {
@@ -13,31 +17,36 @@ type HeadParts struct {
 
 // Head returns the parts of a head.
 func (l *Layer) Head(head int) HeadParts {
-	of := head * l.KeyHeads / l.Heads
-	h := HeadParts{Query: l.columns(l.q, l.Heads, head), Key: l.columns(l.k, l.KeyHeads, of), Vector: l.vector,
-		Shown: l.shown, RawQuery: l.columns(l.rawQ, l.Heads, head), RawKey: l.columns(l.rawK, l.KeyHeads, of)}
-	if n := l.T + l.S - 1; l.bias != nil {
-		h.Bias = l.bias[head*n%len(l.bias):][:n]
+	p, of := l.kept, l.keyHead(head)
+	h := HeadParts{Query: columns(p.Query, l.Heads, head), Key: columns(p.Key, l.KeyHeads, of), Vector: float32sOf(p.Additive),
+		Shown: l.shown}
+	if l.Turned {
+		h.RawQuery, h.RawKey = columns(p.ProjectedQuery, l.Heads, head), columns(p.ProjectedKey, l.KeyHeads, of)
+	}
+	if n, bias := l.T+l.S-1, float32sOf(p.Config.RelativeBias); bias != nil {
+		h.Bias = bias[head*n%len(bias):][:n]
 	}
 	return h
 }
 
 // Values returns the values (S, Dv) of a head, and its sink, a score without a key; NaN if it has none.
 func (l *Layer) Values(head int) (values []float32, sink float64) {
-	width := len(l.v) / (l.S * l.KeyHeads)
-	for at := head * l.KeyHeads / l.Heads * width; at < len(l.v); at += l.KeyHeads * width {
-		values = append(values, l.v[at:at+width]...)
+	values, sink = columns(l.kept.Value, l.KeyHeads, l.keyHead(head)), math.NaN()
+	if l.Sinks {
+		sink = float64(float32sOf(l.kept.Config.Sinks)[head])
 	}
-	if l.sinks == nil {
-		return values, math.NaN()
-	}
-	return values, float64(l.sinks[head])
+	return values, sink
 }
 
-// columns returns the columns of one of some heads; nil of nil.
-func (l *Layer) columns(all []float32, heads, head int) (out []float32) {
-	for row := head * l.Width; row < len(all); row += heads * l.Width {
-		out = append(out, all[row:row+l.Width]...)
+// keyHead returns the head of the keys and values that a head of the queries meets.
+func (l *Layer) keyHead(head int) int { return head * l.KeyHeads / l.Heads }
+
+// columns returns the columns of one of some heads that lie side by side.
+func columns(n *G.Node, heads, head int) (out []float32) {
+	all, row := float32sOf(n), n.Shape()[1]
+	width := row / heads
+	for at := head * width; at < len(all); at += row {
+		out = append(out, all[at:at+width]...)
 	}
 	return out
 }

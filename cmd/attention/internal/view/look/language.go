@@ -14,14 +14,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// language is a model that continues a text: a GPT, or one with a layer of the chapter.
+// language is a model that continues a text: a GPT, or a model with a layer of the chapter.
 type language struct{ *run.OpenModel }
 
 func (m language) params() *layers.Params { return m.Model.Params() }
 func (m language) String() string         { return m.Model.String() }
 func (m language) most() int              { return m.Model.Context() }
 
-// example returns a sentence or, if the tokenizer lacks some of it, the tokens it begins with.
+// example returns a sentence or, if the tokenizer lacks a token of it, the text of the tokenizer's first tokens.
 func (m language) example() string {
 	const sentence = "The attention of each word is what it looks at."
 	if _, err := m.Tokenizer.Encode(sentence); err == nil {
@@ -46,7 +46,7 @@ func (m language) read(text string) (reading, error) {
 	case len(ids) == 0 && m.EndOfText >= 0:
 		ids = []int{m.EndOfText}
 	case len(ids) == 0:
-		return nil, errors.New("got none, want some to look at")
+		return nil, errors.New("text: got none, want some to look at")
 	}
 	t := &languageText{model: m, ids: ids}
 	if t.cut = max(len(ids)-m.most(), 0); t.cut > 0 {
@@ -59,11 +59,11 @@ func (m language) read(text string) (reading, error) {
 type languageText struct {
 	model language
 	ids   []int
-	cut   int // tokens before these, which are not seen
+	cut   int // number of tokens before these, which the model does not see
 	input *G.Node
 }
 
-// operandsOf is a network of one layer that is no layers.Attention.
+// operandsOf is a network of one layer of another type than layers.Attention.
 type operandsOf interface {
 	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
 }
@@ -99,7 +99,7 @@ func (t *languageText) hide(b *layers.Build, positions []int) error {
 	return checkPositions(positions, len(t.ids))
 }
 
-// hideKeys hides from the layers of some paths the keys that are 0.
+// hideKeys hides the keys that are 0 in keep from the layers whose paths match.
 func hideKeys(b *layers.Build, keep []int, paths ...string) {
 	k := tensor.New(tensor.WithShape(len(keep)), tensor.WithBacking(keep))
 	// A constant would merge with another whose print, which is cut, is the same.
@@ -119,7 +119,7 @@ func (t *languageText) run(ctx context.Context, f *forward, l *Look) error {
 		return err
 	}
 	l.Whole, l.Sequences, l.Cut = l.Request.Text, []Sequence{{"text", tokens}}, t.cut
-	next, err := candidates(t.model.Tokenizer, f.logits.Value().(*tensor.Dense), 0)
+	next, err := f.candidates(t.model.Tokenizer, 0)
 	l.Next = [][]Candidate{next}
 	return err
 }

@@ -7,6 +7,9 @@ import (
 	"sync"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
+	"attention/internal/expr"
+	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -16,96 +19,85 @@ import (
 type Look struct {
 	Model     *Model
 	Request   Request
-	Whole     string // the text, with what the model has written of a translation
-	Cut       int    // tokens before the window, which are not seen
+	Whole     string // the text; of a translation with the part that the model has written
+	Cut       int    // number of tokens before the window, which the model does not see
 	Sequences []Sequence
 	Layers    []*Layer
-	Next      [][]Candidate // the likeliest tokens: after a text, or at each place of a translation
+	Next      [][]Candidate // the likeliest tokens after a text, or at each place of a translation
 }
 
-// Layer is one attention of a model, with what its scores are made of.
+// Layer is one attention of a model, with its queries, keys and values.
 type Layer struct {
 	Path string `json:"path"`
 	place
-	Fixed    bool    `json:"fixed,omitempty"` // it has neither heads nor masks to change
+	Fixed    bool    `json:"fixed,omitempty"` // whether it has neither heads nor masks to change
 	Heads    int     `json:"heads"`
-	KeyHeads int     `json:"key_heads"` // each for Heads/KeyHeads heads
+	KeyHeads int     `json:"key_heads"` // each is shared by Heads/KeyHeads heads
 	Width    int     `json:"width"`     // of a head's queries and keys, D
 	T        int     `json:"t"`
 	S        int     `json:"s"`
 	Scale    float64 `json:"scale"`
 	Softcap  float64 `json:"softcap,omitempty"`
 	Additive bool    `json:"additive,omitempty"`
-	Turned   bool    `json:"turned,omitempty"` // queries and keys were normalised or turned after the projection
-	Sinks    bool    `json:"sinks,omitempty"`  // each head has a score without a key
+	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
+	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
 
-	q, k       []float32 // (T, H·D), (S, K·D) of the scores
-	v          []float32 // (S, K·Dv)
-	rawQ, rawK []float32 // before they were turned, if they were
-	vector     []float32 // (D) of additive scores
-	bias       []float32 // (H, T+S−1) or (1, T+S−1), if there is one
-	sinks      []float32 // (H), if there are some
-	shown      Runs
+	kept  layers.AttentionOperands // in a graph of their own
+	shown Runs
 
 	mu        sync.Mutex
+	graph     *headGraph // nil before the first summary, and after that of the last head
 	summaries []*Summary // of each head; nil until they are asked for
 }
 
-// Runs are the keys that each query sees: of query t the ranges Keys[2i] ≤ s < Keys[2i+1] for i from Start[t] to
-// Start[t+1].
+// Runs is the keys that each query sees: query t sees the ranges Keys[2i] ≤ s < Keys[2i+1] for Start[t] ≤ i < Start[t+1].
 type Runs struct {
 	Start, Keys []uint32
 }
 
-// of returns the ranges of a query.
+// of returns the ranges of keys that a query sees.
 func (r Runs) of(t int) []uint32 { return r.Keys[2*r.Start[t] : 2*r.Start[t+1]] }
 
 func (l layerNodes) heads() int { return max(1, l.operands.Config.Heads) }
 
-// read copies a layer's values.
+// read copies the values of a layer.
 func (l layerNodes) read() (*Layer, error) {
-	p, c := l.operands, l.operands.Config
-	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads(), KeyHeads: cmp.Or(c.KVHeads, l.heads()),
-		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
-		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key}
-	if c.Bias != nil {
+	if l.operands.Config.Bias != nil {
 		return nil, fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.path)
 	}
-	out.T, out.S = rows(p.Query), rows(p.Key)
-	out.Width = p.Query.Shape()[1] / out.Heads
-	out.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(out.Width)))
-	if out.Additive {
-		out.Scale = 1
+	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads()}
+	if err := expr.Building(func() (err error) { out.kept, err = l.operands.Kept(); return err }); err != nil {
+		return nil, err
 	}
-	out.q, out.k, out.vector = floats(p.Query), floats(p.Key), floats(p.Additive)
-	out.v = floats(p.Value)
-	out.bias, out.sinks = floats(c.RelativeBias), floats(c.Sinks)
-	if out.Turned {
-		out.rawQ, out.rawK = floats(p.ProjectedQuery), floats(p.ProjectedKey)
-	}
-	out.summaries = make([]*Summary, out.Heads)
-	var err error
-	out.shown, err = runsOf(c.Mask, out.T, out.S-c.ExtraKeys, c.ExtraKeys)
-	return out, err
+	return out, out.describe()
 }
 
-// rows returns the T of (T, E).
-func rows(n *G.Node) int { return n.Shape()[0] }
+// describe sets the fields that follow from the operands.
+func (l *Layer) describe() (err error) {
+	p, c := l.kept, l.kept.Config
+	l.KeyHeads, l.Softcap, l.Additive, l.Sinks = cmp.Or(c.KVHeads, l.Heads), c.Softcap, p.Additive != nil, c.Sinks != nil
+	l.Turned = p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key
+	l.T, l.S = p.Query.Shape()[0], p.Key.Shape()[0]
+	l.Width = p.Query.Shape()[1] / l.Heads
+	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))
+	if l.Additive {
+		l.Scale = 1
+	}
+	l.summaries = make([]*Summary, l.Heads)
+	l.shown, err = runsOf(c.Mask, l.T, l.S-c.ExtraKeys, c.ExtraKeys)
+	return err
+}
 
-// floats returns a copy of a node's value in float32; nil for nil.
-func floats(n *G.Node) []float32 {
+// float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.
+func float32sOf(n *G.Node) []float32 {
 	if n == nil {
 		return nil
 	}
 	v := n.Value().(*tensor.Dense)
 	if v.Dtype() == tensor.Float32 {
-		return append([]float32(nil), v.Float32s()...)
+		return v.Float32s()
 	}
-	out := make([]float32, len(v.Float64s()))
-	for i, x := range v.Float64s() {
-		out[i] = float32(x)
-	}
-	return out
+	return dense.Float32s(v, 0, v.Shape().TotalSize())
 }
 
 // runsOf returns the keys that a mask shows, and the extra keys after them, which all queries see.
@@ -146,7 +138,7 @@ func (r *Runs) add(lo, hi int) {
 	}
 }
 
-// addShown adds the runs of true.
+// addShown adds the runs of true in shown, whose first element is key lo.
 func (r *Runs) addShown(lo int, shown []bool) {
 	begin := -1
 	for i, s := range append(shown[:len(shown):len(shown)], false) {

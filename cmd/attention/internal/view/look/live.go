@@ -14,13 +14,13 @@ func Of(name string, m *run.OpenModel, steps int) *Model {
 	return of
 }
 
-// Live returns the model of a run that trains. Each look sees the model that now returns: Of one with the weights of
-// that moment.
+// Live returns the model of a run that trains. Each look is at the model that now returns, with the weights of that
+// moment.
 func Live(name string, m run.Model, now func(ctx context.Context) (*Model, error)) *Model {
 	return &Model{Name: name, Title: m.String(), Most: m.Context(), IsLive: true, now: now}
 }
 
-// Now returns the model as it is now, which stays as it is.
+// Now returns the model with the weights of this moment, which do not change any more.
 func (m *Model) Now(ctx context.Context) (*Model, error) {
 	if m.now == nil {
 		return m, nil
@@ -28,8 +28,8 @@ func (m *Model) Now(ctx context.Context) (*Model, error) {
 	return m.now(ctx)
 }
 
-// name returns what a look says of its model. A look that is kept does not keep the weights.
-func (m *Model) name() *Model {
+// withoutWeights returns the model as a look keeps it: without its weights.
+func (m *Model) withoutWeights() *Model {
 	about := *m
 	about.open, about.now = nil, nil
 	return &about

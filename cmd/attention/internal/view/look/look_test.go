@@ -41,18 +41,42 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 		l := got.Layers[0]
 		require.Equal(t, name == "additive", l.Additive)
 		for head := range l.Heads {
-			require.InDeltaSlice(t, want[head*36:][:36], weightsOf(l, head), 1e-5, "%s, head %d", name, head)
+			require.InDeltaSlice(t, want[head*36:][:36], headWeights(t, l, head), 1e-5, "%s, head %d", name, head)
 		}
 	}
 }
 
-// weightsOf returns the weights (T, S) of a head, as the page computes them.
-func weightsOf(l *Layer, head int) []float64 {
-	s, scores, weights := l.Summary(head), l.Scores(head, 0, l.T), make([]float64, l.T*l.S)
+// headWeights returns the weights (T, S) of a head, as the page computes them.
+func headWeights(t testing.TB, l *Layer, head int) []float64 {
+	t.Helper()
+	s, err := l.Summary(head)
+	require.NoError(t, err)
+	p, weights := l.Head(head), make([]float64, l.T*l.S)
 	for q := range l.T {
-		eachKey(l.shown.of(q), func(k int) { weights[q*l.S+k] = math.Exp(float64(scores[q*l.S+k] - s.LSE[q])) })
+		eachKey(l.shown.of(q), func(k int) {
+			weights[q*l.S+k] = math.Exp(p.score(l, q, k) - float64(s.LSE[q]))
+		})
 	}
 	return weights
+}
+
+// score returns the score of a query and a key, as the page computes it.
+func (p HeadParts) score(l *Layer, q, k int) (score float64) {
+	for d := range l.Width {
+		x, y := float64(p.Query[q*l.Width+d]), float64(p.Key[k*l.Width+d])
+		if l.Additive {
+			score += float64(p.Vector[d]) * math.Tanh(x+y)
+		} else {
+			score += l.Scale * x * y
+		}
+	}
+	if l.Softcap > 0 {
+		score = l.Softcap * math.Tanh(score/l.Softcap)
+	}
+	if p.Bias != nil {
+		score += float64(p.Bias[q-k+l.S-1])
+	}
+	return score
 }
 
 func texts(tokens []Token) (s string) {

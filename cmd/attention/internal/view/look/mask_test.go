@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
 
@@ -33,15 +34,13 @@ func TestMasks(t *testing.T) {
 		{"hidden keys", mask.And(mask.Causal{}, mask.Keep{Keep: keep}),
 			func(q, k int) bool { return k <= q && []int{0, 1, 0, 1, 1, 0, 1}[k] == 1 }},
 	} {
-		shown, err := runsOf(c.mask, 7, 7, 0)
+		l := layerOf(t, make([]float32, 14), 2, graph.AttentionConfig{Heads: 1, Scale: 1, Mask: c.mask})
+		s, err := l.Summary(0)
 		require.NoError(t, err, c.name)
-		l := &Layer{Heads: 1, KeyHeads: 1, Width: 2, T: 7, S: 7, Scale: 1, q: make([]float32, 14), k: make([]float32, 14),
-			shown: shown, summaries: make([]*Summary, 1)}
-		s := l.Summary(0)
 		require.Equal(t, []int{7, 7}, []int{s.Rows, s.Cols})
 		for q := range 7 {
 			sees := map[int]bool{}
-			eachKey(shown.of(q), func(k int) { sees[k] = true })
+			eachKey(l.shown.of(q), func(k int) { sees[k] = true })
 			for k := range 7 {
 				require.Equal(t, c.shows(q, k), sees[k], "%s: query %d, key %d", c.name, q, k)
 				require.Equal(t, c.shows(q, k), s.Thumbnail[q*7+k] > 0, "%s: query %d, key %d", c.name, q, k)

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
-	"attention/cmd/attention/internal/dates"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/translations"
 	"attention/layers"
-	"attention/train"
+	"attention/train/checkpoint"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -24,34 +23,35 @@ type Model struct {
 	Example string   `json:"example"` // a text that it can read
 
 	IsLive bool `json:"live,omitempty"` // whether a run still trains it
-	Steps  int  `json:"-"`              // that its weights are after, of a run; 0 if that is not known
+	Steps  int  `json:"-"`              // steps of the run that the weights have had; 0 if that is not known
 
-	open func() (network, error)                   // the weights of a checkpoint are read each time
-	now  func(ctx context.Context) (*Model, error) // of a run that trains; nil for others
+	open func() (network, error)                   // reads the weights of a checkpoint each time
+	now  func(ctx context.Context) (*Model, error) // returns the model of a run that trains; nil for other models
 }
 
-// network is a model by its kind.
+// network is a model of some kind.
 type network interface {
 	fmt.Stringer
 	params() *layers.Params
 	most() int
 	example() string
+	// read returns an error that begins with "text: ", as those of tokenizers do.
 	read(text string) (reading, error)
 }
 
-// reading is a text of a network: one, or one and its translation.
+// reading is what a network reads: a text, or a text and its translation.
 type reading interface {
 	// build makes the inputs in a graph and returns the logits (N, V) of N tokens to come.
 	build(b *layers.Build) *G.Node
-	// place returns what a layer is for, and the numbers of its sequences.
+	// place returns what the layer at a path is for, and the numbers of its sequences.
 	place(path string) place
-	// hide makes a build hide tokens, given by their position in all that is read.
+	// hide makes a build hide tokens, by their positions among all tokens of the reading.
 	hide(b *layers.Build, positions []int) error
 	// run computes the graph and finishes the look.
 	run(ctx context.Context, f *forward, l *Look) error
 }
 
-// place is what a layer is for, and the sequences of its queries and keys.
+// place is the role of a layer, and the numbers of the sequences of its queries and keys.
 type place struct {
 	Role    string `json:"role,omitempty"`
 	Queries int    `json:"queries"`
@@ -76,21 +76,28 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// HasModel reports whether a run folder holds a model already: weights, or a checkpoint.
+// HasModel reports whether a run folder holds a model: weights, or a checkpoint.
 func HasModel(dir string) bool {
 	_, err := Open(dir)
 	return err == nil
 }
 
 func openFolder(dir string) (n network, notes []string, err error) {
-	if dates.Made(dir) {
-		m, err := dates.Read(dir)
-		if err == nil && m.Steps < m.Settings.Training.Steps {
+	in, err := run.Inspect(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Kind == run.DatesModel {
+		m, err := translations.Read(in)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m.Steps < m.Settings.Training.Steps {
 			notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", m.Steps))
 		}
-		return translation{m}, notes, err
+		return translation{m}, notes, nil
 	}
-	m, err := run.Open(dir)
+	m, err := in.Open()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +108,7 @@ func newModel(name string, n network) *Model {
 	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example()}
 }
 
-// openAt returns the model of a run at a checkpoint, which it reads once to see that it can.
+// openAt returns the model of a run at a checkpoint. It reads the checkpoint once, so that a damaged one is an error.
 func openAt(dir string, steps int) (*Model, error) {
 	open := atCheckpoint(dir, steps)
 	n, err := open()
@@ -116,23 +123,27 @@ func openAt(dir string, steps int) (*Model, error) {
 // atCheckpoint returns a function that reads the model of a run at a checkpoint.
 func atCheckpoint(dir string, steps int) func() (network, error) {
 	return func() (network, error) {
-		if dates.Made(dir) {
-			m, err := dates.ReadAt(dir, steps)
+		in, err := run.Inspect(dir)
+		if err != nil {
+			return nil, err
+		}
+		if in.Kind == run.DatesModel {
+			m, err := translations.ReadAt(in, steps)
 			return translation{m}, err
 		}
-		m, err := run.OpenAt(dir, steps)
+		m, err := in.OpenAt(steps)
 		return language{m}, err
 	}
 }
 
 func checkpointName(dir string, steps int) string {
-	return fmt.Sprintf("%s, step %d", (&run.Folder{Path: dir}).Name(), steps)
+	return fmt.Sprintf("%s, step %d", run.Name(dir), steps)
 }
 
-// Checkpoints returns the run of m in a folder as it was at each of its checkpoints, the oldest first. They hold no
-// weights until they are seen.
+// Checkpoints returns the models of the run in a folder at each of its checkpoints, the oldest first. m is the run's
+// own model. Weights are read when a model is looked at.
 func (m *Model) Checkpoints(dir string) (all []*Model) {
-	steps, err := train.CheckpointSteps(filepath.Join(dir, run.CheckpointsFolder))
+	steps, err := checkpoint.Steps(filepath.Join(dir, run.CheckpointsFolder))
 	if err != nil {
 		return nil // not a run's folder
 	}
@@ -148,8 +159,8 @@ func (m *Model) Checkpoints(dir string) (all []*Model) {
 // MaxText is the most bytes of a text.
 const MaxText = 1 << 20
 
-// See computes a look at a text. A text that is longer than the window of a model of language is cut to its last
-// tokens.
+// See returns a look at a text. Of a text that is longer than the window of a language model only the last tokens are
+// seen.
 func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if len(r.Text) > MaxText {
 		return nil, fmt.Errorf("text: got %d bytes, want at most %d", len(r.Text), MaxText)
@@ -160,9 +171,9 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	}
 	text, err := n.read(r.Text)
 	if err != nil {
-		return nil, aboutText(err)
+		return nil, err
 	}
-	l := &Look{Model: m.name(), Request: r}
+	l := &Look{Model: m.withoutWeights(), Request: r}
 	f, err := newForward(n.params(), text, r)
 	if err != nil {
 		return nil, err
@@ -174,15 +185,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	return l, f.read(l)
 }
 
-// aboutText says that an error is one of the text, which those of tokens say already.
-func aboutText(err error) error {
-	if strings.HasPrefix(err.Error(), "text: ") {
-		return err
-	}
-	return fmt.Errorf("text: %w", err)
-}
-
-// let gives ids to an input.
+// let sets the value of an input.
 func let(input *G.Node, ids []int) error {
 	return G.Let(input, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids)))
 }

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/train"
+	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +22,7 @@ func TestCheckpoints(t *testing.T) {
 		all := m.Checkpoints(dir)
 		require.Len(t, all, 1, c.run)
 		require.Equal(t, "run, step "+map[int]string{2: "2", 12: "12"}[c.steps], all[0].Name)
-		path := train.CheckpointPath(filepath.Join(dir, "checkpoints"), c.steps)
+		path := checkpoint.Path(filepath.Join(dir, "checkpoints"), c.steps)
 		one, err := Open(path)
 		require.NoError(t, err, c.run)
 		require.Equal(t, all[0].Name, one.Name)

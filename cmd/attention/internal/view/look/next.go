@@ -2,13 +2,12 @@ package look
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/train/text"
 
-	"gorgonia.org/tensor"
+	G "gorgonia.org/gorgonia"
 )
 
 // Candidate is a token that may come next.
@@ -20,27 +19,22 @@ type Candidate struct {
 // mostCandidates is how many candidates a look has.
 const mostCandidates = 10
 
-// candidates returns the likeliest tokens by a row of the logits (N, V), or (V) of one, which may be more than the
-// tokenizer has tokens.
-func candidates(t text.Tokenizer, logits *tensor.Dense, row int) ([]Candidate, error) {
-	shape := logits.Shape()
+// candidates returns the likeliest tokens of a row of the logits. These may be more than the tokenizer has tokens.
+func (f *forward) candidates(t text.Tokenizer, row int) ([]Candidate, error) {
+	shape := f.logits.Shape()
 	v := shape[len(shape)-1]
-	all := slices.Clone(tensorprint.Float64s(logits)[row*v:][:v])
-	largest, sum := slices.Max(all), 0.0
-	for i, v := range all {
-		all[i] = math.Exp(v - largest)
-		sum += all[i]
-	}
-	ids := make([]int, min(len(all), t.Len()))
+	rowOf := func(n *G.Node) []float64 { return dense.Float64s(n.Value())[row*v:][:v] }
+	logits, probabilities := rowOf(f.logits), rowOf(f.probabilities)
+	ids := make([]int, min(v, t.Len()))
 	for i := range ids {
 		ids[i] = i
 	}
-	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(all[b], all[a]) })
+	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(logits[b], logits[a]) })
 	ids = ids[:min(len(ids), mostCandidates)]
 	tokens, err := tokensOf(t, ids)
 	out := make([]Candidate, len(tokens))
 	for i, token := range tokens {
-		out[i] = Candidate{token, all[token.ID] / sum}
+		out[i] = Candidate{token, probabilities[token.ID]}
 	}
 	return out, err
 }

@@ -5,8 +5,25 @@ import (
 	"math"
 	"testing"
 
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
+
+// layerOf returns a layer whose queries, keys and values are the rows of x.
+func layerOf(t testing.TB, x []float32, width int, c graph.AttentionConfig) *Layer {
+	t.Helper()
+	n := G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(len(x)/width, width), G.WithName("x"),
+		G.WithValue(tensor.New(tensor.WithShape(len(x)/width, width), tensor.WithBacking(x))))
+	o := layers.AttentionOperands{ProjectedQuery: n, ProjectedKey: n, Query: n, Key: n, Value: n, Config: c}
+	l, err := layerNodes{operands: o}.read()
+	require.NoError(t, err)
+	return l
+}
 
 // An overview has the largest weight of each block, of weights that are computed one by one.
 func TestOverview(t *testing.T) {
@@ -17,14 +34,9 @@ func TestOverview(t *testing.T) {
 			for i := range x {
 				x[i] = float32(math.Sin(float64(3 * i)))
 			}
-			start, keys := []uint32{0}, []uint32(nil)
-			for i := range size { // causal, in a window
-				keys = append(keys, uint32(max(0, i-700)), uint32(i+1))
-				start = append(start, uint32(i+1))
-			}
-			l := &Layer{T: size, S: size, Heads: 1, KeyHeads: 1, Width: width, Scale: 2, q: x, k: x,
-				shown: Runs{Start: start, Keys: keys}, summaries: make([]*Summary, 1)}
-			o := l.Overview(0, 1024)
+			l := layerOf(t, x, width, graph.AttentionConfig{Heads: 1, Scale: 2, Mask: mask.SlidingWindow{Left: 700}})
+			o, err := l.Overview(0, 1024)
+			require.NoError(t, err)
 			level := map[int]int{1025: 1, 2051: 2}[size]
 			side := (size + 1<<level - 1) >> level
 			require.Equal(t, []int{level, side, side}, []int{o.Level, o.Rows, o.Cols})
@@ -33,13 +45,16 @@ func TestOverview(t *testing.T) {
 				want[i] = math.NaN()
 			}
 			for i := range size {
-				scores, sum := l.Scores(0, i, i+1), 0.0
-				for s := keys[2*i]; s < keys[2*i+1]; s++ {
-					sum += math.Exp(float64(scores[s]))
+				score := func(s int) float64 {
+					return 2 * (float64(x[2*i])*float64(x[2*s]) + float64(x[2*i+1])*float64(x[2*s+1]))
 				}
-				for s := keys[2*i]; s < keys[2*i+1]; s++ {
-					at := i>>level*side + int(s)>>level
-					if w := math.Exp(float64(scores[s])) / sum; math.IsNaN(want[at]) || w > want[at] {
+				sum := 0.0
+				for s := max(0, i-700); s <= i; s++ {
+					sum += math.Exp(score(s))
+				}
+				for s := max(0, i-700); s <= i; s++ {
+					at := i>>level*side + s>>level
+					if w := math.Exp(score(s)) / sum; math.IsNaN(want[at]) || w > want[at] {
 						want[at] = w
 					}
 				}

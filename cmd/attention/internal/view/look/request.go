@@ -13,17 +13,17 @@ type Request struct {
 	Heads []Head `json:"heads,omitempty"` // whose outputs are scaled
 }
 
-// Head is a head of a layer, by their numbers from 0, and the factor of its output.
+// Head is a head, by the numbers of its layer and itself from 0, and the factor of its output.
 type Head struct {
 	Layer  int     `json:"layer"`
 	Head   int     `json:"head"`
 	Factor float64 `json:"factor"`
 }
 
-// changes reports whether the model is changed.
+// changes reports whether the request changes the model.
 func (r Request) changes() bool { return len(r.Hide)+len(r.Heads) > 0 }
 
-// scale applies the factors to a build with these layers.
+// scale makes a build multiply the outputs of heads of the known layers by the factors.
 func (r Request) scale(b *layers.Build, known []layerNodes) error {
 	factors := map[int][]float64{}
 	for _, h := range r.Heads {
@@ -44,7 +44,7 @@ func (r Request) scale(b *layers.Build, known []layerNodes) error {
 	return nil
 }
 
-// keep returns n ones, 0 at those of the positions that are from first to first + n − 1.
+// keep returns n ones; element i is 0 if first + i is one of the positions.
 func keep(positions []int, first, n int) []int {
 	shown := make([]int, n)
 	for i := range shown {
@@ -58,7 +58,7 @@ func keep(positions []int, first, n int) []int {
 	return shown
 }
 
-// checkPositions refuses positions that are none of n tokens.
+// checkPositions returns an error if a position is not one of n tokens.
 func checkPositions(positions []int, n int) error {
 	for _, at := range positions {
 		if at < 0 || at >= n {

@@ -7,8 +7,7 @@ import (
 	"sync"
 
 	"attention/internal/config"
-	"attention/internal/stock"
-	"attention/internal/tensorprint"
+	"attention/internal/dense"
 	"attention/layers/chapter"
 
 	"gorgonia.org/tensor"
@@ -24,7 +23,7 @@ type Section struct {
 	Steps  []Step   `json:"steps"`
 }
 
-// Step is a step of a section. Values are there where Exact is not.
+// Step is a step of a section. It has either Values or Exact, the formula that the page computes them by.
 type Step struct {
 	Name    string           `json:"name"`
 	Formula string           `json:"formula,omitempty"`
@@ -56,10 +55,10 @@ func CheckSentence(sentence string) error {
 	return config.Named(s.Validate(), sectionNames)
 }
 
-// sectionNames are the page's names of what a section may be given.
+// sectionNames are the names of a section's fields in errors, by which the page knows them.
 var sectionNames = map[string]string{"Words": "sentence"}
 
-// wordless are the sections without words, which are always the same, as soon as they are asked for.
+// wordless holds the sections without words once they were asked for: they are always the same.
 var wordless sync.Map
 
 // NewSection computes a section, by its number from 1. Sections with words run on those of a sentence, or on the
@@ -77,8 +76,6 @@ func NewSection(number int, sentence *string) (Section, error) {
 	} else if sentence != nil {
 		s.Words = strings.Fields(*sentence)
 	}
-	stock.Building.Lock()
-	defer stock.Building.Unlock()
 	steps, err := s.Trace(tensor.Float32, nil)
 	if err != nil {
 		return Section{}, config.Named(err, sectionNames)
@@ -98,24 +95,10 @@ func newStep(s chapter.Step) Step {
 		Rows: s.Rows, Columns: s.Columns, Shape: s.Value.Shape().Clone(), Count: s.Value.Dtype() == tensor.Int,
 		Exact: s.Exact}
 	if s.Exact == nil {
-		out.Values = numbersOf(s.Value)
+		out.Values = dense.Float64s(s.Value)
 		out.corner()
 	}
 	return out
-}
-
-// numbersOf returns the numbers of a value, a size or a count too.
-func numbersOf(v *tensor.Dense) (out []float64) {
-	switch data := v.Data().(type) {
-	case int:
-		return []float64{float64(data)}
-	case []int:
-		for _, n := range data {
-			out = append(out, float64(n))
-		}
-		return out
-	}
-	return tensorprint.Float64s(v)
 }
 
 // cornerSize is how many rows and columns are kept of a matrix that has more than chapter.MaxWords.

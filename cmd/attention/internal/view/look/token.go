@@ -7,20 +7,20 @@ import (
 	"attention/train/text"
 )
 
-// Token is a token as text.
+// Token is a token and its text.
 type Token struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
 	Part bool   `json:"part,omitempty"` // Text has hexadecimal bytes: the token is a part of a character
 }
 
-// Sequence is the tokens of a text, or of one of two.
+// Sequence is the tokens of a text, or of one of two texts.
 type Sequence struct {
 	Name   string  `json:"name"`
 	Tokens []Token `json:"tokens"`
 }
 
-// tokensOf returns tokens as text.
+// tokensOf returns the tokens of ids.
 func tokensOf(t text.Tokenizer, ids []int) ([]Token, error) {
 	tokens := make([]Token, len(ids))
 	for i, id := range ids {

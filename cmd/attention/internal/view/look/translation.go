@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/dates"
-	"attention/internal/tensorprint"
+	"attention/cmd/attention/internal/translations"
+	"attention/internal/dense"
 	"attention/layers"
+	"attention/train/dates"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // translation is a model that translates dates.
-type translation struct{ *dates.Model }
+type translation struct{ *translations.Model }
 
 func (m translation) params() *layers.Params { return m.Params }
 func (m translation) String() string         { return "dates, " + m.Model.String() }
@@ -27,7 +27,7 @@ func (m translation) example() string        { return "wednesday, 3 september 19
 func (m translation) read(given string) (reading, error) {
 	lines := strings.Split(strings.TrimRight(strings.ToLower(given), "\n"), "\n")
 	if len(lines) > 2 {
-		return nil, fmt.Errorf("got %d lines, want a date and, in a second line, how its translation begins", len(lines))
+		return nil, fmt.Errorf("text: got %d lines, want a date and, in a second line, how its translation begins", len(lines))
 	}
 	t := &pair{model: m}
 	var err error
@@ -35,16 +35,16 @@ func (m translation) read(given string) (reading, error) {
 		return nil, err
 	}
 	if n := len(t.source); n == 0 || n > dates.WrittenLength {
-		return nil, fmt.Errorf("got a date of %d characters, want 1 to %d", n, dates.WrittenLength)
+		return nil, fmt.Errorf("text: got a date of %d characters, want 1 to %d", n, dates.WrittenLength)
 	}
 	if len(lines) == 1 {
 		return t, nil
 	}
 	if t.written, err = m.ISO.Encode(lines[1]); err != nil {
-		return nil, fmt.Errorf("second line: %w", err)
+		return nil, fmt.Errorf("text: second line: %w", err)
 	}
 	if n := len(t.written); n > dates.ISOLength {
-		return nil, fmt.Errorf("second line: got %d characters, want at most %d", n, dates.ISOLength)
+		return nil, fmt.Errorf("text: second line: got %d characters, want at most %d", n, dates.ISOLength)
 	}
 	return t, nil
 }
@@ -53,15 +53,15 @@ func (m translation) read(given string) (reading, error) {
 type pair struct {
 	model    translation
 	source   []int
-	written  []int   // how the translation begins, given by the reader; the model writes the rest
+	written  []int   // the beginning of the translation that the text has; the model writes the rest
 	from, to *G.Node // the inputs
 }
 
 // The sequences of a pair.
 const (
 	dateRead   = iota
-	isoRead    // the begin mark and what is written, without its last character
-	isoToWrite // what is written
+	isoRead    // the begin mark and the translation without its last character
+	isoToWrite // the translation
 )
 
 // The roles of layers.
@@ -86,7 +86,7 @@ func (t *pair) place(path string) place {
 	return place{encoderRole, dateRead, dateRead}
 }
 
-// hide hides characters of the date, which come first, and of what is written.
+// hide hides characters of the date, whose positions come first, and of the translation.
 func (t *pair) hide(b *layers.Build, positions []int) error {
 	n := len(t.source)
 	if slices.ContainsFunc(positions, func(at int) bool { return at < n }) {
@@ -98,7 +98,7 @@ func (t *pair) hide(b *layers.Build, positions []int) error {
 	return checkPositions(positions, n+dates.ISOLength)
 }
 
-// run writes what the reader has not, the likeliest character each time.
+// run completes the translation with the likeliest character each time.
 func (t *pair) run(ctx context.Context, f *forward, l *Look) error {
 	reads := make([]int, dates.ISOLength) // no earlier character sees those that are not written yet
 	reads[0] = t.model.Begin()
@@ -118,7 +118,7 @@ func (t *pair) run(ctx context.Context, f *forward, l *Look) error {
 		if at == dates.ISOLength {
 			return t.finish(f, l, reads, written)
 		}
-		logits, v := tensorprint.Float64s(f.logits.Value().(*tensor.Dense)), f.logits.Shape()[1]
+		logits, v := dense.Float64s(f.logits.Value()), f.logits.Shape()[1]
 		id := dates.Largest(logits[at*v:][:t.model.ISO.Len()])
 		if written = append(written, id); at+1 < dates.ISOLength { // the last one is not read
 			reads[at+1] = id
@@ -151,7 +151,7 @@ func (t *pair) finish(f *forward, l *Look, reads, written []int) error {
 	}
 	l.Whole = date + "\n" + translated
 	for at := range written {
-		next, err := candidates(iso, f.logits.Value().(*tensor.Dense), at)
+		next, err := f.candidates(iso, at)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (t *pair) finish(f *forward, l *Look, reads, written []int) error {
 	return nil
 }
 
-// isoTokens are the characters of ISO dates and the mark before them.
+// isoTokens is the tokenizer of ISO dates with the mark before them.
 type isoTokens struct{ *text.Vocabulary }
 
 // Len returns the number of tokens.

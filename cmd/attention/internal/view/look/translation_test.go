@@ -4,23 +4,24 @@ import (
 	"context"
 	"testing"
 
-	"attention/cmd/attention/internal/dates"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/translations"
 	"attention/graph/machine"
 	"attention/internal/golden"
 	"attention/layers"
-	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/dates"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 )
 
 // datesRun writes the folder of a run of attention translate.
-func datesRun(t testing.TB) (dir string, m *dates.Model) {
-	s := dates.NewSettings()
+func datesRun(t testing.TB) (dir string, m *translations.Model) {
+	s := translations.NewSettings()
 	s.Model.Width, s.Model.Heads, s.Model.Blocks = 6, 2, 2
-	s.Batch, s.Training = 3, dates.TrainingSettings{Steps: 1, Seed: 3}
-	m, err := dates.NewModel(s)
+	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: 3}
+	m, err := translations.New(s)
 	require.NoError(t, err)
 	for _, v := range m.Params.All() { // with large weights each difference between dates counts
 		for i := range v.Float32s() {
@@ -28,12 +29,12 @@ func datesRun(t testing.TB) (dir string, m *dates.Model) {
 		}
 	}
 	dir = t.TempDir()
-	f, err := run.NewFolder(dir, train.CheckpointsConfig{Keep: 1})
+	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
 	require.NoError(t, err)
-	require.NoError(t, s.Write(f))
+	require.NoError(t, f.WriteConfig(s))
 	about, err := s.About()
 	require.NoError(t, err)
-	require.NoError(t, f.WriteParams(about, m.Params, 1))
+	require.NoError(t, f.WriteModel(about, m.Params, 1, 0))
 	require.NoError(t, f.Close())
 	return dir, m
 }
@@ -75,15 +76,17 @@ func TestPairs(t *testing.T) {
 		for head := range l.Heads {
 			want := weights[i][head*l.T*l.S:][:l.T*l.S]
 			// Scores near 100 have errors of 1e-5 in float32.
-			require.InDeltaSlice(t, want, weightsOf(l, head), 1e-4, "%s, head %d", l.Path, head)
-			own := l.Summary(head).Statistics.Self
+			require.InDeltaSlice(t, want, headWeights(t, l, head), 1e-4, "%s, head %d", l.Path, head)
+			summary, err := l.Summary(head)
+			require.NoError(t, err)
+			own := summary.Statistics.Self
 			require.Equal(t, place.Role == crossRole, own != own, "a query of the one text has no place in the other")
 		}
 	}
 }
 
 // weightsOfPair returns the weights (H, T, S) of each layer that the library computes for the pair of a look.
-func weightsOfPair(t testing.TB, m *dates.Model, l *Look) (all [][]float64) {
+func weightsOfPair(t testing.TB, m *translations.Model, l *Look) (all [][]float64) {
 	b := layers.NewBuild(m.Params, layers.Eval)
 	ids := func(of int) (ids []int) {
 		for _, token := range l.Sequences[of].Tokens {
@@ -132,7 +135,7 @@ func TestChangesOfPairs(t *testing.T) {
 	for _, l := range hidden.Layers {
 		at := map[int]int{dateRead: 4, isoRead: 2}[l.Keys]
 		for q := range l.T {
-			require.Zero(t, weightsOf(l, 0)[q*l.S+at], l.Path)
+			require.Zero(t, headWeights(t, l, 0)[q*l.S+at], l.Path)
 		}
 	}
 	require.NotEqual(t, before.Next, hidden.Next)

@@ -1,19 +1,19 @@
 // Package serve is the web server of attention view: a page, and the numbers that it draws.
 //
 // Everything is below a random token, /TOKEN/, since every user of a machine reaches its loopback. Another path is a
-// 404 without a body. A request whose Host is not the address, or whose Origin is another's, is refused, so that no
-// page from elsewhere can read this one (DNS rebinding). No path of a URL reaches the file system: assets are those of
-// package web, and all else is computed.
+// 404 without a body. A request whose Host is not the address, or whose Origin is another page's, is refused, so that
+// no page from elsewhere can read this one (DNS rebinding). No path of a URL reaches the file system: assets come from
+// package web, and all other answers are computed.
 //
 //	GET  view                      what there is to see: models, whether there is a run; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
-//	GET  overview?look&layer&head&side  the weights of one head, at most side × side: of blocks the largest; packed
-//	GET  thumbnails?look&layer     of each head of a layer: thumbnail and statistics; packed
+//	GET  overview?look&layer&head&side  the largest weight of each block of a head, at most side × side; packed
+//	GET  thumbnails?look&layer     thumbnail and statistics of each head of a layer; packed
 //	GET  values?look&layer&head    the values of one head; packed
 //	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON
 //	GET  training                  the state and the curves of a run; JSON
-//	GET  events                    tells of each change of the run, and of the end; server-sent events
+//	GET  events                    an event for each change of the run, and for the end; server-sent events
 //	GET  watched                   how the run's weights moved; packed
 //
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a

@@ -17,19 +17,25 @@ import (
 // MaxExport is the most bytes of numbers in an exported page.
 const MaxExport = 50 << 20
 
-// exportPolicy lets the page use what it holds and nothing else.
+// exportPolicy lets the page use what is in its file and nothing else.
 const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
 	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">`
 
 // export collects the answers that the page would ask for.
 type export struct {
 	answers map[string]any // by path; packs in base64
-	size    int            // of the packs
-	most    int            // that size may be
+	size    int            // bytes of the packs
+	most    int            // largest size
 	left    []string       // what has no room
 }
 
-// Export writes the page as one file with all its numbers, up to MaxExport. It returns what was left out.
+// exportedView is what there is to see in an exported page, and what it has no room for.
+type exportedView struct {
+	viewAnswer
+	Left []string `json:"left"`
+}
+
+// Export writes the page as one file with all its numbers, up to MaxExport bytes of them. It returns what has no room.
 func Export(ctx context.Context, c Config, w io.Writer) (left []string, err error) {
 	return exportUpTo(ctx, c, MaxExport, w)
 }
@@ -50,12 +56,7 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 			return nil, err
 		}
 	}
-	view, err := s.view(nil)
-	if err != nil {
-		return nil, err
-	}
-	view.(map[string]any)["left"] = e.left
-	e.answers["view"] = view
+	e.answers["view"] = exportedView{s.contents(), e.left}
 	return e.left, e.write(w)
 }
 
@@ -66,15 +67,15 @@ func (e *export) addRun(s *Server) error {
 		return err
 	}
 	e.answers["training"] = state
-	watched, err := s.watched(nil)
+	watched, err := s.packWatched()
 	if err != nil {
 		return err
 	}
-	return e.add("watched", "the weights over the steps", watched.(*pack))
+	return e.add("watched", "the weights over the steps", watched)
 }
 
-// addModels adds what is seen of each model, and of the others at the text that Compare looks at: the first model's,
-// with its translation.
+// addModels adds what is seen of each model over the text. Compare looks at the first model's translation with all
+// models: where another model's own is different, that look is added, too.
 func (e *export) addModels(ctx context.Context, s *Server) error {
 	compared := ""
 	for i, m := range s.config.Models {
@@ -98,32 +99,49 @@ func (e *export) addModels(ctx context.Context, s *Server) error {
 	return nil
 }
 
-// addModel adds a model over a text: thumbnails of all layers, then heads layer by layer.
+// addModel adds a model over a text: the thumbnails of all layers, the heads layer by layer, and their values.
 func (e *export) addModel(ctx context.Context, s *Server, model int, text string) (*look.Look, error) {
-	id, l, err := s.looks.see(ctx, lookRequest{Model: model, Request: look.Request{Text: text}})
+	request := lookRequest{Model: model, Request: look.Request{Text: text}}
+	id, l, err := s.looks.see(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
 	}
-	e.answers[fmt.Sprintf("look %d %s", model, text)] = describe(id, model, l)
+	e.answers[request.path()] = describe(id, model, l)
 	for i, layer := range l.Layers {
+		p, err := packThumbnails(layer)
+		if err != nil {
+			return nil, err
+		}
 		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Model.Name)
-		if err := e.add(fmt.Sprintf("thumbnails?look=%s&layer=%d", id, i), what, packThumbnails(layer)); err != nil {
+		if err := e.add(layerKey{id, i}.thumbnails(), what, p); err != nil {
 			return nil, err
 		}
 	}
+	if err := e.addHeads(ctx, id, l, "", headKey.weights, packHead); err != nil {
+		return nil, err
+	}
+	return l, e.addHeads(ctx, id, l, "steps of ", headKey.values, packValues) // which Steps computes with
+}
+
+// addHeads adds a pack of each head of a look.
+func (e *export) addHeads(ctx context.Context, id string, l *look.Look, what string, path func(headKey) string,
+	pack func(l *look.Layer, head int) (*pack, error)) error {
 	for i, layer := range l.Layers {
 		for head := range layer.Heads {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
-			path := fmt.Sprintf("head?look=%s&layer=%d&head=%d", id, i, head)
-			what := fmt.Sprintf("layer %d, head %d of %s", i, head, l.Model.Name)
-			if err := e.add(path, what, packHead(layer, head)); err != nil {
-				return nil, err
+			p, err := pack(layer, head)
+			if err != nil {
+				return err
+			}
+			name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Model.Name)
+			if err := e.add(path(headKey{layerKey{id, i}, head}), name, p); err != nil {
+				return err
 			}
 		}
 	}
-	return l, e.addValues(ctx, id, l)
+	return nil
 }
 
 // add adds a pack if there is room for it.

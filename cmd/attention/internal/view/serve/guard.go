@@ -11,14 +11,14 @@ import (
 // newToken returns a token that nobody can guess.
 func newToken() string { return rand.Text() }
 
-// policy lets the page use what is of this server, and no other page show it.
+// policy lets the page load from this server alone, and no other page show it.
 const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// guard lets pass only the requests of this page: those with its token, to its host, from itself. The handler sees
-// paths without the token.
+// guard passes on only the requests of the page itself: those to its host, with its token, and from no other page. The
+// next handler sees paths without the token.
 type guard struct {
 	token string
-	hosts []string // that the server is known as, with port
+	hosts []string // names of the server, with its port
 	next  http.Handler
 }
 
@@ -62,7 +62,7 @@ func (g *guard) own(r *http.Request) bool {
 	return origin == "" || origin == "http://"+r.Host
 }
 
-// hostsOf returns the names by which a server at an address may be asked for.
+// hostsOf returns the names, with the port, that requests to a server at an address may have as their Host.
 func hostsOf(addr net.Addr, host string) []string {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

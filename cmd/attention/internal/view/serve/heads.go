@@ -13,17 +13,29 @@ import (
 // maxBody is the most bytes of a request: a text in JSON and its changes.
 const maxBody = 8 * look.MaxText
 
+// lookAnswer is what the page knows of a look before it draws a head.
+type lookAnswer struct {
+	ID        string             `json:"id"`
+	Model     int                `json:"model"`
+	Cut       int                `json:"cut"`
+	Whole     string             `json:"whole"`
+	Sequences []look.Sequence    `json:"sequences"`
+	Layers    []*look.Layer      `json:"layers"`
+	Next      [][]look.Candidate `json:"next"`
+	Steps     int                `json:"steps"`
+}
+
 // look computes a look and describes it.
 func (s *Server) look(r *http.Request) (any, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if err == nil && len(body) > maxBody {
-		err = fmt.Errorf("got more than %d bytes, want fewer", maxBody)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxBody {
+		return nil, fmt.Errorf("got more than %d bytes, want fewer", maxBody)
 	}
 	var want lookRequest
-	if err == nil {
-		err = json.Unmarshal(body, &want)
-	}
-	if err != nil {
+	if err := json.Unmarshal(body, &want); err != nil {
 		return nil, err
 	}
 	id, got, err := s.looks.see(r.Context(), want)
@@ -33,48 +45,52 @@ func (s *Server) look(r *http.Request) (any, error) {
 	return describe(id, want.Model, got), nil
 }
 
-// describe returns what the page knows of a look before it draws a head.
-func describe(id string, model int, l *look.Look) map[string]any {
-	return map[string]any{"id": id, "model": model, "cut": l.Cut, "whole": l.Whole, "sequences": l.Sequences,
-		"layers": l.Layers, "next": l.Next, "steps": l.Model.Steps}
+func describe(id string, model int, l *look.Look) lookAnswer {
+	return lookAnswer{ID: id, Model: model, Cut: l.Cut, Whole: l.Whole, Sequences: l.Sequences, Layers: l.Layers,
+		Next: l.Next, Steps: l.Model.Steps}
 }
 
-// layerOf returns the layer of a request.
-func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {
-	l, err := s.looks.get(r.URL.Query().Get("look"))
-	if err != nil {
-		return nil, err
-	}
-	n, err := number(r, "layer", len(l.Layers))
-	if err != nil {
-		return nil, err
-	}
-	return l.Layers[n], nil
-}
-
-// headOf returns the layer and the head of a request.
-func (s *Server) headOf(r *http.Request) (l *look.Layer, head int, err error) {
-	if l, err = s.layerOf(r); err == nil {
-		head, err = number(r, "head", l.Heads)
-	}
-	return l, head, err
-}
-
-// head returns what the page computes a head's weights from.
+// head returns what the page computes the weights of a head from.
 func (s *Server) head(r *http.Request) (any, error) {
 	l, head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
 	}
-	s.waited.RLock()
-	defer s.waited.RUnlock()
-	return packHead(l, head), nil
+	defer s.turns.first()()
+	return packHead(l, head)
+}
+
+func packHead(l *look.Layer, head int) (*pack, error) {
+	summary, err := l.Summary(head)
+	if err != nil {
+		return nil, err
+	}
+	parts := l.Head(head)
+	p := newPack(new(packed))
+	addPacked(p, "q", parts.Query)
+	addPacked(p, "k", parts.Key)
+	addPacked(p, "rawQ", parts.RawQuery)
+	addPacked(p, "rawK", parts.RawKey)
+	addPacked(p, "vector", parts.Vector)
+	addPacked(p, "bias", parts.Bias)
+	addPacked(p, "lse", summary.LSE)
+	addPacked(p, "start", parts.Shown.Start)
+	addPacked(p, "keys", parts.Shown.Keys)
+	return p, nil
 }
 
 // maxSide is the most rows and columns of an overview: those of a large screen.
 const maxSide = 2048
 
-// overview returns a head's weights as one sees them whole, with at most side rows and columns.
+// overviewAnswer describes an overview.
+type overviewAnswer struct {
+	Level int `json:"level"`
+	Rows  int `json:"rows"`
+	Cols  int `json:"cols"`
+	packed
+}
+
+// overview returns the weights of a head at the scale of a screen, with at most side rows and columns.
 func (s *Server) overview(r *http.Request) (any, error) {
 	l, head, err := s.headOf(r)
 	if err != nil {
@@ -87,67 +103,103 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	if side == 0 {
 		return nil, fmt.Errorf("side: got 0, want 1 to %d", maxSide)
 	}
-	s.waited.RLock()
-	defer s.waited.RUnlock()
-	o := l.Overview(head, side)
-	p := newPack(map[string]any{"level": o.Level, "rows": o.Rows, "cols": o.Cols})
+	defer s.turns.first()()
+	o, err := l.Overview(head, side)
+	if err != nil {
+		return nil, err
+	}
+	p := newPack(&overviewAnswer{Level: o.Level, Rows: o.Rows, Cols: o.Cols})
 	addPacked(p, "weights", o.Weights)
 	return p, nil
 }
 
-// packHead packs a head.
-func packHead(l *look.Layer, head int) *pack {
-	parts := l.Head(head)
-	p := newPack(map[string]any{})
-	addPacked(p, "q", parts.Query)
-	addPacked(p, "k", parts.Key)
-	addPacked(p, "rawQ", parts.RawQuery)
-	addPacked(p, "rawK", parts.RawKey)
-	addPacked(p, "vector", parts.Vector)
-	addPacked(p, "bias", parts.Bias)
-	addPacked(p, "lse", l.Summary(head).LSE)
-	addPacked(p, "start", parts.Shown.Start)
-	addPacked(p, "keys", parts.Shown.Keys)
-	return p
+// thumbnailsAnswer describes the thumbnails of a layer's heads.
+type thumbnailsAnswer struct {
+	Rows       int          `json:"rows"`
+	Cols       int          `json:"cols"`
+	Statistics []statistics `json:"statistics"`
+	packed
 }
 
-// thumbnails returns the thumbnails and statistics of a layer's heads.
+// statistics are the finite statistics of a look.
+type statistics struct {
+	Entropy  *float64 `json:"entropy,omitempty"`
+	First    *float64 `json:"first,omitempty"`
+	Self     *float64 `json:"self,omitempty"`
+	Previous *float64 `json:"previous,omitempty"`
+	Largest  *float64 `json:"largest,omitempty"`
+	Distance *float64 `json:"distance,omitempty"`
+}
+
+func statisticsOf(s look.Statistics) statistics {
+	return statistics{finite(s.Entropy), finite(s.First), finite(s.Self), finite(s.Previous), finite(s.Largest),
+		finite(s.Distance)}
+}
+
+// finite returns a number as JSON has it: nil for NaN and ∞.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// thumbnails returns the thumbnails and statistics of a layer's heads, after all heads that a reader waits for.
 func (s *Server) thumbnails(r *http.Request) (any, error) {
 	l, err := s.layerOf(r)
 	if err != nil {
 		return nil, err
 	}
 	for head := range l.Heads {
-		s.waited.Lock() // after heads that somebody waits for
-		s.waited.Unlock()
-		l.Summary(head)
-	}
-	return packThumbnails(l), nil
-}
-
-func packThumbnails(l *look.Layer) *pack {
-	var all []float32
-	var statistics []map[string]any
-	p := newPack(map[string]any{})
-	for head := range l.Heads {
-		s := l.Summary(head)
-		p.header["rows"], p.header["cols"] = s.Rows, s.Cols
-		all = append(all, s.Thumbnail...)
-		statistics = append(statistics, statisticsOf(s.Statistics))
-	}
-	p.header["statistics"] = statistics
-	addPacked(p, "thumbnails", all)
-	return p
-}
-
-// statisticsOf returns statistics as JSON, in which there is no NaN.
-func statisticsOf(s look.Statistics) map[string]any {
-	all := map[string]any{}
-	for name, v := range map[string]float64{"entropy": s.Entropy, "first": s.First, "self": s.Self,
-		"previous": s.Previous, "largest": s.Largest, "distance": s.Distance} {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			all[name] = v
+		if err := s.turns.last(r.Context()); err != nil {
+			return nil, err
+		}
+		if _, err := l.Summary(head); err != nil {
+			return nil, err
 		}
 	}
-	return all
+	return packThumbnails(l)
+}
+
+func packThumbnails(l *look.Layer) (*pack, error) {
+	var all []float32
+	answer := new(thumbnailsAnswer)
+	for head := range l.Heads {
+		s, err := l.Summary(head)
+		if err != nil {
+			return nil, err
+		}
+		answer.Rows, answer.Cols = s.Rows, s.Cols
+		answer.Statistics = append(answer.Statistics, statisticsOf(s.Statistics))
+		all = append(all, s.Thumbnail...)
+	}
+	p := newPack(answer)
+	addPacked(p, "thumbnails", all)
+	return p, nil
+}
+
+// valuesAnswer describes the values of a head.
+type valuesAnswer struct {
+	Sink *float64 `json:"sink,omitempty"`
+	packed
+}
+
+// values returns the values of a head.
+func (s *Server) values(r *http.Request) (any, error) {
+	l, head, err := s.headOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return packValues(l, head)
+}
+
+func packValues(l *look.Layer, head int) (*pack, error) {
+	values, sink := l.Values(head)
+	answer := new(valuesAnswer)
+	if !math.IsNaN(sink) {
+		answer.Sink = &sink
+	}
+	p := newPack(answer)
+	addPacked(p, "v", values)
+	return p, nil
 }

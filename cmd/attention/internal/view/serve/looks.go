@@ -19,10 +19,10 @@ const maxLooks = 6
 // looks computes and keeps looks.
 type looks struct {
 	models []*look.Model
-	seeing chan struct{} // held by the one that computes a look
+	seeing chan struct{} // holds an element while a look is computed
 
 	mu   sync.Mutex
-	kept []keptLook // the last used at the end
+	kept []keptLook // in order of their last use
 }
 
 type keptLook struct {
@@ -36,18 +36,18 @@ type lookRequest struct {
 	look.Request
 }
 
-// errBusy is the error of a request too many.
+// errBusy is the error of a request while too many others are answered.
 var errBusy = errors.New("the server computes too much at once; try again")
 
-// errGone is the error of a look that is not kept any more. The page is told with an ordinary answer, {"gone": true},
-// and sends its request again.
+// errGone is the error of a look that is not kept any more. The page gets an ordinary answer, {"gone": true}, and sends
+// its request again.
 var errGone = errors.New("the look is not kept any more")
 
 func newLooks(models []*look.Model) *looks {
 	return &looks{models: models, seeing: make(chan struct{}, 1)}
 }
 
-// see returns the look of a request and its name, which equal requests share.
+// see returns the look of a request and its id, which equal requests share.
 func (l *looks) see(ctx context.Context, r lookRequest) (id string, got *look.Look, err error) {
 	if r.Model < 0 || r.Model >= len(l.models) {
 		return "", nil, fmt.Errorf("model: got %d, want one of %d", r.Model, len(l.models))

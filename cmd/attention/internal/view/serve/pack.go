@@ -8,10 +8,19 @@ import (
 
 // pack is an answer of JSON and arrays.
 type pack struct {
-	header map[string]any
-	arrays []packedArray
+	header header
 	body   bytes.Buffer
 }
+
+// header is the JSON of a pack, a pointer to a struct with a packed.
+type header interface{ list() *[]packedArray }
+
+// packed is the arrays of a pack, in their order.
+type packed struct {
+	Arrays []packedArray `json:"arrays"`
+}
+
+func (p *packed) list() *[]packedArray { return &p.Arrays }
 
 // packedArray describes an array in the JSON of a pack.
 type packedArray struct {
@@ -20,7 +29,7 @@ type packedArray struct {
 	Len  int    `json:"len"`
 }
 
-func newPack(header map[string]any) *pack { return &pack{header: header} }
+func newPack(h header) *pack { return &pack{header: h} }
 
 // addPacked adds an array; an empty one is left out.
 func addPacked[N float32 | uint32](p *pack, name string, values []N) {
@@ -31,13 +40,13 @@ func addPacked[N float32 | uint32](p *pack, name string, values []N) {
 	if _, ok := any(values).([]uint32); ok {
 		kind = "uint32"
 	}
-	p.arrays = append(p.arrays, packedArray{name, kind, len(values)})
+	list := p.header.list()
+	*list = append(*list, packedArray{name, kind, len(values)})
 	_ = binary.Write(&p.body, binary.LittleEndian, values) // to memory
 }
 
 // bytes returns the answer.
 func (p *pack) bytes() ([]byte, error) {
-	p.header["arrays"] = p.arrays
 	head, err := json.Marshal(p.header)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
-	"sync"
 	"time"
 
 	"attention/cmd/attention/internal/program"
@@ -36,10 +34,10 @@ type Server struct {
 	listener net.Listener
 	server   *http.Server
 	base     context.Context // of all requests; done when the server ends
-	waited   sync.RWMutex    // read-locked while a head is computed that a reader waits for
+	turns    turns           // of the computations of heads
 }
 
-// maxBusy is how many requests are answered at once, and maxStreams how many viewers are told of a run's changes.
+// maxBusy is how many requests are answered at once, and maxStreams how many viewers may follow a run.
 const (
 	maxBusy    = 32
 	maxStreams = 256
@@ -70,12 +68,12 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Show makes the page one of a run, and of models over a text. It comes before Run, until which a request waits.
+// Show makes the page show a run, and models over a text. It is called before Run, for which requests wait.
 func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
 }
 
-// Run serves until the context ends. Then it tells the pages that follow a run its last state.
+// Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
 func (s *Server) Run(ctx context.Context) error {
 	s.base = ctx
 	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -116,12 +114,12 @@ func (s *Server) routes() http.Handler {
 	handle("GET /section", s.section)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.watched)
-	// A viewer holds its stream as long as it looks: streams take no place of the requests.
+	// A viewer holds its stream as long as it looks: streams have places of their own.
 	mux.Handle("GET /events", limited(make(chan struct{}, maxStreams), http.HandlerFunc(s.events)))
 	return mux
 }
 
-// limited answers as many requests at once as there is room for in busy, and refuses others.
+// limited answers as many requests at once as busy has room for, and refuses more.
 func limited(busy chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -134,22 +132,9 @@ func limited(busy chan struct{}, next http.Handler) http.Handler {
 	})
 }
 
-// answer writes what f returns: a pack, or anything as JSON.
+// answer writes what f returns.
 func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any, error)) {
-	got, err := f(r)
-	if errors.Is(err, errGone) {
-		got, err = newPack(map[string]any{"gone": true}), nil
-	}
-	var body []byte
-	kind := "application/json"
-	if err == nil {
-		if p, ok := got.(*pack); ok {
-			kind = "application/octet-stream"
-			body, err = p.bytes()
-		} else {
-			body, err = json.Marshal(got)
-		}
-	}
+	body, kind, err := encoded(f(r))
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
@@ -158,30 +143,63 @@ func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any
 	_, _ = w.Write(body) // the browser may have gone
 }
 
+// encoded returns the bytes and the type of an answer: of a pack, or of anything as JSON.
+func encoded(got any, err error) (body []byte, kind string, _ error) {
+	if errors.Is(err, errGone) {
+		got, err = newPack(&goneAnswer{Gone: true}), nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if p, ok := got.(*pack); ok {
+		body, err = p.bytes()
+		return body, "application/octet-stream", err
+	}
+	body, err = json.Marshal(got)
+	return body, "application/json", err
+}
+
 // writeError writes an error as JSON.
 func writeError(w http.ResponseWriter, code int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the browser may have gone
+	_ = json.NewEncoder(w).Encode(errorAnswer{err.Error()}) // the browser may have gone
 }
 
-// view returns the models and the text of the page, and whether it has a training.
-func (s *Server) view(*http.Request) (any, error) {
-	all := map[string]any{"version": program.Version(), "models": s.config.Models, "text": s.config.Text,
-		"training": s.config.Run != nil}
-	if s.config.Chapter {
-		all["chapter"] = look.Contents()
-		all["sentence"] = s.config.Sentence
-	}
-	return all, nil
+// errorAnswer is the answer to a request that failed.
+type errorAnswer struct {
+	Error string `json:"error"`
 }
 
-// number returns a number of the URL from 0 to below n.
-func number(r *http.Request, name string, n int) (int, error) {
-	text := r.URL.Query().Get(name)
-	v, err := strconv.Atoi(text)
-	if err != nil || v < 0 || v >= n {
-		return 0, fmt.Errorf("%s: got %.20q, want a number from 0 to %d", name, text, n-1)
+// goneAnswer is the answer about a look that is not kept any more.
+type goneAnswer struct {
+	Gone bool `json:"gone"`
+	packed
+}
+
+// viewAnswer is what there is to see.
+type viewAnswer struct {
+	Version  string        `json:"version"`
+	Models   []*look.Model `json:"models"`
+	Text     string        `json:"text"`
+	Training bool          `json:"training"`
+	*chapterAnswer
+}
+
+// chapterAnswer is what there is to see of the chapter: its sections' titles, and the sentence that they run on.
+type chapterAnswer struct {
+	Chapter  []string `json:"chapter"`
+	Sentence *string  `json:"sentence"`
+}
+
+// view returns what there is to see.
+func (s *Server) view(*http.Request) (any, error) { return s.contents(), nil }
+
+func (s *Server) contents() viewAnswer {
+	c := s.config
+	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil}
+	if c.Chapter {
+		all.chapterAnswer = &chapterAnswer{look.Contents(), c.Sentence}
 	}
-	return v, nil
+	return all
 }

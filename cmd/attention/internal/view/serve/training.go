@@ -11,17 +11,20 @@ import (
 	"slices"
 	"time"
 
-	"attention/cmd/attention/internal/run"
-	"attention/train"
+	"attention/train/record"
+	"attention/train/text"
 )
 
 // pollEvery is how often a run's folder is read while somebody looks.
 const pollEvery = 500 * time.Millisecond
 
+// errNoRun is the error of a request about the run of a server that has none.
+var errNoRun = errors.New("run: got none, want attention view --run DIR")
+
 // training returns the state of the run.
 func (s *Server) training(*http.Request) (any, error) {
 	if s.config.Run == nil {
-		return nil, errors.New("run: got none, want attention view --run DIR")
+		return nil, errNoRun
 	}
 	if err := s.config.Run.Update(); err != nil {
 		return nil, err
@@ -29,8 +32,8 @@ func (s *Server) training(*http.Request) (any, error) {
 	return s.config.Run.State(), nil
 }
 
-// events tells of each change of the run, as server-sent events whose data is the version of the state. The last one,
-// "end", has the state itself: the server ends then.
+// events sends the version of the run's state each time that it changes, as server-sent events. The last event, "end",
+// has the state itself: the server ends then.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if s.config.Run == nil {
 		w.WriteHeader(http.StatusNotFound)
@@ -40,15 +43,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	stream := http.NewResponseController(w)
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	for told := ""; ; {
+	for sent := ""; ; {
 		event := ""
 		if err := s.config.Run.Update(); err != nil {
 			event = fmt.Sprintf("event: wrong\ndata: %q\n\n", err.Error())
 		} else {
 			event = fmt.Sprintf("data: %d\n\n", s.config.Run.Version())
 		}
-		if event != told {
-			told = event
+		if event != sent {
+			sent = event
 			if _, err := io.WriteString(w, event); err != nil || stream.Flush() != nil {
 				return
 			}
@@ -56,7 +59,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			if s.base.Err() != nil {
-				_ = s.tellEnd(w) // the browser may have gone
+				_ = s.sendEnd(w) // the browser may have gone
 				_ = stream.Flush()
 			}
 			return
@@ -65,52 +68,71 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tellEnd writes the last event.
-func (s *Server) tellEnd(w io.Writer) error {
+// sendEnd writes the last event.
+func (s *Server) sendEnd(w io.Writer) error {
 	state, err := s.training(nil)
 	if err != nil {
 		return err
 	}
 	text, err := json.Marshal(state)
-	if err == nil {
-		_, err = fmt.Fprintf(w, "event: end\ndata: %s\n\n", text)
+	if err != nil {
+		return err
 	}
+	_, err = fmt.Fprintf(w, "event: end\ndata: %s\n\n", text)
 	return err
 }
 
+// recordsAnswer is what is recorded of the weights of a run that has watched none yet.
+type recordsAnswer struct {
+	Records []record.Record `json:"records"`
+	packed
+}
+
+// watchedAnswer describes what a run recorded of its weights.
+type watchedAnswer struct {
+	recordsAnswer
+	Moments  []int           `json:"moments"`
+	Probes   []watchedTensor `json:"probes"`
+	Matrices []watchedTensor `json:"matrices"`
+}
+
+// watchedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
+type watchedTensor struct {
+	Name  string            `json:"name"`
+	Array string            `json:"array"`
+	Shape []int             `json:"shape"`
+	Text  *text.WeightTexts `json:"text,omitempty"` // of a probe
+}
+
 // watched returns what the run recorded of its weights.
-func (s *Server) watched(*http.Request) (any, error) {
+func (s *Server) watched(*http.Request) (any, error) { return s.packWatched() }
+
+func (s *Server) packWatched() (*pack, error) {
 	if s.config.Run == nil {
-		return nil, errors.New("run: got none, want attention view --run DIR")
+		return nil, errNoRun
 	}
 	w, err := s.config.Run.Watched()
 	if errors.Is(err, fs.ErrNotExist) {
-		return newPack(map[string]any{"records": []train.WatchRecord{}}), nil
+		return newPack(&recordsAnswer{Records: []record.Record{}}), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return packWatched(w)
-}
-
-// packWatched packs the records and the tensors of the moments.
-func packWatched(w *train.Watched) (*pack, error) {
-	p := newPack(map[string]any{"records": w.Records, "moments": w.Moments})
-	var probes, matrices []map[string]any
+	answer := &watchedAnswer{recordsAnswer: recordsAnswer{Records: w.Records}, Moments: w.Steps}
+	p := newPack(answer)
 	for i, name := range slices.Sorted(maps.Keys(w.Probe)) {
-		text, err := run.ProbeTextOf(w, name)
+		about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("note %.100q: %w", name, err)
 		}
-		array := fmt.Sprintf("probe%d", i)
-		probes = append(probes, map[string]any{"name": name, "array": array, "shape": w.Probe[name].Shape(), "text": text})
-		addPacked(p, array, w.Probe[name].Float32s())
+		t := watchedTensor{Name: name, Array: fmt.Sprintf("probe%d", i), Shape: w.Probe[name].Shape(), Text: &about}
+		answer.Probes = append(answer.Probes, t)
+		addPacked(p, t.Array, w.Probe[name].Float32s())
 	}
 	for i, name := range slices.Sorted(maps.Keys(w.Matrices)) {
-		array := fmt.Sprintf("matrix%d", i)
-		matrices = append(matrices, map[string]any{"name": name, "array": array, "shape": w.Matrices[name].Shape()})
-		addPacked(p, array, w.Matrices[name].Float32s())
+		t := watchedTensor{Name: name, Array: fmt.Sprintf("matrix%d", i), Shape: w.Matrices[name].Shape()}
+		answer.Matrices = append(answer.Matrices, t)
+		addPacked(p, t.Array, w.Matrices[name].Float32s())
 	}
-	p.header["probes"], p.header["matrices"] = probes, matrices
 	return p, nil
 }

@@ -15,37 +15,41 @@ async function answered(response) {
   throw Object.assign(new Error(message), { status: response.status });
 }
 
-async function send(path, options) {
+async function send(to, options) {
   try {
-    return await answered(await fetch(path, { cache: 'no-store', ...options }));
+    return await answered(await fetch(to, { cache: 'no-store', ...options }));
   } catch (e) {
     if (e.status || e.name === 'AbortError') throw e;
-    throw new Error('the server does not answer: attention view has ended, or the line is cut; start it again and reload');
+    throw new Error('the server does not answer: attention view has ended, or the line is cut; ' +
+      'start it again and reload');
   }
 }
 
-function held(path) {
-  if (path in embedded) return embedded[path];
+function held(at) {
+  if (at in embedded) return embedded[at];
   throw new Error('this is not part of the exported page; attention view shows it');
 }
 
+/** path returns the path of a GET: of its kind, with some values. An exported page has its answers by these paths. */
+export const path = (kind, values) => `${kind}?${new URLSearchParams(values)}`;
+
 /** json returns the answer of a GET. */
-export async function json(path) {
-  return embedded ? held(path) : (await send(path)).json();
+export async function json(from) {
+  return embedded ? held(from) : (await send(from)).json();
 }
 
 /** post returns the answer of a POST. */
-export async function post(path, body) {
+export async function post(to, body) {
   if (embedded) { // which holds looks of models as they are
-    return held(body.hide || body.heads ? path : `${path} ${body.model} ${body.text}`);
+    return held(body.hide || body.heads ? to : `${to} ${body.model} ${body.text}`);
   }
-  return (await send(path, { method: 'POST', body: JSON.stringify(body) })).json();
+  return (await send(to, { method: 'POST', body: JSON.stringify(body) })).json();
 }
 
 /** packed returns the JSON and the arrays of an answer; see the server's doc.go. */
-export async function packed(path) {
-  if (!embedded) return unpack(await (await send(path)).arrayBuffer());
-  const text = atob(held(path));
+export async function packed(from) {
+  if (!embedded) return unpack(await (await send(from)).arrayBuffer());
+  const text = atob(held(from));
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return unpack(bytes.buffer);
@@ -63,9 +67,12 @@ function unpack(buffer) {
   return out;
 }
 
-/** events calls told with the version of the run at each server-sent event, and ended with the data of the last one, until the returned function is called. */
-export function events(path, { told, failed, ended }) {
-  const source = new EventSource(path);
+/**
+ * events calls told with the version of the run at each server-sent event, and ended with the data of the last one,
+ * until the returned function is called.
+ */
+export function events(from, { told, failed, ended }) {
+  const source = new EventSource(from);
   source.onmessage = (e) => told(e.data);
   source.addEventListener('wrong', (e) => failed(JSON.parse(e.data)));
   source.addEventListener('end', (e) => {

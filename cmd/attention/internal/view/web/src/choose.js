@@ -57,7 +57,8 @@ export function short(path) {
 /** modelChoice is a select of the model, if there are several. */
 export function modelChoice(view, name = 'model', label = 'model') {
   if (view.models.length < 2) return null;
-  return choice(label, view.models.map((m, i) => [i, m.name]), state.int(name, view.models.length, name === 'other' ? 1 : 0),
+  const first = name === 'other' ? 1 : 0;
+  return choice(label, view.models.map((m, i) => [i, m.name]), state.int(name, view.models.length, first),
     (v) => state.set({ [name]: v }));
 }
 

@@ -15,8 +15,8 @@ const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
 export function stroke(i) { return { ink: inks[i % inks.length], dash: dashes[i % dashes.length] }; }
 
 /**
- * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options: log,
- * format of the numbers, the text of an empty chart, and tools above it.
+ * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options:
+ * log, format of the numbers, the text of an empty chart, and tools above it.
  */
 export class Curves {
   constructor(title, options = {}) {
@@ -27,7 +27,8 @@ export class Curves {
     this.place = h('div', {});
     const name = () => title.replaceAll(/\W+/g, '-');
     this.element = h('section', { class: 'curves', 'aria-label': title },
-      h('h3', {}, title, ' ', h('span', { class: 'save' }, pictureButtons(name, () => this.svg), tableButton(name, () => this.table()))),
+      h('h3', {}, title, ' ', h('span', { class: 'save' },
+        pictureButtons(name, () => this.svg), tableButton(name, () => this.table()))),
       options.tools, this.place, this.readout);
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.place);
@@ -56,14 +57,20 @@ export class Curves {
     if (ys[0] === ys[1]) ys = log ? [ys[0] / 2, ys[0] * 2] : [ys[0] - 1, ys[0] + 1];
     const x = scaleLinear([xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
     const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
+    const lasts = series.map((s) => `${s.name} ${number(last(s))}`).join(', ');
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
-      'aria-label': `${this.title} over ${all.length} points: ${series.map((s) => `${s.name} ${number(last(s))}`).join(', ')}` });
-    const path = line((p) => x(p[0]), (p) => y(p[1])).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
-    [...series.entries()].sort((a, b) => Boolean(b[1].quiet) - Boolean(a[1].quiet)).forEach(([i, s]) => { // the named ones lie on top
+      'aria-label': `${this.title} over ${all.length} points: ${lasts}` });
+    const path = line((p) => x(p[0]), (p) => y(p[1]))
+      .defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
+    const quietFirst = (a, b) => Boolean(b[1].quiet) - Boolean(a[1].quiet); // the named ones lie on top
+    [...series.entries()].sort(quietFirst).forEach(([i, s]) => {
       const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : drawn(s.points, x);
       root.append(svg('path', { d: path(points), class: 'curve', fill: 'none', stroke: s.ink ?? inks[i % inks.length],
-        'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length], 'data-series': s.name }));
-      if (s.points?.length === 1) root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
+        'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length],
+        'data-series': s.name }));
+      if (s.points?.length === 1) {
+        root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
+      }
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
     select(bottomAxis).call(axisBottom(x).tickValues(x.ticks(6).filter(Number.isInteger)).tickFormat(format('~s')));
@@ -93,7 +100,8 @@ export class Curves {
     const step = found.find((p) => p && p[0] !== null)?.[0];
     fill(this.readout, step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`), few.map((s, i) => {
       const p = found[i];
-      return h('span', { class: 'key' }, svg('svg', { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
+      return h('span', { class: 'key' }, svg('svg',
+        { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
         svg('line', { x1: 0, x2: 24, y1: 4, y2: 4, stroke: s.ink ?? inks[i % inks.length], 'stroke-width': 2,
           'stroke-dasharray': s.dash ?? dashes[i % dashes.length] })),
       ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`);
@@ -116,7 +124,8 @@ function drawn(points, x) {
   const out = [];
   let low, high, column;
   const flush = () => {
-    if (low) out.push(...(low === high ? [low] : low[0] < high[0] ? [low, high] : [high, low]));
+    if (low === high && low) out.push(low);
+    else if (low) out.push(...(low[0] < high[0] ? [low, high] : [high, low]));
     low = high = null;
   };
   for (const p of points) {

@@ -70,6 +70,7 @@ export function number(v, digits = 4) {
   if (v === undefined || v === null || Number.isNaN(v)) return '–';
   if (v === Infinity || v === -Infinity) return v > 0 ? '∞' : '−∞';
   const a = Math.abs(v);
-  const text = a !== 0 && (a >= 1e5 || a < 1e-4) ? v.toExponential(2) : v.toFixed(a >= 100 ? Math.max(0, digits - 2) : digits);
+  const places = a >= 100 ? Math.max(0, digits - 2) : digits;
+  const text = a !== 0 && (a >= 1e5 || a < 1e-4) ? v.toExponential(2) : v.toFixed(places);
   return text.replace('-', '−');
 }

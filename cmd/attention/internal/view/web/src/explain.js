@@ -63,7 +63,11 @@ class Writer {
   }
 
   fill(of, index) {
-    const hidden = of[1] ? !this.program.of(of[1]).data[flat(this.program.of(of[1]).shape, index)] : index.at(-1) > index.at(-2);
+    let hidden = index.at(-1) > index.at(-2);
+    if (of[1]) {
+      const { shape, data } = this.program.of(of[1]);
+      hidden = !data[flat(shape, index)];
+    }
     return hidden ? ['−∞', sum] : this.at(of[0], index);
   }
 
@@ -100,7 +104,8 @@ class Writer {
     const lead = b.length > 1 ? index.slice(0, -1) : index;
     const last = b.length > 1 ? [index.at(-1)] : [];
     const block = b.length > 2 ? [lead[0]] : [];
-    return this.terms(a.at(-1), (n) => this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])));
+    return this.terms(a.at(-1),
+      (n) => this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])));
   }
 
   softmax(of, index) {

@@ -61,7 +61,8 @@ const operations = {
   split: (f, a) => {
     const [t, width] = a.shape;
     const d = width / f.number;
-    return tensor([f.number, t, d], (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + i % d]);
+    return tensor([f.number, t, d],
+      (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + i % d]);
   },
   merge: (f, a) => {
     const [h, t, d] = a.shape;
@@ -72,7 +73,9 @@ const operations = {
     const s = k.shape[0];
     return tensor([t, s], (i) => {
       let sum = 0;
-      for (let d = 0; d < n; d++) sum += v.data[d] * Math.tanh(q.data[Math.floor(i / s) * n + d] + k.data[i % s * n + d]);
+      for (let d = 0; d < n; d++) {
+        sum += v.data[d] * Math.tanh(q.data[Math.floor(i / s) * n + d] + k.data[i % s * n + d]);
+      }
       return sum;
     });
   },
@@ -127,7 +130,7 @@ function names(f, to = new Set()) {
   return to;
 }
 
-/** Program computes steps, {name, exact} or {name, shape, values}, from those that they name. */
+/** Program computes steps, {name, exact} or {name, shape, values}, from those that they name. Of both values count. */
 export class Program {
   constructor(steps) {
     this.steps = new Map(steps.map((s) => [s.name, s]));
@@ -139,7 +142,7 @@ export class Program {
   reset() {
     this.values.clear();
     for (const s of this.steps.values()) {
-      if (!s.exact) this.values.set(s.name, { shape: s.shape, data: Float64Array.from(s.values) });
+      if (s.values) this.values.set(s.name, { shape: s.shape, data: Float64Array.from(s.values) });
     }
   }
 

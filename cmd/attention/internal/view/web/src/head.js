@@ -1,5 +1,27 @@
 // One head: weights from queries and keys, as the server's package look says.
 
+/** each applies f to the numbers of some keys of a query. */
+const each = (f) => (t, from, to, x) => {
+  for (let s = from; s < to; s++) x[s] = f(x[s], t, s);
+};
+
+/** stages are the steps from the products of a head to its scores: the name of what comes out, and how. */
+function stages({ layer, bias, S }) {
+  const { scale, softcap } = layer;
+  const all = [];
+  if (!layer.additive) all.push(['scaled', each((x) => x * scale)]);
+  if (softcap) all.push(['capped', each((x) => softcap * Math.tanh(x / softcap))]);
+  if (bias) all.push(['biased', each((x, t, s) => x + bias[t - s + S - 1])]);
+  return all;
+}
+
+/** dot returns the product of D numbers of a from i on and of b from j on. */
+function dot(a, i, b, j, D) {
+  let sum = 0;
+  for (let d = 0; d < D; d++) sum += a[i + d] * b[j + d];
+  return sum;
+}
+
 /** Head has the numbers of a head: queries q (T, D), keys k (S, D), lse (T), and the keys that each query sees. */
 export class Head {
   constructor(layer, parts) {
@@ -9,37 +31,77 @@ export class Head {
     this.D = layer.width;
     Object.assign(this, { rawQ: null, rawK: null, vector: null, bias: null, keys: new Uint32Array(0) }, parts);
     this.signed = false;
+    this.stages = stages(this);
+    this.scratch = new Float64Array(this.S); // scores of a query
   }
 
-  /** product returns Σ q·k, or Σ v·tanh(q + k) of additive attention. */
-  product(t, s) {
-    const { q, k, D } = this;
-    const i = t * D;
-    const j = s * D;
-    if (this.layer.additive) {
-      let sum = 0;
-      for (let d = 0; d < D; d++) sum += this.vector[d] * Math.tanh(q[i + d] + k[j + d]);
-      return sum;
+  /**
+   * scores writes what the softmax sees of the keys from ≤ s < to of a query, hidden or not. On the way it calls
+   * after(name) with each name of what is written: 'product', then those of the stages.
+   */
+  scores(t, from, to, out, after = () => {}) {
+    if (this.layer.additive) this.sums(t, from, to, out);
+    else this.products(t, from, to, out);
+    after('product');
+    for (const [name, apply] of this.stages) {
+      apply(t, from, to, out);
+      after(name);
     }
-    let a = 0, b = 0, c = 0, e = 0, d = 0;
-    for (; d + 3 < D; d += 4) {
-      a += q[i + d] * k[j + d];
-      b += q[i + d + 1] * k[j + d + 1];
-      c += q[i + d + 2] * k[j + d + 2];
-      e += q[i + d + 3] * k[j + d + 3];
+  }
+
+  /** products writes q·k, four keys at a time. */
+  products(t, from, to, out) {
+    const { D } = this;
+    this.k64 ??= new Float64Array(this.k); // numbers that need no conversion
+    const k = this.k64;
+    const q = Float64Array.from(this.q.subarray(t * D, (t + 1) * D));
+    let s = from;
+    for (; s + 3 < to; s += 4) {
+      let a = 0, b = 0, c = 0, e = 0;
+      for (let d = 0, j = s * D; d < D; d++, j++) {
+        const x = q[d];
+        a += x * k[j];
+        b += x * k[j + D];
+        c += x * k[j + 2 * D];
+        e += x * k[j + 3 * D];
+      }
+      out[s] = a;
+      out[s + 1] = b;
+      out[s + 2] = c;
+      out[s + 3] = e;
     }
-    for (; d < D; d++) a += q[i + d] * k[j + d];
-    return a + b + (c + e);
+    for (; s < to; s++) out[s] = dot(q, 0, k, s * D, D);
+  }
+
+  /** sums writes Σ v·tanh(q + k) of additive attention. */
+  sums(t, from, to, out) {
+    for (let s = from; s < to; s++) {
+      out[s] = 0;
+      for (let d = 0; d < this.D; d++) out[s] += this.term(t, s, d);
+    }
+  }
+
+  /** term is what a dimension adds to the product of a pair. */
+  term(t, s, d) {
+    const [a, b] = [this.q[t * this.D + d], this.k[s * this.D + d]];
+    return this.layer.additive ? this.vector[d] * Math.tanh(a + b) : a * b;
+  }
+
+  /** path returns the numbers on the way to the score of a pair, by the names of scores. */
+  path(t, s) {
+    const path = {};
+    this.scores(t, s, s + 1, this.scratch, (name) => { path[name] = path.score = this.scratch[s]; });
+    return path;
   }
 
   /** score returns what the softmax sees of a pair, hidden or not. */
   score(t, s) {
-    const { scale, softcap } = this.layer;
-    let x = this.product(t, s) * scale;
-    if (softcap) x = softcap * Math.tanh(x / softcap);
-    if (this.bias) x += this.bias[t - s + this.S - 1];
-    return x;
+    this.scores(t, s, s + 1, this.scratch);
+    return this.scratch[s];
   }
+
+  /** rawProduct returns the product of a pair before queries and keys were normalised or turned. */
+  rawProduct(t, s) { return dot(this.rawQ, t * this.D, this.rawK, s * this.D, this.D); }
 
   /** shown reports whether a query sees a key. */
   shown(t, s) {
@@ -58,59 +120,19 @@ export class Head {
   row(t, s0, s1, out) {
     out.fill(NaN, 0, s1 - s0);
     const lse = this.lse[t];
-    this.scores ??= new Float64Array(this.S); // of a row
-    const { scores } = this;
+    const { scratch } = this;
     for (let i = this.start[t]; i < this.start[t + 1]; i++) {
       const to = Math.min(s1, this.keys[2 * i + 1]);
       const from = Math.max(s0, this.keys[2 * i]);
-      this.products(t, from, to, scores);
-      this.finish(t, from, to, scores);
-      for (let s = from; s < to; s++) out[s - s0] = Math.exp(scores[s] - lse);
+      this.scores(t, from, to, scratch);
+      for (let s = from; s < to; s++) out[s - s0] = Math.exp(scratch[s] - lse);
     }
-  }
-
-  /** products writes the products of the keys from ≤ s < to, four at a time. */
-  products(t, from, to, out) {
-    const { D } = this;
-    let s = from;
-    if (!this.layer.additive) {
-      this.k64 ??= new Float64Array(this.k); // numbers that need no conversion
-      const k = this.k64;
-      const q = Float64Array.from(this.q.subarray(t * D, (t + 1) * D));
-      for (; s + 3 < to; s += 4) {
-        let a = 0, b = 0, c = 0, e = 0;
-        for (let d = 0, j = s * D; d < D; d++, j++) {
-          const x = q[d];
-          a += x * k[j];
-          b += x * k[j + D];
-          c += x * k[j + 2 * D];
-          e += x * k[j + 3 * D];
-        }
-        out[s] = a;
-        out[s + 1] = b;
-        out[s + 2] = c;
-        out[s + 3] = e;
-      }
-    }
-    for (; s < to; s++) out[s] = this.product(t, s);
-  }
-
-  /** finish makes scores of products. */
-  finish(t, from, to, out) {
-    const { scale, softcap } = this.layer;
-    for (let s = from; s < to; s++) out[s] *= scale;
-    if (softcap) for (let s = from; s < to; s++) out[s] = softcap * Math.tanh(out[s] / softcap);
-    if (this.bias) for (let s = from; s < to; s++) out[s] += this.bias[t - s + this.S - 1];
   }
 
   /** steps are the numbers of each dimension of a pair, whose sum is its product. */
   steps(t, s) {
     const { q, k, D } = this;
-    return Array.from({ length: D }, (_, d) => {
-      const a = q[t * D + d];
-      const b = k[s * D + d];
-      return { d, q: a, k: b, product: this.layer.additive ? this.vector[d] * Math.tanh(a + b) : a * b };
-    });
+    return Array.from({ length: D }, (_, d) => ({ d, q: q[t * D + d], k: k[s * D + d], product: this.term(t, s, d) }));
   }
 }
 

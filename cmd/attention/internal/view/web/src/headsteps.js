@@ -14,7 +14,30 @@ export function around(at, n) {
   return [from, Math.min(n, from + most)];
 }
 
-/** headSteps returns the steps of a head for the queries around query q, of which those of keys are seen around key k. */
+/** scoresOf returns the numbers on the way to the scores of the queries t0 ≤ t < t1, by the names of Head.scores. */
+function scoresOf(head, t0, t1) {
+  const all = {};
+  const row = new Float64Array(head.S);
+  for (let t = t0; t < t1; t++) {
+    head.scores(t, 0, head.S, row, (name) => {
+      all[name] ??= new Float64Array((t1 - t0) * head.S);
+      all[name].set(row, (t - t0) * head.S);
+    });
+  }
+  return all;
+}
+
+/** scaling returns the formula of scaled scores and what it is computed from; null if they stay as they are. */
+function scaling({ layer, D }) {
+  if (Math.abs(layer.scale - 1 / Math.sqrt(D)) < 1e-12) {
+    return [`scores / √${D}`, 'Scores over the root of a key’s width.',
+      call('over', step('scores'), { op: 'root', number: D })];
+  }
+  if (layer.scale === 1) return null;
+  return [`scores·${layer.scale}`, 'Scores times the layer’s scale.', call('dot', step('scores'), by(layer.scale))];
+}
+
+/** headSteps returns the steps of a head for the queries around query q; those of keys are seen around key k. */
 export function headSteps(head, values, queries, keys, q, k) {
   const { S, D, layer } = head;
   const [t0, t1] = around(q, head.T);
@@ -22,48 +45,55 @@ export function headSteps(head, values, queries, keys, q, k) {
   const rows = queries.slice(t0, t1).map((t) => textOf(t));
   const columns = Array.from({ length: S }, (_, i) => (keys[i] ? textOf(keys[i]) : `extra ${i - keys.length}`));
   const part = around(k, S);
+  const numbers = scoresOf(head, t0, t1);
   const steps = [];
-  const leaf = (name, text, shape, data, names, window) => steps.push({ name, text, shape, values: data, ...names, window });
-  leaf('q', 'The queries, as the scores see them.', [T, D], head.q.subarray(t0 * D, t1 * D), { rows });
-  leaf('k', 'The keys, as the scores see them.', [S, D], head.k.subarray(0, S * D), { rows: columns }, { rows: part });
-  const Dv = values.v.length / S;
-  leaf('v', 'The values.', [S, Dv], values.v, { rows: columns }, { rows: part });
-  let last = '';
-  const add = (name, formula, text, exact) => {
-    steps.push({ name, formula, text, exact, rows, columns, window: { columns: part } });
-    last = name;
+  const leaf = (name, text, shape, data, names, seen) => {
+    steps.push({ name, text, shape, values: data, ...names, window: seen });
   };
   const pairs = (make) => Float64Array.from({ length: T * S }, (_, i) => make(t0 + Math.floor(i / S), i % S));
+  let last = '';
+  const window = { columns: part };
+  const add = (name, formula, text, exact, data) => {
+    steps.push({ name, formula, text, exact, shape: [T, S], values: data, rows, columns, window });
+    last = name;
+  };
+  leaf('q', 'The queries, as the scores see them.', [T, D], head.q.subarray(t0 * D, t1 * D), { rows });
+  leaf('k', 'The keys, as the scores see them.', [S, D], head.k.subarray(0, S * D), { rows: columns }, { rows: part });
+  leaf('v', 'The values.', [S, values.v.length / S], values.v, { rows: columns }, { rows: part });
   if (layer.additive) {
     leaf('u', 'The vector of the scores.', [1, D], head.vector, {});
-    add('scores', 'u·tanh(q + k)', 'The scores of queries and keys.', call('additive', step('q'), step('k'), step('u')));
+    add('scores', 'u·tanh(q + k)', 'The scores of queries and keys.',
+      call('additive', step('q'), step('k'), step('u')), numbers.product);
   } else {
-    add('scores', 'q·kᵀ', 'The scores: dot products of queries and keys.', call('dot', step('q'), call('transpose', step('k'))));
-    const root = Math.abs(layer.scale - 1 / Math.sqrt(D)) < 1e-12;
-    if (root) add('scaled', `scores / √${D}`, 'Scores over the root of a key’s width.', call('over', step('scores'), { op: 'root', number: D }));
-    else if (layer.scale !== 1) add('scaled', `scores·${layer.scale}`, 'Scores times the layer’s scale.', call('dot', step('scores'), by(layer.scale)));
+    add('scores', 'q·kᵀ', 'The scores: dot products of queries and keys.',
+      call('dot', step('q'), call('transpose', step('k'))), numbers.product);
+    const scaled = scaling(head);
+    if (scaled) add('scaled', ...scaled, numbers.scaled);
   }
   if (layer.softcap) {
     const c = layer.softcap;
-    add('capped', `${c}·tanh(${last} / ${c})`, `Nothing is larger than ${c}.`, call('dot', by(c), call('tanh', call('over', step(last), by(c)))));
+    add('capped', `${c}·tanh(${last} / ${c})`, `Nothing is larger than ${c}.`,
+      call('dot', by(c), call('tanh', call('over', step(last), by(c)))), numbers.capped);
   }
   if (head.bias) {
     leaf('bias', 'What is added for the distance of query and key.', [T, S], pairs((t, s) => head.bias[t - s + S - 1]),
-      { rows, columns }, { columns: part });
-    add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')));
+      { rows, columns }, window);
+    add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')), numbers.biased);
   }
   const shown = pairs((t, s) => Number(head.shown(t, s)));
   if (shown.includes(0)) {
-    leaf('mask', 'Which keys a query sees: 1, or 0 for hidden ones.', [T, S], shown, { rows, columns }, { columns: part });
-    add('masked', `fill(${last}, mask)`, 'Minus infinity where a key is hidden.', call('fill', step(last), step('mask')));
+    leaf('mask', 'Which keys a query sees: 1, or 0 for hidden ones.', [T, S], shown, { rows, columns }, window);
+    add('masked', `fill(${last}, mask)`, 'Minus infinity where a key is hidden.',
+      call('fill', step(last), step('mask')));
   }
   const operands = [step(last)];
   if (values.sink !== undefined) {
     leaf('sink', 'The sink: a score without a key.', [], [values.sink], {});
     operands.push(step('sink'));
   }
-  add('weights', `softmax(${operands.map((o) => o.step).join(', ')})`, 'The weights: shares of 1 in each row.', call('softmax', ...operands));
-  steps.push({ name: 'context', formula: 'weights·v', text: 'The context vectors: the values of all keys, each times its weight, added up.',
-    exact: call('dot', step('weights'), step('v')), rows });
+  add('weights', `softmax(${operands.map((o) => o.step).join(', ')})`, 'The weights: shares of 1 in each row.',
+    call('softmax', ...operands));
+  steps.push({ name: 'context', formula: 'weights·v', exact: call('dot', step('weights'), step('v')), rows,
+    text: 'The context vectors: the values of all keys, each times its weight, added up.' });
   return steps;
 }

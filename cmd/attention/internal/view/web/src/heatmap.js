@@ -142,7 +142,8 @@ export class HeatMap {
     const g = this.geometry();
     const [t, s] = this.cell;
     const [x, y] = [g.x + s * g.cell, g.y + t * g.cell];
-    if (x >= this.left - 0.5 && y >= this.top - 0.5 && x + g.cell <= this.width + 1 && y + g.cell <= this.height + 1) return;
+    const isBelow = x >= this.left - 0.5 && y >= this.top - 0.5;
+    if (isBelow && x + g.cell <= this.width + 1 && y + g.cell <= this.height + 1) return;
     const k = this.transform.k;
     select(this.canvas).call(this.zoom.translateTo, this.left + (s + 0.5) * this.fit, this.top + (t + 0.5) * this.fit,
       [(this.left + this.width) / 2, (this.top + this.height) / 2]);
@@ -222,7 +223,8 @@ export class HeatMap {
         const v = row[s - s0];
         if (Number.isNaN(v)) continue;
         c.fillStyle = this.scale.ink(v);
-        c.fillText(v.toFixed(2).replace('0.', '.').replace('-', '−'), g.x + (s + 0.5) * g.cell, g.y + (t + 0.5) * g.cell);
+        const text = v.toFixed(2).replace('0.', '.').replace('-', '−');
+        c.fillText(text, g.x + (s + 0.5) * g.cell, g.y + (t + 0.5) * g.cell);
       }
     }
   }
@@ -314,7 +316,8 @@ export class HeatMap {
       const o = overview.level;
       for (let t = t0 >> o; t < overview.rows && t << o < t1; t++) {
         const from = t * overview.cols;
-        add(overview.weights.subarray(from + (s0 >> o), Math.min(from + overview.cols, from + Math.ceil(s1 / 2 ** o))), t, o);
+        const to = Math.min(from + overview.cols, from + Math.ceil(s1 / 2 ** o));
+        add(overview.weights.subarray(from + (s0 >> o), to), t, o);
       }
     } else {
       const row = new Float32Array(s1 - s0);
@@ -352,7 +355,10 @@ export class HeatMap {
       for (let s = 0; s < S; s++) {
         const colour = Number.isNaN(row[s]) ? hidden() : this.scale.colour(row[s]);
         if (many) image.data.set([...colour, 255], 4 * (t * S + s));
-        else root.append(svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell, fill: `rgb(${colour})` }));
+        else {
+          root.append(svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell,
+            fill: `rgb(${colour})` }));
+        }
       }
     }
     if (many) {
@@ -362,10 +368,12 @@ export class HeatMap {
     }
     const step = Math.max(1, Math.ceil(13 / cell));
     for (let t = 0; t < T; t += step) {
-      root.append(svg('text', { x: left - 4, y: top + (t + 0.7) * cell, 'text-anchor': 'end' }, text(this.options.rows, t)));
+      root.append(svg('text', { x: left - 4, y: top + (t + 0.7) * cell, 'text-anchor': 'end' },
+        text(this.options.rows, t)));
     }
     for (let s = 0; s < S; s += step) {
-      root.append(svg('text', { transform: `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)` }, text(this.options.cols, s)));
+      root.append(svg('text', { transform: `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)` },
+        text(this.options.cols, s)));
     }
     document.body.append(root); // for its computed style
     setTimeout(() => root.remove());

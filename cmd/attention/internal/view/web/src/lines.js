@@ -14,7 +14,8 @@ export function lines(head, rows, cols, label, onselect) {
   const width = right + Math.max(40, wide(cols)) + 60;
   const height = step * Math.max(rows.length, cols.length) + 30;
   const y = (i) => 30 + step * i;
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, class: 'lines', role: 'group', 'aria-label': label });
+  const root = svg('svg',
+    { viewBox: `0 0 ${width} ${height}`, width, class: 'lines', role: 'group', 'aria-label': label });
   root.append(svg('text', { x: left, y: 12, 'text-anchor': 'end', class: 'label' }, 'query'),
     svg('text', { x: right, y: 12, class: 'label' }, 'key'));
   const row = new Float32Array(cols.length);
@@ -33,19 +34,29 @@ export function lines(head, rows, cols, label, onselect) {
       'aria-label': best < 0 ? `query ${t} ${shown(token)} looks at nothing` :
         `query ${t} ${shown(token)} looks most at key ${best} ${shown(cols[best])}, weight ${number(row[best])}` },
     shown(token));
-    const focus = () => { root.classList.add('one'); groups.forEach((o, i) => o.classList.toggle('shown', i === t)); marks(t); };
+    const focus = () => {
+      root.classList.add('one');
+      groups.forEach((o, i) => o.classList.toggle('shown', i === t));
+      marks(t);
+    };
     text.addEventListener('pointerenter', focus);
     text.addEventListener('focus', focus);
     const choose = () => onselect(t, Math.max(best, 0));
     text.addEventListener('click', choose);
-    text.addEventListener('keydown', (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(); } });
+    text.addEventListener('keydown', (e) => {
+      if (e.key !== 'Enter' && e.key !== ' ') return;
+      e.preventDefault();
+      choose();
+    });
     g.append(text);
     return g;
   });
   const keys = cols.map((token, s) => {
-    const mark = svg('rect', { x: right - 2, y: y(s) - step + 5, width: width - right - 56, height: step - 1, fill: 'none' });
+    const mark = svg('rect', { x: right - 2, y: y(s) - step + 5, width: width - right - 56, height: step - 1,
+      fill: 'none' });
     const weight = svg('text', { x: width - 4, y: y(s), 'text-anchor': 'end', class: 'label' });
-    root.append(mark, svg('text', { x: right, y: y(s), class: 'token', 'pointer-events': 'none' }, shown(token)), weight);
+    root.append(mark,
+      svg('text', { x: right, y: y(s), class: 'token', 'pointer-events': 'none' }, shown(token)), weight);
     return { mark, weight };
   });
   const scale = new Scale(1);

@@ -1,5 +1,5 @@
 // Looks: models over texts. What was asked for once is kept.
-import { isExported, packed, post } from './api.js';
+import { isExported, packed, path, post } from './api.js';
 import { Head, Mean } from './head.js';
 
 const mostTries = 5; // to ask for what the server forgets
@@ -17,10 +17,10 @@ export class Look {
   }
 
   /** ask asks the server, whose answer says so if it has forgotten this look: then it gets the request again. */
-  async ask(path) {
+  async ask(kind, values) {
     for (let tries = 0; tries < mostTries; tries++) {
       const { id } = this;
-      const got = await packed(path(id));
+      const got = await packed(path(kind, { look: id, ...values }));
       if (!got.gone) return got;
       if (id === this.id) await this.renew();
     }
@@ -30,7 +30,10 @@ export class Look {
   /** renew makes the server compute a look that it has forgotten, once for all who ask. */
   renew() {
     this.renewed ??= post('look', this.request).then((description) => {
-      if (description.steps !== this.steps) [this.kept, this.heads].forEach((kept) => kept.clear()); // of another moment of a run
+      if (description.steps !== this.steps) { // of another moment of a run
+        this.kept.clear();
+        this.heads.clear();
+      }
       Object.assign(this, description);
     }).finally(() => { this.renewed = null; });
     return this.renewed;
@@ -53,28 +56,29 @@ export class Look {
   head(layer, head) {
     return this.keep(`${layer} ${head}`, async () => {
       const { t, s } = this.layers[layer];
-      const part = (name, more = '') => this.ask((id) => `${name}?look=${id}&layer=${layer}&head=${head}${more}`);
       const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
-      const [parts, overview] = await Promise.all([part('head'),
-        t * s > fewPairs && !isExported ? part('overview', `&side=${side}`) : null]);
+      const [parts, overview] = await Promise.all([this.ask('head', { layer, head }),
+        t * s > fewPairs && !isExported ? this.ask('overview', { layer, head, side }) : null]);
       return new Head(this.layers[layer], { ...parts, overview });
     }, this.heads, mostHeads);
   }
 
   /** values returns the values of a head of a layer, and its sink. */
   values(layer, head) {
-    return this.keep(`${layer} ${head} values`, () => this.ask((id) => `values?look=${id}&layer=${layer}&head=${head}`));
+    return this.keep(`${layer} ${head} values`, () => this.ask('values', { layer, head }));
   }
 
   /** mean returns the mean of a layer's heads. */
   mean(layer) {
-    return this.keep(`${layer} mean`, async () =>
-      new Mean(await Promise.all(Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i)))), this.heads, mostHeads);
+    return this.keep(`${layer} mean`, async () => {
+      const all = Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i));
+      return new Mean(await Promise.all(all));
+    }, this.heads, mostHeads);
   }
 
   /** thumbnails returns the thumbnails and statistics of a layer's heads. */
   thumbnails(layer) {
-    return this.keep(`${layer} thumbnails`, () => this.ask((id) => `thumbnails?look=${id}&layer=${layer}`));
+    return this.keep(`${layer} thumbnails`, () => this.ask('thumbnails', { layer }));
   }
 
   /** queries returns the tokens of a layer's queries. */

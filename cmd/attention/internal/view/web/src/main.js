@@ -40,7 +40,8 @@ function showPanel(view) {
     end = panel.show(element, view);
   } else {
     end = null;
-    fill(place, h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'));
+    fill(place, h('p', { class: 'note' },
+      'There is nothing to see: start attention view with --model DIR or --chapter.'));
   }
 }
 
@@ -89,8 +90,15 @@ function header(view) {
     h('h1', {}, 'attention view'), nav,
     colours(),
     h('div', { id: 'newer' }),
-    isExported ? h('p', { class: 'note exported' }, `An exported page of attention view: What if works in the program only.`,
-      view.left?.length ? ` Left out, for want of room: ${view.left.length > 6 ? `${view.left.slice(0, 5).join('; ')}; and ${view.left.length - 5} more` : view.left.join('; ')}.` : '') : null);
+    isExported ? h('p', { class: 'note exported' },
+      'An exported page of attention view: What if works in the program only.', leftOut(view.left ?? [])) : null);
+}
+
+/** leftOut is what an exported page says of what has no room in it. */
+function leftOut(left) {
+  if (!left.length) return '';
+  const names = left.length > 6 ? `${left.slice(0, 5).join('; ')}; and ${left.length - 5} more` : left.join('; ');
+  return ` Left out, for want of room: ${names}.`;
 }
 
 function keys(view) {

@@ -37,7 +37,8 @@ export class Matrix {
       const v = this.value.data[at];
       cell.textContent = integers ? String(v) : number(v);
       const grey = !Number.isFinite(v) || this.isHidden(at);
-      cell.style.background = grey ? 'var(--hidden)' : coloured ? scale.css(v) : '';
+      const colour = coloured ? scale.css(v) : '';
+      cell.style.background = grey ? 'var(--hidden)' : colour;
       cell.style.color = grey || !coloured ? '' : scale.ink(v);
     }
   }
@@ -76,7 +77,8 @@ export class Matrix {
       this.cells.set(td, { index, at: flat(this.value.shape, index) });
       return td;
     };
-    return h('div', { class: 'scroll' }, h('table', { class: 'matrix', role: 'grid', 'aria-label': `${this.label} ${of}`.trim() },
+    const label = `${this.label} ${of}`.trim();
+    return h('div', { class: 'scroll' }, h('table', { class: 'matrix', role: 'grid', 'aria-label': label },
       of ? h('caption', {}, of) : null,
       this.value.shape.length ? h('thead', {}, h('tr', {}, rows[0] === null ? null : h('td', {}),
         columns.map((j) => h('th', { scope: 'col' }, name('columns', j))))) : null,
@@ -106,7 +108,8 @@ export class Matrix {
   }
 
   key(e) {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e9], End: [0, 1e9] };
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+      Home: [0, -1e9], End: [0, 1e9] };
     if (!(e.key in moves) || e.ctrlKey || e.altKey || e.metaKey || !this.cells.has(e.target)) return;
     e.preventDefault();
     const row = e.target.parentElement;

@@ -26,7 +26,8 @@ export class Moments {
     this.sliderPlace = h('div', { class: 'tools' });
     this.probe = h('section', { class: 'wide', 'aria-label': 'attention of the probe' });
     this.matrix = h('section', { class: 'wide', 'aria-label': 'a matrix of queries' });
-    this.element = h('div', {}, h('h2', {}, 'The weights over the steps'), this.sliderPlace, h('div', { class: 'columns' }, this.probe, this.matrix));
+    this.element = h('div', {}, h('h2', {}, 'The weights over the steps'), this.sliderPlace,
+      h('div', { class: 'columns' }, this.probe, this.matrix));
     const repaint = () => { this.probeMap?.repaint(); this.matrixMap?.repaint(); };
     addEventListener('theme', repaint);
     this.ends = [() => removeEventListener('theme', repaint), state.onChange((changed) => {
@@ -59,7 +60,8 @@ export class Moments {
   slide(moment) {
     const { moments } = this.watched;
     if (!this.range) {
-      this.range = h('input', { type: 'range', step: 1, id: 'moment', oninput: () => state.set({ moment: this.range.value }) });
+      this.range = h('input', { type: 'range', step: 1, id: 'moment',
+        oninput: () => state.set({ moment: this.range.value }) });
       this.output = h('output', { for: 'moment' });
       this.player = button('Play', () => this.play());
       fill(this.sliderPlace, h('label', { for: 'moment' }, 'step'), this.range, this.output, this.player);
@@ -99,14 +101,17 @@ export class Moments {
     const readout = h('p', { class: 'readout small' }, hint);
     const field = probeAt(this.watched, probe, head, moment);
     this.probeMap?.close();
-    const map = (this.probeMap = new HeatMap({ rows: tokens(probe.text.queries), cols: tokens(probe.text.keys), height: 460,
-      label: `attention of the probe in ${probe.name}, head ${head}`, onhover: (at) => fill(readout, this.cellText(probe, field, at)),
-      onselect: (t, s) => { map.choose(t, s); fill(readout, this.cellText(probe, field, [t, s])); } }));
+    const read = (at) => fill(readout, this.cellText(probe, field, at));
+    const map = (this.probeMap = new HeatMap({ rows: tokens(probe.text.queries), cols: tokens(probe.text.keys),
+      height: 460, label: `attention of the probe in ${probe.name}, head ${head}`, onhover: read,
+      onselect: (t, s) => { map.choose(t, s); read([t, s]); } }));
     const scale = new Scale(1);
-    keepFocus(this.probe, () => fill(this.probe, h('h3', {}, 'Attention on the probe ', pictureButtons(() => `probe-${index}-${head}`,
-      () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }))),
-    h('div', { class: 'tools' }, choice('layer', probes.map((p, i) => [i, short(p.name)]), index, (v) => state.set({ probe: v })),
-      choice('head', numbers, head, (v) => state.set({ phead: v }))), readout, map.element, legend(scale, 'weight')));
+    const layers = probes.map((p, i) => [i, short(p.name)]);
+    keepFocus(this.probe, () => fill(this.probe,
+      h('h3', {}, 'Attention on the probe ', pictureButtons(() => `probe-${index}-${head}`,
+        () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }))),
+      h('div', { class: 'tools' }, choice('layer', layers, index, (v) => state.set({ probe: v })),
+        choice('head', numbers, head, (v) => state.set({ phead: v }))), readout, map.element, legend(scale, 'weight')));
     map.show(field, scale);
   }
 
@@ -114,7 +119,8 @@ export class Moments {
     if (!at) return hint;
     const [t, s] = at;
     const w = field.weight(t, s);
-    return `“${visible(probe.text.queries[t])}” → “${visible(probe.text.keys[s])}”: ${Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`}`;
+    const weight = Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`;
+    return `“${visible(probe.text.queries[t])}” → “${visible(probe.text.keys[s])}”: ${weight}`;
   }
 
   showMatrix(matrices, moment) {
@@ -130,12 +136,15 @@ export class Moments {
     const readout = h('p', { class: 'readout small' }, hint);
     const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : hint);
     this.matrixMap?.close();
-    const map = (this.matrixMap = new HeatMap({ rows: label(rows), cols: label(cols), label: `values of ${matrix.name}`, height: 460,
-      onhover: (at) => fill(readout, text(at)), onselect: (t, s) => { map.choose(t, s); fill(readout, text([t, s])); } }));
-    keepFocus(this.matrix, () => fill(this.matrix, h('h3', {}, 'Weights of the queries ', pictureButtons(() => `matrix-${index}`,
-      () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }))),
-    h('div', { class: 'tools' }, choice('matrix', matrices.map((m, i) => [i, short(m.name)]), index, (v) => state.set({ matrix: v }))),
-    readout, map.element, legend(scale, 'value', false)));
+    const map = (this.matrixMap = new HeatMap({ rows: label(rows), cols: label(cols), height: 460,
+      label: `values of ${matrix.name}`, onhover: (at) => fill(readout, text(at)),
+      onselect: (t, s) => { map.choose(t, s); fill(readout, text([t, s])); } }));
+    const names = matrices.map((m, i) => [i, short(m.name)]);
+    keepFocus(this.matrix, () => fill(this.matrix,
+      h('h3', {}, 'Weights of the queries ', pictureButtons(() => `matrix-${index}`,
+        () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }))),
+      h('div', { class: 'tools' }, choice('matrix', names, index, (v) => state.set({ matrix: v }))),
+      readout, map.element, legend(scale, 'value', false)));
     map.show(field, scale);
   }
 

@@ -17,7 +17,8 @@ export class Newer {
         state.set({ follow: this.follow.checked ? '' : 'no' }, true);
         this.ask();
       } });
-    fill(this.element, this.text, ' ', this.button, follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null);
+    fill(this.element, this.text, ' ', this.button,
+      follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null);
     this.pace = new Pace(() => this.pace.take(() => this.look()), { least: 4000, most: 60_000, times: 30 });
   }
 

@@ -16,7 +16,8 @@ export function legend(scale, text, masked = true) {
     'aria-label': `${text}, from ${low} to ${scale.most}${masked ? '; grey is hidden by the mask' : ''}` },
   svg('text', { x: 10, y: 10, class: 'label' }, text), bars);
   const axis = svg('g', { transform: 'translate(0,24)' });
-  select(axis).call(axisBottom(scaleLinear([low, scale.most], [10, 10 + width])).ticks(scale.signed ? 4 : 5).tickSize(4));
+  const bottom = axisBottom(scaleLinear([low, scale.most], [10, 10 + width]));
+  select(axis).call(bottom.ticks(scale.signed ? 4 : 5).tickSize(4));
   e.append(axis);
   if (masked) {
     e.append(svg('rect', { x: 252, y: 14, width: 14, height: 10, fill: 'var(--hidden)' }),

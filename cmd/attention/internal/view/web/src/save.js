@@ -29,7 +29,8 @@ function svgText(element) {
   const from = [element, ...element.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((e, i) => {
     const style = getComputedStyle(from[i]);
-    for (const property of ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'opacity', 'font-size', 'font-family', 'text-anchor']) {
+    for (const property of ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'opacity',
+      'font-size', 'font-family', 'text-anchor']) {
       const value = style.getPropertyValue(property);
       if (value) e.setAttribute(property, value);
     }
@@ -67,7 +68,8 @@ export async function savePNG(name, element) {
 export function pictureButtons(name, get) {
   const of = (kind) => {
     const got = get();
-    return got instanceof SVGElement ? got : kind === 'svg' ? got.svg() : got.canvas;
+    if (got instanceof SVGElement) return got;
+    return kind === 'svg' ? got.svg() : got.canvas;
   };
   return h('span', { class: 'save' },
     button('PNG', () => savePNG(name(), of('png')), { title: 'save the picture as PNG' }),

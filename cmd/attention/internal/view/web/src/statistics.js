@@ -19,7 +19,8 @@ export class Statistics {
     this.heads = [];
     this.sort = { by: 'layer', down: false };
     this.chosen = '';
-    this.element = h('div', { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' },
+    this.element = h('div',
+      { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' },
       h('p', { class: 'note' }, 'The statistics of the heads are computed …'));
   }
 
@@ -50,8 +51,9 @@ export class Statistics {
 
   heading(by, text, title) {
     const { sort } = this;
-    const mark = sort.by === by ? (sort.down ? ' ▼' : ' ▲') : '';
-    return h('th', { scope: 'col', 'aria-sort': sort.by !== by ? 'none' : sort.down ? 'descending' : 'ascending' },
+    let [mark, order] = ['', 'none'];
+    if (sort.by === by) [mark, order] = sort.down ? [' ▼', 'descending'] : [' ▲', 'ascending'];
+    return h('th', { scope: 'col', 'aria-sort': order },
       button(text + mark, () => {
         this.sort = { by, down: sort.by === by ? !sort.down : by !== 'layer' };
         this.draw();
@@ -60,8 +62,11 @@ export class Statistics {
   }
 
   draw() {
-    const ranges = Object.fromEntries(statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]));
-    const row = (x) => h('tr', { 'data-head': `${x.layer} ${x.head}`, 'aria-current': `${x.layer} ${x.head}` === this.chosen ? 'true' : null },
+    const ranges = Object.fromEntries(statistics.map(([name]) =>
+      [name, extent(this.heads, (x) => x.statistics[name])]));
+    const current = (head) => (head === this.chosen ? 'true' : null);
+    const row = (x) => h('tr',
+      { 'data-head': `${x.layer} ${x.head}`, 'aria-current': current(`${x.layer} ${x.head}`) },
       h('th', { scope: 'row' }, button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head),
         { 'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}` })),
       statistics.map(([name]) => {

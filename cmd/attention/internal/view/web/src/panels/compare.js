@@ -67,8 +67,10 @@ class Compare {
     const { element, view } = this;
     if (view.models.length < 2) {
       fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
-        view.models[0].live ? 'This page has the weights of now alone. To compare checkpoints of the run while it trains, start attention view --run with its folder.' :
-          'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention view with --model twice, or with --run of a run that keeps checkpoints.'));
+        view.models[0].live ? 'This page has the weights of now alone. To compare checkpoints of the run while it ' +
+          'trains, start attention view --run with its folder.' :
+          'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention ' +
+          'view with --model twice, or with --run of a run that keeps checkpoints.'));
       return;
     }
     const wanted = (this.wanted = {});
@@ -88,7 +90,8 @@ class Compare {
   }
 
   choices() {
-    return h('div', { class: 'tools' }, modelChoice(this.view, 'model', 'first'), modelChoice(this.view, 'other', 'second'));
+    return h('div', { class: 'tools' },
+      modelChoice(this.view, 'model', 'first'), modelChoice(this.view, 'other', 'second'));
   }
 
   show(looks, layer, head, heads) {
@@ -102,12 +105,14 @@ class Compare {
     const largest = isSmall ? most(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
-    this.maps = names.map((name) => new HeatMap({ rows: looks[0].queries(layer), cols: looks[0].keys(layer), height: 420,
+    this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
+    const [rows, cols] = this.tokens;
+    this.maps = names.map((name) => new HeatMap({ rows, cols, height: 420,
       label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
       onselect: (q, k) => state.set({ q, k }) }));
-    this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
-    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), isSmall ? choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
-      (v) => state.set({ scale: v })) : null);
+    const scaleChoice = () => choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
+      (v) => state.set({ scale: v }));
+    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), isSmall ? scaleChoice() : null);
     fill(this.element, h('h2', {}, 'Compare'), this.choices(), tools, textsOf(looks[0], layer), this.readout,
       h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
         pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
@@ -143,9 +148,13 @@ class Compare {
 /** check refuses looks whose heads cannot be compared. */
 function check([a, b], layer, head) {
   const same = a.sequences.length === b.sequences.length && a.sequences.every((s, i) =>
-    s.tokens.length === b.sequences[i].tokens.length && s.tokens.every((t, j) => t.text === b.sequences[i].tokens[j].text));
-  if (!same) throw new Error('the two models see the text as different tokens: compare models of one tokenizer and window');
+    s.tokens.length === b.sequences[i].tokens.length &&
+    s.tokens.every((t, j) => t.text === b.sequences[i].tokens[j].text));
+  if (!same) {
+    throw new Error('the two models see the text as different tokens: compare models of one tokenizer and window');
+  }
   if (!b.layers[layer] || (head !== 'mean' && head >= b.layers[layer].heads)) {
-    throw new Error(`the second model has no such head: it has ${b.layers.length} layers; choose another layer or head`);
+    throw new Error(`the second model has no such head: it has ${b.layers.length} layers; ` +
+      'choose another layer or head');
   }
 }

@@ -48,7 +48,8 @@ class Heads {
     this.look = null;
     const wanted = (this.loading = {});
     const isOver = () => this.closed || this.loading !== wanted; // another text or model was chosen meanwhile
-    fill(element, modelChoice(view), h('p', { class: 'note', role: 'status' }, `${view.models[request.model].name} reads the text …`));
+    fill(element, modelChoice(view),
+      h('p', { class: 'note', role: 'status' }, `${view.models[request.model].name} reads the text …`));
     let look;
     try {
       look = await see(request);
@@ -60,18 +61,21 @@ class Heads {
     this.look = look;
     this.frame();
     await this.showHead();
-    for (let layer = 0; layer < look.layers.length && !this.closed && this.look === look; layer++) await this.loadThumbnails(layer);
+    for (let layer = 0; layer < look.layers.length && this.shows(look); layer++) await this.loadThumbnails(layer);
   }
 
   frame() {
     const { look, view } = this;
     this.thumbnails = look.layers.map((layer, i) => Array.from({ length: layer.heads }, (_, head) =>
-      h('button', { type: 'button', class: 'thumbnail', 'aria-label': `layer ${i} head ${head}`, title: `layer ${i}, head ${head}`,
-        'data-layer': i, 'data-head': head, onclick: () => state.set({ layer: i, head }) },
+      h('button', { type: 'button', class: 'thumbnail', 'aria-label': `layer ${i} head ${head}`,
+        title: `layer ${i}, head ${head}`, 'data-layer': i, 'data-head': head,
+        onclick: () => state.set({ layer: i, head }) },
       h('canvas', { width: 48, height: 48, 'aria-hidden': 'true' }))));
-    const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean', () => state.set({ layer: i, head: 'mean' }),
+    const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean',
+      () => state.set({ layer: i, head: 'mean' }),
       { class: 'mean', 'data-layer': i, 'data-head': 'mean', 'aria-label': `mean of the heads of layer ${i}` }));
-    const grid = h('div', { class: look.sequences.length > 1 ? 'grid named' : 'grid', role: 'group', tabindex: 0, 'aria-label': 'layers and heads' },
+    const grid = h('div', { class: look.sequences.length > 1 ? 'grid named' : 'grid', role: 'group', tabindex: 0,
+      'aria-label': 'layers and heads' },
       this.thumbnails.map((row, i) => h('div', { class: 'gridrow' },
         h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i)),
         row, means[i])));
@@ -92,9 +96,11 @@ class Heads {
           h('h2', {}, model.name), h('p', { class: 'note' }, model.title),
           modelChoice(view),
           model.live ? this.newerOf(look) : null,
-          look.cut ? h('p', { class: 'note' }, `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
+          look.cut ? h('p', { class: 'note' },
+            `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
           grid, this.problem, this.statistics.element),
-        h('section', { 'aria-label': 'one head', class: 'wide' }, this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
+        h('section', { 'aria-label': 'one head', class: 'wide' },
+          this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
   }
 
   /** newerOf is the line about the weights of a run that trains. */
@@ -115,9 +121,14 @@ class Heads {
     this.newer.show(look.steps);
     await this.showHead(true);
     const all = [];
-    for (let layer = 0; layer < look.layers.length && !this.closed && this.look === look; layer++) all.push(...await this.loadPictures(layer));
-    if (!this.closed && this.look === look) this.statistics.replace(all);
+    for (let layer = 0; layer < look.layers.length && this.shows(look); layer++) {
+      all.push(...await this.loadPictures(layer));
+    }
+    if (this.shows(look)) this.statistics.replace(all);
   }
+
+  /** shows reports whether a look is the one that is shown. */
+  shows(look) { return !this.closed && this.look === look; }
 
   gridKey(e) {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
@@ -133,7 +144,7 @@ class Heads {
   async showHead(anew = false) {
     const [layer, head] = chosen(this.look);
     for (const b of [...this.thumbnails.flat(), ...this.means]) {
-      b.setAttribute('aria-pressed', Number(b.dataset.layer) === layer && b.dataset.head === String(head) ? 'true' : 'false');
+      b.setAttribute('aria-pressed', String(Number(b.dataset.layer) === layer && b.dataset.head === String(head)));
     }
     this.statistics.choose(layer, head);
     const wanted = (this.wanted = {});
@@ -167,18 +178,25 @@ class Heads {
   showTools() {
     const [layer, head] = chosen(this.look);
     const name = () => `layer-${layer}-head-${head}`;
+    const picture = () => {
+      if (!this.map) return this.place.querySelector('svg');
+      return { canvas: this.map.canvas, svg: () => this.map.svg() };
+    };
+    const as = state.get('as');
     fill(this.tools,
-      choice('show', [['', 'heat map'], ['lines', 'lines between tokens']], state.get('as'), (v) => state.set({ as: v })),
-      state.get('as') !== 'lines' && choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'), (v) => state.set({ scale: v })),
+      choice('show', [['', 'heat map'], ['lines', 'lines between tokens']], as, (v) => state.set({ as: v })),
+      as !== 'lines' && choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
+        (v) => state.set({ scale: v })),
       h('span', { class: 'save' },
-        pictureButtons(name, () => (this.map ? { canvas: this.map.canvas, svg: () => this.map.svg() } : this.place.querySelector('svg'))),
+        pictureButtons(name, picture),
         this.head.T * this.head.S <= 1 << 20 && tableButton(name, () => this.table())),
       head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null);
   }
 
   showMap(layer, head) {
     this.map = new HeatMap({
-      rows: this.look.queries(layer), cols: this.look.keys(layer), label: `weights of ${nameOf(this.look, layer, head).toLowerCase()}`,
+      rows: this.look.queries(layer), cols: this.look.keys(layer),
+      label: `weights of ${nameOf(this.look, layer, head).toLowerCase()}`,
       onhover: (at) => this.read(at ?? this.cell()), onselect: (q, k) => state.set({ q, k }),
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
     });
@@ -193,11 +211,14 @@ class Heads {
   showLines(layer, head) {
     const [rows, cols] = [this.look.queries(layer), this.look.keys(layer)];
     fill(this.scalePlace);
-    if (Math.max(rows.length, cols.length) > mostLines) {
-      fill(this.place, h('p', { class: 'note' }, `Lines are for texts of up to ${mostLines} tokens; this has ${Math.max(rows.length, cols.length)}: see the heat map.`));
+    const longest = Math.max(rows.length, cols.length);
+    if (longest > mostLines) {
+      fill(this.place, h('p', { class: 'note' },
+        `Lines are for texts of up to ${mostLines} tokens; this has ${longest}: see the heat map.`));
       return;
     }
-    fill(this.place, lines(this.head, rows, cols, `weights of ${nameOf(this.look, layer, head).toLowerCase()} as lines`, (q, k) => state.set({ q, k })));
+    const label = `weights of ${nameOf(this.look, layer, head).toLowerCase()} as lines`;
+    fill(this.place, lines(this.head, rows, cols, label, (q, k) => state.set({ q, k })));
   }
 
   paintLegend() {
@@ -238,8 +259,10 @@ class Heads {
 
   read(at) {
     if (!at) {
-      fill(this.readout, state.get('as') === 'lines' ? 'Point at or tap a token: its lines alone are shown, and its weights stand beside the keys.' :
-        'Point at or tap a cell, or focus the picture and move with the arrow keys; + and − zoom, 0 shows all, Enter shows the pair.');
+      fill(this.readout, state.get('as') === 'lines' ?
+        'Point at or tap a token: its lines alone are shown, and its weights stand beside the keys.' :
+        'Point at or tap a cell, or focus the picture and move with the arrow keys; ' +
+        '+ and − zoom, 0 shows all, Enter shows the pair.');
       return;
     }
     const [t, s] = at;
@@ -253,7 +276,7 @@ class Heads {
   async loadThumbnails(layer) {
     const { look } = this;
     const found = await this.loadPictures(layer);
-    if (!this.closed && this.look === look) this.statistics.add(found);
+    if (this.shows(look)) this.statistics.add(found);
   }
 
   /** loadPictures paints the thumbnails of a layer and returns its heads with their statistics. */
@@ -261,13 +284,13 @@ class Heads {
     const { look } = this;
     try {
       const t = await look.thumbnails(layer);
-      if (this.closed || this.look !== look) return [];
+      if (!this.shows(look)) return [];
       look.layers[layer].pictures = t;
       fill(this.problem);
       this.paintThumbnails(layer);
       return t.statistics.map((s, head) => ({ layer, head, statistics: s }));
     } catch (e) {
-      if (!this.closed && this.look === look) fill(this.problem, h('p', { class: 'error', role: 'alert' }, e.message));
+      if (this.shows(look)) fill(this.problem, h('p', { class: 'error', role: 'alert' }, e.message));
       return [];
     }
   }
@@ -283,7 +306,8 @@ class Heads {
         canvas.height = rows;
         const c = canvas.getContext('2d');
         const image = c.createImageData(cols, rows);
-        scale.paint(thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols).map((v) => (v < 0 ? NaN : v)), image);
+        const weights = thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols);
+        scale.paint(weights.map((v) => (v < 0 ? NaN : v)), image);
         c.putImageData(image, 0, 0);
       });
     });

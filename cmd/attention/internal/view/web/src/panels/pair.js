@@ -30,7 +30,9 @@ class Pair {
   async load() {
     const wanted = (this.wanted = {});
     try {
-      if (!this.look || this.look.model !== requestOf(this.view).model) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
+      if (!this.look || this.look.model !== requestOf(this.view).model) {
+        fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
+      }
       const look = await see(requestOf(this.view));
       const [layer, head] = chosen(look);
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
@@ -49,6 +51,7 @@ class Pair {
     const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);
     const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
+    const bars = numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions';
     const chart = this.chart(steps, numbers.layer.additive);
     const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
     fill(this.element,
@@ -59,16 +62,20 @@ class Pair {
         h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
         h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))),
         h('span', { class: 'save' }, pictureButtons(name, () => chart),
-          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]))),
+          tableButton(name,
+            () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]))),
       h('div', { class: 'columns' },
-        h('section', { class: 'bars' }, h('h3', {}, numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions'), h('div', { class: 'scroll' }, chart)),
-        h('section', { class: 'path' }, h('h3', {}, 'From the two vectors to the weight'), this.path(numbers, steps, q, k))));
+        h('section', { class: 'bars' },
+          h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
+        h('section', { class: 'path' },
+          h('h3', {}, 'From the two vectors to the weight'), this.path(numbers, steps, q, k))));
     if (focused) this.element.querySelector(`[data-keep="${focused}"] select`)?.focus();
   }
 
   /** chart draws the products as bars. */
   chart(steps, additive) {
-    const [width, height, left, bottom] = [Math.max(Math.min(640, this.element.clientWidth || 420), 56 + 4 * steps.length), 280, 48, 38];
+    const width = Math.max(Math.min(640, this.element.clientWidth || 420), 56 + 4 * steps.length);
+    const [height, left, bottom] = [280, 48, 38];
     const low = Math.min(0, min(steps, (x) => x.product));
     const high = Math.max(0, max(steps, (x) => x.product)) || 1;
     const y = scaleLinear([low, high], [height - bottom, 10]).nice();
@@ -76,17 +83,23 @@ class Pair {
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
       'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}` });
     const wide = Math.max(1, x(1) - x(0) - 1);
+    let every = 8; // dimensions from one number to the next
+    if (steps.length <= 40) every = 2;
+    if (steps.length <= 16) every = 1;
     for (const s of steps) {
-      const bar = svg('rect', { x: x(s.d), width: wide, y: Math.min(y(0), y(s.product)), height: Math.abs(y(s.product) - y(0)),
-        class: s.product < 0 ? 'minus' : 'plus' },
-      svg('title', {}, additive ? `d ${s.d}: v·tanh(${number(s.q)} + ${number(s.k)}) = ${number(s.product)}` :
-        `d ${s.d}: ${number(s.q)} · ${number(s.k)} = ${number(s.product)}`));
-      root.append(bar);
-      if (s.d % (steps.length <= 16 ? 1 : steps.length <= 40 ? 2 : 8) === 0) root.append(svg('text', { x: x(s.d) + wide / 2, y: height - bottom + 16, 'text-anchor': 'middle' }, String(s.d)));
+      const formula = additive ? `v·tanh(${number(s.q)} + ${number(s.k)})` : `${number(s.q)} · ${number(s.k)}`;
+      root.append(svg('rect', { x: x(s.d), width: wide, y: Math.min(y(0), y(s.product)),
+        height: Math.abs(y(s.product) - y(0)), class: s.product < 0 ? 'minus' : 'plus' },
+      svg('title', {}, `d ${s.d}: ${formula} = ${number(s.product)}`)));
+      if (s.d % every === 0) {
+        root.append(svg('text', { x: x(s.d) + wide / 2, y: height - bottom + 16, 'text-anchor': 'middle' },
+          String(s.d)));
+      }
     }
     const axis = svg('g', { transform: `translate(${left},0)` });
     select(axis).call(axisLeft(y).ticks(6));
-    root.append(svg('text', { x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle', class: 'axisname' }, 'dimension of the head'));
+    root.append(svg('text', { x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle', class: 'axisname' },
+      'dimension of the head'));
     root.append(axis, svg('line', { x1: left, x2: width - 8, y1: y(0), y2: y(0), class: 'zero' }));
     return root;
   }
@@ -94,31 +107,25 @@ class Pair {
   /** path is the table of the steps to the weight. */
   path(numbers, steps, q, k) {
     const { layer } = numbers;
-    const product = sum(steps, (x) => x.product);
+    const path = numbers.path(q, k);
     const rows = [];
-    const row = (what, formula, value) => rows.push(h('tr', {}, h('th', { scope: 'row' }, what), h('td', { class: 'formula' }, formula),
+    const row = (what, formula, value) => rows.push(h('tr', {},
+      h('th', { scope: 'row' }, what), h('td', { class: 'formula' }, formula),
       h('td', { class: 'value' }, typeof value === 'string' ? value : number(value, 6))));
     if (numbers.rawQ) {
-      let raw = 0;
-      for (let d = 0; d < numbers.D; d++) raw += numbers.rawQ[q * numbers.D + d] * numbers.rawK[k * numbers.D + d];
-      row('before the turn', 'q·k as projected', raw);
-      row('turned', 'q·k after norm and RoPE', product);
-    } else row(layer.additive ? 'sum' : 'product', layer.additive ? 'Σ v·tanh(q + k)' : `q·k, the sum of ${steps.length} products`, product);
-    let score = product * layer.scale;
-    if (!layer.additive) row('scale', `× ${number(layer.scale, 6)}`, score);
-    if (layer.softcap) {
-      score = layer.softcap * Math.tanh(score / layer.softcap);
-      row('cap', `${layer.softcap}·tanh(x / ${layer.softcap})`, score);
-    }
-    if (numbers.bias) {
-      const b = numbers.bias[q - k + numbers.S - 1];
-      score += b;
-      row('bias', `+ ${number(b)} of the distance ${q - k}`, score);
+      row('before the turn', 'q·k as projected', numbers.rawProduct(q, k));
+      row('turned', 'q·k after norm and RoPE', path.product);
+    } else if (layer.additive) row('sum', 'Σ v·tanh(q + k)', path.product);
+    else row('product', `q·k, the sum of ${steps.length} products`, path.product);
+    if ('scaled' in path) row('scale', `× ${number(layer.scale, 6)}`, path.scaled);
+    if ('capped' in path) row('cap', `${layer.softcap}·tanh(x / ${layer.softcap})`, path.capped);
+    if ('biased' in path) {
+      row('bias', `+ ${number(numbers.bias[q - k + numbers.S - 1])} of the distance ${q - k}`, path.biased);
     }
     const shown = numbers.shown(q, k);
-    row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? score : '−∞');
+    row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? path.score : '−∞');
     row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
-    row('weight', 'exp(score − log Σ exp)', shown ? Math.exp(score - numbers.lse[q]) : 0);
+    row('weight', 'exp(score − log Σ exp)', shown ? numbers.weight(q, k) : 0);
     return h('table', { class: 'steps' }, h('tbody', {}, rows));
   }
 }

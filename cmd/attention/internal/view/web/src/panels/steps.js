@@ -1,5 +1,5 @@
 // Steps: what a section of the chapter, or a head of a model, computes, number by number.
-import { isExported, json } from '../api.js';
+import { isExported, json, path } from '../api.js';
 import { chosen, headChoice, modelChoice, nameOf, requestOf, textsOf } from '../choose.js';
 import { button, choice, fill, h, number, shown as textOf } from '../dom.js';
 import { explain, flat, indexOf } from '../explain.js';
@@ -50,23 +50,26 @@ class Steps {
     const wanted = (this.wanted = {});
     const number = this.section();
     try {
-      if (!this.program) fill(this.element, h('p', { class: 'note', role: 'status' }, 'The steps are computed …'));
+      if (!this.program) {
+        fill(this.element, h('p', { class: 'note', role: 'status' }, 'The steps are computed …'));
+      }
       const shown = number ? await this.ofSection(number) : await this.ofHead();
       if (this.closed || this.wanted !== wanted) return;
       this.show(shown);
     } catch (e) {
       if (this.closed || this.wanted !== wanted) return;
       this.program = null;
-      fill(this.element, this.chooser(), number ? this.sentence() : null, h('p', { class: 'error', role: 'alert' }, e.message));
+      fill(this.element, this.chooser(), number ? this.sentence() : null,
+        h('p', { class: 'error', role: 'alert' }, e.message));
     }
   }
 
   async ofSection(number) {
     const sentence = this.own ?? state.get('sentence');
     const own = this.own !== undefined || sentence !== '';
-    const path = `section?number=${number}` + (own ? `&sentence=${encodeURIComponent(sentence)}` : '');
-    const section = await json(path);
-    return { ...section, title: `${number}. ${section.title}`, tools: section.words ? this.sentence(section.words) : null };
+    const section = await json(path('section', own ? { number, sentence } : { number }));
+    const tools = section.words ? this.sentence(section.words) : null;
+    return { ...section, title: `${number}. ${section.title}`, tools };
   }
 
   async ofHead() {
@@ -80,7 +83,8 @@ class Steps {
     const tokens = (list) => list.map((t, i) => [i, `${i} ${textOf(t)}`]);
     return {
       title: nameOf(look, layer, head),
-      text: numbers.T > 16 || numbers.S > 16 ? 'The tokens around the chosen query and the chosen key; sums go over all.' : '',
+      text: Math.max(numbers.T, numbers.S) <= 16 ? '' :
+        'The tokens around the chosen query and the chosen key; sums go over all.',
       tools: h('div', {}, textsOf(look, layer), h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look),
         h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
         h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))))),
@@ -98,20 +102,26 @@ class Steps {
       this.own = undefined;
       state.set({ section: v, numbers: '', change: '' });
     };
-    return h('div', { class: 'tools', 'data-keep': 'section' }, choice('section', options, this.section() || 'head', section));
+    return h('div', { class: 'tools', 'data-keep': 'section' },
+      choice('section', options, this.section() || 'head', section));
   }
 
   /** sentence is the form of the words. */
   sentence(words) {
-    if (isExported) return words ? h('p', { class: 'note' }, `On the words “${words.join(' ')}”; attention view --chapter runs others.`) : null;
-    const input = h('input', { id: 'sentence', '.value': words?.join(' ') ?? this.own ?? state.get('sentence'), 'data-keep': 'sentence', size: 40 });
+    if (isExported) {
+      const note = (on) => h('p', { class: 'note' }, `On the words “${on}”; attention view --chapter runs others.`);
+      return words ? note(words.join(' ')) : null;
+    }
+    const input = h('input', { id: 'sentence', '.value': words?.join(' ') ?? this.own ?? state.get('sentence'),
+      'data-keep': 'sentence', size: 40 });
     const run = (e) => {
       e.preventDefault();
       this.own = input.value.trim();
       state.set({ sentence: this.own, numbers: '' }, true);
       this.load();
     };
-    return h('form', { class: 'tools', onsubmit: run }, h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
+    return h('form', { class: 'tools', onsubmit: run },
+      h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
       button(this.view.sentence ? 'As at the start' : 'The chapter’s', () => {
         this.own = undefined;
         state.set({ sentence: '', numbers: '' }, true);
@@ -127,9 +137,13 @@ class Steps {
     this.matrices.clear();
     this.pointed = null;
     this.sliders = h('div', {});
-    this.readout = h('p', { class: 'readout formula-readout', 'aria-live': 'polite' }, 'Point at a number: here stands what it is computed from.');
-    fill(this.element, this.chooser(), shown.tools, h('h2', {}, shown.title, ' ', tableButton(() => 'steps', () => this.table())), shown.text ? h('p', {}, shown.text) : null,
-      this.computes ? null : h('p', { class: 'note' }, 'There are too many numbers to compute in the page: these are the library’s.'),
+    this.readout = h('p', { class: 'readout formula-readout', 'aria-live': 'polite' },
+      'Point at a number: here stands what it is computed from.');
+    fill(this.element, this.chooser(), shown.tools,
+      h('h2', {}, shown.title, ' ', tableButton(() => 'steps', () => this.table())),
+      shown.text ? h('p', {}, shown.text) : null,
+      this.computes ? null : h('p', { class: 'note' },
+        'There are too many numbers to compute in the page: these are the library’s.'),
       shown.why ? h('details', {}, h('summary', {}, 'Why'), h('p', { class: 'why' }, shown.why)) : null,
       this.sliders, h('div', { class: 'stepsflow' }, shown.steps.map((s) => this.step(s))), this.readout);
     this.showSliders();
@@ -176,7 +190,7 @@ class Steps {
     return (at) => scores[at] === -Infinity;
   }
 
-  /** point tells what a number is computed from. */
+  /** point shows what a number is computed from. */
   point(name, index) {
     this.pointed = [name, index];
     const step = this.program.steps.get(name);
@@ -189,27 +203,36 @@ class Steps {
     if (step.formula) parts.push(` = ${step.formula}`);
     if (text) parts.push(' = ', h('span', { class: 'numbers' }, text));
     parts.push(' = ', h('span', { class: 'result' }, is));
-    if (!step.exact && !step.formula && this.computes) parts.push(step.count ? '' : step.learnt ? ', learnt in training' : ', an input');
+    if (!step.exact && !step.formula && !step.count && this.computes) {
+      parts.push(step.learnt ? ', learnt in training' : ', an input');
+    }
     fill(this.readout, parts);
-    for (const [other, m] of this.matrices) m.mark(new Set(uses.filter(([used]) => used === other).map(([, place]) => place)));
+    for (const [other, m] of this.matrices) {
+      m.mark(new Set(uses.filter(([used]) => used === other).map(([, place]) => place)));
+    }
   }
 
   /** changeable are the inputs and weights that are few enough for sliders, and that something depends on. */
   changeable() {
-    return [...this.program.steps.values()].filter((s) => this.view.chapter && this.section() && !s.exact && !s.count &&
-      s.name !== 'ones' && s.name !== 'keep' && s.values.length <= mostSliders && this.program.dependents(s.name).size > 0).map((s) => s.name);
+    if (!this.view.chapter || !this.section()) return [];
+    return [...this.program.steps.values()].filter((s) => !s.exact && !s.count && s.name !== 'ones' &&
+      s.name !== 'keep' && s.values.length <= mostSliders && this.program.dependents(s.name).size > 0)
+      .map((s) => s.name);
   }
 
   showSliders() {
     const all = this.changeable();
     if (!all.length) return fill(this.sliders);
-    const name = all.includes(state.get('change')) ? state.get('change') : all.find((n) => n.includes('W_query')) ?? all[0];
+    let name = state.get('change');
+    if (!all.includes(name)) name = all.find((n) => n.includes('W_query')) ?? all[0];
     const { shape, data } = this.program.value(name);
     const matrix = this.matrices.get(name);
     const grid = h('div', { class: 'sliders' }, Array.from(data, (v, at) => this.slider(name, matrix, shape, at, v)));
     grid.style.setProperty('--columns', shape.at(-1));
     return fill(this.sliders, h('fieldset', {}, h('legend', {}, 'Change numbers'),
-      h('div', { class: 'tools' }, h('span', { 'data-keep': 'change' }, choice('of', all.map((n) => [n, n]), name, (v) => state.set({ change: v }))),
+      h('div', { class: 'tools' },
+        h('span', { 'data-keep': 'change' },
+          choice('of', all.map((n) => [n, n]), name, (v) => state.set({ change: v }))),
         button('As they were', () => {
           this.program.reset();
           state.set({ numbers: '' }, true);
@@ -252,7 +275,8 @@ class Steps {
     for (const text of state.get('numbers').split('~').filter(Boolean)) {
       const name = changeable.find((n) => text.startsWith(`${n}_`));
       const numbers = name && text.slice(name.length + 1).split('_').map(Number);
-      if (numbers?.length === this.program.steps.get(name)?.values.length && numbers.every(Number.isFinite)) this.program.set(name, numbers);
+      if (!numbers || numbers.length !== this.program.steps.get(name).values.length) continue;
+      if (numbers.every(Number.isFinite)) this.program.set(name, numbers);
     }
   }
 }

@@ -18,8 +18,8 @@ export const training = {
   },
 };
 
-const measures = [['change_from_start', 'change from the start'], ['norm', 'norm'], ['change', 'change since the last record'],
-  ['gradient', 'gradient norm']];
+const measures = [['change_from_start', 'change from the start'], ['norm', 'norm'],
+  ['change', 'change since the last record'], ['gradient', 'gradient norm']];
 
 class Training {
   constructor(element) {
@@ -35,8 +35,10 @@ class Training {
       loss: new Curves('Loss', { empty: 'No step is recorded yet: the first comes in a moment.' }),
       rate: new Curves('Learning rate'),
       gradient: new Curves('Gradient norm', { log: true }),
-      params: new Curves('Parameters', { log: true, tools: this.paramTools, empty: 'This run recorded no weights: an earlier program wrote it, or it has just begun.' }),
-      entropy: new Curves('Entropy of the heads', { tools: this.headTools, empty: 'This run recorded no attention weights: an earlier program wrote it, or it has just begun.' }),
+      params: new Curves('Parameters', { log: true, tools: this.paramTools,
+        empty: 'This run has recorded no weights: it has just begun.' }),
+      entropy: new Curves('Entropy of the heads', { tools: this.headTools,
+        empty: 'This run has recorded no attention weights: it has just begun.' }),
       score: new Curves('Largest score of the heads'),
     };
     this.status = h('p', { class: 'status', role: 'status' }, 'The run is read …');
@@ -57,7 +59,8 @@ class Training {
     }));
     await this.load();
     if (isExported || this.closed) return;
-    this.ends.push(events('events', { told: () => this.pace.ask(), failed: (message) => this.fail(message), ended: (run) => this.end(run) }),
+    this.ends.push(events('events', { told: () => this.pace.ask(), failed: (message) => this.fail(message),
+      ended: (run) => this.end(run) }),
       () => this.pace.close(), () => this.watchedPace.close());
   }
 
@@ -75,7 +78,10 @@ class Training {
     fill(this.status, message);
   }
 
-  /** load asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the run its time. */
+  /**
+   * load asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the
+   * run its time.
+   */
   async load() {
     await this.pace.take(async () => {
       try {
@@ -109,28 +115,32 @@ class Training {
     const at = curves.step.at(-1) ?? 0;
     const recent = curves.speed?.slice(-50) ?? [];
     const speed = recent.length ? recent.length / recent.reduce((sum, v) => sum + 1 / v, 0) : 0;
+    const failure = /finite/.test(run.error) ? 'not finite' : 'failed';
     this.status.className = 'status';
     this.status.dataset.state = run.state;
     fill(this.status, h('b', {}, `${run.name}: ${stateText(run)}`), `, step ${at} of ${run.planned}`,
       speed ? `, ${Math.round(speed).toLocaleString('en')} tokens/s` : '',
       run.state === 'running' && run.secondsLeft ? `, ${duration(run.secondsLeft)} left` : '',
       h('span', { class: 'note' }, `. ${run.model}; text: ${run.text}.`,
-        this.ended ? ' The program has ended; this is what it told last.' : ''),
-      run.state === 'failed' ? h('span', { class: 'error' }, `${/finite/.test(run.error) ? 'not finite' : 'failed'}: ${run.error}`) : null);
+        this.ended ? ' The program has ended; this is what it sent last.' : ''),
+      run.state === 'failed' ? h('span', { class: 'error' }, `${failure}: ${run.error}`) : null);
     Object.assign(this.progress, { max: run.planned || 1, value: at });
-    this.curves.score.options.empty = run.translates ? 'attention translate records none: “max score” in Heads has that of each head on a text of yours.' :
-      'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none. “max score” in Heads has that of each head on a text of yours.';
+    this.curves.score.options.empty = (run.translates ? 'attention translate records none: ' :
+      'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none. ') +
+      '“max score” in Heads has that of each head on a text of yours.';
     const points = (ys) => curves.step.map((s, i) => [s, ys[i]]);
     const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
     this.curves.loss.show([
       { name: 'training', points: points(curves.loss ?? []), ink: 'var(--accent)', dash: '', wide: 1 },
-      { name: 'validation', points: evaluations.step.map((s, i) => [s, evaluations.loss[i]]), ink: 'var(--wrong)', dash: '', wide: 2.2 },
+      { name: 'validation', points: evaluations.step.map((s, i) => [s, evaluations.loss[i]]), ink: 'var(--wrong)',
+        dash: '', wide: 2.2 },
       ...level('bigram', losses.bigram), ...level('unigram', losses.unigram)]);
     this.curves.rate.show([{ name: 'learning rate', points: points(curves.rate ?? []) }]);
     this.curves.gradient.show([{ name: 'gradient', points: points(curves.gradient ?? []), wide: 1 }]);
     fill(this.samples, h('h2', {}, 'Text that it wrote'),
       run.samples?.length ? null : h('p', { class: 'note' }, noSample(run)),
-      (run.samples ?? []).map((s) => h('figure', {}, h('figcaption', {}, `after step ${s.step}`), h('pre', {}, h('b', {}, s.prompt), run.translates ? ' → ' : '', s.text))));
+      (run.samples ?? []).map((s) => h('figure', {}, h('figcaption', {}, `after step ${s.step}`),
+        h('pre', {}, h('b', {}, s.prompt), run.translates ? ' → ' : '', s.text))));
   }
 
   showWatched() {
@@ -145,16 +155,18 @@ class Training {
     const names = records[0]?.params.map((p) => p.name) ?? [];
     const measure = state.get('measure', 'change_from_start');
     const chosen = names.includes(state.get('param')) ? state.get('param') : '';
-    keepFocus(this.paramTools, () => fill(this.paramTools, choice('show', measures, measure, (v) => state.set({ measure: v })),
+    keepFocus(this.paramTools, () => fill(this.paramTools,
+      choice('show', measures, measure, (v) => state.set({ measure: v })),
       choice('parameter', [['', 'all'], ...names.map((n) => [n, short(n)])], chosen, (v) => state.set({ param: v }))));
     const field = measures.some(([m]) => m === measure) ? measure : 'norm';
     const all = new Map(names.map((name, i) => [short(name),
       records.map((r) => [r.step, r.params[i]?.[field] ?? null]).filter((p) => p[1] !== null)]));
     const ranks = extremes(all, chosen && short(chosen), 1);
-    this.curves.params.show([...all.keys()].map((name) => ranks.find((s) => s.name === name))); // a table has the model's order
+    // A table has the model's order.
+    this.curves.params.show([...all.keys()].map((name) => ranks.find((s) => s.name === name)));
   }
 
-  /** statistic returns a series of each head, by their names: of the records, or of the probe's weights at its moments. */
+  /** statistic returns a series of each head by its name: of the records, or of the probe's weights at its moments. */
   statistic(name) {
     const all = new Map();
     for (const record of this.watched.records) {
@@ -174,7 +186,8 @@ class Training {
     const all = new Map();
     for (const probe of this.watched.probes ?? []) {
       for (let head = 0; head < headsOf(probe); head++) {
-        all.set(headName(probe.name, head), this.watched.moments.map((step, m) => [step, probeAt(this.watched, probe, head, m).entropy()]));
+        all.set(headName(probe.name, head), this.watched.moments.map((step, m) =>
+          [step, probeAt(this.watched, probe, head, m).entropy()]));
       }
     }
     return all;
@@ -189,12 +202,16 @@ class Training {
     const names = [...entropy.keys()];
     const chosen = names.includes(state.get('curve')) ? state.get('curve') : '';
     keepFocus(this.headTools, () => fill(this.headTools, names.length > 1 &&
-      choice('head', [['', 'all, the extremes named'], ...names.map((n) => [n, n])], chosen, (v) => state.set({ curve: v }))));
-    this.curves.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [{ name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' }] : [])]);
+      choice('head', [['', 'all, the extremes named'], ...names.map((n) => [n, n])], chosen,
+        (v) => state.set({ curve: v }))));
+    const level = { name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' };
+    this.curves.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [level] : [])]);
     this.curves.score.show(extremes(scores, chosen, 1));
     const low = names.filter((n) => !(entropy.get(n).at(-1)?.[1] >= collapsed));
-    fill(this.collapse, !names.length ? '' : `${recorded ? 'Of up to 1024 tokens of validation text' : 'Of the few tokens of the probe'}, in nats. `,
-      low.length ? h('b', {}, `${low.length} of ${names.length} heads have collapsed: ${low.slice(0, 5).join(', ')}${low.length > 5 ? ', …' : ''}.`) : '');
+    const of = recorded ? 'Of up to 1024 tokens of validation text' : 'Of the few tokens of the probe';
+    const some = low.slice(0, 5).join(', ') + (low.length > 5 ? ', …' : '');
+    fill(this.collapse, names.length ? `${of}, in nats. ` : '',
+      low.length ? h('b', {}, `${low.length} of ${names.length} heads have collapsed: ${some}.`) : '');
   }
 
   close() {

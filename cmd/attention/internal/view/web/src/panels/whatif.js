@@ -47,7 +47,9 @@ class WhatIf {
       const heads = fixed ? [] : this.factors();
       const change = { ...request, ...(hide.length ? { hide } : {}), ...(heads.length ? { heads } : {}) };
       const changed = hide.length + heads.length > 0;
-      if (!this.looked && this.wanted === wanted) this.show(before, null, changed ? 'The model reads the text again …' : '');
+      if (!this.looked && this.wanted === wanted) {
+        this.show(before, null, changed ? 'The model reads the text again …' : '');
+      }
       let after = null;
       let wrong = '';
       try {
@@ -74,7 +76,8 @@ class WhatIf {
       h('div', { class: 'tools' }, modelChoice(this.view)),
       h('label', { for: 'whatif-text' }, 'Text'), text,
       h('div', { class: 'tools' }, button('Read this text', read, { 'data-keep': 'read' }),
-        button('Undo all changes', () => state.set({ hide: '', factors: '', text: '', at: '' }), { 'data-keep': 'undo' })),
+        button('Undo all changes', () => state.set({ hide: '', factors: '', text: '', at: '' }),
+          { 'data-keep': 'undo' })),
       before ? this.changes(before) : null,
       note ? h('p', { class: isError ? 'error' : 'note', role: isError ? 'alert' : 'status' }, note) : null,
       before && after ? this.next(before, after) : null);
@@ -84,22 +87,28 @@ class WhatIf {
   /** changes are the controls of what can be changed. */
   changes(look) {
     if (look.layers.some((l) => l.fixed)) {
-      return h('p', { class: 'note' }, 'This layer has neither a mask nor heads to change: another text is what can be tried.');
+      return h('p', { class: 'note' },
+        'This layer has neither a mask nor heads to change: another text is what can be tried.');
     }
     return [...this.tokens(look), this.heads(look)];
   }
 
   tokens(look) {
     const hide = this.hidden();
-    const toggle = (i) => state.set({ hide: (hide.includes(i) ? hide.filter((x) => x !== i) : [...hide, i]).sort((a, b) => a - b).join('.') });
+    const toggle = (i) => {
+      const all = hide.includes(i) ? hide.filter((x) => x !== i) : [...hide, i];
+      state.set({ hide: all.sort((a, b) => a - b).join('.') });
+    };
     const all = keysOf(look);
     let from = 0;
     return all.map((sequence) => {
       const first = from;
       from += sequence.tokens.length;
-      return h('fieldset', {}, h('legend', {}, all.length > 1 ? `Hide keys of the ${sequence.name}` : 'Hide tokens as keys'),
+      const legend = all.length > 1 ? `Hide keys of the ${sequence.name}` : 'Hide tokens as keys';
+      return h('fieldset', {}, h('legend', {}, legend),
         h('div', { class: 'tokens' }, sequence.tokens.map((t, i) => button(shown(t), () => toggle(first + i),
-          { class: 'token', 'aria-pressed': String(hide.includes(first + i)), 'data-keep': `token${first + i}`, title: `token ${i}` }))));
+          { class: 'token', 'aria-pressed': String(hide.includes(first + i)), 'data-keep': `token${first + i}`,
+            title: `token ${i}` }))));
     });
   }
 
@@ -116,8 +125,9 @@ class WhatIf {
     return h('fieldset', {}, h('legend', {}, 'Scale heads'),
       h('div', { class: 'tools' }, headChoice(look), h('label', {}, 'factor ', range, ` ${now}`),
         button(now === 0 ? 'Switch on' : 'Switch off', () => set(now === 0 ? 1 : 0), { 'data-keep': 'off' })),
-      all.length ? h('div', { class: 'tokens' }, all.map((f) => button(`layer ${f.layer}, head ${f.head} × ${f.factor} ✕`,
-        () => write(all.filter((x) => x !== f)), { title: 'undo this factor' }))) : null);
+      all.length ? h('div', { class: 'tokens' }, all.map((f) =>
+        button(`layer ${f.layer}, head ${f.head} × ${f.factor} ✕`, () => write(all.filter((x) => x !== f)),
+          { title: 'undo this factor' }))) : null);
   }
 
   next(before, after) {
@@ -134,30 +144,34 @@ class WhatIf {
       const [b, a] = [old, now].map((l) => l.find((c) => c.id === id));
       return [(b ?? a).text, b?.probability, a?.probability];
     })];
-    const title = before.next.length > 1 ? `Character ${at}: the likeliest ` : 'What comes next: the ten likeliest tokens ';
-    return h('section', {}, before.next.length > 1 ? this.written(before, after, at) : null,
+    const isTranslation = before.next.length > 1;
+    const title = isTranslation ? `Character ${at}: the likeliest ` : 'What comes next: the ten likeliest tokens ';
+    return h('section', {}, isTranslation ? this.written(before, after, at) : null,
       h('h3', {}, title, tableButton(() => 'next', rows)),
       h('div', { class: 'columns both' }, bars(old), bars(now, true)));
   }
 
-  /** place is the place of the translation whose tokens are shown: that of the state, the first that differs, or the last. */
+  /** place returns which place of the translation is shown: the state's, the first that differs, or the last. */
   place(before, after) {
     const last = before.next.length - 1;
     const differs = before.next.findIndex((_, i) => last > 0 && writtenAt(before, i).id !== writtenAt(after, i).id);
     return state.int('at', last + 1, differs < 0 ? last : differs);
   }
 
-  /** written are the translations before and after, whose characters choose the place. */
+  /** written returns the translations before and after, whose characters choose the place. */
   written(before, after, at) {
-    const row = (look, name) => h('p', { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` }, h('span', { class: 'rowname' }, name),
+    const row = (look, name) => h('p', { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` },
+      h('span', { class: 'rowname' }, name),
       look.next.map((_, i) => {
         const token = writtenAt(look, i);
         const other = token.id !== writtenAt(before, i).id;
-        return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }), { class: 'token place', 'data-keep': `${name}${i}`,
-          'aria-current': i === at ? 'true' : null, title: `character ${i}${other ? ', another than before' : ''}` });
+        const title = `character ${i}${other ? ', another than before' : ''}`;
+        return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }),
+          { class: 'token place', 'data-keep': `${name}${i}`, 'aria-current': i === at ? 'true' : null, title });
       }));
     return h('section', {}, h('h3', {}, 'The translation'), row(before, 'before'), row(after, 'after'),
-      h('p', { class: 'note' }, '* is another character than before. A second line of the text is how the translation begins; the model writes the rest.'));
+      h('p', { class: 'note' }, '* is another character than before. A second line of the text is how the ' +
+        'translation begins; the model writes the rest.'));
   }
 }
 

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train/checkpoint"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the files of runs say of their config is its identity, for a model of each kind.
+func TestIdentity(t *testing.T) {
+	for _, name := range []string{"finished_gpt", "finished_layer", "additive", "causal", "nano-char", "gpt2"} {
+		dir := copyOf(t, name)
+		c, err := ReadConfig(dir)
+		require.NoError(t, err)
+		of, err := c.Identity()
+		require.NoError(t, err)
+		m, err := c.Model.New(blank(t, c))
+		require.NoError(t, err)
+		in, err := Inspect(dir)
+		require.NoError(t, err)
+		saved, err := checkpoint.Read(
+			checkpoint.Path(filepath.Join(dir, CheckpointsFolder), in.Checkpoints[0]), m.Params())
+		require.NoError(t, err)
+		require.Equal(t, of, saved.About, name)
+
+		model, err := c.ModelIdentity()
+		require.NoError(t, err)
+		r, err := safetensors.Open(filepath.Join(dir, ModelFile))
+		require.NoError(t, err)
+		require.Equal(t, Metadata(model, in.Steps, 0), r.Metadata())
+		require.NoError(t, r.Close())
+		for path := range model {
+			require.Contains(t, of, path)
+		}
+		require.Contains(t, of, "training.schedule.peak")
+		require.NotContains(t, model, "training.schedule.peak")
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	of := map[string]string{"dtype": "float32", "model.type": "gpt"}
+	metadata := Metadata(of, 7, 3)
+	require.Equal(t, map[string]string{"format": "attention model 1", "steps": "7", "best": "3",
+		"about.dtype": "float32", "about.model.type": "gpt"}, metadata)
+	got, err := IdentityOf(metadata)
+	require.NoError(t, err)
+	require.Equal(t, of, got)
+	got, err = IdentityOf(map[string]string{"format": "pt", "steps": "1"})
+	require.NoError(t, err)
+	require.Nil(t, got, "of another program")
+	delete(metadata, "format")
+	_, err = IdentityOf(metadata)
+	require.EqualError(t, err,
+		`format: got "", want "attention model 1": another program wrote the model, and this one does not read it`)
+}
+
+// Every value that a model's weights depend on is compared, and named by its flag.
+func TestWeightPaths(t *testing.T) {
+	names, paths := weightPaths()
+	for _, name := range []string{"finished_gpt", "finished_layer", "gpt", "additive"} {
+		c, err := ReadConfig(copyOf(t, name))
+		require.NoError(t, err)
+		of, err := c.ModelIdentity()
+		require.NoError(t, err)
+		require.NoError(t, c.checkFits(of))
+		for _, path := range slices.Sorted(maps.Keys(of)) {
+			other := maps.Clone(of)
+			other[path] = "another"
+			err := c.checkFits(other)
+			switch {
+			case path == "vocabulary.tokenizer" || path == "vocabulary.characters":
+				require.ErrorContains(t, err, "got other tokens than those of --tokenizer characters", path)
+			case slices.Contains(paths, path):
+				require.ErrorContains(t, err, names[path]+": got "+of[path]+", want another, that of the weights")
+			default: // dropout, and sizes that follow from those that are compared
+				require.NoError(t, err, path)
+				require.Contains(t, []string{"model.embd_pdrop", "model.attn_pdrop", "model.resid_pdrop",
+					"model.attention.d_in", "model.attention.d_out", "model.attention.context_length",
+					"model.attention.d_query", "model.attention.d_key", "model.attention.d_attn"}, path)
+			}
+		}
+	}
+}
+
+// blank returns the scope of parameters of a config's type, without values.
+func blank(t testing.TB, c Config) layers.Scope {
+	dt, err := c.TensorType()
+	require.NoError(t, err)
+	return layers.NewBlankParams(dt).Scope("")
+}

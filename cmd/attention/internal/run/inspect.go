@@ -1,0 +1,192 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"attention/cmd/attention/internal/program"
+	"attention/internal/config"
+	"attention/internal/folder"
+	"attention/internal/safetensors"
+	"attention/train/checkpoint"
+)
+
+// The files of a model's folder that the program reads, and the folder of a run's checkpoints.
+const (
+	ConfigFile        = "config.json"
+	ModelFile         = "model.safetensors"
+	CheckpointsFolder = "checkpoints"
+)
+
+// Inspection is what a folder holds, by its config.json, its model and its checkpoints.
+type Inspection struct {
+	Dir         string
+	Kind        string // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
+	Config      Config // of a run of attention train, valid as far as its model goes
+	Planned     int    // steps of the whole run
+	Steps       int    // that the run had taken when it wrote its model; 0 if there is none or it does not say
+	Checkpoints []int  // steps of the run's checkpoints, ascending
+
+	contents   []byte            // of config.json
+	metadata   map[string]string // of a run's model; nil without one
+	sealed     bool              // whether the model has a checksum
+	unfinished bool
+}
+
+// Inspect reads what a folder holds, except the weights. The error of a folder that is not there, or that has no
+// config.json, wraps fs.ErrNotExist.
+func Inspect(dir string) (*Inspection, error) {
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, ConfigFile)
+	contents, err := folder.ReadFile(path, folder.MaxConfig)
+	if err != nil {
+		return nil, err
+	}
+	in := &Inspection{Dir: dir, contents: contents}
+	if err := in.readConfig(); err != nil {
+		return nil, inPart(path, err)
+	}
+	if in.IsRun() {
+		in.readSteps()
+	}
+	return in, nil
+}
+
+// checkFolder returns an error for a path that is no folder.
+func checkFolder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w, want the folder of a model", err)
+	case !info.IsDir():
+		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s", path, ConfigFile, ModelFile)
+	}
+	return nil
+}
+
+// readConfig reads config.json, which is a run's if it has a model or a number for its format.
+func (in *Inspection) readConfig() error {
+	var head struct {
+		Format any `json:"format"`
+		Model  *struct {
+			Type string `json:"type"`
+		} `json:"model"`
+		Training struct {
+			Steps int `json:"steps"`
+		} `json:"training"`
+	}
+	if err := config.Foreign.Decode(in.contents, &head); err != nil {
+		return err
+	}
+	if _, isNumber := head.Format.(float64); head.Model == nil && !isNumber {
+		return nil
+	}
+	if err := checkFormat(head.Format); err != nil {
+		return err
+	}
+	in.Planned = head.Training.Steps
+	if in.Kind = DatesModel; head.Model != nil && head.Model.Type == DatesModel {
+		return nil
+	}
+	if err := in.Decode(&in.Config); err != nil {
+		return err
+	}
+	in.Kind = in.Config.Model.Type()
+	return in.Config.ValidateModel()
+}
+
+// Format is the number of the form of a run's config.json.
+const Format = 1
+
+// checkFormat returns an error for another format than this program's.
+func checkFormat(got any) error {
+	if got == float64(Format) {
+		return nil
+	}
+	return fmt.Errorf("format: %w", wrongFormat(got))
+}
+
+func wrongFormat(got any) error {
+	program := "another program"
+	if got == nil {
+		got, program = "none", "a program of commit 900aa4f or before it"
+	}
+	return fmt.Errorf("got %v, want %d: %s wrote the run, and this one does not read it", got, Format, program)
+}
+
+// readSteps reads the steps that the checkpoints and the model are after. Reading the weights reports files that
+// cannot be read.
+func (in *Inspection) readSteps() {
+	in.Checkpoints, _ = checkpoint.Steps(filepath.Join(in.Dir, CheckpointsFolder))
+	model, err := safetensors.Open(filepath.Join(in.Dir, ModelFile))
+	if errors.Is(err, os.ErrNotExist) {
+		in.unfinished = len(in.Checkpoints) > 0
+		return
+	}
+	if err != nil {
+		return
+	}
+	defer model.Close()
+	in.metadata, in.sealed = model.Metadata(), model.Sealed()
+	in.Steps, err = strconv.Atoi(in.metadata[stepsKey])
+	in.unfinished = err == nil && len(in.Checkpoints) > 0 && in.newest() > in.Steps
+}
+
+// newest returns the steps of the newest checkpoint.
+func (in *Inspection) newest() int { return in.Checkpoints[len(in.Checkpoints)-1] }
+
+// IsRun reports whether the folder is a run's.
+func (in *Inspection) IsRun() bool { return in.Kind != "" }
+
+// Unfinished reports whether the run has a checkpoint and no model, or has taken steps since it wrote its model.
+func (in *Inspection) Unfinished() bool { return in.unfinished }
+
+// Decode reads config.json, all of it, into another struct than a Config.
+func (in *Inspection) Decode(into any) error { return config.Decode(in.contents, into) }
+
+// ErrNoRun returns the error about a folder of a model that is not a run's.
+func (in *Inspection) ErrNoRun() error {
+	return fmt.Errorf("%s: got an exported model, want the folder of a run", in.Dir)
+}
+
+// config returns the config of a run of attention train.
+func (in *Inspection) config() (Config, error) {
+	c := in.Config
+	if in.Kind == DatesModel {
+		return c, inPart(filepath.Join(in.Dir, ConfigFile), in.Decode(&c))
+	}
+	return c, nil
+}
+
+// checkFinished returns an error for a run that is not finished.
+func (in *Inspection) checkFinished() error {
+	if !in.unfinished {
+		return nil
+	}
+	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
+		in.Dir, ResumeCommand(in.Dir), in.newest())
+}
+
+// ResumeCommand returns the shell command that resumes a run.
+func ResumeCommand(path string) string { return program.Command("train", "--resume", path) }
+
+// CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
+// there is no checkpoint at the path.
+func CheckpointAt(path string) (dir string, steps int, ok bool) {
+	all := filepath.Dir(filepath.Clean(path))
+	if filepath.Base(all) != CheckpointsFolder {
+		return "", 0, false
+	}
+	saved, err := checkpoint.Steps(all)
+	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == filepath.Clean(path) })
+	if err != nil || at < 0 {
+		return "", 0, false
+	}
+	return filepath.Dir(all), saved[at], true
+}

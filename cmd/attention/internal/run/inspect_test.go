@@ -1,0 +1,155 @@
+package run
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// copyOf returns a copy of the run folder of testdata/runs of this name.
+func copyOf(t testing.TB, name string) string {
+	runs, err := golden.Path("runs")
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(runs, name, "run"))))
+	return dir
+}
+
+func TestInspect(t *testing.T) {
+	vocabulary, err := text.NewVocabulary("abc")
+	require.NoError(t, err)
+	export := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2}, vocabulary)
+	dates := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dates, ConfigFile),
+		[]byte(`{"format": 1, "model": {"type": "dates", "width": 8}}`), 0o644))
+	noModel, steps := copyOf(t, "finished_layer"), copyOf(t, "finished_gpt")
+	require.NoError(t, os.Remove(filepath.Join(noModel, ModelFile)))
+	all := filepath.Join(steps, CheckpointsFolder)
+	require.NoError(t, os.Rename(checkpoint.Path(all, 12), checkpoint.Path(all, 13)))
+	for _, row := range []struct {
+		reason, dir, kind string
+		steps             int
+		checkpoints       []int
+		unfinished        bool
+	}{
+		{reason: "a GPT's run", dir: copyOf(t, "finished_gpt"), kind: GPTModel, steps: 12, checkpoints: []int{12}},
+		{reason: "a layer's run", dir: copyOf(t, "finished_layer"), kind: LayerModel, steps: 12, checkpoints: []int{12}},
+		{reason: "a killed run", dir: copyOf(t, "gpt2_killed"), kind: GPTModel},
+		{reason: "a run without a model", dir: noModel, kind: LayerModel, checkpoints: []int{12}, unfinished: true},
+		{reason: "a run that took more steps", dir: steps, kind: GPTModel, steps: 12, checkpoints: []int{13},
+			unfinished: true},
+		{reason: "a run of attention translate", dir: dates, kind: DatesModel},
+		{reason: "an export", dir: export},
+	} {
+		in, err := Inspect(row.dir)
+		require.NoError(t, err, row.reason)
+		require.Equal(t, []any{row.dir, row.kind, row.kind != "", row.steps, row.checkpoints, row.unfinished},
+			[]any{in.Dir, in.Kind, in.IsRun(), in.Steps, in.Checkpoints, in.Unfinished()}, row.reason)
+		if row.kind == GPTModel || row.kind == LayerModel {
+			require.Equal(t, []any{row.kind, 20}, []any{in.Config.Model.Type(), in.Config.Training.Schedule.Schedule.(train.CosineLR).Steps})
+		}
+	}
+}
+
+// Each config.json that a program cannot use is one line that names it.
+func TestInspectWrong(t *testing.T) {
+	const stranger = " wrote the run, and this one does not read it"
+	dir := t.TempDir()
+	path := filepath.Join(dir, ConfigFile)
+	_, err := Inspect(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "open "+path+": no such file or directory")
+	_, err = Inspect(filepath.Join(dir, "x"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "x: no such file or directory, want the folder of a model")
+	for _, row := range []struct{ reason, config, want string }{
+		{reason: "of a program without formats", config: `{"model": {"n_embd": 8}}`,
+			want: "format: got none, want 1: a program of commit 900aa4f or before it" + stranger},
+		{reason: "another format", config: `{"format": 2, "model": {"n_embd": "wide"}}`,
+			want: "format: got 2, want 1: another program" + stranger},
+		{reason: "another format of dates", config: `{"format": 0, "model": {"type": "dates"}}`,
+			want: "format: got 0, want 1: another program" + stranger},
+		{reason: "no number", config: `{"format": "torch", "model": {"type": "gpt"}}`,
+			want: "format: got torch, want 1: another program" + stranger},
+		{reason: "no model", config: `{"format": 1, "vocabulary": {"tokenizer": "bytes"}, "dtype": "float32"}`,
+			want: "model: got none, want one of type layer or gpt"},
+		{reason: "a model of no kind", config: `{"format": 1, "model": {"type": "llama"}}`,
+			want: `model.type: got "llama", want one of layer, gpt`},
+		{reason: "another field", config: `{"format": 1, "model": {"type": "gpt", "n_head": "2"}}`,
+			want: `model.n_head: got "2", want a whole number`},
+		{reason: "twice", config: `{"format": 1, "model": {"type": "gpt", "n_embd": 1, "n_embd": 2}}`,
+			want: `model: field "n_embd" comes twice`},
+		{reason: "no object", config: `[1]`, want: "got [1], want a JSON object"},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(row.config), 0o644))
+		_, err := Inspect(dir)
+		require.EqualError(t, err, path+": "+row.want, row.reason)
+	}
+}
+
+// A GPT of a run is the GPT of its export, with all of it and without the weights.
+func TestInspectGPT(t *testing.T) {
+	in, err := Inspect(copyOf(t, "finished_gpt"))
+	require.NoError(t, err)
+	want, err := in.GPT()
+	require.NoError(t, err)
+	wantSpec, err := in.Spec()
+	require.NoError(t, err)
+	require.Equal(t, pretrained.Spec{Config: want.Model.Config(), Dtype: tensor.Float32, Tokenizer: want.Tokenizer}, wantSpec)
+	dir := filepath.Join(t.TempDir(), "out")
+	_, err = want.Write(dir, pretrained.Torch)
+	require.NoError(t, err)
+	in, err = Inspect(dir)
+	require.NoError(t, err)
+	got, err := in.GPT()
+	require.NoError(t, err)
+	require.Equal(t, want.Model.Config(), got.Model.Config())
+	for name, value := range want.Params.All() {
+		other, ok := got.Params.Get(name)
+		require.True(t, ok, name)
+		require.Equal(t, value.Data(), other.Data(), name)
+	}
+	spec, err := in.Spec()
+	require.NoError(t, err)
+	require.Equal(t, wantSpec, spec)
+
+	in, err = Inspect(copyOf(t, "finished_layer"))
+	require.NoError(t, err)
+	_, err = in.GPT()
+	require.ErrorIs(t, err, pretrained.ErrNotGPT)
+	_, err = in.Spec()
+	require.EqualError(t, err, filepath.Join(in.Dir, ConfigFile)+`: model.type: got "layer", want "gpt": the model is no GPT`)
+}
+
+// A model whose metadata has another format, or no checksum, is one line.
+func TestInspectModel(t *testing.T) {
+	dir := copyOf(t, "finished_gpt")
+	path := filepath.Join(dir, ModelFile)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "attention model 1")
+	other := strings.Replace(string(content), "attention model 1", "attention model 2", 1)
+	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
+	in, err := Inspect(dir)
+	require.NoError(t, err)
+	_, err = in.Open()
+	require.EqualError(t, err, path+`: format: got "attention model 2", want "attention model 1": `+
+		"another program wrote the model, and this one does not read it")
+}
+
+func TestResumeCommand(t *testing.T) {
+	require.Equal(t, "attention train --resume runs/1", ResumeCommand("runs/1"))
+	require.Equal(t, `attention train --resume 'it'\''s a run'`, ResumeCommand("it's a run"))
+}

@@ -1,0 +1,29 @@
+package run
+
+import (
+	"errors"
+
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// AttentionWeights returns the attention weights ([H,] T, T) of the model over ids, int (T), by the paths of its
+// layers. It begins the build.
+func (m Model) AttentionWeights(b *layers.Build, ids *G.Node) (map[string]*G.Node, error) {
+	b.Of(m.Forward(b, ids))
+	nodes := map[string]*G.Node{}
+	for _, call := range b.Calls("*") {
+		nodes[call.Path] = b.Of(call.Weights())
+	}
+	if w, ok := m.Network.(Watchable); ok && len(nodes) == 0 {
+		nodes["attention"] = b.Of(w.Weights(b, ids)) // of a layer without an Attention, as the simple one
+	}
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	if len(nodes) == 0 {
+		return nil, errors.New("got a model without attention, want one with")
+	}
+	return nodes, nil
+}

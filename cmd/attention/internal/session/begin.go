@@ -1,0 +1,179 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/oneline"
+	"attention/train/checkpoint"
+)
+
+// Begin makes the folder of a new run at path, or the first free one of runs/1, runs/2, … if path is empty.
+func (s *Session) Begin(path string) error {
+	if err := s.Agree(s.init()); err != nil {
+		return err
+	}
+	if err := s.checkAlike(); err != nil {
+		return err
+	}
+	return s.lead(func() (err error) {
+		if s.Folder, err = NewFolder(path, s.Checkpoints); err != nil {
+			return err
+		}
+		if err := s.beginFiles(); err != nil {
+			return oneline.Join(err, s.Folder.Close())
+		}
+		return nil
+	})
+}
+
+func (s *Session) beginFiles() error {
+	if err := s.Folder.WriteConfig(s.Config); err != nil {
+		return err
+	}
+	if err := s.Folder.BeginMetrics(); err != nil {
+		return err
+	}
+	return s.Folder.WatchTo(s.Loop, s.Watch)
+}
+
+// FolderOf returns the folder of a run, and its checkpoint if the path names one.
+func FolderOf(path string) (dir, file string) {
+	if filepath.Base(filepath.Dir(path)) == run.CheckpointsFolder {
+		return filepath.Dir(filepath.Dir(path)), path
+	}
+	return path, ""
+}
+
+// Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
+// starts over. What is worth a note goes to notes.
+func (s *Session) Resume(dir, file string, notes io.Writer) error {
+	err := s.resume(dir, file)
+	if err != nil && s.Folder != nil {
+		return oneline.Join(err, s.Folder.Close())
+	}
+	if err == nil {
+		NoteKernels(notes, s.restored)
+	}
+	return err
+}
+
+func (s *Session) resume(dir, file string) error {
+	if err := s.lead(func() error { return resumeError(s.openFolder(dir)) }); err != nil {
+		return err
+	}
+	restore := s.restore
+	if s.Folder == nil {
+		restore = func(file string) error { return s.restoreBeside(dir, file) }
+	}
+	if err := s.Agree(resumeError(restore(file))); err != nil {
+		return err
+	}
+	if taken, steps := s.Loop.Steps(), s.Training.Steps; taken > steps {
+		return fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", steps, taken)
+	}
+	if err := s.checkAlike(); err != nil {
+		return err
+	}
+	return s.lead(func() error { return resumeError(s.continueFiles()) })
+}
+
+func resumeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("--resume: %w", err)
+}
+
+func (s *Session) openFolder(dir string) (err error) {
+	if s.Folder, err = OpenFolder(dir, s.Checkpoints); err != nil {
+		return err
+	}
+	return s.Folder.WatchTo(s.Loop, s.Watch)
+}
+
+// restore restores a checkpoint, or the newest one if the path is empty, or else the initial weights.
+func (s *Session) restore(file string) (err error) {
+	if file == "" {
+		s.restored, err = s.Folder.Checkpoints.Restore(s.Loop, s.Source)
+	} else {
+		s.restored, err = checkpoint.Restore(s.Loop, file, s.Source)
+	}
+	if damaged, ok := errors.AsType[*checkpoint.DamagedError](err); ok && damaged.Intact != "" {
+		return fmt.Errorf("%w; resume from it with: %s", err, s.ResumeCommand(damaged.Intact))
+	}
+	if err != nil || s.restored != nil {
+		return err
+	}
+	if err := s.requireFresh(); err != nil {
+		return err
+	}
+	return s.init()
+}
+
+func (s *Session) init() error {
+	if s.Init == nil {
+		return nil
+	}
+	return s.Init()
+}
+
+// restoreBeside restores what the leading process does, in another one. That one has the folder; until all have read,
+// it writes no checkpoint.
+func (s *Session) restoreBeside(dir, file string) (err error) {
+	if file == "" {
+		all := filepath.Join(dir, run.CheckpointsFolder)
+		steps, err := checkpoint.Steps(all)
+		if err != nil {
+			return err
+		}
+		if len(steps) == 0 {
+			return s.init()
+		}
+		file = checkpoint.Path(all, steps[len(steps)-1])
+	}
+	s.restored, err = checkpoint.Restore(s.Loop, file, s.Source)
+	return err
+}
+
+// requireFresh returns an error for a run that has trained past its first checkpoint but has none. If there is a way to
+// start again beside it, its model is not overwritten either.
+func (s *Session) requireFresh() error {
+	h, err := s.Folder.ReadHistory()
+	if err != nil {
+		return err
+	}
+	steps, every, again := len(h.Steps), s.Checkpoints.Every, s.Hints.StartAgain
+	_, err = os.Stat(filepath.Join(s.Folder.Path, run.ModelFile))
+	if hasModel := err == nil && again != nil; !hasModel && (every == 0 || steps <= every) {
+		return nil
+	}
+	err = fmt.Errorf("%s: got no checkpoint of a run that has taken %d steps, want one", s.Folder.Path, steps)
+	if again != nil {
+		err = fmt.Errorf("%w; start again with %s", err, again(s.Folder.Path))
+	}
+	return err
+}
+
+// continueFiles opens the files that the run adds to, and writes its config.
+func (s *Session) continueFiles() (err error) {
+	l := s.Loop.State()
+	s.History, err = s.Folder.ResumeMetrics(l.Steps, l.Evaluated, l.Notes[metricsNote])
+	if err != nil {
+		return err
+	}
+	if s.Report, err = ResumeReport(s.Folder); err != nil {
+		return err
+	}
+	return s.Folder.WriteConfig(s.Config)
+}
+
+// ResumeCommand returns the shell command that resumes a run.
+func (s *Session) ResumeCommand(path string) string {
+	return program.Command(s.Command, "--resume", path)
+}

@@ -1,0 +1,238 @@
+// Package session is the one life of a run: it begins, resumes, trains, evaluates, saves, reports and stops. A kind of
+// run gives it a model, sources and what to print. It has the files of a run folder, their readers and writers.
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"attention/cmd/attention/internal/pictures"
+	"attention/cmd/attention/internal/run"
+	"attention/internal/folder"
+	"attention/internal/oneline"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/record"
+)
+
+// Folder is the folder of a run. metrics.jsonl and watch.jsonl grow line by line; every other file is written under
+// another name and renamed. One process at a time holds the folder. Nothing outside it is written, removed or read
+// back: links in it are refused.
+type Folder struct {
+	Path        string
+	Checkpoints *checkpoint.Folder
+	Metrics     *Metrics         // nil until training begins
+	Watch       *record.Recorder // nil until training begins
+	config      any              // of config.json
+	dir         *folder.Dir
+}
+
+// The files of a run folder beside those of its model.
+const (
+	MetricsFile      = "metrics.jsonl"
+	LossPicture      = "loss.png"
+	AttentionPicture = "attention.png"
+	WeightsPicture   = "weights.png"
+	StepsPicture     = "attention-steps.png"
+)
+
+// writtenFiles are the files that are written under another name and renamed.
+var writtenFiles = []string{run.ConfigFile, run.ModelFile, ReportFile, LossPicture, AttentionPicture, WeightsPicture,
+	StepsPicture, record.TensorsFile}
+
+func written(name string) bool { return slices.Contains(writtenFiles, name) }
+
+// NewFolder makes a run folder at path, or the first free one of runs/1, runs/2, … if path is empty. It never
+// overwrites: a folder with files is an error.
+func NewFolder(path string, c checkpoint.Config) (*Folder, error) {
+	if path == "" {
+		next, err := folder.MakeNext("runs")
+		if err != nil {
+			return nil, outError(err)
+		}
+		path = next
+	}
+	dir, err := folder.Make(path)
+	if err != nil {
+		return nil, outError(err)
+	}
+	defer dir.Close()
+	if err := checkFree(dir); err != nil {
+		return nil, err
+	}
+	f, err := OpenFolder(path, c)
+	if err != nil {
+		return nil, outError(err)
+	}
+	if err := checkFree(dir); err != nil { // another process may have been first
+		return nil, oneline.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// checkFree returns an error for a folder that holds more than the remains of a run killed before it began.
+func checkFree(dir *folder.Dir) error {
+	names, err := dir.Names()
+	if err != nil {
+		return outError(err)
+	}
+	foreign := func(ours func(string) bool) func(name string) bool {
+		return func(name string) bool { return name != run.CheckpointsFolder && !folder.IsLeftover(name, ours) }
+	}
+	checkpoints, _ := folder.Names(dir.Path(run.CheckpointsFolder)) // there may be none
+	if slices.ContainsFunc(names, foreign(written)) || slices.ContainsFunc(checkpoints, foreign(checkpoint.IsName)) {
+		return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", dir.Path(""))
+	}
+	return nil
+}
+
+// OpenFolder locks a run folder and removes incomplete files. A folder in which a file of the run is a link, or
+// otherwise not regular, is an error.
+func OpenFolder(path string, c checkpoint.Config) (*Folder, error) {
+	dir, err := folder.Enter(path)
+	if err != nil {
+		return nil, err
+	}
+	checkpoints, err := openCheckpoints(dir, c)
+	if err != nil {
+		return nil, oneline.Join(err, dir.Close())
+	}
+	f := &Folder{Path: path, Checkpoints: checkpoints, dir: dir}
+	if err := dir.RemoveIncomplete(written); err != nil {
+		return nil, oneline.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// openCheckpoints checks the files of a run folder and opens its checkpoints.
+func openCheckpoints(dir *folder.Dir, c checkpoint.Config) (*checkpoint.Folder, error) {
+	for _, name := range append([]string{MetricsFile, record.LinesFile}, writtenFiles...) {
+		if err := dir.Check(name); err != nil { // now, not after hours of training
+			return nil, err
+		}
+	}
+	if err := dir.MakeFolder(run.CheckpointsFolder); err != nil {
+		return nil, err
+	}
+	return checkpoint.Open(dir.Path(run.CheckpointsFolder), c)
+}
+
+func outError(err error) error {
+	return fmt.Errorf("--out: %w", folder.Want(err, "a folder to write to"))
+}
+
+// CheckPlace returns an error if the folder is no longer at its path. The run continues to write into the folder,
+// wherever it is.
+func (f *Folder) CheckPlace() error {
+	if f.dir.InPlace() {
+		return nil
+	}
+	return fmt.Errorf("%s: got none or another folder, want that of the run: it was moved or removed during the run",
+		f.Path)
+}
+
+// WatchTo makes a loop record to the folder.
+func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
+	f.Watch, err = record.Open(l, f.Path, c)
+	return err
+}
+
+// Newest returns the path of the newest checkpoint, or "" if there is none.
+func (f *Folder) Newest() string {
+	steps, err := f.Checkpoints.Steps()
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	return f.Checkpoints.Path(steps[len(steps)-1])
+}
+
+// Write makes a file of the folder, one of writtenFiles, with the content that fill writes.
+func (f *Folder) Write(name string, fill func(io.Writer) error) error {
+	err := fmt.Errorf("got a file that no run has, want one of %v", writtenFiles)
+	if written(name) {
+		err = f.dir.Write(name, fill)
+	}
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", f.dir.Path(name), folder.WithoutPath(err))
+	}
+	return nil
+}
+
+// WriteModel writes the parameters of a run that has taken n steps. They are about these values of config.json, and
+// those after step best, or the last ones if that is 0.
+func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
+	return f.Write(run.ModelFile, func(w io.Writer) error {
+		return checkpoint.WriteParamsTo(w, p, run.Metadata(about, n, best))
+	})
+}
+
+// WriteConfig writes config.json.
+func (f *Folder) WriteConfig(config any) error {
+	f.config = config
+	return f.writeJSON(run.ConfigFile, config)
+}
+
+func (f *Folder) writeJSON(name string, value any) error {
+	return f.Write(name, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(value)
+	})
+}
+
+// CheckConfig returns an error if config.json, without which the model is useless, has gone since the run began. It
+// writes it anew.
+func (f *Folder) CheckConfig() error {
+	names, err := f.dir.Names()
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	if slices.Contains(names, run.ConfigFile) {
+		return nil
+	}
+	if err := f.WriteConfig(f.config); err != nil {
+		return err
+	}
+	return fmt.Errorf("train: %s: got none, want the one that the run began with: it was removed and is written anew",
+		f.dir.Path(run.ConfigFile))
+}
+
+// Close closes metrics.jsonl and unlocks the folder. It returns the first error of metrics.jsonl.
+func (f *Folder) Close() error {
+	var err error
+	if f.Metrics != nil {
+		err = f.Metrics.Close()
+	}
+	if f.Watch != nil {
+		err = oneline.Join(err, f.Watch.Close())
+	}
+	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
+}
+
+// title returns the title of a picture of the run's model.
+func (f *Folder) title(model string) string {
+	return fmt.Sprintf("%s, run %s", model, run.Name(f.Path))
+}
+
+// DrawWatched draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
+// from what the run of these parameters has recorded. Without such weights there is the first only.
+func (f *Folder) DrawWatched(p *layers.Params, pattern, model string) error {
+	title := f.title(model)
+	w, err := record.Read(f.Path)
+	if err != nil {
+		return err
+	}
+	weights := f.Write(WeightsPicture, pictures.Weights(w, p, title).Write)
+	steps, ok, err := pictures.Steps(w, pattern, title)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("train: %s: %w", f.dir.Path(record.TensorsFile), err)
+	case ok:
+		err = f.Write(StepsPicture, steps.Write)
+	}
+	return oneline.Join(weights, err)
+}

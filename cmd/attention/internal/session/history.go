@@ -1,0 +1,144 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"attention/train"
+)
+
+// History is the steps and evaluations of a run.
+type History struct {
+	Steps       []train.StepResult
+	Evaluations []train.Evaluation
+}
+
+// evaluated returns the number of steps before the last evaluation, or 0.
+func (h History) evaluated() int {
+	if len(h.Evaluations) == 0 {
+		return 0
+	}
+	return h.Evaluations[len(h.Evaluations)-1].Step
+}
+
+// readHistory reads all whole lines of metrics.jsonl.
+func readHistory(r io.Reader) (History, error) {
+	var h History
+	for line, err := range lines(r) {
+		if errors.Is(err, errCut) {
+			return h, nil
+		}
+		if err != nil {
+			return h, err
+		}
+		h.add(line)
+	}
+	return h, nil
+}
+
+func (h *History) add(l Line) {
+	if e, ok := l.Evaluation(); ok {
+		h.Evaluations = append(h.Evaluations, e)
+	} else {
+		h.Steps = append(h.Steps, l.StepResult)
+	}
+}
+
+// readUntil reads lines until the history has the steps and, if evaluated is not 0, the evaluation after that step. It
+// returns the number of bytes read.
+func (h *History) readUntil(r io.Reader, steps, evaluated int) (size int64, _ error) {
+	reached := func() bool { return len(h.Steps) >= steps && h.evaluated() >= evaluated }
+	if reached() {
+		return 0, nil
+	}
+	n := 0
+	unfit := func(text []byte) error {
+		return fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d",
+			n, text, steps, len(h.Steps))
+	}
+	for line, err := range lines(r) {
+		n++
+		switch {
+		case line.text == nil:
+			return 0, fmt.Errorf("line %d: %w", n, err)
+		case err != nil || !h.continues(line, steps):
+			return 0, unfit(line.text)
+		}
+		h.add(line)
+		if size += int64(len(line.text)); reached() {
+			return size, nil
+		}
+	}
+	n++
+	return 0, unfit(nil)
+}
+
+// continues reports whether a line may follow those of the history in a run of so many steps. Two evaluations at most
+// follow a number of steps: of random batches and of all.
+func (h *History) continues(l Line, steps int) bool {
+	if _, ok := l.Evaluation(); ok {
+		return l.Step == len(h.Steps) && len(h.Evaluations) < 2*(len(h.Steps)+1)
+	}
+	return l.Step == len(h.Steps)+1 && l.Step <= steps
+}
+
+// Until returns the part of the history up to a step.
+func (h History) Until(step int) History {
+	h.Steps = h.Steps[:min(step, len(h.Steps))]
+	n := slices.IndexFunc(h.Evaluations, func(e train.Evaluation) bool { return e.Step > step })
+	if n >= 0 {
+		h.Evaluations = h.Evaluations[:n]
+	}
+	return h
+}
+
+// Recent returns the mean loss and speed of the last steps.
+func (h History) Recent() (loss, tokensPerSecond float64) {
+	steps := h.Steps[max(0, len(h.Steps)-recentSteps):]
+	seconds := 0.0 // per token
+	for _, s := range steps {
+		loss += s.Loss / float64(len(steps))
+		seconds += 1 / s.TokensPerSecond / float64(len(steps))
+	}
+	return loss, 1 / seconds
+}
+
+// Losses returns the last losses.
+func (h History) Losses() (l Losses) {
+	if len(h.Steps) > 0 {
+		mean, _ := h.Recent()
+		l.Training = &mean
+	}
+	if n := len(h.Evaluations); n > 0 {
+		l.Validation = &h.Evaluations[n-1].Loss
+	}
+	return l
+}
+
+// recentSteps is the number of steps that a training loss is a mean of.
+const recentSteps = 50
+
+// Digest returns the SHA-256 of the numbers that equal runs share: all but the speed.
+func (h History) Digest() string {
+	sum := sha256.New()
+	add := func(step int, numbers ...float64) {
+		b := binary.LittleEndian.AppendUint64(nil, uint64(step))
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		sum.Write(b)
+	}
+	for i, s := range h.Steps {
+		add(i+1, s.Loss, s.LearningRate, s.GradNorm)
+	}
+	for _, e := range h.Evaluations {
+		add(e.Step, e.Loss)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

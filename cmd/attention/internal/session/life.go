@@ -1,0 +1,168 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
+	"attention/train"
+)
+
+// Train takes the remaining steps and evaluates at the end. The error of a run that was stopped by a signal, with a
+// checkpoint, is interrupted.
+func (s *Session) Train(ctx context.Context) error {
+	if !s.Leads() {
+		return s.follow(ctx)
+	}
+	s.Loop.SaveTo(s.Folder.Checkpoints)
+	s.From = s.Loop.Steps()
+	s.Progress = term.NewProgress(s.Out, s.Training.Steps-s.From)
+	s.Kernels = program.MeasureKernels(s.Params.Dtype().String(), program.BriefPeak)
+	s.printHead()
+	began := program.Now()
+	if err := s.Agree(s.start(ctx, began)); err != nil {
+		return err
+	}
+	err := s.take(ctx)
+	s.Progress.Clear()
+	s.Report.Session().Seconds = program.Since(began).Seconds()
+	if err != nil {
+		return s.Explain(ctx, err)
+	}
+	return nil
+}
+
+// start begins the report, and the page that shows the run.
+func (s *Session) start(ctx context.Context, began time.Time) error {
+	s.Report.Text, s.Report.Model = s.Text, s.Model
+	s.Report.Parameters, s.Report.Frozen = s.Params.Count(), s.Params.CountFrozen()
+	err := s.Report.Begin(s.Folder, SessionReport{Begin: began, Command: s.CommandLine, From: s.From,
+		Kernels: s.Kernels.Line(s.Params.Dtype().String())})
+	if err != nil {
+		return err
+	}
+	return s.Page.Show(ctx)
+}
+
+// take takes the steps, together with the other processes. A run that is stopped has its best model too.
+func (s *Session) take(ctx context.Context) error {
+	err := s.Loop.Run(ctx, s.Source, s.Validation)
+	if err != nil && !s.stopped(ctx, err) {
+		return err
+	}
+	s.Early = err == nil && s.Loop.Steps() < s.Training.Steps
+	err = cmp.Or(err, s.useBest())
+	s.Page.Rest()
+	if err != nil {
+		return err
+	}
+	return s.evaluateWhole(ctx)
+}
+
+// follow trains in a process that does not lead, step by step with the one that does.
+func (s *Session) follow(ctx context.Context) error {
+	if err := s.Agree(nil); err != nil { // that the report is begun
+		return err
+	}
+	err := s.take(ctx)
+	if s.stopped(ctx, err) {
+		return term.Interrupted(err)
+	}
+	return err
+}
+
+// stopped reports whether err is that a signal stopped the run, in this process or in another.
+func (s *Session) stopped(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return errors.Is(err, ctx.Err())
+	}
+	return s.Size() > 1 && errors.Is(err, context.Canceled)
+}
+
+// useBest makes the model that of the lowest validation loss, with Training.KeepBest. Before the first validation
+// there is none.
+func (s *Session) useBest() error {
+	best := s.Loop.Best().Step
+	if !s.Training.KeepBest || best == 0 {
+		return nil
+	}
+	s.Best = best
+	return s.Loop.UseBest()
+}
+
+// evaluateWhole evaluates on the whole validation data if the evaluations during training saw only parts of it.
+func (s *Session) evaluateWhole(ctx context.Context) error {
+	if s.EvalBatches == 0 {
+		return nil
+	}
+	e, err := s.Loop.Evaluate(ctx, s.Whole)
+	if err != nil {
+		return err
+	}
+	s.Last = &e
+	if s.Leads() {
+		s.Folder.Metrics.AddEvaluation(e, 0)
+	}
+	return nil
+}
+
+// Explain adds to the error of a run how to resume it, or what may help. A run that was stopped by a signal and has
+// saved a checkpoint ended properly.
+func (s *Session) Explain(ctx context.Context, err error) error {
+	if moved := s.Folder.CheckPlace(); moved != nil { // no path leads to a checkpoint
+		return oneline.Join(err, moved)
+	}
+	newest, path := s.Folder.Newest(), s.Folder.Path
+	if s.stopped(ctx, err) && newest == s.Folder.Checkpoints.Path(s.Loop.Steps()) {
+		return term.Interrupted(fmt.Errorf("%s: stopped after %d of %d steps; resume with: %s",
+			s.Command, s.Loop.Steps(), s.Training.Steps, s.ResumeCommand(path)))
+	}
+	notFinite := errors.Is(err, train.ErrNotFinite)
+	if notFinite && s.Hints.NotFinite != "" {
+		err = fmt.Errorf("%w; %s", err, s.Hints.NotFinite)
+	}
+	switch {
+	case newest == "":
+		return fmt.Errorf("%w; %s holds no model", err, path)
+	case notFinite: // resuming would repeat it
+		return fmt.Errorf("%w; the checkpoint before it is %s", err, newest)
+	default:
+		return fmt.Errorf("%w; resume from %s with: %s", err, newest, s.ResumeCommand(path))
+	}
+}
+
+// File is a file of the folder with what writes it.
+type File struct {
+	Name string
+	Fill func(io.Writer) error
+}
+
+// Save writes the model, these files and the pictures of what was recorded. If one file fails, it still writes all
+// other files.
+func (s *Session) Save(files ...File) error {
+	f := s.Folder
+	errs := []error{f.WriteModel(s.About, s.Params, s.Loop.Steps(), s.Best)}
+	for _, file := range files {
+		errs = append(errs, f.Write(file.Name, file.Fill))
+	}
+	return oneline.Join(append(errs, f.DrawWatched(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
+		f.CheckPlace())...)
+}
+
+// End ends the session in report.json with an error or nil.
+func (s *Session) End(err error) error {
+	s.Report.Best, s.Report.Losses = s.Best, s.Losses()
+	return s.Report.End(s.Folder, s.Loop.Steps(), err)
+}
+
+// Fail ends a session that has nothing to save with an error, and returns it.
+func (s *Session) Fail(err error) error {
+	_ = s.End(err) // that it fails too is no news
+	return oneline.Join(err, s.Folder.Metrics.Close(), s.Out.Err())
+}

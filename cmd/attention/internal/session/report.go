@@ -1,0 +1,135 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
+	"attention/internal/config"
+	"attention/internal/folder"
+)
+
+// ReportFile is the file of a run folder with what happened and when. No other file holds a date, so that equal runs
+// have equal files.
+const ReportFile = "report.json"
+
+// Report is report.json.
+type Report struct {
+	Text       string          `json:"text"` // to learn from: its file, or what else it is
+	Model      string          `json:"model"`
+	Parameters int             `json:"parameters,omitempty"`
+	Frozen     int             `json:"frozen,omitempty"`      // of the parameters
+	Best       int             `json:"best_step,omitempty"`   // the step that the model is from; 0 for the last one
+	Losses     Losses          `json:"losses"`                // of the model, with --best
+	ExactMatch *float64        `json:"exact_match,omitempty"` // share of the held-out dates that are right
+	Sessions   []SessionReport `json:"sessions,omitempty"`    // in their order: one for each process
+}
+
+// Losses are in nats per token. Nil ones are unknown, or those of counting with a large vocabulary.
+type Losses struct {
+	Training   *float64 `json:"training,omitempty"`   // mean of the last steps
+	Validation *float64 `json:"validation,omitempty"` // the last one, on the whole validation text if it was computed
+	Bigram     *float64 `json:"bigram,omitempty"`
+	Unigram    *float64 `json:"unigram,omitempty"`
+	Uniform    *float64 `json:"uniform,omitempty"` // of all tokens being equally likely
+}
+
+// Sample is the text that a session draws at its end: what continues the prompt, or its translation.
+type Sample struct {
+	Prompt string `json:"prompt"`
+	Text   string `json:"text"`
+}
+
+// SessionReport is the training of one process.
+type SessionReport struct {
+	Begin   time.Time `json:"begin"`
+	End     time.Time `json:"end,omitzero"`
+	State   string    `json:"state"`
+	Error   string    `json:"error,omitempty"`
+	Program string    `json:"program"`           // version
+	Kernels string    `json:"kernels,omitempty"` // their measured peak, and what was passed over
+	Command string    `json:"command"`
+	From    int       `json:"from_step"`
+	To      int       `json:"to_step"`
+	Seconds float64   `json:"seconds"` // of training and validation
+	Sample  *Sample   `json:"sample,omitempty"`
+}
+
+// The states of a session.
+const (
+	Finished   = "finished"
+	Stopped    = "stopped" // by a signal, with a checkpoint
+	Failed     = "failed"
+	unfinished = "unfinished" // still trains, or was killed
+)
+
+// Begin adds a session to the report and writes it. Without an end it stays unfinished there.
+func (r *Report) Begin(f *Folder, s SessionReport) error {
+	s.Begin, s.State, s.Program, s.To = s.Begin.Round(time.Second), unfinished, program.Version(), s.From
+	r.Sessions = append(r.Sessions, s)
+	return f.writeJSON(ReportFile, r)
+}
+
+// Session returns the last session.
+func (r *Report) Session() *SessionReport { return &r.Sessions[len(r.Sessions)-1] }
+
+// End writes the report of the last session, which ended after n steps with an error or nil.
+func (r *Report) End(f *Folder, n int, err error) error {
+	s := r.Session()
+	s.End, s.To, s.State = program.Now().Round(time.Second), n, Finished
+	switch {
+	case term.IsInterrupted(err):
+		s.State = Stopped
+	case err != nil:
+		s.State, s.Error = Failed, term.OneLine(err)
+	}
+	return f.writeJSON(ReportFile, r)
+}
+
+// ReadReport reads the report.json of a folder. The error for a folder without one is fs.ErrNotExist.
+func ReadReport(dir string) (r Report, err error) {
+	path := filepath.Join(dir, ReportFile)
+	text, err := folder.ReadFile(path, folder.MaxConfig)
+	if err != nil {
+		return r, err
+	}
+	if err := config.Foreign.Decode(text, &r); err != nil {
+		return Report{}, fmt.Errorf("%s: %w", path, config.JSON(err))
+	}
+	if err := r.validate(); err != nil {
+		return Report{}, fmt.Errorf("%s: %w", path, config.JSON(err))
+	}
+	return r, nil
+}
+
+// ResumeReport reads the report of a run that resumes, which may have none.
+func ResumeReport(f *Folder) (Report, error) {
+	r, err := ReadReport(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%w; without this file the run resumes too", err)
+	}
+	return r, nil
+}
+
+// validate returns an error for the first value that no run writes.
+func (r Report) validate() error {
+	if err := config.AtLeast(r, 0, "Parameters"); err != nil {
+		return err
+	}
+	const centuries = 1e10 // in seconds
+	for i, s := range r.Sessions {
+		err := cmp.Or(
+			config.OneOf(s, "State", s.State, Finished, Stopped, Failed, unfinished),
+			config.AtLeast(s, 0, "From", "To", "Seconds"),
+			config.AtMost(s, centuries, "Seconds"))
+		if err != nil {
+			return config.In(r, fmt.Sprintf("Sessions[%d]", i), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/record"
+)
+
+// Plan is what a kind of run gives its session: a model, its sources, and what is printed of them.
+type Plan struct {
+	Command     string            // that trains and resumes such runs
+	CommandLine string            // of this session
+	Config      any               // config.json
+	About       map[string]string // values of config.json without which the weights mean nothing
+	Params      *layers.Params    // of the model
+	Init        func() error      // reads the initial weights; nil if Params have them
+	Loss        train.Loss        // of the model
+	Training    train.Config      // without what the session sets: its group and its hooks
+	Checkpoints checkpoint.Config // when the run saves
+	Source      train.Resumable   // to learn from
+	Validation  train.Source      // of the evaluations during training
+	EvalBatches int               // random ones of Validation; 0 if it is the whole
+	Whole       train.Source      // of the evaluation at the end, if Validation is a part
+	Watch       record.Config     // what is recorded of the weights
+	Title       string            // the model's name in pictures
+	Drawn       string            // pattern of the recorded attention weights to draw
+	Text, Model string            // for the report
+	Counted     Losses            // of counting tokens
+	Facts       []string          // names and values in turns, in which the processes must agree before all others
+	Page        Page              // that shows the run; nil for none
+
+	PrintHead       func()                 // what is trained
+	PrintEvaluation func(train.Evaluation) // a line of the table of losses
+	Hints           Hints
+}
+
+// Hints are what errors say of the flags of a command.
+type Hints struct {
+	NotFinite  string                  // what may help against a loss that is not finite
+	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
+}
+
+// Page shows a run while it trains.
+type Page interface {
+	URL() string
+	Show(ctx context.Context) error // begins to show the run, which has its folder
+	Between()                       // gives the page the weights between two steps
+	Rest()                          // says that the weights stay as they are
+}
+
+// noPage is the Page of a run that nobody looks at.
+type noPage struct{}
+
+func (noPage) URL() string                { return "" }
+func (noPage) Show(context.Context) error { return nil }
+func (noPage) Between()                   {}
+func (noPage) Rest()                      {}
+
+// Session is the life of a run in one process: it begins or resumes the run, trains, saves and reports.
+type Session struct {
+	Plan
+	Processes
+	Loop     *train.Loop
+	restored *checkpoint.Restored // nil without a checkpoint
+	Folder   *Folder              // nil in a process that does not lead
+	Kernels  program.Kernels
+	Report   Report
+	History  History
+	From     int               // steps before the session
+	Last     *train.Evaluation // of the whole validation data, if evaluations during training saw parts of it
+	Best     int               // step of the model, with Training.KeepBest; 0 before the first evaluation
+	Early    bool              // whether the run ended by Training.Patience
+	Progress *term.Progress
+	Out      *term.Output
+}
+
+// New makes the session of a plan without touching a file. It prints to w.
+func New(w io.Writer, p Plan, of Processes) (*Session, error) {
+	s := &Session{Plan: p, Processes: of, Out: term.NewOutput(w, "train")}
+	if s.Page == nil {
+		s.Page = noPage{}
+	}
+	c := &s.Training
+	if of.Size() > 1 {
+		c.Group = of.Group
+	}
+	if s.Leads() {
+		c.OnStep, c.OnEval = s.onStep, s.onEval
+	}
+	c.BeforeSave = func() (map[string]string, error) {
+		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
+	}
+	var err error
+	s.Loop, err = train.New(p.Params, p.Loss, *c)
+	return s, err
+}
+
+// metricsNote is the key of the history's digest among the notes of a checkpoint.
+const metricsNote = "metrics"
+
+func (s *Session) onStep(r train.StepResult) {
+	s.History.Steps = append(s.History.Steps, r)
+	s.Folder.Metrics.AddStep(r)
+	s.Progress.Step(r.Loss)
+	s.Page.Between()
+}
+
+func (s *Session) onEval(e train.Evaluation) {
+	s.History.Evaluations = append(s.History.Evaluations, e)
+	s.Folder.Metrics.AddEvaluation(e, s.EvalBatches)
+	s.Progress.Clear()
+	s.PrintEvaluation(e)
+}
+
+// Losses returns the last losses, up to the step of the model, beside those of counting.
+func (s *Session) Losses() Losses {
+	h := s.History
+	if s.Best > 0 {
+		h = h.Until(s.Best)
+	}
+	l := h.Losses()
+	l.Bigram, l.Unigram, l.Uniform = s.Counted.Bigram, s.Counted.Unigram, s.Counted.Uniform
+	if s.Last != nil {
+		l.Validation = &s.Last.Loss
+	}
+	return l
+}
+
+// Print prints phrases about a thing in the head of the output.
+func (s *Session) Print(thing string, phrases ...string) {
+	fmt.Fprint(s.Out, term.Fill(fmt.Sprintf("%-10s", thing), phrases...))
+}
+
+// printHead prints what is trained, and where.
+func (s *Session) printHead() {
+	s.PrintHead()
+	s.Print("kernels", s.Kernels.Phrases(s.Params.Dtype().String())...)
+	s.printProcesses()
+	s.Print("folder", s.Folder.Path)
+	if url := s.Page.URL(); url != "" {
+		s.Print("page", url)
+	}
+	if s.From > 0 {
+		s.Print("", fmt.Sprintf("continues after %d steps", s.From))
+	}
+	fmt.Fprintln(s.Out)
+}
+
+// PrintFiles prints the files of the folder, with these pictures.
+func (s *Session) PrintFiles(pictures ...string) {
+	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
+		"watch.safetensors,"}
+	for _, name := range pictures {
+		files = append(files, name+",")
+	}
+	fmt.Fprintf(s.Out, "In %s:\n%s", s.Folder.Path, term.Fill("  ", append(files, "checkpoints")...))
+}

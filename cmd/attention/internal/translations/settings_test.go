@@ -1,0 +1,35 @@
+package translations
+
+import (
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/train/checkpoint"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSettingsAreRead: config.json holds all settings.
+func TestSettingsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	s := settingsOf(7, 6, 2, 3, 5)
+	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, f.WriteConfig(s))
+	got, err := ReadSettings(dir)
+	require.NoError(t, err)
+	require.Equal(t, s, got)
+	_, err = run.ReadConfig(dir)
+	require.ErrorContains(t, err, `got "dates", that of attention translate, want one of layer, gpt`,
+		"attention train refuses it by its type")
+}
+
+// settingsOf returns the settings of one step.
+func settingsOf(batch, width, heads, blocks int, seed int64) Settings {
+	s := NewSettings()
+	s.Model.Width, s.Model.Heads, s.Model.Blocks = width, heads, blocks
+	s.Batch, s.Training = batch, TrainingSettings{Steps: 1, Seed: seed}
+	return s
+}

@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"attention/cmd/attention/internal/view/look"
+)
+
+// layerKey is a layer of a look.
+type layerKey struct {
+	look  string
+	layer int
+}
+
+// headKey is a head of a layer.
+type headKey struct {
+	layerKey
+	head int
+}
+
+func (k layerKey) String() string { return fmt.Sprintf("look=%s&layer=%d", k.look, k.layer) }
+
+func (k headKey) String() string { return fmt.Sprintf("%s&head=%d", k.layerKey, k.head) }
+
+// The paths of the page's requests, for an exported page.
+func (k layerKey) thumbnails() string { return "thumbnails?" + k.String() }
+func (k headKey) weights() string     { return "head?" + k.String() }
+func (k headKey) values() string      { return "values?" + k.String() }
+func (r lookRequest) path() string    { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
+func sectionPath(number int) string   { return fmt.Sprintf("section?number=%d", number) }
+
+// layerOf returns the layer of a request.
+func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {
+	l, err := s.looks.get(r.URL.Query().Get("look"))
+	if err != nil {
+		return nil, err
+	}
+	n, err := number(r, "layer", len(l.Layers))
+	if err != nil {
+		return nil, err
+	}
+	return l.Layers[n], nil
+}
+
+// headOf returns the layer and the head of a request.
+func (s *Server) headOf(r *http.Request) (l *look.Layer, head int, err error) {
+	if l, err = s.layerOf(r); err != nil {
+		return nil, 0, err
+	}
+	head, err = number(r, "head", l.Heads)
+	return l, head, err
+}
+
+// number returns a number of the URL from 0 to below n.
+func number(r *http.Request, name string, n int) (int, error) {
+	text := r.URL.Query().Get(name)
+	v, err := strconv.Atoi(text)
+	if err != nil || v < 0 || v >= n {
+		return 0, fmt.Errorf("%s: got %.20q, want a number from 0 to %d", name, text, n-1)
+	}
+	return v, nil
+}

@@ -1,0 +1,88 @@
+package graph_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/graph/mask"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+)
+
+// The statistics of one head are those of this head among all, to the bit; one machine computes all heads in turn.
+func TestAttentionStatsOfOneHead(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDrawing(rt)
+		a := drawAttention(rt)
+		if a.c.Heads == 0 {
+			rt.Skip("the heads do not lie side by side")
+		}
+		w := watching{offset: d.int("offset", -2, 3), height: d.int("height", 1, 9), width: d.int("width", 1, 9),
+			rows: []float64{float64(d.int("row", 0, a.z.T-1))}}
+		a.checkHeads(t, w)
+	})
+}
+
+func (a drawnAttention) checkHeads(t testing.TB, w watching) {
+	t.Helper()
+	e, c := a.arguments(t)
+	rows, number := node(e.g, "rows", of(w.rows), tensor.Int), G.NewScalar(e.g, tensor.Int, G.WithName("head"))
+	_, stats, err := graph.FusedAttentionStats(e.in[0], e.in[1], e.in[2], c, w.offset)
+	require.NoError(t, err)
+	one, err := graph.FusedAttentionHeadStats(e.in[0], e.in[1], number, c, w.offset)
+	require.NoError(t, err)
+	all, nodes := w.nodes(t, stats, rows), w.nodes(t, one, rows)
+	m, err := machine.New(append(all, nodes...)...)
+	require.NoError(t, err)
+	defer m.Close()
+	for head := range a.c.Heads {
+		require.NoError(t, G.Let(number, head))
+		require.NoError(t, m.RunAll())
+		for i, n := range nodes {
+			want, got := arrayOf(t, all[i].Value()), arrayOf(t, n.Value())
+			require.Equal(t, bits(want.ofHead(len(a.z.batch), head)), bits(got), "%s of head %d", statisticNames[i], head)
+		}
+	}
+}
+
+// ofHead returns one of the indices of an axis.
+func (a array) ofHead(axis, head int) (part array) {
+	inner := 1
+	for _, n := range a.shape[axis+1:] {
+		inner *= n
+	}
+	for from := head * inner; from < len(a.v); from += a.shape[axis] * inner {
+		part.v = append(part.v, a.v[from:from+inner]...)
+	}
+	return part
+}
+
+func TestAttentionStatsOfOneHeadRefuse(t *testing.T) {
+	g := G.NewGraph()
+	x, number := node(g, "x", zeros(2, 3, 4), tensor.Float64), G.NewScalar(g, tensor.Int, G.WithName("head"))
+	c := graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}
+	_, err := graph.FusedAttentionHeadStats(x, x, number, graph.AttentionConfig{}, 0)
+	require.EqualError(t, err, "graph: FusedAttentionHeadStats: heads: got 0, want at least 1")
+	_, err = graph.FusedAttentionHeadStats(x, x, x, c, 0)
+	require.ErrorContains(t, err, "FusedAttentionHeadStats: head: got float64")
+	_, err = graph.FusedAttentionHeadStats(x, x, nil, c, 0)
+	require.ErrorContains(t, err, "FusedAttentionHeadStats: head: got nil")
+	_, err = graph.FusedAttentionHeadStats(x, x, node(g, "heads", zeros(2), tensor.Int), c, 0)
+	require.EqualError(t, err, "graph: FusedAttentionHeadStats: head: shape (2), want ()")
+	_, err = graph.FusedAttentionHeadStats(x, x, number, c, math.MinInt)
+	require.ErrorContains(t, err, "FusedAttentionHeadStats: offset: got")
+	s, err := graph.FusedAttentionHeadStats(x, x, number, c, 0)
+	require.NoError(t, err)
+	m, err := machine.New(s.Entropy)
+	require.NoError(t, err)
+	defer m.Close()
+	for head, want := range map[int]string{-1: "got -1, ", 2: "got 2, "} {
+		require.NoError(t, G.Let(number, head))
+		require.ErrorContains(t, m.RunAll(), "graph: FusedAttentionHeadStats: head: "+want+"want from 0 to H−1=1")
+	}
+}

@@ -1,0 +1,49 @@
+package dense
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+)
+
+// IsTensor reports whether d is a tensor: neither nil nor the zero value, which has no type.
+func IsTensor(d *tensor.Dense) bool { return d != nil && d.Dtype().Type != nil }
+
+// Form returns a tensor's dtype and shape, as in "float32 (2, 3)". A view has a form that no
+// other tensor has.
+func Form(d *tensor.Dense) string {
+	switch {
+	case d == nil:
+		return "nil"
+	case d.Dtype().Type == nil:
+		return "an empty tensor"
+	case !IsRowMajor(d):
+		return fmt.Sprintf("a view of %v %v", d.Dtype(), d.Shape())
+	}
+	return fmt.Sprintf("%v %v", d.Dtype(), d.Shape())
+}
+
+// SetSlice copies a slice of the same type and length into a row-major tensor.
+func SetSlice(to *tensor.Dense, from any) {
+	reflect.Copy(reflect.ValueOf(Slice(to)), reflect.ValueOf(from))
+}
+
+// Bytes returns the memory of numbers.
+func Bytes[F float32 | float64](x []F) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(F))))
+}
+
+// FromBytes returns memory as numbers.
+func FromBytes[F float32 | float64](b []byte) []F {
+	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(F))))
+}
+
+// BytesOf returns the memory of the elements from lo to hi−1 of a row-major tensor of floats.
+func BytesOf(d *tensor.Dense, lo, hi int) []byte {
+	if d.Dtype() == tensor.Float32 {
+		return Bytes(Floats[float32](d)[lo:hi])
+	}
+	return Bytes(Floats[float64](d)[lo:hi])
+}

@@ -1,0 +1,45 @@
+package expr_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"attention/internal/expr"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// The race detector sees what graphs share: two gradients at once are a race without Building.
+func TestBuildingIsDoneByOneAtATime(t *testing.T) {
+	var running sync.WaitGroup
+	at := 0 // builds that are under way
+	for range 4 {
+		running.Go(func() {
+			for range 20 {
+				if err := expr.Building(func() error {
+					at++
+					defer func() { at-- }()
+					if at != 1 {
+						return errors.New("two at once")
+					}
+					x := G.NewVector(G.NewGraph(), tensor.Float32, G.WithShape(3), G.WithName("x"))
+					_, err := G.Grad(G.Must(G.Sum(G.Must(G.Sigmoid(x)))), x)
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+func TestBuildingEndsWithAnErrorOrAPanic(t *testing.T) {
+	failed := errors.New("failed")
+	require.Equal(t, failed, expr.Building(func() error { return failed }))
+	require.Panics(t, func() { _ = expr.Building(func() error { panic("in the midst of a build") }) })
+	require.NoError(t, expr.Building(func() error { return nil }))
+}

@@ -1,0 +1,23 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Want returns the error of a file with what is wanted, unless it says so already.
+func Want(err error, want string) error {
+	if _, ok := errors.AsType[*UnfitError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%w, want %s", err, want)
+}
+
+// WithoutPath returns the error of a file without its path.
+func WithoutPath(err error) error {
+	if of, ok := errors.AsType[*os.PathError](err); ok {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/graph/mask"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// ofHeads returns the statistics of kept operands, of one head after the other.
+func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.AttentionStats) *G.Node) (all [][]float64) {
+	t.Helper()
+	o, err := o.Kept()
+	require.NoError(t, err)
+	head := G.NewScalar(o.Query.Graph(), tensor.Int, G.WithName("head"))
+	s, err := o.HeadStats(head)
+	require.NoError(t, err)
+	n := of(s)
+	m, err := machine.New(n)
+	require.NoError(t, err)
+	for h := range o.Config.Heads {
+		require.NoError(t, G.Let(head, h))
+		require.NoError(t, m.RunAll())
+		all = append(all, golden.Floats(t, n.Value()))
+	}
+	return all
+}
+
+// The statistics of kept operands, head by head, are the call's, in every layout and with every mask that holds nodes.
+func TestKeptOperands(t *testing.T) {
+	settings := clippable()
+	settings["normalised"] = but(settings["book"], func(c *layers.AttentionConfig) { c.QKNorm = layers.L2Norm })
+	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
+		c.RelativeBias = &layers.RelativeBiasConfig{}
+	})
+	for name, c := range settings {
+		p, l := newAttention(t, tensor.Float64, c)
+		for _, masked := range []bool{false, true} {
+			b := layers.NewBuild(p, layers.Eval)
+			x := input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))
+			in := layers.AttentionInput{Query: x}
+			if masked && c.RoPE == nil {
+				in.Mask = everyNode(t, b)
+			}
+			b.Of(l.Attend(b, in))
+			call := b.Calls("*")[0]
+			o, err := call.Operands()
+			require.NoError(t, err, name)
+			stats, err := call.Stats()
+			require.NoError(t, err, name)
+			require.NoError(t, b.Err())
+			for what, of := range map[string]func(s *graph.AttentionStats) *G.Node{
+				"lse":      func(s *graph.AttentionStats) *G.Node { return s.LogSumExp },
+				"distance": func(s *graph.AttentionStats) *G.Node { return s.Distance },
+			} {
+				nodes := G.Nodes{of(stats)}
+				for _, n := range []*G.Node{o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value,
+					o.Config.RelativeBias, o.Config.Sinks} {
+					if n != nil {
+						nodes = append(nodes, n)
+					}
+				}
+				want, shape := values(t, nodes...)[0], nodes[0].Shape()
+				for h, got := range ofHeads(t, o, of) {
+					for i, x := range got {
+						at := (i/shape[2]*shape[1]+h)*shape[2] + i%shape[2]
+						require.InDelta(t, want[at], x, 1e-12, "%s, %s, head %d", name, what, h)
+					}
+				}
+			}
+		}
+	}
+}
+
+// everyNode is a mask that holds a node of each kind.
+func everyNode(t testing.TB, b *layers.Build) mask.Mask {
+	t.Helper()
+	ids := func(name string, values []int, shape ...int) *G.Node {
+		n := b.InputOf(tensor.Int, name, shape...)
+		require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))))
+		return n
+	}
+	segments := ids("segments", []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3}, 2, 7)
+	return mask.Or(
+		mask.And(mask.KeyLengths{Lengths: ids("lengths", []int{5, 7}, 2)}, mask.Segments{Query: segments}),
+		mask.Not(mask.Keep{Keep: ids("keep", []int{0, 1, 1, 1, 0, 1, 1}, 1, 1, 1, 7)}))
+}
+
+// Additive attention's statistics are those of its weights.
+func TestStatsOfAdditiveAttention(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 4})
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	q, k := input(t, b, "q", golden.Numbers(tensor.Float64, 7, 5)), input(t, b, "k", golden.Numbers(tensor.Float64, 6, 3))
+	o, err := l.Operands(b, q, k)
+	require.NoError(t, err)
+	scores, err := graph.AdditiveScores(o.Query, o.Key, o.Additive)
+	require.NoError(t, err)
+	got := values(t, b.Of(l.Weights(b, q, k)), scores, o.Query, o.Key, o.Value, o.Additive)
+	want := make([][7]float64, 7)
+	for i, w := range got[0] {
+		s, row := i%6, &want[i/6]
+		row[0] -= w * math.Log(w)
+		row[1] = got[1][i] - math.Log(w)
+		row[2] += w * math.Abs(float64(i/6-s))
+		row[3] = max(row[3], w)
+	}
+	for i, of := range []func(s *graph.AttentionStats) *G.Node{
+		func(s *graph.AttentionStats) *G.Node { return s.Entropy },
+		func(s *graph.AttentionStats) *G.Node { return s.LogSumExp },
+		func(s *graph.AttentionStats) *G.Node { return s.Distance },
+		func(s *graph.AttentionStats) *G.Node {
+			largest, _, err := s.Pooled(1, 6)
+			require.NoError(t, err)
+			return largest
+		},
+	} {
+		all := ofHeads(t, o, of)
+		require.Len(t, all, 1)
+		for row, x := range all[0] {
+			require.InDelta(t, want[row][i], x, 1e-12, "statistic %d of row %d", i, row)
+		}
+	}
+}
+
+func TestKeptOperandsRefuse(t *testing.T) {
+	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 1})
+	b := layers.NewBuild(p, layers.Eval)
+	b.Of(l.Forward(b, b.Input("x", 7, 5)))
+	o, err := b.Calls("*")[0].Operands()
+	require.NoError(t, err)
+	_, err = o.Kept()
+	require.EqualError(t, err, "layers: operands: projected query: got no value, want that of a run")
+	_, err = o.HeadStats(nil)
+	require.ErrorContains(t, err, "head: got nil")
+}

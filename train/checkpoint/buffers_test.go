@@ -1,0 +1,127 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/layers/chapter"
+	"attention/train/checkpoint"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// withContext returns a preset of the chapter with a context length.
+func withContext(c layers.AttentionConfig, length int) layers.AttentionConfig {
+	c.ContextLength = length
+	return c
+}
+
+// The book's classes in PyTorch load a state of ours with strict=True, compute the same, and
+// what they save sets the layer and its Params.
+func TestBuffersOfPyTorch(t *testing.T) {
+	for _, row := range []struct {
+		class  string
+		config string
+		layer  layers.AttentionConfig
+		layout layers.Layout
+	}{
+		{class: "causal", config: `{"d_in": 5, "d_out": 6, "context_length": 4}`,
+			layer: chapter.Causal(5, 6), layout: layers.Book},
+		{class: "multi_head_wrapper", config: `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
+			layer: chapter.MultiHeadWrapper(5, 6, 3), layout: layers.PerHead},
+		{class: "multi_head", config: `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
+			layer: chapter.MultiHead(5, 6, 3), layout: layers.Book},
+	} {
+		t.Run(row.class, func(t *testing.T) {
+			p := layers.NewParams(tensor.Float64, 7)
+			l, err := layers.NewAttention(p.Scope(""), withContext(row.layer, 4))
+			require.NoError(t, err)
+			state, err := l.State(row.layout)
+			require.NoError(t, err)
+			x := tensor.New(tensor.WithShape(1, 4, 5), tensor.WithBacking(tensor.Random(tensor.Float64, 20)))
+			in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
+			sent := maps.Clone(state)
+			sent["x"] = x
+			require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
+			golden.Python(t, "book_read.py", row.class, row.config, in, out)
+
+			got, _, err := checkpoint.ReadTensors(out)
+			require.NoError(t, err)
+			want := got["output"]
+			delete(got, "output")
+			require.Equal(t, state, got)
+			q := layers.NewBlankParams(tensor.Float64)
+			m, err := layers.NewAttention(q.Scope(""), withContext(row.layer, 4))
+			require.NoError(t, err)
+			require.NoError(t, m.SetState(row.layout, got))
+			require.Equal(t, maps.Collect(p.All()), maps.Collect(q.All()))
+			require.NoError(t, checkpoint.WriteTensors(out, got, nil))
+			q = layers.NewBlankParams(tensor.Float64)
+			m, err = layers.NewAttention(q.Scope(""), withContext(row.layer, 0)) // any length
+			require.NoError(t, err)
+			_, err = checkpoint.ReadParams(out, q)
+			require.NoError(t, err)
+
+			b := layers.NewBuild(q, layers.Eval)
+			input := b.Input("x", 1, 4, 5)
+			y := b.Of(m.Forward(b, input))
+			require.NoError(t, b.Err())
+			require.NoError(t, gorgonia.Let(input, x))
+			vm, err := machine.New(y)
+			require.NoError(t, err)
+			require.NoError(t, vm.RunAll())
+			golden.Close(t, "output", want.Float64s(), y.Value().Data().([]float64), 1e-12, 1e-12)
+		})
+	}
+}
+
+// ReadParams takes the buffers of the parameters' classes, and refuses one that hides other
+// keys, by name.
+func TestReadParamsChecksBuffers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	for _, row := range []struct {
+		length  int
+		mask    any
+		shape   []int
+		name    string
+		wantErr string
+	}{
+		{length: 2, name: "attn.mask", shape: []int{2, 2}, mask: []bool{false, true, false, false}},
+		{length: 0, name: "attn.mask", shape: []int{2, 2}, mask: []int64{0, 1, 0, 0}},
+		{length: 2, name: "attn.mask", shape: []int{2, 2}, mask: []uint8{0, 0, 0, 0},
+			wantErr: `tensor "attn.mask": got 0 at (0, 1), want 1: the causal mask is 1 above the diagonal, ` +
+				"where keys are hidden, and 0 elsewhere"},
+		{length: 3, name: "attn.mask", shape: []int{2, 2}, mask: []float32{0, 1, 0, 0},
+			wantErr: `tensor "attn.mask": shape (2, 2), want (3, 3): the causal mask of the context length`},
+		{length: 2, name: "mask", shape: []int{2, 2}, mask: []float32{0, 1, 0, 0}, wantErr: "unknown mask"},
+	} {
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := layers.NewAttention(p.Scope("attn"), withContext(chapter.Causal(3, 2), row.length))
+		require.NoError(t, err)
+		state := maps.Collect(p.All())
+		state[row.name] = tensor.New(tensor.WithShape(row.shape...), tensor.WithBacking(row.mask))
+		require.NoError(t, checkpoint.WriteTensors(path, state, nil))
+		q := layers.NewBlankParams(tensor.Float32)
+		_, err = layers.NewAttention(q.Scope("attn"), withContext(chapter.Causal(3, 2), row.length))
+		require.NoError(t, err)
+		blank, err := json.Marshal(maps.Collect(q.All()))
+		require.NoError(t, err)
+		_, err = checkpoint.ReadParams(path, q)
+		if row.wantErr == "" {
+			require.NoError(t, err)
+			require.Equal(t, maps.Collect(p.All()), maps.Collect(q.All()))
+			continue
+		}
+		require.ErrorContains(t, err, row.wantErr)
+		after, err := json.Marshal(maps.Collect(q.All()))
+		require.NoError(t, err)
+		require.Equal(t, blank, after, "parameters changed")
+	}
+}

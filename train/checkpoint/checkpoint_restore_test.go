@@ -1,0 +1,253 @@
+package checkpoint_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/internal/folder"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/small"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// refusal is a change to a checkpoint and the error that it causes.
+type refusal struct {
+	want  string
+	spoil func(f *safetensors.File)
+}
+
+// set returns a change of one entry of the metadata.
+func set(key, value string) func(*safetensors.File) {
+	return func(f *safetensors.File) { f.Metadata[key] = value }
+}
+
+// drop returns a change that removes one entry of the metadata.
+func drop(key string) func(*safetensors.File) {
+	return func(f *safetensors.File) { delete(f.Metadata, key) }
+}
+
+var metadataRefusals = []refusal{
+	{want: `format: got "", want "attention checkpoint 2"`,
+		spoil: func(f *safetensors.File) { clear(f.Metadata) }},
+	{want: `format: got "attention checkpoint 1", want "attention checkpoint 2"`,
+		spoil: set("format", "attention checkpoint 1")},
+	{want: `step: got "", want a whole number >= 0`, spoil: drop("step")},
+	{want: `step: got "-1", want a whole number >= 0`, spoil: set("step", "-1")},
+	{want: `step: got "1.5", want a whole number >= 0`, spoil: set("step", "1.5")},
+	{want: `evaluated: got "x", want a whole number >= 0`, spoil: set("evaluated", "x")},
+	{want: `config: not JSON: unexpected end of JSON input, want one JSON object`, spoil: set("config", "{")},
+	{want: `kernels: got none, want a name`, spoil: drop("kernels")},
+	{want: `sums: got none, want a name`, spoil: set("sums", "")},
+	{want: `source: illegal base64 data at input byte 0`, spoil: set("source", "?")},
+	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: set("source", "AAAA")},
+	{want: `source: got none, want the state of one: it was saved without`, spoil: drop("source")},
+	{want: `heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; ` +
+		`width: got "7", want the loop's "6"`,
+		spoil: func(f *safetensors.File) {
+			delete(f.Metadata, "about.text")
+			f.Metadata["about.width"], f.Metadata["about.heads"] = "7", "4"
+		}},
+	{want: "solver: got adam(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all), " +
+		"want the loop's adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all)",
+		spoil: set("config", `{"solver":{"name":"adam"}}`)},
+}
+
+// tensorRefusals are those of the tensors of the test's model.
+func tensorRefusals(t *testing.T) []refusal {
+	tensorAt := func(f *safetensors.File, name string) *safetensors.Tensor {
+		for i := range f.Tensors {
+			if f.Tensors[i].Name == name {
+				return &f.Tensors[i]
+			}
+		}
+		t.Fatalf("no tensor %s", name)
+		return nil
+	}
+	return []refusal{
+		{want: "missing params.output.bias, solver.exp_avg.tokens.weight; " +
+			"unknown params.output.gain, solver.exp_avg.token.weight; " +
+			"params.tokens.weight is float64 (6, 11), want float64 (11, 6), " +
+			"params.attention.out_proj.bias is float64 (14, 1), want float64 (14), " +
+			"params.output.weight is float32 (11, 14), want float64 (11, 14) and 1 more",
+			spoil: func(f *safetensors.File) {
+				tensorAt(f, "params.output.bias").Name = "params.output.gain"
+				tensorAt(f, "solver.exp_avg.tokens.weight").Name = "solver.exp_avg.token.weight"
+				tensorAt(f, "params.tokens.weight").Shape = []int{6, 11}
+				tensorAt(f, "params.attention.out_proj.bias").Shape = []int{14, 1}
+				tensorAt(f, "params.output.weight").Data = make([]float32, 11*14)
+				tensorAt(f, "solver.step").Data = []int32{1}
+			}},
+		{want: "params.output.bias is float64 (0), want float64 (11)",
+			spoil: func(f *safetensors.File) {
+				p := tensorAt(f, "params.output.bias")
+				p.Shape, p.Data = []int{0}, []float64{}
+			}},
+		{want: "solver state: step: got -1, want a number >= 0",
+			spoil: func(f *safetensors.File) { tensorAt(f, "solver.step").Data = []int64{-1} }},
+	}
+}
+
+func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
+	dir := t.TempDir()
+	path, bad, state := filepath.Join(dir, "good"), filepath.Join(dir, "bad"), filepath.Join(dir, "state")
+	c := small.Config()
+	c.About = map[string]string{"text": "novel", "width": "6"}
+	saver := small.New(t, tensor.Float64, 7, 0).Loop(t, c)
+	_, err := saver.Step(small.Batch(0))
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(saver, path, small.Texts(t)["random"]))
+
+	m, source := small.New(t, tensor.Float64, 8, 0), small.Texts(t)["random"]
+	l := m.Loop(t, c)
+	for n := range 3 {
+		_, err := l.Step(small.Batch(uint64(n)))
+		require.NoError(t, err)
+		_, err = source.Next()
+		require.NoError(t, err)
+	}
+	// A checkpoint is the whole state of a loop.
+	snapshot := func() []byte {
+		require.NoError(t, checkpoint.Save(l, state, source))
+		bytes, err := os.ReadFile(state)
+		require.NoError(t, err)
+		return bytes
+	}
+	before := snapshot()
+	for _, row := range append(tensorRefusals(t), metadataRefusals...) {
+		f, err := safetensors.ReadFile(path)
+		require.NoError(t, err)
+		row.spoil(f)
+		require.NoError(t, folder.WriteFile(bad, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
+		require.EqualError(t, small.Restore(l, bad, source), "train: checkpoint: "+bad+": "+row.want)
+		require.Equal(t, before, snapshot(), row.want)
+	}
+	err = small.Restore(l, filepath.Join(dir, "none"), source)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "train: checkpoint: ")
+	nowhere := filepath.Join(dir, "no", "such", "directory")
+	require.ErrorContains(t, checkpoint.Save(l, nowhere, nil), "train: checkpoint after 3 steps: ")
+
+	require.NoError(t, small.Restore(l, path, nil), "a source that the caller sees to")
+	require.Equal(t, 1, l.Steps())
+	require.NoError(t, small.Restore(l, path, source))
+	require.Equal(t, small.Texts(t)["random"].State(), source.State())
+}
+
+// tinyLoop has one parameter of three numbers.
+func tinyLoop(t *testing.T, c train.Config) (*train.Loop, layers.Param) {
+	p := layers.NewParams(tensor.Float64, 0)
+	w, err := p.Scope("").Param("w", layers.Constant(1), 3)
+	require.NoError(t, err)
+	l, err := train.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
+	require.NoError(t, err)
+	return l, w
+}
+
+// Whichever byte of a checkpoint changes, and wherever it is cut short, it is noticed.
+func TestEveryDamageIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	c := small.Config()
+	c.About = map[string]string{`"sha256":"`: `"sha256":"` + strings.Repeat("0", 64) + `"`}
+	l, w := tinyLoop(t, c)
+	_, err := l.Step(train.Batch{})
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(l, path, small.Texts(t)["random"]))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	before := append([]float64{}, w.Value().Float64s()...)
+	_, err = l.Step(train.Batch{})
+	require.NoError(t, err)
+	requireDamaged := func(content []byte, what string, at int) {
+		require.NoError(t, os.WriteFile(path, content, 0o644))
+		err := small.Restore(l, path, nil)
+		require.ErrorIs(t, err, checkpoint.ErrDamaged, "%s byte %d of %d", what, at, len(whole))
+		require.ErrorContains(t, err, "train: checkpoint: "+path+": damaged: ")
+		require.Equal(t, 2, l.Steps())
+	}
+	for at := range whole {
+		changed := append([]byte{}, whole...)
+		changed[at] ^= 1 << (at % 8)
+		requireDamaged(changed, "a bit of", at)
+		requireDamaged(whole[:at], "cut before", at)
+	}
+	requireDamaged(append(append([]byte{}, whole...), 0), "longer than", len(whole))
+
+	require.NoError(t, os.WriteFile(path, whole, 0o644))
+	require.NoError(t, small.Restore(l, path, nil))
+	require.Equal(t, before, w.Value().Float64s())
+	require.Equal(t, 1, l.Steps())
+}
+
+func TestDamageErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	l, w := tinyLoop(t, small.Config())
+	require.NoError(t, checkpoint.Save(l, path, nil))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	require.NoError(t, os.WriteFile(path, whole[:len(whole)-1], 0o644))
+	require.ErrorContains(t, small.Restore(l, path, nil), `but the file holds only 79 bytes of data`)
+
+	changed := append([]byte{}, whole...)
+	changed[len(changed)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, changed, 0o644))
+	require.Regexp(t, `: damaged: checksum: got [0-9a-f]{64}, want [0-9a-f]{64}$`, small.Restore(l, path, nil).Error())
+
+	require.NoError(t, checkpoint.WriteParams(path, layers.NewParams(w.Value().Dtype(), 1), nil))
+	require.EqualError(t, small.Restore(l, path, nil), "train: checkpoint: "+path+
+		`: format: got "", want "attention checkpoint 2"`)
+	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{}))
+	require.EqualError(t, small.Restore(l, path, nil), "train: checkpoint: "+path+`: damaged: checksum: got none, want 64 digits`)
+
+	// Rewritten by another program: whole, but not sealed.
+	require.NoError(t, os.WriteFile(path, whole, 0o644))
+	f, err := safetensors.ReadFile(path)
+	require.NoError(t, err)
+	f.Metadata["more"] = "words"
+	require.NoError(t, safetensors.WriteFile(path, f))
+	require.ErrorIs(t, small.Restore(l, path, nil), checkpoint.ErrDamaged)
+}
+
+// cutting is a source that cuts a file short when its place is set.
+type cutting struct {
+	train.Resumable
+	path string
+}
+
+func (c cutting) SetState(state []byte) error {
+	if err := os.Truncate(c.path, 9000); err != nil {
+		return err
+	}
+	return c.Resumable.SetState(state)
+}
+
+// A file that ends while it is read leaves a loop that trains no more until it is restored.
+func TestRestoreOfAFileThatEnds(t *testing.T) {
+	dir := t.TempDir()
+	path, bad := filepath.Join(dir, "whole"), filepath.Join(dir, "bad")
+	m := small.New(t, tensor.Float64, 7, 0)
+	l, source := m.Loop(t, small.Config()), small.Texts(t)["random"]
+	_, err := l.Step(small.Batch(0))
+	require.NoError(t, err)
+	for _, to := range []string{path, bad} {
+		require.NoError(t, checkpoint.Save(l, to, source))
+	}
+	err = small.Restore(l, bad, cutting{source, bad})
+	require.ErrorContains(t, err, "unexpected EOF")
+	_, err = l.Step(small.Batch(1))
+	const torn = "train: loop: got one whose checkpoint could not be read to its end, want it restored"
+	require.EqualError(t, err, torn)
+	require.EqualError(t, checkpoint.Save(l, bad, source), torn)
+	require.NoError(t, small.Restore(l, path, source))
+	_, err = l.Step(small.Batch(1))
+	require.NoError(t, err)
+}

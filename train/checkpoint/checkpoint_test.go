@@ -1,0 +1,196 @@
+package checkpoint_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/internal/folder"
+	"attention/internal/kernel"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/small"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+func TestRestoredLoopGivesTheSameBits(t *testing.T) {
+	for name, c := range small.Runs() {
+		for order := range small.Texts(t) {
+			for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+				t.Run(name+"."+order+"."+dtype.String(), func(t *testing.T) {
+					path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
+					var all, rest small.Trail
+					c.EvalEvery = 3
+					all.Follow(&c)
+					follow := c.OnStep
+					whole, source := small.New(t, dtype, 7, 0.3), small.Texts(t)[order]
+					var l *train.Loop
+					c.OnStep = func(s train.StepResult) {
+						if follow(s); s.Step == 5 {
+							require.NoError(t, checkpoint.Save(l, path, source))
+						}
+					}
+					l = whole.Loop(t, c)
+					require.NoError(t, l.Run(context.Background(), source, small.Batches(2)))
+
+					rest.Follow(&c)
+					twin, twinSource := small.New(t, dtype, 8, 0.3), small.Texts(t)[order]
+					l = twin.Loop(t, c)
+					require.NoError(t, small.Restore(l, path, twinSource))
+					require.Equal(t, 5, l.Steps())
+					require.Equal(t, 3, l.State().Evaluated)
+					require.NoError(t, l.Run(context.Background(), twinSource, small.Batches(2)))
+					require.Len(t, all, small.Steps+4) // evaluations after 3, 6, 9 and 10
+					require.Equal(t, all[6:], rest)
+					require.Equal(t, small.Bits(whole.Values()), small.Bits(twin.Values()))
+				})
+			}
+		}
+	}
+}
+
+// A loop may also restore an older state, which its evaluation graph sees too.
+func TestRestoreGoesBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
+	m := small.New(t, tensor.Float32, 7, 0.3)
+	l := m.Loop(t, small.Config())
+	require.NoError(t, checkpoint.Save(l, path, nil))
+	start := small.Bits(m.Values())
+	e, err := l.Evaluate(context.Background(), small.Batches(2))
+	require.NoError(t, err)
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
+	trained := small.Bits(m.Values())
+	require.NoError(t, small.Restore(l, path, nil))
+	require.Equal(t, start, small.Bits(m.Values()))
+	again, err := l.Evaluate(context.Background(), small.Batches(2))
+	require.NoError(t, err)
+	require.Equal(t, e, again)
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
+	require.Equal(t, trained, small.Bits(m.Values()))
+}
+
+func TestCheckpointFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "checkpoint.safetensors")
+	c := small.Runs()["all.adamw"]
+	c.About = map[string]string{"model": `{"width": 6}`, "sha256": "of the text"}
+	m := small.New(t, tensor.Float32, 7, 0.3)
+	// A name that would be the solver's, were there no prefixes.
+	step, err := m.Params.Scope("solver").Param("step", layers.Constant(3), 1)
+	require.NoError(t, err)
+	l := m.Loop(t, c)
+	for n := range 2 {
+		_, err := l.Step(small.Batch(uint64(n)), small.Batch(7), small.Batch(8))
+		require.NoError(t, err)
+	}
+	source := small.Texts(t)["in order"]
+	_, err = source.Next()
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(l, path, source))
+	f, err := safetensors.ReadFile(path)
+	require.NoError(t, err)
+	require.Len(t, f.Tensors, 10+9+9+1)
+	for name, v := range m.Params.All() {
+		saved, ok := f.Get("params." + name)
+		require.True(t, ok, name)
+		require.Equal(t, []int(v.Shape()), saved.Shape)
+		require.Equal(t, v.Float32s(), saved.Data)
+	}
+	steps, _ := f.Get("solver.step")
+	require.Equal(t, []int64{2}, steps.Data)
+	first, _ := f.Get("solver.exp_avg.output.bias")
+	require.Len(t, first.Data, small.Vocabulary)
+	require.Equal(t, "attention checkpoint 2", f.Metadata["format"])
+	require.Equal(t, "2", f.Metadata["step"])
+	require.Equal(t, "0", f.Metadata["evaluated"])
+	require.Equal(t, `{"width": 6}`, f.Metadata["about.model"])
+	require.Equal(t, "AAAAAAAAAA8=", f.Metadata["source"], "position 15 in the text")
+	require.Equal(t, kernel.InstructionSet(), f.Metadata["kernels"])
+	require.Equal(t, "tree", f.Metadata["sums"])
+	require.Len(t, f.Metadata, 9)
+	var saved train.Config
+	require.NoError(t, json.Unmarshal([]byte(f.Metadata["config"]), &saved))
+	saved.About = c.About
+	require.Equal(t, c, saved)
+
+	step.Value().Float32s()[0] = 4
+	require.NoError(t, small.Restore(l, path, nil))
+	require.Equal(t, []float32{3}, step.Value().Float32s())
+
+	// Equal loops give equal files, and nothing else is left beside them.
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(l, path, source))
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+// A loop learns whether another program wrote its checkpoint, whose bits would differ.
+func TestRestoredByAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
+	c := small.Runs()["all.adamw"]
+	c.Accumulate = 4
+	l := small.New(t, tensor.Float32, 7, 0.3).Loop(t, c)
+	_, err := l.Step(small.Batch(1), small.Batch(2), small.Batch(3), small.Batch(4))
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(l, path, nil))
+	f, err := safetensors.ReadFile(path)
+	require.NoError(t, err)
+	for _, row := range []struct {
+		key, value string
+		want       checkpoint.Restored
+	}{
+		{key: "kernels", value: kernel.InstructionSet()},
+		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"}},
+		{key: "sums", value: "one by one", want: checkpoint.Restored{Sums: true}},
+		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
+	} {
+		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
+		changed.Metadata[row.key] = row.value
+		require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, changed) }))
+		got, err := checkpoint.Restore(l, path, nil)
+		require.NoError(t, err)
+		require.Equal(t, &row.want, got)
+	}
+}
+
+func TestReadCheckpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	saver := small.New(t, tensor.Float64, 7, 0)
+	c := small.Config()
+	c.About = map[string]string{"model": "small"}
+	l := saver.Loop(t, c)
+	_, err := l.Step(small.Batch(0))
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.Save(l, path, nil))
+	m := small.New(t, tensor.Float64, 8, 0)
+	got, err := checkpoint.Read(path, m.Params)
+	require.NoError(t, err)
+	require.Equal(t, checkpoint.Checkpoint{Steps: 1, About: c.About}, got)
+	require.Equal(t, small.Bits(saver.Values()), small.Bits(m.Values()))
+
+	m = small.New(t, tensor.Float32, 8, 0)
+	before := small.Bits(m.Values())
+	_, err = checkpoint.Read(path, m.Params)
+	require.ErrorContains(t, err, "train: checkpoint: "+path+": params.")
+	require.ErrorContains(t, err, " is float64 (11, 6), want float32 (11, 6)")
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	content[len(content)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, content, 0o644))
+	_, err = checkpoint.Read(path, m.Params)
+	require.ErrorIs(t, err, checkpoint.ErrDamaged)
+	require.Equal(t, before, small.Bits(m.Values()))
+}

@@ -1,0 +1,153 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"attention/internal/dense"
+	"attention/internal/folder"
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+// WriteParams writes parameters and metadata to a safetensors file, under the
+// parameters' own names, with a checksum of all its bytes that ReadParams checks. The
+// file is written beside path and then renamed, so that path never holds half of it.
+func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
+	if p == nil {
+		return errNoParams
+	}
+	f, err := paramsFile(p, metadata)
+	if err != nil {
+		return err
+	}
+	if err := folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }); err != nil {
+		return fmt.Errorf("train: parameters: %s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteParamsTo writes what WriteParams writes to a file.
+func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) error {
+	if w == nil || p == nil {
+		return errors.New("train: parameters: got nil for the writer or the parameters, want both")
+	}
+	f, err := paramsFile(p, metadata)
+	if err != nil {
+		return err
+	}
+	if err := safetensors.WriteSealed(w, f); err != nil {
+		return fmt.Errorf("train: parameters: %w", err)
+	}
+	return nil
+}
+
+func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File, error) {
+	tensors, err := toFile("", p.All())
+	return &safetensors.File{Metadata: metadata, Tensors: tensors}, err
+}
+
+// ReadParams copies the tensors of a safetensors file into the parameters, which
+// every graph then sees, and returns the file's metadata. The file must hold just
+// the parameters, each with its dtype and shape (half precision is widened to
+// float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The
+// error lists all that is missing, unknown, or of another dtype or shape,
+// and leaves the parameters as they were. If WriteParams wrote the file, the error for
+// one that was changed since wraps ErrDamaged.
+func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
+	if p == nil {
+		return nil, errNoParams
+	}
+	f, err := readParams(path, p)
+	if err != nil {
+		return nil, fmt.Errorf("train: parameters: %w", err)
+	}
+	for name, value := range p.All() {
+		t, _ := f.Get(name)
+		dense.SetSlice(value, t.Data)
+	}
+	return f.Metadata, nil
+}
+
+// readParams reads a file whose tensors are these parameters, and buffers of theirs.
+func readParams(path string, p *layers.Params) (f *safetensors.File, err error) {
+	r, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	besides := buffersIn(r, p)
+	err = readFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
+		return safetensors.Compare(signatures("", p.All()), besides.without(signaturesIn(r)))
+	}, func() error {
+		f, err = r.ReadAll()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, besides.check(f, path)
+}
+
+// readFitting reads an open file, of at most most bytes, that fits and is not damaged, and closes it.
+// One that was changed may not fit any more, so its seal comes first. But a much larger one never fitted, and only its
+// header is read.
+func readFitting(r *safetensors.Reader, path string, most int64, fits, read func() error) error {
+	defer r.Close()
+	if r.Size() <= most {
+		if err := r.CheckSeal(); err != nil {
+			return err
+		}
+	}
+	if err := fits(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if r.Size() > most {
+		return fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
+	}
+	return read()
+}
+
+// bytesOf returns the memory of parameters.
+func bytesOf(p *layers.Params) int64 { return int64(p.Count()) * int64(p.Dtype().Size()) }
+
+var errNoParams = errors.New("train: parameters: got nil, want Params")
+
+// toFile returns tensors as a file holds them, sharing their memory.
+func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {
+	for name, value := range tensors {
+		if !dense.IsTensor(value) {
+			return nil, fmt.Errorf("train: value of %.100q: got nil or the zero value, want a tensor", name)
+		}
+		if !dense.IsRowMajor(value) {
+			return nil, fmt.Errorf("train: value of %s: got a view or a column-major tensor of shape %v, "+
+				"want contiguous row-major data", name, value.Shape())
+		}
+		data := dense.Slice(value)
+		if _, ok := data.([]int); ok { // whose size depends on the machine
+			data = dense.Ints(value)
+		}
+		all = append(all, safetensors.Tensor{Name: prefix + name, Shape: value.Shape(), Data: data})
+	}
+	return all, nil
+}
+
+// signaturesIn returns the signatures of a file's tensors as they are read.
+func signaturesIn(r *safetensors.Reader) []safetensors.Signature {
+	all := make([]safetensors.Signature, len(r.Tensors()))
+	for i, t := range r.Tensors() {
+		all[i] = safetensors.Signature{Name: t.Name, Form: fmt.Sprintf("%v %v", t.DType.Element(), tensor.Shape(t.Shape))}
+	}
+	return all
+}
+
+// signatures returns the signatures of tensors, with a prefix before their names.
+func signatures(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Signature) {
+	for name, value := range tensors {
+		all = append(all, safetensors.Signature{Name: prefix + name, Form: dense.Form(value)})
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package checkpoint
+
+import (
+	"fmt"
+
+	"attention/internal/dense"
+	"attention/internal/safetensors"
+	"attention/layers"
+)
+
+// Checkpoint describes a checkpoint.
+type Checkpoint struct {
+	Steps int               // that the run had taken
+	About map[string]string // train.Config.About
+}
+
+// Read copies the parameters of a checkpoint, such as one of a run that is not
+// finished, into p. The error for a file that was cut short or changed wraps
+// ErrDamaged; any error leaves the parameters as they were.
+func Read(path string, p *layers.Params) (Checkpoint, error) {
+	if p == nil {
+		return Checkpoint{}, errNoParams
+	}
+	var c metadata
+	values := map[string]any{}
+	err := read(path, p, func(r *safetensors.Reader) (err error) {
+		c, err = fittingParams(r, p)
+		return err
+	}, func(r *safetensors.Reader) error {
+		for name := range p.All() {
+			t, err := r.Read(paramPrefix + name)
+			if err != nil {
+				return err
+			}
+			values[name] = t.Data
+		}
+		return nil
+	})
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	for name, value := range p.All() {
+		dense.SetSlice(value, values[name])
+	}
+	return Checkpoint{Steps: c.step, About: c.config.About}, nil
+}
+
+// fittingParams returns the metadata of a checkpoint whose parameters are these, whatever its solver.
+func fittingParams(r *safetensors.Reader, p *layers.Params) (metadata, error) {
+	c, err := readMetadata(r.Metadata())
+	if err != nil {
+		return c, err
+	}
+	saved, _ := withoutPrefix(signaturesIn(r), bestPrefix)
+	saved, _ = withoutPrefix(saved, solverPrefix)
+	saved, _ = withoutPrefix(saved, observedPrefix)
+	return c, safetensors.Compare(signatures(paramPrefix, p.All()), saved)
+}
+
+// read reads a checkpoint of these parameters that fits and is not damaged.
+func read(path string, p *layers.Params, fits, get func(*safetensors.Reader) error) error {
+	r, err := safetensors.OpenSealed(path)
+	if err != nil {
+		return fmt.Errorf("train: checkpoint: %w", err)
+	}
+	err = readFitting(r, path, mostBytes(p), func() error { return fits(r) }, func() error {
+		if err := get(r); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("train: checkpoint: %w", err)
+	}
+	return nil
+}
+
+// mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
+// two numbers for each, and a few of its own, Config.KeepBest one, and an observer three.
+func mostBytes(p *layers.Params) int64 { return 7*8*int64(p.Count()) + 1<<10 }

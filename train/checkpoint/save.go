@@ -1,0 +1,180 @@
+package checkpoint
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"attention/graph"
+	"attention/internal/dense"
+	"attention/internal/folder"
+	"attention/internal/kernel"
+	"attention/internal/safetensors"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// A checkpoint is a safetensors file of all parameters and the solver's state, told
+// apart by a prefix. Its metadata are the strings below and a checksum over the file's
+// bytes (package folder).
+const (
+	format = "attention checkpoint 2"
+
+	paramPrefix    = "params."
+	solverPrefix   = "solver."
+	bestPrefix     = "best."  // before the parameters of State.Kept
+	observedPrefix = "watch." // before State.Observations
+
+	formatKey    = "format"
+	stepKey      = "step"      // steps taken
+	evaluatedKey = "evaluated" // State.Evaluated
+	configKey    = "config"    // train.Config as JSON
+	sourceKey    = "source"    // Resumable.State in base64; missing without a source
+	kernelsKey   = "kernels"   // kernel.InstructionSet
+	sumsKey      = "sums"      // treeSums
+	precisionKey = "precision" // of products, unless it is full
+	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
+	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
+	observedKey  = "watch"     // State.Observed; missing without an observer
+	aboutPrefix  = "about."    // before the keys of Config.About
+	notesPrefix  = "notes."    // before those of State.Notes
+)
+
+// treeSums names the order in which a step adds the gradients of its batches.
+const treeSums = "tree"
+
+// Save writes all that a run needs to resume to a file: parameters, the solver's state, the
+// number of steps taken, the config and the position of the source of the batches.
+// Dropout's masks follow from seed and step. With a nil source its position is left
+// to the caller.
+//
+// The file is written beside path, flushed and renamed, and the folder flushed, so
+// that path never holds half of it and keeps what it held if this fails. It holds a
+// checksum of all its bytes. A parameter that is NaN or infinite is an error that
+// wraps train.ErrNotFinite: no run could resume from it. In a group all processes call Save,
+// and rank 0 writes.
+func Save(l *train.Loop, path string, source train.Resumable) error {
+	if l == nil {
+		return errNoLoop
+	}
+	return l.Save(func(s train.State) error {
+		return save(s, source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
+	})
+}
+
+var errNoLoop = errors.New("train: checkpoint: got nil for the loop, want one")
+
+// save saves a state to the file that write writes.
+func save(s train.State, source train.Resumable, write func(fill func(io.Writer) error) error) error {
+	f, err := fileOf(s, source)
+	if err != nil {
+		return fmt.Errorf("train: checkpoint after %d steps: %w", s.Steps, err)
+	}
+	if err := write(func(w io.Writer) error { return safetensors.WriteSealed(w, f) }); err != nil {
+		return fmt.Errorf("train: checkpoint after %d steps: %w", s.Steps, err)
+	}
+	return nil
+}
+
+// fileOf returns all that a run needs to resume.
+func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
+	if err := train.CheckFinite(s.Params); err != nil {
+		return nil, err
+	}
+	metadata, err := metadataOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if source != nil {
+		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
+	}
+	params, err := toFile(paramPrefix, s.Params.All())
+	if err != nil {
+		return nil, err
+	}
+	var kept, observed []safetensors.Tensor
+	if s.Best.Step > 0 {
+		if kept, err = toFile(bestPrefix, s.Kept); err != nil {
+			return nil, err
+		}
+	}
+	if s.Observed >= 0 {
+		if observed, err = toFile(observedPrefix, s.Observations); err != nil {
+			return nil, err
+		}
+	}
+	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, solverOf(s), kept, observed)}, nil
+}
+
+// metadataOf returns the metadata of a state but its source's.
+func metadataOf(s train.State) (map[string]string, error) {
+	settings, err := json.Marshal(s.Config)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	metadata := map[string]string{
+		formatKey:    format,
+		stepKey:      strconv.Itoa(s.Steps),
+		evaluatedKey: strconv.Itoa(s.Evaluated),
+		configKey:    string(settings),
+		kernelsKey:   kernel.InstructionSet(),
+		sumsKey:      treeSums,
+	}
+	if p := s.Config.Precision; p != graph.FullPrecision {
+		metadata[precisionKey] = p.String()
+	}
+	if len(s.Frozen) > 0 {
+		names, err := json.Marshal(s.Frozen)
+		if err != nil {
+			return nil, fmt.Errorf("frozen: %w", err)
+		}
+		metadata[frozenKey] = string(names)
+	}
+	if s.Best.Step > 0 {
+		text, err := json.Marshal(evaluations{s.Best.Step, s.Best.Loss, s.Best.Tokens, s.From, s.Stale})
+		if err != nil {
+			return nil, fmt.Errorf("best: %w", err)
+		}
+		metadata[bestKey] = string(text)
+	}
+	if s.Observed >= 0 {
+		metadata[observedKey] = strconv.Itoa(s.Observed)
+	}
+	for key, value := range s.Config.About {
+		metadata[aboutPrefix+key] = value
+	}
+	for key, value := range s.Notes {
+		metadata[notesPrefix+key] = value
+	}
+	return metadata, nil
+}
+
+// solverOf returns the solver's state as a file holds it.
+func solverOf(s train.State) (all []safetensors.Tensor) {
+	for _, p := range s.Solver {
+		t := safetensors.Tensor{Name: solverPrefix + p.Name, Shape: p.Shape}
+		if p.Each == nil {
+			t.Data = dense.Slice(p.Value)
+		} else {
+			t.Data = safetensors.Stream{DType: dtypeOf(p.Dtype), Each: p.Each}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// dtypeOf returns the type of a state in a file.
+func dtypeOf(dt tensor.Dtype) safetensors.DType {
+	switch dt {
+	case tensor.Float32:
+		return safetensors.F32
+	case tensor.Float64:
+		return safetensors.F64
+	}
+	return safetensors.I64
+}

@@ -1,0 +1,84 @@
+package checkpoint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"attention/internal/oneline"
+	"attention/internal/safetensors"
+
+	"gorgonia.org/tensor"
+)
+
+// ReadTensor returns one tensor of a safetensors file, such as a state dict of PyTorch's,
+// a model of WriteParams or a checkpoint, where the names of parameters begin with
+// "params.". It reads no other tensor. The dtype is the file's, but float32 for half
+// precision (F16, BF16), which that holds exactly. A tensor of no axes is a scalar.
+// The error for another name lists names that the file has.
+func ReadTensor(path, name string) (*tensor.Dense, error) {
+	r, err := safetensors.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	value, err := readTensor(r, name)
+	if err = oneline.Join(err, r.Close()); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	return value, nil
+}
+
+func readTensor(r *safetensors.Reader, name string) (*tensor.Dense, error) {
+	t, err := r.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return fromTensor(t)
+}
+
+// ReadTensors returns all tensors of a safetensors file by their names, and its metadata
+// (safetensors.torch.load_file). Dtypes and shapes are those of ReadTensor.
+func ReadTensors(path string) (tensors map[string]*tensor.Dense, metadata map[string]string, err error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("train: %w", err)
+	}
+	tensors = make(map[string]*tensor.Dense, len(f.Tensors))
+	for _, t := range f.Tensors {
+		if tensors[t.Name], err = fromTensor(t); err != nil {
+			return nil, nil, fmt.Errorf("train: %s: %w", path, err)
+		}
+	}
+	return tensors, f.Metadata, nil
+}
+
+// WriteTensors writes tensors by their names, and metadata, which may be nil, to a
+// safetensors file (safetensors.torch.save_file). They are of floats, integers or bools and
+// row-major; an int is written as an int64. Equal maps give equal bytes. The file is written
+// beside path and then renamed, so that path never holds half of it.
+func WriteTensors(path string, tensors map[string]*tensor.Dense, metadata map[string]string) error {
+	list := func(yield func(string, *tensor.Dense) bool) {
+		for _, name := range slices.Sorted(maps.Keys(tensors)) {
+			if !yield(name, tensors[name]) {
+				return
+			}
+		}
+	}
+	all, err := toFile("", list)
+	if err != nil {
+		return err
+	}
+	if err := safetensors.WriteFile(path, &safetensors.File{Metadata: metadata, Tensors: all}); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
+}
+
+// fromTensor returns a file's tensor with its own memory.
+func fromTensor(t safetensors.Tensor) (*tensor.Dense, error) {
+	shape := tensor.Shape(t.Shape)
+	if slices.Contains(t.Shape, 0) {
+		return nil, fmt.Errorf("tensor %.100q: got shape %v, want every axis at least 1", t.Name, shape)
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(t.Data)), nil
+}

@@ -1,0 +1,70 @@
+package train
+
+import (
+	"iter"
+
+	"gorgonia.org/tensor"
+)
+
+// Saver saves a run to files, as a checkpoint.Folder does.
+type Saver interface {
+	// Every returns the number of steps between two checkpoints; 0 means only the last one.
+	Every() int
+	// Newest returns the steps of the checkpoint that was last saved or restored; -1 before.
+	Newest() int
+	// Save saves the loop, by Loop.Save, and the position of the source of its batches.
+	Save(l *Loop, source Resumable) error
+}
+
+// SaveTo makes Run save checkpoints; nil makes it save none.
+func (l *Loop) SaveTo(s Saver) { l.saver = s }
+
+// Observer looks on while a run trains, as the one of package record does.
+type Observer interface {
+	// Begin is called before each Run takes a step.
+	Begin() error
+	// Look is called before the first step, and after each step and its evaluation. last
+	// reports that no step follows.
+	Look(last bool) error
+	// Flush is called before a checkpoint is saved, and when Run ends.
+	Flush() error
+	// State returns what a checkpoint has to hold: the number of steps before the last
+	// observation, -1 before the first, and tensors.
+	State() (observed int, tensors iter.Seq2[string, *tensor.Dense])
+	// SetState is called after a checkpoint was restored, when the tensors hold those of the
+	// checkpoint, or observed is -1.
+	SetState(observed int)
+}
+
+// Observe makes Run call an observer; nil makes it call none. It comes before a checkpoint is
+// restored, whose state the observer then has. With Config.Group one process observes.
+func (l *Loop) Observe(o Observer) { l.observer = o }
+
+// look calls the observer.
+func (l *Loop) look() error {
+	if l.observer == nil {
+		return nil
+	}
+	return l.observer.Look(l.done())
+}
+
+// flush flushes the observer.
+func (l *Loop) flush() error {
+	if l.observer == nil {
+		return nil
+	}
+	return l.observer.Flush()
+}
+
+// GradNorms returns the names of the parameters that are trained, in order, with the Euclidean
+// norm of each one's gradient in the last step, before clipping. The norms are NaN before the first step, and
+// after a checkpoint was restored.
+func (l *Loop) GradNorms() iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i, p := range l.step.program.params {
+			if !yield(p.Name, l.step.norms[i]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package parallel
+
+import (
+	"encoding/binary"
+
+	"attention/internal/dense"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// A checkpoint is whole, but each process has a part of the solver's state. Rank 0 asks for the
+// other parts piece by piece while it writes them, so that it never holds more than one.
+
+// request asks for elements of a tensor. A negative tensor is the end.
+type request struct{ Tensor, Lo, Hi int64 }
+
+const requestBytes = 3 * 8
+
+// Collect calls lead in rank 0, which may ask for the parts of the other processes: see
+// train.Reducer.
+func (s *shards) Collect(parts []train.Part, lead func(each func(i int, write func(any) error) error) error) error {
+	g := s.group
+	owners, err := s.owners(parts)
+	if err != nil {
+		return err
+	}
+	if g.Rank() > 0 {
+		err = g.serve(parts)
+	} else {
+		err = lead(func(i int, write func(any) error) error { return g.eachPiece(parts[i], i, owners[i], write) })
+		if failed := g.endServing(); err == nil {
+			err = failed
+		}
+	}
+	return g.Agree(err)
+}
+
+// owners returns the elements of each tensor that each process has.
+func (s *shards) owners(parts []train.Part) ([][]train.Span, error) {
+	var mine []byte
+	for _, p := range parts {
+		n := 0
+		if p.Value != nil {
+			n = p.Value.Shape().TotalSize()
+		}
+		mine = binary.LittleEndian.AppendUint64(mine, uint64(p.Lo))
+		mine = binary.LittleEndian.AppendUint64(mine, uint64(p.Lo+n))
+	}
+	all, err := s.group.gatherEqual(mine)
+	if err != nil {
+		return nil, err
+	}
+	owners := make([][]train.Span, len(parts))
+	for i := range parts {
+		for _, theirs := range all {
+			bound := func(j int) int { return int(binary.LittleEndian.Uint64(theirs[8*(2*i+j):])) }
+			owners[i] = append(owners[i], train.Span{Lo: bound(0), Hi: bound(1)})
+		}
+	}
+	return owners, nil
+}
+
+// serve answers the requests of rank 0.
+func (g *Group) serve(parts []train.Part) error {
+	message := make([]byte, requestBytes)
+	for {
+		if err := g.exchange(0, nil, 0, message); err != nil {
+			return err
+		}
+		var r request
+		if _, err := binary.Decode(message, binary.LittleEndian, &r); err != nil || r.Tensor < 0 {
+			return err
+		}
+		p := parts[r.Tensor]
+		if err := g.exchange(0, dense.BytesOf(p.Value, int(r.Lo)-p.Lo, int(r.Hi)-p.Lo), 0, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// endServing ends serve in the other processes.
+func (g *Group) endServing() error {
+	for rank := 1; rank < g.Size(); rank++ {
+		if err := g.ask(rank, request{Tensor: -1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Group) ask(rank int, r request) error {
+	message, err := binary.Append(nil, binary.LittleEndian, r)
+	if err != nil {
+		return err
+	}
+	return g.exchange(rank, message, rank, nil)
+}
+
+// eachPiece calls write with all elements of tensor i, in order: each process has some. A tensor that rank 0 has as a
+// whole, as the number of steps, is its own.
+func (g *Group) eachPiece(p train.Part, i int, owners []train.Span, write func(any) error) error {
+	if whole := p.Shape.TotalSize(); owners[0].Len() == whole {
+		return write(dense.Slice(p.Value))
+	}
+	width := int(p.Dtype.Size())
+	for rank, own := range owners {
+		for lo := own.Lo; lo < own.Hi; lo += pieceBytes / width {
+			hi := min(lo+pieceBytes/width, own.Hi)
+			values := g.room((hi - lo) * width)
+			if rank == 0 {
+				values = dense.BytesOf(p.Value, lo-p.Lo, hi-p.Lo)
+			} else if err := g.fetch(rank, request{int64(i), int64(lo), int64(hi)}, values); err != nil {
+				return err
+			}
+			if err := write(numbersOf(values, p.Dtype)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fetch receives a piece of another process's part.
+func (g *Group) fetch(rank int, r request, values []byte) error {
+	if err := g.ask(rank, r); err != nil {
+		return err
+	}
+	return g.exchange(rank, nil, rank, values)
+}
+
+// numbersOf returns memory as floats.
+func numbersOf(values []byte, dt tensor.Dtype) any {
+	if dt == tensor.Float32 {
+		return dense.FromBytes[float32](values)
+	}
+	return dense.FromBytes[float64](values)
+}

@@ -1,0 +1,287 @@
+package parallel_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/parallel"
+	"attention/train/small"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// grouped trains a small model in two processes, whose config and model a row may change.
+func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *train.Config),
+	source func(rank int) train.Source) []error {
+	return small.Together(t, 2, func(g *parallel.Group) error {
+		c := small.Config()
+		c.Group, c.Accumulate = g, 4
+		m := small.New(t, tensor.Float64, 7, 0.3)
+		change(g.Rank(), m, &c)
+		l, err := train.New(m.Params, m.Loss, c)
+		if err != nil {
+			return err
+		}
+		return l.Run(ctx(g.Rank()), source(g.Rank()), small.Batches(3))
+	})
+}
+
+func always(int) context.Context { return context.Background() }
+
+func noChange(int, *small.Model, *train.Config) {}
+
+// Processes that are not alike do not begin, and the first one that differs is named.
+func TestGroupRefusesUnlikeProcesses(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(rank int, m *small.Model, c *train.Config)
+		want   string
+	}{
+		{"config", func(rank int, _ *small.Model, c *train.Config) { c.Seed = int64(rank) },
+			"rank 1: got another config than rank 0"},
+		{"about", func(rank int, _ *small.Model, c *train.Config) {
+			c.About = map[string]string{"text": string(rune('a' + rank))}
+		},
+			`rank 1: got another model and data than rank 0, "{\"text\":\"b\"}", want its "{\"text\":\"a\"}"`},
+		{"weights", func(rank int, m *small.Model, _ *train.Config) {
+			w, _ := m.Params.Get("output.bias")
+			w.Float64s()[0] = float64(rank)
+		}, "rank 1: got another weights' checksum than rank 0"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			steps := 0
+			change := func(rank int, m *small.Model, c *train.Config) {
+				row.change(rank, m, c)
+				if rank == 0 {
+					c.OnStep = func(train.StepResult) { steps++ }
+				}
+			}
+			errs := grouped(t, always, change, func(int) train.Source { return small.Texts(t)["random"] })
+			for _, err := range errs {
+				require.ErrorContains(t, err, "train: group: "+row.want)
+			}
+			require.Zero(t, steps)
+		})
+	}
+	errs := grouped(t, always, noChange, func(rank int) train.Source {
+		s := small.Texts(t)["in order"]
+		for range rank {
+			_, err := s.Next()
+			require.NoError(t, err)
+		}
+		return s
+	})
+	for _, err := range errs {
+		require.ErrorContains(t, err, "train: group: rank 1: got another position in the data than rank 0")
+	}
+}
+
+// An error of one process is that of all, which names it.
+func TestGroupNamesTheProcessThatFails(t *testing.T) {
+	failing := func(rank int) train.Source {
+		if rank == 0 {
+			return small.Batches(100)
+		}
+		s := small.Batches(100)
+		s.List[7].Tokens = 0 // the last one of the second step
+		return s
+	}
+	for _, err := range grouped(t, always, noChange, failing) {
+		require.EqualError(t, err, "train: step 2: rank 1: micro-batch 4 of 4: tokens: got 0, "+
+			"want the number of targets that count, at least 1")
+	}
+	ended := func(rank int) train.Source { return small.Batches(100 - 98*rank) }
+	for _, err := range grouped(t, always, noChange, ended) {
+		require.EqualError(t, err, "train: step 1: rank 1: micro-batch 3 of 4: batch: the source has ended, "+
+			"want another batch: unexpected EOF")
+	}
+	nan := func(rank int, m *small.Model, c *train.Config) {
+		c.OnStep = func(s train.StepResult) {
+			if w, _ := m.Params.Get("output.bias"); rank == 1 && s.Step == 3 {
+				w.Float64s()[0] *= 1e300
+				w.Float64s()[0] *= 1e300
+			}
+		}
+	}
+	for _, err := range grouped(t, always, nan, func(int) train.Source { return small.Batches(100) }) {
+		require.ErrorIs(t, err, train.ErrNotFinite)
+		require.ErrorContains(t, err, "train: step 4: rank 1: micro-batch 3 of 4: loss: got ")
+	}
+}
+
+// The end of one process's context stops all of them after the same step, with a checkpoint.
+func TestGroupStopsTogether(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	checkpoints := small.OpenFolder(t, t.TempDir(), checkpoint.Config{})
+	errs := small.Together(t, 3, func(g *parallel.Group) error {
+		c := small.Config()
+		c.Group, c.Accumulate = g, 4
+		own := context.Background()
+		if g.Rank() == 2 {
+			own = ctx
+			c.OnStep = func(s train.StepResult) {
+				if s.Step == 4 {
+					cancel()
+				}
+			}
+		}
+		m := small.New(t, tensor.Float64, 7, 0.3)
+		l, err := train.New(m.Params, m.Loss, c)
+		if err != nil {
+			return err
+		}
+		if g.Rank() == 0 {
+			l.SaveTo(checkpoints)
+		}
+		return l.Run(own, small.Texts(t)["random"], nil)
+	})
+	for _, err := range errs {
+		require.ErrorIs(t, err, context.Canceled)
+		require.EqualError(t, err, "train: stopped after 4 of 10 steps: context canceled")
+	}
+	require.Equal(t, []int{4}, small.StepsIn(t, checkpoints))
+}
+
+// A checkpoint that rank 0 cannot write ends all.
+func TestGroupEndsWhenItCannotSave(t *testing.T) {
+	errs := small.Together(t, 2, func(g *parallel.Group) error {
+		c := small.Config()
+		c.Group, c.Accumulate = g, 2
+		c.BeforeSave = func() (map[string]string, error) {
+			require.Zero(t, g.Rank())
+			return nil, errors.New("disk full")
+		}
+		m := small.New(t, tensor.Float64, 7, 0)
+		l, err := train.New(m.Params, m.Loss, c)
+		if err != nil {
+			return err
+		}
+		if g.Rank() == 0 {
+			l.SaveTo(small.OpenFolder(t, t.TempDir(), checkpoint.Config{Every: 3}))
+		}
+		return l.Run(context.Background(), small.Texts(t)["random"], nil)
+	})
+	for _, err := range errs {
+		require.EqualError(t, err, "train: rank 0: checkpoint after 3 steps: disk full")
+	}
+}
+
+// Other processes than rank 0 learn that it cannot write.
+func TestGroupSaves(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "x"), filepath.Join(dir, "none", "x")} {
+		errs := small.Together(t, 3, func(g *parallel.Group) error {
+			c := small.Config()
+			c.Group, c.Accumulate = g, 4
+			m := small.New(t, tensor.Float64, 7, 0)
+			l, err := train.New(m.Params, m.Loss, c)
+			if err != nil {
+				return err
+			}
+			return checkpoint.Save(l, path, nil)
+		})
+		for _, err := range errs {
+			if path == filepath.Join(dir, "x") {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, "train: rank 0: checkpoint after 0 steps: ")
+				require.ErrorContains(t, err, "no such file")
+			}
+		}
+	}
+	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()), filepath.Join(dir, "x"), nil))
+}
+
+// A process whose exchange fails ends the group, and nobody waits for it.
+func TestGroupEndsWithItsExchange(t *testing.T) {
+	errs := small.Together(t, 3, func(g *parallel.Group) error {
+		c := small.Config()
+		c.Group, c.Accumulate = g, 4
+		if g.Rank() == 1 {
+			c.OnStep = func(train.StepResult) { g.Abort(errors.New("cable cut")) }
+		}
+		m := small.New(t, tensor.Float64, 7, 0)
+		l, err := train.New(m.Params, m.Loss, c)
+		if err != nil {
+			return err
+		}
+		return l.Run(context.Background(), small.Batches(100), nil)
+	})
+	for _, err := range errs {
+		require.ErrorContains(t, err, "parallel: rank 1 ended the group: cable cut")
+	}
+}
+
+func TestGroupRefuses(t *testing.T) {
+	group, err := parallel.NewLocal(3)
+	require.NoError(t, err)
+	c := small.Config()
+	c.Group, c.Accumulate = group[1], 2
+	m := small.New(t, tensor.Float64, 7, 0)
+	_, err = train.New(m.Params, m.Loss, c)
+	require.EqualError(t, err,
+		"train: Accumulate: got 2 for a group of 3 processes, which share the batches of a step, want at least 3")
+	_, err = parallel.New(nobody{})
+	require.EqualError(t, err, "parallel: group: got rank 0 of 0 processes, want 0 <= rank < size")
+	_, err = parallel.New(nil)
+	require.EqualError(t, err, "parallel: group: got nil for the transport, want one")
+	_, err = parallel.NewLocal(0)
+	require.EqualError(t, err, "parallel: processes: got 0, want 1 to 256")
+	require.ErrorContains(t, group[0].Exchange(3, nil, 0, nil), "got ranks 3 and 0 of 3 processes")
+	require.ErrorContains(t, group[0].Exchange(0, nil, 1, nil), "got rank 0 itself, want another")
+	alone, err := parallel.NewLocal(1)
+	require.NoError(t, err)
+	require.NoError(t, alone[0].Agree(nil))
+	require.EqualError(t, alone[0].Agree(errors.New("alone")), "alone")
+	require.NoError(t, alone[0].Same("text", "a"))
+	require.NoError(t, alone[0].Close())
+}
+
+// nobody is a transport of no process.
+type nobody struct{ parallel.Transport }
+
+func (nobody) Rank() int { return 0 }
+func (nobody) Size() int { return 0 }
+
+// The first fact that differs is told with its values, others by their names.
+func TestGroupSame(t *testing.T) {
+	model, rate, text := []string{"model", "a"}, []string{"rate", "1"}, []string{"text", "\"\n"}
+	rank0 := slices.Concat(model, rate, text)
+	for _, row := range []struct {
+		facts []string // of rank 1
+		want  string
+	}{
+		{facts: rank0},
+		{facts: slices.Concat(text, model, rate)},
+		{facts: slices.Concat([]string{"model", "b"}, rate, text),
+			want: `got another model than rank 0, "b", want its "a"`},
+		{facts: slices.Concat(model, []string{"dropout", "0.1"}, rate, text),
+			want: `got dropout "0.1", want none, as rank 0 has`},
+		{facts: slices.Concat(rate, text), want: `got no model, want rank 0's, "a"`},
+		{facts: slices.Concat([]string{"model", "b"}, rate, []string{"seed", "1"}),
+			want: `got another model than rank 0, "b", want its "a"; another text, seed too`},
+		{facts: []string{"1", "", "2", "", "3", ""},
+			want: `got no model, want rank 0's, "a"; another rate, text, 1 and 2 more too`},
+		{facts: slices.Concat(model, rate, []string{"text", strings.Repeat("x", 101)}),
+			want: `got another text than rank 0, "` + strings.Repeat("x", 50) + `… with SHA-256 c675a2e6", want its "\"\n"`},
+	} {
+		group, err := parallel.NewLocal(2)
+		require.NoError(t, err)
+		errs := make(chan error)
+		go func() { errs <- group[1].Same(row.facts...) }()
+		for _, err := range []error{group[0].Same(rank0...), <-errs} {
+			if row.want == "" {
+				require.NoError(t, err)
+				continue
+			}
+			require.EqualError(t, err, "train: group: rank 1: "+row.want)
+		}
+	}
+}

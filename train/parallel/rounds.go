@@ -1,0 +1,71 @@
+package parallel
+
+import (
+	"math/bits"
+
+	"attention/internal/dense"
+)
+
+// What all processes give reaches all of them in ⌈log₂ N⌉ rounds, in which each passes on all that
+// it has. So does a sum, backwards: in each round a process sends half of what it has. For a power
+// of two of processes those of a round are partners, whose ranks differ in one bit; the nearest
+// exchange most. For another number the parts go round (Bruck et al., 1997,
+// doi:10.1109/71.642949).
+
+// at returns the process at position i of this one's order: itself, those that it meets in the
+// first round, in the second, and so on. In the round of d = 1, 2, 4, … it gets what the positions
+// d to 2·d − 1 have from the process at position d.
+func (g *Group) at(i int) int {
+	n := g.Size()
+	if n&(n-1) == 0 {
+		return g.Rank() ^ reversed(i, n)
+	}
+	return (g.Rank() + i) % n
+}
+
+// before returns the process for which this one is at position d.
+func (g *Group) before(d int) int {
+	n := g.Size()
+	if n&(n-1) == 0 {
+		return g.at(d)
+	}
+	return (g.Rank() - d + n) % n
+}
+
+// reversed returns the number of the log₂ n bits of i in reverse.
+func reversed(i, n int) int { return int(bits.Reverse64(uint64(i)) >> (65 - bits.Len(uint(n)))) }
+
+// Gather returns what each process gave, by rank; all know the numbers of bytes. The bytes are
+// valid until the next call.
+func (g *Group) Gather(mine []byte, sizes []int) ([][]byte, error) {
+	n := g.Size()
+	if n == 1 {
+		return [][]byte{mine}, nil
+	}
+	begin := make([]int, n+1) // of the part of a position
+	for i := range n {
+		begin[i+1] = begin[i] + sizes[g.at(i)]
+	}
+	all := g.room(begin[n])
+	copy(all, mine)
+	for d := 1; d < n; d *= 2 {
+		count := min(d, n-d)
+		if err := g.exchange(g.before(d), all[:begin[count]], g.at(d), all[begin[d]:begin[d+count]]); err != nil {
+			return nil, err
+		}
+	}
+	parts := make([][]byte, n)
+	for i := range n {
+		parts[g.at(i)] = all[begin[i]:begin[i+1]]
+	}
+	return parts, nil
+}
+
+// room returns memory of n bytes, aligned for numbers. It is the group's: the next call may
+// return it again.
+func (g *Group) room(n int) []byte {
+	if len(g.scratch)*8 < n {
+		g.scratch = make([]float64, (n+7)/8)
+	}
+	return dense.Bytes(g.scratch)[:n]
+}

@@ -1,0 +1,71 @@
+package parallel_test
+
+import (
+	"context"
+	"testing"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/parallel"
+	"attention/train/small"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// counting is a process that counts its exchanges.
+type counting struct {
+	parallel.Transport
+	exchanges int
+}
+
+func (c *counting) Exchange(to int, send []byte, from int, receive []byte) error {
+	c.exchanges++
+	return c.Transport.Exchange(to, send, from, receive)
+}
+
+// gpt is the model of attention train --preset nano-char, of 0.8 million parameters.
+func gpt(t testing.TB) (*layers.Params, train.Loss) {
+	p := layers.NewParams(tensor.Float32, 1)
+	g, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4,
+		NumHeads: 4, TieWordEmbeddings: true})
+	require.NoError(t, err)
+	return p, text.TokenLoss(g.Loss, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
+}
+
+// What a step sends is 2·(N − 1)/N of the gradients, and a tenth at most beside: for a model of 0.8 million
+// parameters and a power of two of processes, whose number of messages is one of log₂ N.
+func TestGroupTrafficOfGPT(t *testing.T) {
+	for _, row := range []struct {
+		size, n, rounds int
+		most            float64 // times the least
+	}{
+		{size: 2, n: 4, rounds: 1, most: 1.1},
+		{size: 4, n: 8, rounds: 2, most: 1.1},
+		{size: 8, n: 8, rounds: 3, most: 1.15}, // which share 13 blocks
+	} {
+		small.RequireNone(t, small.Together(t, row.size, func(g *parallel.Group) error {
+			own := &counting{Transport: g.Transport}
+			group, err := parallel.New(own)
+			require.NoError(t, err)
+			c := small.Config()
+			c.Group, c.Accumulate, c.Steps = group, row.n, 2
+			p, loss := gpt(t)
+			after := map[int]int{}
+			c.OnStep = func(s train.StepResult) { after[s.Step] = own.exchanges }
+			l, err := train.New(p, loss, c)
+			if err != nil {
+				return err
+			}
+			if err := l.Run(context.Background(), small.Batches(100), nil); err != nil {
+				return err
+			}
+			sent, least := l.Traffic()
+			require.Equal(t, int64(2*(row.size-1)*4*p.Count()/row.size), least)
+			require.LessOrEqual(t, float64(sent), row.most*float64(least), "rank %d of %d", g.Rank(), row.size)
+			require.Equal(t, (2+4)*row.rounds, after[2]-after[1]) // the gradients, the weights, two agreements, losses and norms
+			return nil
+		}))
+	}
+}

@@ -1,0 +1,162 @@
+package record_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/record"
+	"attention/train/small"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// The change of a large matrix is estimated from a part of it, to a hundredth.
+func TestWatchEstimatesLargeChanges(t *testing.T) {
+	p := layers.NewParams(tensor.Float32, 1)
+	w, err := p.Scope("").Param("w", layers.Normal(0, 1), 300, 301)
+	require.NoError(t, err)
+	loss := func(b *layers.Build) (*G.Node, error) {
+		x := b.Input("x", 300, 301)
+		return b.Of(graph.MSE(b.Node(w), x, graph.LossConfig{})), b.Err()
+	}
+	l, err := train.New(p, loss, train.Config{Steps: 1, StepConfig: train.StepConfig{
+		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}})
+	require.NoError(t, err)
+	folder := t.TempDir()
+	watch(t, l, folder, record.Config{Matrices: []record.Matrix{{Param: "w", Columns: 3}}})
+	before := append([]float32(nil), w.Value().Float32s()...)
+	source := &small.List{List: []train.Batch{{Inputs: train.Values{"x": small.Zeros(tensor.Float32, 300, 301)}, Tokens: 1}}}
+	require.NoError(t, l.Run(context.Background(), source, nil))
+	change := 0.0
+	for i, v := range w.Value().Float32s() {
+		change += float64(v-before[i]) * float64(v-before[i])
+	}
+	records := readWatch(t, folder)
+	got := records.Records[1].Params[0]
+	require.InEpsilon(t, math.Sqrt(change), float64(got.Change), 0.01)
+	require.Equal(t, got.Change, got.ChangeFromStart)
+	require.Equal(t, tensor.Shape{2, 64, 3}, records.Matrices["w"].Shape())
+}
+
+// What is too much, or no part of the model, is refused before a step is taken.
+func TestWatchRefuses(t *testing.T) {
+	m := small.New(t, tensor.Float32, 4, 0)
+	node := func(shape ...int) func(b *layers.Build) (record.Probe, error) {
+		return func(b *layers.Build) (record.Probe, error) {
+			return record.Probe{Tensors: map[string]*G.Node{"big": b.Input("big", shape...)}}, nil
+		}
+	}
+	for _, row := range []struct {
+		want string
+		c    record.Config
+	}{
+		{want: `matrix "no": got no parameter of two axes, want one`,
+			c: record.Config{Matrices: []record.Matrix{{Param: "no"}}}},
+		{want: `matrix "tokens.weight": got it twice, want it once`,
+			c: record.Config{Matrices: []record.Matrix{{Param: "tokens.weight"}, {Param: "tokens.weight"}}}},
+		{want: "tensors: got 131089 numbers of a record, want at most 131072", c: record.Config{Probe: node(13, 10083, 1),
+			Matrices: []record.Matrix{{Param: "tokens.weight", Rows: 2, Columns: 5}}}},
+		{want: "probe: got a node of other numbers, of another graph or nil, want one of floats of the build's",
+			c: record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+				return record.Probe{Nodes: G.Nodes{b.InputOf(tensor.Int, "ids", 3)}}, nil
+			}}},
+	} {
+		_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), row.c)
+		require.EqualError(t, err, "train: record: "+row.want)
+	}
+	_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), record.Config{Matrices: []record.Matrix{{Param: "w", Rows: -1}}})
+	require.EqualError(t, err, `train: record: matrix "w": got -1 rows and 0 columns, want at least 0`)
+	_, err = record.Open(nil, t.TempDir(), record.Config{})
+	require.EqualError(t, err, "train: record: got nil for the loop, want one")
+
+	folder := t.TempDir()
+	target := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(target, nil, 0o644))
+	if os.Symlink(target, filepath.Join(folder, record.LinesFile)) == nil {
+		_, err = record.Open(m.Loop(t, small.Config()), folder, record.Config{})
+		require.ErrorContains(t, err, "got a symbolic link, want a regular file")
+	}
+
+	l := m.Loop(t, small.Config())
+	wc := record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+		x := b.Input("x", 1)
+		return record.Probe{Nodes: G.Nodes{b.Of(x, G.Let(x, small.Zeros(tensor.Float32, 1)))},
+			Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
+				return map[string][]float64{"many": make([]float64, 1<<14+1)}, nil
+			}}, nil
+	}}
+	watch(t, l, t.TempDir(), wc)
+	require.EqualError(t, l.Run(context.Background(), small.Batches(1), nil),
+		"train: record after 0 steps: probe: got 16385 numbers, want at most 16384")
+}
+
+// ReadWatch refuses what no run writes, in a line, and reads what a run leaves behind that
+// is killed.
+func TestReadWatchRefuses(t *testing.T) {
+	whole := t.TempDir()
+	_, err := watchedRun(t, whole, "", 0)
+	require.NoError(t, err)
+	files := watchFiles(t, whole)
+	const line = `{"step":0,"params":[{"name":"w","norm":1,"change":null,"change_from_start":0,"gradient":null}]}` + "\n"
+	read := func(lines, tensors string) (*record.Recording, error) {
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, record.LinesFile), []byte(lines), 0o644))
+		if tensors != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, record.TensorsFile), []byte(tensors), 0o644))
+		}
+		w, err := record.Read(folder)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			require.Contains(t, err.Error(), folder)
+		}
+		return w, err
+	}
+	for _, row := range []struct{ lines, tensors, want string }{
+		{lines: "x\n", want: "line 1: invalid character"},
+		{lines: line + line, want: "line 2: step: got 0 after 0, want a greater one"},
+		{lines: `{"step":0,"params":[{"name":""}]}` + "\n", want: "params[0].name: got none, want a parameter's name"},
+		{lines: `{"step":0,"params":[{"name":"w","norm":-1}]}` + "\n", want: "params[0]: got a norm of -1, want at least 0"},
+		{lines: string(make([]byte, 1<<20)) + "\n", want: "line 1: got more than 1048576 bytes, want a shorter line"},
+		{lines: line, tensors: files[1][:len(files[1])-1], want: "damaged"},
+		{lines: line, tensors: "no", want: "damaged"},
+	} {
+		_, err := read(row.lines, row.tensors)
+		require.ErrorContains(t, err, row.want)
+	}
+	for _, row := range []struct{ format, steps, want string }{
+		{format: "attention watch 9", steps: "[0]", want: `format: got "attention watch 9", want "attention watch 1"`},
+		{format: "attention watch 1", steps: "x", want: "steps: "},
+		{format: "attention watch 1", steps: "[2,1]", want: "steps: got [2 1], want 1 to 32 ascending ones"},
+		{format: "attention watch 1", steps: "[2,2]", want: "steps: got [2 2], want 1 to 32 ascending ones"},
+		{format: "attention watch 1", steps: "[]", want: "steps: got [], want 1 to 32 ascending ones"},
+		{format: "attention watch 1", steps: "[0,1,2]",
+			want: `tensor "probe.w": got float32 (2, 1), want float32 of 3 records`},
+	} {
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, record.LinesFile), []byte(line), 0o644))
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := p.Scope("probe").Param("w", layers.Normal(0, 1), 2, 1)
+		require.NoError(t, err)
+		require.NoError(t, checkpoint.WriteParams(filepath.Join(folder, record.TensorsFile), p,
+			map[string]string{"format": row.format, "steps": row.steps}))
+		_, err = record.Read(folder)
+		require.ErrorContains(t, err, row.want)
+	}
+	w, err := read(files[0][:len(files[0])-9], files[1])
+	require.NoError(t, err, "a cut line")
+	require.Len(t, w.Records, 7)
+	w, err = read(line, "")
+	require.NoError(t, err, "killed before the first tensors")
+	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Change)))
+	_, err = record.Read(t.TempDir())
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

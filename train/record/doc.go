@@ -1,0 +1,33 @@
+// Package record records how the weights of a run move: before the first step, at each evaluation
+// and after the last step. Open makes a train.Loop record to the files of a folder. Read reads the files, also
+// those of a run that still trains or was killed.
+//
+// watch.jsonl has a line for each record, a JSON object:
+//
+//	step     steps taken before it, ascending
+//	params   a list with an object for each parameter, in their order, of Euclidean norms:
+//	         name, norm, change (since the last record), change_from_start (since the first
+//	         one), gradient (of the last step's gradient before clipping; null if there is none:
+//	         before the first step, and of a parameter that is not trained)
+//	numbers  lists of numbers by their names, as the caller's Probe gives them; missing without
+//
+// Numbers have the digits of a float32; null stands for one that is not finite. The last line
+// of a run that was killed may be cut.
+//
+// watch.safetensors has tensors of some of the records, M of them, and is sealed as a checkpoint is:
+//
+//	probe.NAME    float32 (M, …): a tensor of the caller's Probe, such as attention weights
+//	matrix.NAME   float32 (M, rows, columns): the upper left part of the parameter NAME
+//
+// Its metadata are format ("attention watch 1"), steps (of those records: a JSON list, ascending)
+// and the notes of the caller's Probe, each after "notes.".
+//
+// All of it is capped. A record has the first 2048 parameters and at most 16384 numbers. Of a
+// parameter of more than 65536 elements the changes are estimated from 65536 of them, spread
+// evenly: their norm times √(elements/65536). After 4096 evaluations only every second
+// has a record, after 8192 every fourth, and so on. The tensors of a record have at most 131072 numbers, a
+// matrix 64 rows and columns. Those of at most 32 records are kept, evenly spread but for the first
+// record and the last one, so that the file has at most 16 MiB. It is written with each
+// checkpoint and at the end, and in between at most for 1/200 of the time. A checkpoint
+// holds the measured elements as they were at the start and at the last record.
+package record

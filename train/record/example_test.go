@@ -1,0 +1,67 @@
+package record_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+	"attention/train"
+	"attention/train/record"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A folder keeps how a model's weights move while it learns to return its input: norms of every
+// parameter, and what the last token of one sequence looks at.
+func ExampleOpen() {
+	p := layers.NewParams(tensor.Float32, 123)
+	attention, err := layers.NewAttention(p.Scope("attention"),
+		layers.AttentionConfig{EmbedDim: 16, NumHeads: 2, Mask: mask.Causal{}, Layout: layers.Torch})
+	check(err)
+	batches, err := train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), 64, 5, 16)},
+		train.BatchConfig{BatchSize: 16})
+	check(err)
+	loop, err := train.New(p, func(b *layers.Build) (*gorgonia.Node, error) {
+		x := b.Input("x", 16, 5, 16) // (B, T, E)
+		return b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{})), b.Err()
+	}, train.Config{Steps: 60, EvalEvery: 20, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
+	check(err)
+
+	folder, err := os.MkdirTemp("", "watched")
+	check(err)
+	defer os.RemoveAll(folder)
+	watched := p.Draw(layers.Normal(0, 1), 5, 16)
+	recorder, err := record.Open(loop, folder, record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+		x := b.Input("watched", 5, 16)
+		b.Of(x, gorgonia.Let(x, watched))
+		weights := b.Of(attention.Weights(b, layers.AttentionInput{Query: x})) // (H, T, T)
+		return record.Probe{Tensors: map[string]*gorgonia.Node{"weights": weights}}, b.Err()
+	}})
+	check(err)
+	check(loop.Run(context.Background(), batches, nil))
+	check(recorder.Close())
+
+	seen, err := record.Read(folder) // also while a run trains
+	check(err)
+	weights := seen.Probe["weights"].Float32s() // (M, H, T, T), M records
+	for i, step := range seen.Steps {
+		projection := seen.Records[i].Params[1]
+		fmt.Printf("step %2d: %s has moved by %.1f, the last token looks at %.2f\n",
+			step, projection.Name, projection.ChangeFromStart, weights[i*2*5*5:][4*5:5*5])
+	}
+	// Output:
+	// step  0: attention.in_proj_weight has moved by 0.0, the last token looks at [0.18 0.19 0.35 0.08 0.19]
+	// step 20: attention.in_proj_weight has moved by 3.1, the last token looks at [0.08 0.12 0.33 0.03 0.44]
+	// step 40: attention.in_proj_weight has moved by 5.5, the last token looks at [0.02 0.03 0.04 0.00 0.90]
+	// step 60: attention.in_proj_weight has moved by 6.7, the last token looks at [0.00 0.00 0.00 0.00 0.99]
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"attention/internal/safetensors"
+
+	"gorgonia.org/tensor"
+)
+
+// What watch.safetensors holds beside its tensors and notes, and before their names.
+const (
+	format       = "attention watch 1"
+	formatKey    = "format"
+	stepsKey     = "steps"  // of the records whose tensors are kept, as a JSON list
+	notesPrefix  = "notes." // before those of Probe
+	probePrefix  = "probe."
+	matrixPrefix = "matrix."
+)
+
+// keptTensor is a tensor that is kept of every record.
+type keptTensor struct {
+	name  string
+	shape tensor.Shape
+	read  func() []float32
+}
+
+// kept are tensors of some records of a run.
+type kept struct {
+	steps  []int
+	values map[string][][]float32 // of each tensor, at each step
+}
+
+// add adds the tensors of a record.
+func (m *kept) add(step int, tensors []keptTensor) {
+	m.steps = append(m.steps, step)
+	if m.values == nil {
+		m.values = map[string][][]float32{}
+	}
+	for _, t := range tensors {
+		m.values[t.name] = append(m.values[t.name], t.read())
+	}
+}
+
+// thin removes records if there are more than mostTimes. Those that stay are the first one,
+// the last one and every second, fourth, … of an index: it depends on nothing else, so that
+// a run that resumes keeps the same ones.
+func (m *kept) thin(index func(step int) (i int, ok bool)) {
+	last := len(m.steps) - 1
+	newest, _ := index(m.steps[last])
+	stride := 1
+	for newest/stride >= mostTimes-2 {
+		stride *= 2
+	}
+	m.keep(func(i int) bool {
+		n, ok := index(m.steps[i])
+		return i == 0 || i == last || ok && n%stride == 0
+	})
+}
+
+// keep keeps the tensors of some records.
+func (m *kept) keep(stays func(i int) bool) {
+	var steps []int
+	values := map[string][][]float32{}
+	for i, step := range m.steps {
+		if !stays(i) {
+			continue
+		}
+		steps = append(steps, step)
+		for name, all := range m.values {
+			values[name] = append(values[name], all[i])
+		}
+	}
+	m.steps, m.values = steps, values
+}
+
+// file returns the tensors as watch.safetensors holds them.
+func (m *kept) file(tensors []keptTensor, notes map[string]string) (*safetensors.File, error) {
+	at, err := json.Marshal(m.steps)
+	if err != nil {
+		return nil, err
+	}
+	f := &safetensors.File{Metadata: map[string]string{formatKey: format, stepsKey: string(at)}}
+	for key, value := range notes {
+		f.Metadata[notesPrefix+key] = value
+	}
+	for _, t := range tensors {
+		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: t.name,
+			Shape: append([]int{len(m.steps)}, t.shape...), Data: slices.Concat(m.values[t.name]...)})
+	}
+	return f, nil
+}
+
+// set sets the tensors to those of a file up to a step, unless its tensors or notes are
+// not those of a run.
+func (m *kept) set(w *Recording, until int, tensors []keptTensor, notes map[string]string) {
+	*m = kept{}
+	if !maps.Equal(w.Notes, notes) || len(w.tensors) != len(tensors) {
+		return
+	}
+	values := map[string][][]float32{}
+	for _, t := range tensors {
+		got, ok := w.tensors[t.name]
+		if !ok || !slices.Equal(got.Shape()[1:], t.shape) {
+			return
+		}
+		values[t.name] = slices.Collect(slices.Chunk(got.Float32s(), t.shape.TotalSize()))
+	}
+	*m = kept{w.Steps, values}
+	m.keep(func(i int) bool { return m.steps[i] <= until })
+}

@@ -1,0 +1,201 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"attention/graph/machine"
+	"attention/internal/expr"
+	"attention/internal/folder"
+	"attention/internal/oneline"
+	"attention/layers"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// observer records one loop's parameters.
+type observer struct {
+	loop    *train.Loop
+	every   int // steps between two evaluations of the loop; 0 for none
+	dir     *folder.Dir
+	config  Config
+	lines   *os.File // nil until a run begins
+	params  []*param
+	norms   *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
+	parts   []keptTensor  // of Config.Matrices
+	probe   Probe
+	machine *machine.Machine // of the probe's nodes; nil without
+	tensors []probeNode      // of the probe, by name
+	kept    kept
+	last    int  // steps before the last record; -1 before the first
+	begun   bool // the files are open at the last record
+
+	unwritten bool // kept has tensors that the file lacks
+	failed    bool // writing the file has failed
+	written   time.Time
+	cost      time.Duration // of writing the file
+}
+
+func newObserver(l *train.Loop, path string, c Config) (*observer, error) {
+	for _, m := range c.Matrices {
+		if m.Rows < 0 || m.Columns < 0 {
+			return nil, fmt.Errorf("matrix %.100q: got %d rows and %d columns, want at least 0", m.Param, m.Rows, m.Columns)
+		}
+	}
+	s := l.State()
+	o := &observer{loop: l, every: s.Config.EvalEvery, config: c, last: -1}
+	o.addParams(s.Params)
+	if err := o.makeParts(s.Params); err != nil {
+		return nil, err
+	}
+	if c.Probe != nil {
+		if err := expr.Building(func() error { return o.makeProbe(s.Params) }); err != nil {
+			return nil, fmt.Errorf("probe: %w", err)
+		}
+	}
+	numbers := 0
+	for _, t := range o.keptTensors() {
+		numbers += t.shape.TotalSize()
+	}
+	if numbers > mostKept {
+		return nil, fmt.Errorf("tensors: got %d numbers of a record, want at most %d", numbers, mostKept)
+	}
+	var err error
+	o.dir, err = openFolder(path)
+	return o, err
+}
+
+// openFolder opens the folder of the files, and makes it if it does not exist.
+func openFolder(path string) (*folder.Dir, error) {
+	dir, err := folder.Make(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := oneline.Join(dir.Check(LinesFile), dir.Check(TensorsFile)); err != nil {
+		return nil, oneline.Join(err, dir.Close())
+	}
+	if err := dir.RemoveIncomplete(func(name string) bool { return name == TensorsFile }); err != nil {
+		return nil, oneline.Join(err, dir.Close())
+	}
+	return dir, nil
+}
+
+// addParams takes the first parameters, and the place of each one's gradient among those of the loop.
+func (o *observer) addParams(p *layers.Params) {
+	gradient, n := map[string]int{}, 0
+	for name := range o.loop.GradNorms() {
+		gradient[name] = n
+		n++
+	}
+	o.norms = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(n))
+	o.forgetNorms()
+	for name, value := range p.All() {
+		if len(o.params) == mostParams {
+			break
+		}
+		at, trained := gradient[name]
+		o.params = append(o.params, newParam(name, value, at, trained))
+	}
+}
+
+func (o *observer) forgetNorms() {
+	for i := range o.norms.Float64s() {
+		o.norms.Float64s()[i] = math.NaN()
+	}
+}
+
+// takeNorms takes the norms of the last step's gradients, unless the loop has taken none since a checkpoint was
+// restored, whose norms are in place.
+func (o *observer) takeNorms() {
+	i := 0
+	for _, norm := range o.loop.GradNorms() {
+		if math.IsNaN(norm) {
+			return
+		}
+		o.norms.Float64s()[i] = norm
+		i++
+	}
+}
+
+// Begin opens the files where the loop is.
+func (o *observer) Begin() error {
+	if err := o.begin(); err != nil {
+		return fmt.Errorf("train: record: %w", err)
+	}
+	return nil
+}
+
+// Look records the loop's parameters if a record is due.
+func (o *observer) Look(last bool) error {
+	o.takeNorms()
+	if !o.due(last) {
+		return nil
+	}
+	if err := o.record(); err != nil {
+		return fmt.Errorf("train: record after %d steps: %w", o.loop.Steps(), err)
+	}
+	return nil
+}
+
+// due reports whether a record is due, now that the evaluation is done.
+func (o *observer) due(last bool) bool {
+	switch n := o.loop.Steps(); {
+	case o.last == n:
+		return false
+	case o.last < 0 || last:
+		return true
+	default:
+		i, ok := o.evaluationIndex(n)
+		return ok && i%recordStride(i) == 0
+	}
+}
+
+// evaluationIndex returns the number of evaluations that are due before one after n steps,
+// counted with one before the first step, and reports whether one is due then.
+func (o *observer) evaluationIndex(n int) (i int, ok bool) {
+	if n == 0 {
+		return 0, true
+	}
+	return n / max(o.every, 1), o.every > 0 && n%o.every == 0
+}
+
+// recordStride returns 1 for the first evaluations of a run, 2 for as many again, and so on.
+func recordStride(i int) int {
+	stride := 1
+	for i/stride >= allRecords {
+		stride *= 2
+	}
+	return stride
+}
+
+// record records the loop's parameters with their values.
+func (o *observer) record() error {
+	line := Record{Step: o.loop.Steps()}
+	for _, p := range o.params {
+		line.Params = append(line.Params, p.move(o.norms.Float64s()))
+	}
+	var err error
+	if line.Numbers, err = o.runProbe(); err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	if err := o.addLine(line); err != nil {
+		return err
+	}
+	o.kept.add(line.Step, o.keptTensors())
+	o.kept.thin(o.evaluationIndex)
+	o.last, o.unwritten = line.Step, true
+	if o.config.OnRecord != nil {
+		o.config.OnRecord(line)
+	}
+	if time.Since(o.written) < writeShare*o.cost {
+		return nil // a kill now costs the tensors since the last checkpoint only
+	}
+	return o.write()
+}
+
+// writeShare is the least time between two writings of watch.safetensors within a run, in
+// times of one.
+const writeShare = 200

@@ -1,0 +1,97 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+
+	"attention/internal/oneline"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Config sets what a run records beside its parameters' norms. Nothing of it changes
+// a bit of the run.
+type Config struct {
+	// Probe returns the nodes of a graph, built over b, that each record computes anew with
+	// the parameters of its time: the attention weights of a short text, say. Its inputs
+	// are bound with gorgonia.Let. b is an evaluation graph's; Probe is called once. Nil
+	// means none.
+	Probe func(b *layers.Build) (Probe, error)
+	// Matrices are the parts of parameters that are kept over time.
+	Matrices []Matrix
+	// OnRecord is called by Run with every record; may be nil.
+	OnRecord func(Record)
+}
+
+// Probe is what is recorded of a graph, by names.
+type Probe struct {
+	Tensors map[string]*G.Node // float32 or float64, kept over time, as attention weights (H, T, T)
+	Notes   map[string]string  // kept with them, as the tokens of the text
+
+	// Numbers returns numbers of every record, as a layer's entropies (H), from the values of
+	// Nodes, which last until it returns; may be nil. layers.HeadStats has both.
+	Numbers func(values []*tensor.Dense) (map[string][]float64, error)
+	Nodes   G.Nodes
+}
+
+// Matrix is the upper left part of a parameter of two axes. 0 rows or columns, or more
+// than 64 or than there are, mean as many as there are, at most 64.
+type Matrix struct {
+	Param         string // its name
+	Rows, Columns int
+}
+
+// The caps of what is recorded.
+const (
+	mostParams   = 2048    // parameters of a record, the first ones
+	mostElements = 1 << 16 // elements of a parameter whose changes are measured
+	mostSide     = 64      // rows and columns of a Matrix
+	mostNumbers  = 1 << 14 // numbers of a Probe
+	mostKept     = 1 << 17 // numbers of the tensors that are kept of one record: of a Probe and of Matrices
+	mostTimes    = 32      // records whose tensors are kept
+	allRecords   = 4096    // evaluations after which only every second has a record, then every fourth, …
+)
+
+// The files of a Recorder.
+const (
+	LinesFile   = "watch.jsonl"
+	TensorsFile = "watch.safetensors"
+)
+
+// Recorder is the files of a folder in which one run records how its parameters move. The
+// package's comment has their format.
+type Recorder struct{ observer *observer }
+
+// Open makes a loop record to a folder, which may be that of a run, and makes it if it does not
+// exist: before the first step, whenever an evaluation is due, after it, whether Run has a source
+// to evaluate on or not, and after the last step. A link in the place of a file is refused.
+//
+// Open comes before a checkpoint is restored, so that a run that resumes goes on recording at
+// the checkpoint's step: its files then equal those of a run that never stopped. If the checkpoint
+// holds nothing of a recorder, or none is restored, Run begins anew and overwrites the files of an earlier run,
+// with a record before its first step. In a group one process records.
+func Open(l *train.Loop, path string, c Config) (*Recorder, error) {
+	if l == nil {
+		return nil, errors.New("train: record: got nil for the loop, want one")
+	}
+	o, err := newObserver(l, path, c)
+	if err != nil {
+		return nil, fmt.Errorf("train: record: %w", err)
+	}
+	l.Observe(o)
+	return &Recorder{o}, nil
+}
+
+// Close closes the files. The loop records no more.
+func (r *Recorder) Close() error {
+	o := r.observer
+	o.loop.Observe(nil)
+	var err error
+	if o.lines != nil {
+		err, o.lines = o.lines.Close(), nil
+	}
+	return oneline.Join(err, o.dir.Close())
+}

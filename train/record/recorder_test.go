@@ -1,0 +1,297 @@
+package record_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/record"
+	"attention/train/small"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// watchConfig records the model's attention over five ids, its sum, and a part of a matrix.
+func watchConfig(t testing.TB, m *small.Model) record.Config {
+	return record.Config{
+		Probe: func(b *layers.Build) (record.Probe, error) {
+			ids := b.InputOf(tensor.Int, "ids", small.ContextLength)
+			b.Of(ids, G.Let(ids, tensor.New(tensor.WithShape(small.ContextLength), tensor.WithBacking([]int{3, 1, 4, 1, 5}))))
+			weights := b.Of(m.Net.Weights(b, ids))
+			return record.Probe{
+				Tensors: map[string]*G.Node{"attention": weights},
+				Notes:   map[string]string{"ids": "3 1 4 1 5"},
+				Nodes:   G.Nodes{b.Of(G.Sum(weights, 2))},
+				Numbers: func(values []*tensor.Dense) (map[string][]float64, error) {
+					return map[string][]float64{"sum": golden.Floats(t, values[0])}, nil
+				},
+			}, b.Err()
+		},
+		Matrices: []record.Matrix{{Param: "tokens.weight", Rows: 4}},
+	}
+}
+
+// watch makes a loop record to a folder until the test ends.
+func watch(t *testing.T, l *train.Loop, folder string, c record.Config) {
+	w, err := record.Open(l, folder, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { w.Close() })
+}
+
+func readWatch(t *testing.T, folder string) *record.Recording {
+	w, err := record.Read(folder)
+	require.NoError(t, err)
+	return w
+}
+
+// A record has the norms of every parameter as naively summed, and the moments have the
+// tensors of their time.
+func TestWatchRecordsTheMoments(t *testing.T) {
+	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		m := small.New(t, dtype, 4, 0.3)
+		const frozen = "positions.weight"
+		require.NoError(t, m.Params.Freeze(frozen))
+		c, folder := small.Config(), t.TempDir()
+		c.EvalEvery, c.ClipNorm = 4, 0.01
+		var want []map[string][]float64 // the parameters at each record
+		var norms []float64             // of all gradients before it
+		gradNorm := math.NaN()
+		c.OnStep = func(s train.StepResult) { gradNorm = s.GradNorm }
+		wc := watchConfig(t, m)
+		wc.OnRecord = func(r record.Record) { want, norms = append(want, m.Values()), append(norms, gradNorm) }
+		l := m.Loop(t, c)
+		watch(t, l, folder, wc)
+		require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(2)))
+
+		w := readWatch(t, folder)
+		steps := []int{0, 4, 8, 10}
+		require.Equal(t, steps, w.Steps)
+		require.Equal(t, map[string]string{"ids": "3 1 4 1 5"}, w.Notes)
+		require.Len(t, w.Records, len(steps))
+		distance := func(a, b []float64) (d float64) {
+			for i := range a {
+				d += (a[i] - b[i]) * (a[i] - b[i])
+			}
+			return math.Sqrt(d)
+		}
+		for i, r := range w.Records {
+			require.Equal(t, steps[i], r.Step)
+			require.Len(t, r.Params, m.Params.Len())
+			squares := 0.0
+			for _, p := range r.Params {
+				is := want[i][p.Name]
+				near := func(want float64, got record.Number, what string) {
+					require.InDelta(t, want, float64(got), 1e-6*(1+want), "step %d, %s: %s", r.Step, p.Name, what)
+				}
+				near(distance(is, make([]float64, len(is))), p.Norm, "norm")
+				near(distance(is, want[max(i-1, 0)][p.Name]), p.Change, "change")
+				near(distance(is, want[0][p.Name]), p.ChangeFromStart, "change from start")
+				if i == 0 || p.Name == frozen {
+					require.True(t, math.IsNaN(float64(p.Gradient)))
+					require.Zero(t, p.Change)
+					continue
+				}
+				require.Positive(t, float64(p.Change), p.Name)
+				squares += float64(p.Gradient * p.Gradient)
+			}
+			if i > 0 {
+				require.InEpsilon(t, norms[i], math.Sqrt(squares), 1e-6, "before clipping")
+				require.Greater(t, norms[i], c.ClipNorm)
+			}
+			require.Len(t, r.Numbers["sum"], small.Heads*small.ContextLength)
+			require.InDelta(t, 1, float64(r.Numbers["sum"][0]), 1e-6)
+			part := golden.Floats(t, w.Matrices["tokens.weight"])[i*4*small.Width:][:4*small.Width]
+			for at, v := range part {
+				require.Equal(t, float64(float32(want[i]["tokens.weight"][at])), v)
+			}
+		}
+		require.Equal(t, tensor.Shape{len(steps), small.Heads, small.ContextLength, small.ContextLength}, w.Probe["attention"].Shape())
+		weights := w.Probe["attention"].Float32s()
+		n := len(weights) / len(steps)
+		require.Equal(t, []float32{1, 0, 0, 0, 0}, weights[:small.ContextLength], "causal")
+		require.NotEqual(t, weights[:n], weights[n:2*n])
+	}
+}
+
+// watchedRun trains in a folder, with what checkpoints it has, until the step stop, and returns the
+// parameters. The batch after the step fail is not a number.
+func watchedRun(t *testing.T, folder, from string, stop int) (*small.Model, error) {
+	m := small.New(t, tensor.Float32, 4, 0.3)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := small.Config()
+	c.Steps, c.EvalEvery = 20, 3
+	c.OnStep = func(s train.StepResult) {
+		if s.Step == stop {
+			cancel()
+		}
+	}
+	l, source := m.Loop(t, c), &small.Counter{}
+	w, err := record.Open(l, folder, watchConfig(t, m))
+	require.NoError(t, err)
+	defer w.Close()
+	saves, err := checkpoint.Open(filepath.Join(folder, "checkpoints"), checkpoint.Config{Every: 5, Keep: 99})
+	require.NoError(t, err)
+	defer saves.Close()
+	l.SaveTo(saves)
+	if from != "" {
+		require.NoError(t, small.Restore(l, filepath.Join(folder, "checkpoints", from), source))
+	} else if _, err = saves.Restore(l, source); err != nil {
+		return m, err
+	}
+	return m, l.Run(ctx, source, small.Batches(2))
+}
+
+// watchFiles returns the bytes of what a run has recorded.
+func watchFiles(t *testing.T, folder string) (files [2]string) {
+	for i, name := range []string{record.LinesFile, record.TensorsFile} {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		files[i] = string(content)
+	}
+	return files
+}
+
+// A run that was stopped after any step, or killed and resumed from an older checkpoint,
+// records the same bytes as one that never stopped. Recording changes no bit of a run.
+func TestWatchResumes(t *testing.T) {
+	whole := t.TempDir()
+	m, err := watchedRun(t, whole, "", 0)
+	require.NoError(t, err)
+	want := watchFiles(t, whole)
+	require.Equal(t, []int{0, 3, 6, 9, 12, 15, 18, 20}, readWatch(t, whole).Steps)
+
+	alone := small.New(t, tensor.Float32, 4, 0.3)
+	c := small.Config()
+	c.Steps, c.EvalEvery = 20, 3
+	require.NoError(t, alone.Loop(t, c).Run(context.Background(), &small.Counter{}, small.Batches(2)))
+	require.Equal(t, small.Bits(alone.Values()), small.Bits(m.Values()), "unwatched")
+
+	for stop := 1; stop < 20; stop++ {
+		folder := t.TempDir()
+		_, err := watchedRun(t, folder, "", stop)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = watchedRun(t, folder, "", 0)
+		require.NoError(t, err)
+		require.Equal(t, want, watchFiles(t, folder), "stopped after %d steps", stop)
+	}
+	for _, row := range []struct {
+		reason, checkpoint string
+		spoil              func(lines string) string
+	}{
+		{reason: "killed while a line was written", checkpoint: "step-00000015.safetensors",
+			spoil: func(lines string) string { return lines[:len(lines)-20] }},
+		{reason: "from an older one", checkpoint: "step-00000005.safetensors",
+			spoil: func(lines string) string { return lines }},
+	} {
+		folder := t.TempDir()
+		require.NoError(t, os.CopyFS(folder, os.DirFS(whole)))
+		path := filepath.Join(folder, record.LinesFile)
+		require.NoError(t, os.WriteFile(path, []byte(row.spoil(want[0])), 0o644))
+		_, err := record.Read(folder)
+		require.NoError(t, err, row.reason)
+		_, err = watchedRun(t, folder, row.checkpoint, 0)
+		require.NoError(t, err)
+		require.Equal(t, want, watchFiles(t, folder), row.reason)
+	}
+	_, err = watchedRun(t, whole, "step-00000005.safetensors", 7)
+	require.ErrorIs(t, err, context.Canceled)
+	w := readWatch(t, whole)
+	require.Equal(t, []int{0, 3, 6}, w.Steps, "what came later is gone")
+	require.Len(t, w.Records, 3)
+}
+
+// A run whose files or whose checkpoint tell nothing begins to record anew; files that are
+// damaged are refused in a line.
+func TestWatchBeginsAnew(t *testing.T) {
+	whole := t.TempDir()
+	_, err := watchedRun(t, whole, "", 13)
+	require.ErrorIs(t, err, context.Canceled)
+	copied := func() string {
+		folder := t.TempDir()
+		require.NoError(t, os.CopyFS(folder, os.DirFS(whole)))
+		return folder
+	}
+	folder := copied()
+	require.NoError(t, os.Remove(filepath.Join(folder, record.LinesFile)))
+	require.NoError(t, os.Remove(filepath.Join(folder, record.TensorsFile)))
+	_, err = watchedRun(t, folder, "", 0)
+	require.NoError(t, err)
+	w := readWatch(t, folder)
+	require.Equal(t, []int{15, 18, 20}, w.Steps)
+	require.Equal(t, 15, w.Records[0].Step)
+	require.Greater(t, w.Records[0].Params[0].ChangeFromStart, w.Records[0].Params[0].Change, "the checkpoint knows")
+
+	older := t.TempDir() // without a watch
+	saves := small.OpenFolder(t, filepath.Join(older, "checkpoints"), checkpoint.Config{Every: 5})
+	c := small.Config()
+	c.EvalEvery = 3
+	l := small.New(t, tensor.Float32, 4, 0.3).Loop(t, c)
+	l.SaveTo(saves)
+	require.NoError(t, l.Run(context.Background(), &small.Counter{}, nil))
+	require.NoError(t, saves.Close())
+	_, err = watchedRun(t, older, "", 0)
+	require.NoError(t, err)
+	w = readWatch(t, older)
+	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Steps)
+	require.Zero(t, w.Records[0].Params[0].ChangeFromStart)
+	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Gradient)))
+
+	for _, row := range []struct {
+		name, content, want string
+	}{
+		{name: record.LinesFile, content: "{}\n", want: "line 1: params: got none, want at least one"},
+		{name: record.LinesFile, content: "", want: "record of step 12"},
+		{name: record.TensorsFile, content: "x", want: "damaged"},
+	} {
+		folder, got := copied(), ""
+		path := filepath.Join(folder, row.name)
+		old, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if row.content == "" {
+			row.content = string(old[:len(old)-1])
+		}
+		require.NoError(t, os.WriteFile(path, []byte(row.content), 0o644))
+		_, err = watchedRun(t, folder, "", 0)
+		require.Error(t, err)
+		got = err.Error()
+		require.Contains(t, got, path)
+		require.Contains(t, got, row.want)
+		require.Contains(t, got, "; without this file the run resumes too")
+		require.NotContains(t, got, "\n")
+		require.NoError(t, os.Remove(path))
+		_, err = watchedRun(t, folder, "", 0)
+		require.NoError(t, err)
+	}
+}
+
+// Without evaluations there are two records; after a loss that is not a number the records
+// before it stay.
+func TestWatchWithoutEvaluations(t *testing.T) {
+	m, folder := small.New(t, tensor.Float32, 4, 0), t.TempDir()
+	l := m.Loop(t, small.Config())
+	watch(t, l, folder, record.Config{})
+	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
+	w := readWatch(t, folder)
+	require.Equal(t, []int{0, small.Steps}, w.Steps)
+	require.Len(t, w.Records, 2)
+	require.Empty(t, w.Probe)
+
+	c := small.Config()
+	c.EvalEvery = 2
+	c.Schedule = train.ConstantRate(1e30)
+	m, folder = small.New(t, tensor.Float32, 4, 0), t.TempDir()
+	l = m.Loop(t, c)
+	watch(t, l, folder, watchConfig(t, m))
+	err := l.Run(context.Background(), small.Batches(small.Steps), nil)
+	require.ErrorIs(t, err, train.ErrNotFinite)
+	require.Equal(t, 0, readWatch(t, folder).Records[0].Step)
+}

@@ -1,0 +1,93 @@
+package small
+
+import (
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	"attention/train"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// TextBatch makes a batch of ids whose targets all count but those that are
+// graph.IgnoreTarget.
+func TextBatch(inputs, targets []int) train.Batch {
+	b := train.Batch{Inputs: map[string]*tensor.Dense{
+		text.Inputs:  tensor.New(tensor.WithShape(BatchSize, ContextLength), tensor.WithBacking(inputs)),
+		text.Targets: tensor.New(tensor.WithShape(BatchSize, ContextLength), tensor.WithBacking(targets)),
+	}}
+	for _, target := range targets {
+		if target != graph.IgnoreTarget {
+			b.Tokens++
+		}
+	}
+	return b
+}
+
+// Batch depends on the seed only.
+func Batch(seed uint64) train.Batch {
+	random := rand.New(rand.NewPCG(seed, 0))
+	inputs, targets := make([]int, BatchSize*ContextLength), make([]int, BatchSize*ContextLength)
+	for i := range inputs {
+		inputs[i], targets[i] = random.IntN(Vocabulary), random.IntN(Vocabulary)
+	}
+	return TextBatch(inputs, targets)
+}
+
+// List is a source of the batches of a list; after the last comes End, and then the first again.
+type List struct {
+	List []train.Batch
+	End  error
+	At   int // batches drawn since the first
+}
+
+// Next returns the next batch.
+func (s *List) Next() (train.Batch, error) {
+	if s.At == len(s.List) {
+		s.At = 0
+		return train.Batch{}, s.End
+	}
+	s.At++
+	return s.List[s.At-1], nil
+}
+
+// Batches is a source of n batches.
+func Batches(n int) *List {
+	s := &List{End: io.EOF}
+	for i := range n {
+		s.List = append(s.List, Batch(uint64(i)))
+	}
+	return s
+}
+
+// Texts returns one Resumable source of each kind over one text.
+func Texts(t testing.TB) map[string]train.Resumable {
+	ids := make([]int, 200)
+	for i := range ids {
+		ids[i] = i * i % Vocabulary
+	}
+	random, err := text.NewWindows(ids, text.WindowConfig{Batch: BatchSize, Context: ContextLength}, 9)
+	require.NoError(t, err)
+	inOrder, err := text.NewCycle(ids, text.WindowConfig{Batch: BatchSize, Context: ContextLength})
+	require.NoError(t, err)
+	return map[string]train.Resumable{"random": random, "in order": inOrder}
+}
+
+// Counter is a Resumable source of batches by their number.
+type Counter struct{ at byte }
+
+// Next returns the next batch.
+func (s *Counter) Next() (train.Batch, error) {
+	s.at++
+	return Batch(uint64(s.at)), nil
+}
+
+// State returns the number of batches drawn.
+func (s *Counter) State() []byte { return []byte{s.at} }
+
+// SetState sets the number of batches drawn.
+func (s *Counter) SetState(state []byte) error { s.at = state[0]; return nil }

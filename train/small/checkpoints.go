@@ -1,0 +1,39 @@
+package small
+
+import (
+	"io"
+	"testing"
+
+	"attention/internal/folder"
+	"attention/internal/safetensors"
+	"attention/train"
+	"attention/train/checkpoint"
+
+	"github.com/stretchr/testify/require"
+)
+
+// OpenFolder opens a folder of checkpoints until the test ends.
+func OpenFolder(t *testing.T, path string, c checkpoint.Config) *checkpoint.Folder {
+	f, err := checkpoint.Open(path, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// StepsIn returns the steps after which a folder has checkpoints.
+func StepsIn(t *testing.T, f *checkpoint.Folder) []int {
+	steps, err := f.Steps()
+	require.NoError(t, err)
+	return steps
+}
+
+// Restore restores a checkpoint and returns the error alone.
+func Restore(l *train.Loop, path string, source train.Resumable) error {
+	_, err := checkpoint.Restore(l, path, source)
+	return err
+}
+
+// WriteSealed writes a file with its checksum, as a checkpoint is.
+func WriteSealed(t testing.TB, path string, f *safetensors.File) {
+	require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
+}

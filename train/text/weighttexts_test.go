@@ -1,0 +1,22 @@
+package text
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// A note is read as it was written, for weights of its shape only.
+func TestWeightTexts(t *testing.T) {
+	want := WeightTexts{Queries: []string{"a"}, Keys: []string{"a", "\n<é>"}, Causal: true}
+	got, err := ReadWeightTexts(want.Note(), tensor.Shape{5, 1, 2})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	_, err = ReadWeightTexts(want.Note(), tensor.Shape{2, 2})
+	require.EqualError(t, err, "got 1 queries and 2 keys, want 2 and 2")
+	_, err = ReadWeightTexts("", tensor.Shape{1, 1})
+	require.Error(t, err)
+	_, err = ReadWeightTexts(want.Note(), tensor.Shape{2})
+	require.EqualError(t, err, "got weights of shape (2), want queries and keys")
+}
