@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"attention/graph"
-	_ "attention/internal/draws"
+	_ "attention/internal/testenv"
 
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"

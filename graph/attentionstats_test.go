@@ -12,6 +12,7 @@ import (
 	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -271,7 +272,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		require.NoError(t, m.RunAll())
 		runtime.ReadMemStats(&after)
-		if !raceEnabled { // which makes sync.Pool drop what it is given
+		if !testenv.Race { // which makes sync.Pool drop what it is given
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "of a run")
 		}
 		for row, e := range s.Entropy.Value().Data().([]float32) {

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -133,7 +134,7 @@ func TestGradientOfATableWithTwoUses(t *testing.T) {
 			require.NoError(t, err)
 			require.Less(t, m.Memory().Planned, 2*rows*width*int(p.dt.Size()))
 			require.NoError(t, m.RunAll())
-			if !raceEnabled {
+			if !testenv.Race {
 				require.Zero(t, testing.AllocsPerRun(10, func() { require.NoError(t, m.RunAll()) }))
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/draws"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -98,7 +98,7 @@ func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 		{name: "blocks, gradient of weight later", rows: 257, cols: 66_000, x: true},
 	} {
 		for _, p := range tolerances {
-			if c.rows*c.cols > 1<<24 && (testing.Short() || p.dt == tensor.Float64 && !draws.All) {
+			if c.rows*c.cols > 1<<24 && (testing.Short() || p.dt == tensor.Float64 && !testenv.All) {
 				continue
 			}
 			t.Run(c.name+"/"+p.dt.String(), func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestLinearCrossEntropyOfHugeLogits(t *testing.T) {
 
 // A run allocates nothing: the machine plans the room for the logits.
 func TestLinearCrossEntropyAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if testenv.Race {
 		t.Skip("the race detector allocates")
 	}
 	r := rand.New(rand.NewPCG(5, 6))

@@ -8,8 +8,8 @@ import (
 	"attention/graph"
 	"attention/graph/gradcheck"
 	"attention/graph/mask"
-	_ "attention/internal/draws"
 	"attention/internal/golden"
+	_ "attention/internal/testenv"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"

@@ -28,7 +28,7 @@ var rooms = map[string]string{
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
-	"internal/draws":       "",
+	"internal/testenv":     "",
 	"internal/golden":      `internal/dense internal/safetensors`,
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
@@ -225,7 +225,7 @@ func TestRandomTestsLeaveNoFiles(t *testing.T) {
 		tests := slices.Concat(p.TestImports, p.XTestImports)
 		if slices.Contains(tests, "pgregory.net/rapid") {
 			random++
-			require.Contains(t, tests, "attention/internal/draws", "the tests of %s", p.ImportPath)
+			require.Contains(t, tests, "attention/internal/testenv", "the tests of %s", p.ImportPath)
 		}
 	}
 	require.Greater(t, random, 5)

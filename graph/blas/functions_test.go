@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 	"pgregory.net/rapid"
 
-	_ "attention/internal/draws"
 	"attention/internal/kernel"
+	_ "attention/internal/testenv"
 )
 
 // arguments are those of any function, by BLAS's names. Elements that a function must not read are NaN.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/blas"
 )
@@ -104,7 +106,7 @@ func TestManyGoroutinesAtOnce(t *testing.T) {
 }
 
 func TestCallsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if testenv.Race {
 		t.Skip("the race detector makes sync.Pool drop what it is given")
 	}
 	for _, procs := range []int{1, 2} {

@@ -9,9 +9,9 @@ import (
 
 	"attention/graph/machine"
 	"attention/internal/dense"
-	_ "attention/internal/draws"
 	"attention/internal/golden"
 	"attention/internal/stock"
+	_ "attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

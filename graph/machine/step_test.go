@@ -6,6 +6,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -41,7 +42,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 // race detector makes sync.Pool drop what it is given.
 func requireNoAllocations(t *testing.T, m *machine.Machine) {
 	t.Helper()
-	if raceEnabled {
+	if testenv.Race {
 		return
 	}
 	least := math.Inf(1)

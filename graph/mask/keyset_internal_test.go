@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	_ "attention/internal/draws"
+	_ "attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

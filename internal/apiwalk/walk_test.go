@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"attention/internal/draws"
+	"attention/internal/testenv"
 )
 
 // callable is a function, or a method whose receiver is the first argument.
@@ -251,7 +251,7 @@ func TestNoCallPanics(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a.find(all)
 	total, drawn := 0, 300
-	if draws.All {
+	if testenv.All {
 		drawn = 1500
 	}
 	for _, f := range all {

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/assert"
 )
 
@@ -37,7 +39,7 @@ func TestAttentionRuleThatPanics(t *testing.T) {
 }
 
 func TestAttentionAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if testenv.Race {
 		return // the detector makes pools forget
 	}
 	p := newAttentionProblem[float32](Attention{
@@ -66,7 +68,7 @@ func TestAttentionTilesAreBounded(t *testing.T) {
 // that everything shares.
 func TestAttentionBitsDoNotDependOnGoroutines(t *testing.T) {
 	T, S := 390, 420
-	if raceEnabled { // plain Go becomes ten times slower
+	if testenv.Race { // plain Go becomes ten times slower
 		T, S = 170, 190
 	}
 	for _, p := range paths() {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	_ "attention/internal/draws"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -120,7 +120,7 @@ func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at Head
 func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 	lengths := []int{1, 2, 3, 5, 13, 64, 67, 128, 131, 197, 263}
 	widths := []int{1, 2, 3, 5, 7, 16, 17, 31, 64}
-	if raceEnabled { // the reference becomes ten times slower
+	if testenv.Race { // the reference becomes ten times slower
 		lengths, widths = []int{1, 2, 67, 131}, []int{1, 3, 17}
 	}
 	a := &Attention{

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,7 +47,7 @@ func eachSingle(from, to float32, step uint32, f func(x []float32)) {
 // worstSingle returns the greatest error of a function over float32 numbers of both signs up to most.
 func worstSingle(most float32, step uint32, f func(y, x []float32), want func(x float64) float64) (
 	worst float64, at float32) {
-	if raceEnabled { // one goroutine, and math's functions become ten times slower
+	if testenv.Race { // one goroutine, and math's functions become ten times slower
 		step *= 17
 	}
 	y := make([]float32, 4096)

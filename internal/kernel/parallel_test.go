@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
+
+	"attention/internal/testenv"
 )
 
 func TestParallelCoversEveryItemOnce(t *testing.T) {
@@ -138,7 +140,7 @@ func TestParallelAllocatesNothing(t *testing.T) {
 // two runs, in the best of a few attempts.
 func noAllocations(t *testing.T, name string, f func()) {
 	t.Helper()
-	if raceEnabled {
+	if testenv.Race {
 		return // the race detector makes sync.Pool drop what it is given
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"attention/internal/draws"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 )
@@ -14,7 +14,7 @@ import (
 func TestVectorBitsDoNotDependOnGoroutines(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 1))
 	shapes := [][2]int{{1, 100003}, {1009, 131}, {3001, 65}}
-	if raceEnabled || !draws.All { // plain Go is ten times slower under the race detector
+	if testenv.Race || !testenv.All { // plain Go is ten times slower under the race detector
 		shapes = shapes[:2]
 	}
 	for _, shape := range shapes {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	_ "attention/internal/draws"
+	_ "attention/internal/testenv"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

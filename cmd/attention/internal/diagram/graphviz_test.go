@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
-	_ "attention/internal/draws"
+	_ "attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/term"
-	_ "attention/internal/draws"
+	_ "attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"

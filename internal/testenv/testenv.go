@@ -1,6 +1,6 @@
-// Package draws sets how much the tests draw and compare. It lets a random test leave no files, since a draw that
+// Package testenv sets how much the tests draw and compare. It lets a random test leave no files, since a draw that
 // failed once would be repeated by every later run: its failure prints the seed to repeat it with.
-package draws
+package testenv
 
 import (
 	"flag"
@@ -23,6 +23,6 @@ func init() {
 
 func set(name, value string) {
 	if err := flag.Set(name, value); err != nil {
-		panic(fmt.Sprint("draws: ", err))
+		panic(fmt.Sprint("testenv: ", err))
 	}
 }
