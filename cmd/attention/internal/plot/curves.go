@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Curve is one line of a picture of curves over steps.
@@ -61,7 +60,7 @@ func writeCurves(w io.Writer, p *plot.Plot) error {
 	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
 	margin := (p.Y.Max - p.Y.Min) / 25
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
-	canvas := vgimg.New(8*vg.Inch, 5*vg.Inch)
+	canvas := newCanvas(8*vg.Inch, 5*vg.Inch)
 	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
 	return WritePNG(w, canvas)
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // MaxHeatMaps is the number of maps that a picture without Across has room for.
@@ -53,7 +52,7 @@ func (m HeatMaps) Write(w io.Writer) error {
 	}
 	width, height := m.size()
 	total := max(width, TextStyle(titleSize).Width(m.Title)+2*mapMargin)
-	canvas := vgimg.New(total, height+titleRoom)
+	canvas := newCanvas(total, height+titleRoom)
 	all := draw.New(canvas)
 	drawTitle(all, m.Title)
 	left := (total - width) / 2

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Matrix is a heat map with a number in each cell, row 0 on top. White is 0, blue positive, orange
@@ -47,7 +46,7 @@ func (m Matrices) Write(w io.Writer) error {
 	for i, at := range places {
 		width = max(width, at.X+m.Steps[i].width()+stepGap)
 	}
-	canvas := vgimg.New(width, height)
+	canvas := newCanvas(width, height)
 	c := draw.New(canvas)
 	FillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, m.Title)
 	for i, step := range m.Steps {

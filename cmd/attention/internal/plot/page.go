@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Panel is a part of a page with curves over steps.
@@ -46,7 +45,7 @@ func (p Page) Write(w io.Writer) error {
 		mapHeight += titleRoom
 	}
 	total := max(width, mapWidth)
-	canvas := vgimg.New(total, height+mapHeight)
+	canvas := newCanvas(total, height+mapHeight)
 	all := draw.New(canvas)
 	drawTitle(all, p.Title)
 	if err := p.drawPanels(draw.Crop(all, 0, width-total, mapHeight, -titleRoom), rows); err != nil {

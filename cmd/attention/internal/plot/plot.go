@@ -12,6 +12,15 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
+// DotsPerInch is the resolution of the pictures. Tests that look at other things lower it: most of the time of a small
+// run goes into its pictures.
+var DotsPerInch = vgimg.DefaultDPI
+
+// newCanvas returns an empty canvas of a picture.
+func newCanvas(width, height vg.Length) *vgimg.Canvas {
+	return vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(DotsPerInch))
+}
+
 // titleSize is the font size of a picture's title, in points.
 const titleSize = 13
 

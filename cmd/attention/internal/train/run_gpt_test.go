@@ -44,6 +44,7 @@ func TestTrainGPT(t *testing.T) {
 			vocab: 50257},
 	} {
 		t.Run(c.tokenizer, func(t *testing.T) {
+			commandtest.DrawPictures(t)
 			folder, printed := tinyRun(t, append(tinyGPT, "--tokenizer", c.tokenizer, "--eval-batches", "2")...)
 			require.Equal(t, gptFiles, namesIn(t, folder))
 			require.Regexp(t, c.text, printed)

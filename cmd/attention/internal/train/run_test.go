@@ -122,6 +122,7 @@ func TestTrainTexts(t *testing.T) {
 
 // runText trains on a text repeated to more than 200 characters.
 func runText(t *testing.T, text string) {
+	commandtest.DrawPictures(t)
 	dir := t.TempDir()
 	path := dir + "/text"
 	for len([]rune(text)) < 200 {

@@ -14,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 )
@@ -115,6 +116,9 @@ func TestReportDamaged(t *testing.T) {
 
 // The preset for a first try learns more than pairs of characters give.
 func TestTinyFallsBelowBigram(t *testing.T) {
+	if !testenv.All {
+		t.Skip("a whole run")
+	}
 	var out bytes.Buffer
 	folder := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), &out, "--preset", "tiny", "--sample", "0", "--out", folder))

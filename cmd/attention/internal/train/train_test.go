@@ -23,6 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func init() { commandtest.SketchPictures() }
+
 // trainTo runs attention train the way main does, printing to w.
 func trainTo(ctx context.Context, w io.Writer, args ...string) error {
 	return commandtest.Run(ctx, w, w, New(), args...)
@@ -81,6 +83,7 @@ func tinyShapes(layer string) map[string][]int {
 
 // TestTrainLeavesARunFolder: its files are well-formed, with every layer.
 func TestTrainLeavesARunFolder(t *testing.T) {
+	commandtest.DrawPictures(t)
 	for _, layer := range chapter.Names() {
 		t.Run(layer, func(t *testing.T) {
 			folder, printed := tinyRun(t, "--layer", layer)

@@ -20,6 +20,7 @@ import (
 // TestTranslateOwnDates: dates of one's own have the same translations after the training, of the saved model and of
 // the last checkpoint, whatever their case and number.
 func TestTranslateOwnDates(t *testing.T) {
+	commandtest.DrawPictures(t)
 	t.Chdir(t.TempDir())
 	flags := strings.Fields("--steps 20 --batch 100 --width 16 --out run --date 8/6/63")
 	var out bytes.Buffer

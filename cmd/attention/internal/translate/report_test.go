@@ -21,22 +21,22 @@ import (
 func TestReport(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
-	flags := strings.Fields("--steps 205 --batch 100 --width 6 --heads 2 --out dates --date 1.2.2003")
+	flags := strings.Fields("--steps 105 --batch 100 --width 6 --heads 2 --out dates --date 1.2.2003")
 	require.Error(t, stopped(t, "   100 ", append(flags, "--date", "may 1, 1999")...))
 	var out bytes.Buffer
 	require.NoError(t, printTo(t.Context(), &out, "--resume", "dates"))
 
 	s, err := session.Summarize("dates")
 	require.NoError(t, err)
-	exact := regexp.MustCompile(`\n105 steps in 1\.0 s\. .* (\d+) of 2000\n`).FindStringSubmatch(out.String())
+	exact := regexp.MustCompile(`\n5 steps in 1\.0 s\. .* (\d+) of 2000\n`).FindStringSubmatch(out.String())
 	require.NotNil(t, exact, out.String())
 	drawn := regexp.MustCompile(`write\n(\S+) for "(.+)"\n`).FindStringSubmatch(out.String())
 	require.NotNil(t, drawn, out.String())
 	require.Equal(t, []any{"dates 1950 to 2049 in 10 styles: 34525 to learn from, 2000 held out",
-		"dates, width 6, 2 heads, blocks 1 + 1", run.DatesModel, session.Finished, 205, 205, 2.0, begin},
+		"dates, width 6, 2 heads, blocks 1 + 1", run.DatesModel, session.Finished, 105, 105, 2.0, begin},
 		[]any{s.Text, s.Model, s.Title, s.State, s.Steps, s.Planned, *s.Seconds, *s.Begin})
 	require.Regexp(t, regexp.QuoteMeta(s.Model[len("dates, "):])+`: \d+ parameters\n`, out.String())
-	require.Contains(t, out.String(), fmt.Sprintf("   205  %8.4f  %8.4f\n", *s.Losses.Training, *s.Losses.Validation))
+	require.Contains(t, out.String(), fmt.Sprintf("   105  %8.4f  %8.4f\n", *s.Losses.Training, *s.Losses.Validation))
 	require.Equal(t, exact[1], fmt.Sprintf("%.0f", *s.ExactMatch*2000))
 	require.Greater(t, s.Parameters, 1000)
 	for i := range s.Sessions {
@@ -45,10 +45,10 @@ func TestReport(t *testing.T) {
 		s.Sessions[i].Program, s.Sessions[i].Kernels = "", ""
 	}
 	require.Equal(t, []session.SessionReport{
-		{Begin: begin, End: begin.Add(2 * time.Second), State: session.Stopped, Command: "attention translate --steps 205 " +
+		{Begin: begin, End: begin.Add(2 * time.Second), State: session.Stopped, Command: "attention translate --steps 105 " +
 			"--batch 100 --width 6 --heads 2 --out dates --date 1.2.2003 --date 'may 1, 1999'", To: 100, Seconds: 1},
 		{Begin: begin.Add(3 * time.Second), End: begin.Add(7 * time.Second), State: session.Finished,
-			Command: "attention translate --resume dates", From: 100, To: 205, Seconds: 1,
+			Command: "attention translate --resume dates", From: 100, To: 105, Seconds: 1,
 			Sample: &session.Sample{Prompt: drawn[2], Text: drawn[1]}},
 	}, s.Sessions)
 }

@@ -43,7 +43,7 @@ func stopped(t *testing.T, text string, args ...string) error {
 func outcomes(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{run.ModelFile, run.ConfigFile, session.AttentionPicture,
-		"checkpoints/step-00000205.safetensors"} {
+		"checkpoints/step-00000105.safetensors"} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
 		files[name] = string(content)
@@ -58,30 +58,30 @@ func outcomes(t *testing.T, folder string) map[string]string {
 // that was left alone.
 func TestTranslateResumes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	flags := strings.Fields("--steps 205 --batch 100 --width 6 --heads 2 --seed 5 --out")
+	flags := strings.Fields("--steps 105 --batch 100 --width 6 --heads 2 --seed 5 --out")
 	var calm bytes.Buffer
 	require.NoError(t, printTo(t.Context(), &calm, append(flags, "calm/run")...))
 
 	err := stopped(t, "\n", append(flags, "stopped/run")...)
-	require.EqualError(t, err, "translate: stopped after 0 of 205 steps; "+
+	require.EqualError(t, err, "translate: stopped after 0 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.Equal(t, 130, term.ExitCode(err))
 	err = stopped(t, "   100 ", "--resume", "stopped/run") // is printed before the checkpoint is saved
-	require.EqualError(t, err, "translate: stopped after 100 of 205 steps; "+
+	require.EqualError(t, err, "translate: stopped after 100 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.NoFileExists(t, "stopped/run/model.safetensors")
 	var notes bytes.Buffer
 	require.NoError(t, commandtest.Run(t.Context(), io.Discard, &notes, New(),
 		"--model", "stopped/run", "--date", "1.2.2003"))
-	require.Equal(t, "stopped/run: a run that is not finished: the model is that after 100 of 205 steps\n",
+	require.Equal(t, "stopped/run: a run that is not finished: the model is that after 100 of 105 steps\n",
 		notes.String())
-	err = stopped(t, "   205 ", "--resume", "stopped/run")
-	require.EqualError(t, err, "translate: stopped after 205 of 205 steps; "+
+	err = stopped(t, "   105 ", "--resume", "stopped/run")
+	require.EqualError(t, err, "translate: stopped after 105 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 
 	var out bytes.Buffer
 	require.NoError(t, printTo(t.Context(), &out, "--resume", "stopped/run"))
-	require.Contains(t, out.String(), "          continues after 205 steps\n")
+	require.Contains(t, out.String(), "          continues after 105 steps\n")
 	require.Equal(t, outcomes(t, "calm/run"), outcomes(t, "stopped/run"))
 	_, want, _ := strings.Cut(calm.String(), "of 2000\n")
 	require.Contains(t, out.String(), strings.ReplaceAll(want, "calm", "stopped"))
@@ -90,10 +90,10 @@ func TestTranslateResumes(t *testing.T) {
 // TestTranslateResumesCheckpoint: a damaged checkpoint is not used, and the one before it leads to the same bits.
 func TestTranslateResumesCheckpoint(t *testing.T) {
 	t.Chdir(t.TempDir())
-	flags := strings.Fields("--steps 205 --batch 100 --width 6 --heads 2 --out run")
+	flags := strings.Fields("--steps 105 --batch 100 --width 6 --heads 2 --out run")
 	require.NoError(t, printTo(t.Context(), io.Discard, flags...))
 	want := outcomes(t, "run")
-	newest, older := "run/checkpoints/step-00000205.safetensors", "run/checkpoints/step-00000200.safetensors"
+	newest, older := "run/checkpoints/step-00000105.safetensors", "run/checkpoints/step-00000100.safetensors"
 	require.NoError(t, os.Truncate(newest, 1000))
 	err := printTo(t.Context(), io.Discard, "--resume", "run")
 	require.ErrorIs(t, err, checkpoint.ErrDamaged)

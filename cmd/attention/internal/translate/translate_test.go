@@ -12,9 +12,12 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 )
+
+func init() { commandtest.SketchPictures() }
 
 // printTo runs attention translate as main does, printing to w.
 func printTo(ctx context.Context, w io.Writer, args ...string) error {
@@ -32,6 +35,7 @@ func exactMatch(t *testing.T, printed string) float64 {
 
 // An eighth of a whole run learns most dates.
 func TestTranslateLearns(t *testing.T) {
+	commandtest.DrawPictures(t)
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
 	picture := "weights.png"
@@ -54,7 +58,7 @@ func TestTranslateLearns(t *testing.T) {
 
 // A whole run reaches 99 %. It takes 20 s of CPU time.
 func TestTranslateReaches99Percent(t *testing.T) {
-	if testing.Short() {
+	if !testenv.All {
 		t.Skip("a whole run")
 	}
 	t.Chdir(t.TempDir())
