@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/dense"
@@ -59,7 +58,7 @@ where they have it. Its sections:
 				return err
 			}
 			if cmd.Flags().Changed("pictures") {
-				return draw(cmd.OutOrStdout(), dir, dt, sections, diagram.Best)
+				return draw(cmd.OutOrStdout(), dir, dt, sections)
 			}
 			return walk(cmd.OutOrStdout(), dt, sections)
 		},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/plot"
 	"attention/internal/dense"
 	"attention/internal/folder"
@@ -24,7 +23,7 @@ type picture struct {
 }
 
 // pictures returns the pictures of a section: its steps as heat maps and, if it has a layer, the layer's graph.
-func pictures(s chapter.Section, steps []chapter.Step, layout diagram.Layout) ([]picture, error) {
+func pictures(s chapter.Section, steps []chapter.Step) ([]picture, error) {
 	heat := plot.Matrices{Title: title(s)}
 	for _, step := range steps {
 		heat.Steps = append(heat.Steps, matrices(step, heat.Steps)...)
@@ -35,8 +34,7 @@ func pictures(s chapter.Section, steps []chapter.Step, layout diagram.Layout) ([
 		if err != nil {
 			return nil, err
 		}
-		write := func(w io.Writer) error { return d.Write(w, layout) }
-		all = append(all, picture{fmt.Sprintf("%02d-graph.png", s.Number), write})
+		all = append(all, picture{fmt.Sprintf("%02d-graph.png", s.Number), d.Write})
 	}
 	return all, nil
 }
@@ -118,7 +116,7 @@ func drawable(text string) string {
 }
 
 // draw writes the pictures of sections into a folder and prints their paths to w.
-func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section, layout diagram.Layout) (err error) {
+func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section) (err error) {
 	if dir == "" {
 		return fmt.Errorf("--pictures: got nothing, want the name of a folder")
 	}
@@ -132,7 +130,7 @@ func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section, 
 		if err != nil {
 			return err
 		}
-		all, err := pictures(s, steps, layout)
+		all, err := pictures(s, steps)
 		if err != nil {
 			return err
 		}

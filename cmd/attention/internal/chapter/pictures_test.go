@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/diagram"
 	"attention/cmd/attention/internal/plot"
 	"attention/layers/chapter"
 
@@ -48,7 +47,7 @@ func TestChapterPicturesRefuses(t *testing.T) {
 }
 
 // TestEverySectionIsDrawn: each has a heat map of its steps; sections about a layer have its graph. The tutorial's
-// pictures are those that the command draws where Graphviz is not installed, up to the rounding of colours.
+// pictures are those that the command draws, up to the rounding of colours.
 func TestEverySectionIsDrawn(t *testing.T) {
 	const folder = "../../../../layers/chapter/pictures"
 	files, err := os.ReadDir(folder)
@@ -64,7 +63,7 @@ func TestEverySectionIsDrawn(t *testing.T) {
 		}
 		steps, err := s.Run(tensor.Float32)
 		require.NoError(t, err)
-		all, err := pictures(s, steps, diagram.Layered)
+		all, err := pictures(s, steps)
 		require.NoError(t, err)
 		require.Equal(t, s.Layer().Layer != "", len(all) == 2, s.Title)
 		for _, p := range all {

@@ -2,14 +2,12 @@ package diagram
 
 import (
 	"bytes"
-	"errors"
 	"image/png"
 	"testing"
 
 	"attention/graph"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot/vg"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -50,7 +48,7 @@ func TestOfASquare(t *testing.T) {
 func TestWrite(t *testing.T) {
 	out, w := small(t)
 	var written bytes.Buffer
-	require.NoError(t, Of("a graph", out, G.Nodes{w}).Write(&written, Layered))
+	require.NoError(t, Of("a graph", out, G.Nodes{w}).Write(&written))
 	picture, err := png.Decode(&written)
 	require.NoError(t, err)
 	counts := map[Kind]int{}
@@ -67,8 +65,4 @@ func TestWrite(t *testing.T) {
 	require.Greater(t, counts[Learnt], 500, "one box")
 	require.Greater(t, counts[Input], 500, "one box")
 	require.Greater(t, counts[Op], 3*counts[Input], "four boxes")
-
-	wrong := errors.New("no layout")
-	bad := func([]vg.Point, [][]int) (Placed, error) { return Placed{}, wrong }
-	require.ErrorIs(t, Of("", out, nil).Write(&written, bad), wrong)
 }

@@ -3,7 +3,6 @@ package diagram
 import (
 	"image/color"
 	"io"
-	"math"
 
 	"attention/cmd/attention/internal/plot"
 
@@ -37,32 +36,32 @@ var key = []struct {
 }{{Learnt, "learnt"}, {Input, "input"}, {Op, "op, fixed"}}
 
 // Write writes the diagram as a PNG.
-func (d Diagram) Write(w io.Writer, layout Layout) error {
+func (d Diagram) Write(w io.Writer) error {
 	label, shape, title := plot.TextStyle(labelSize), plot.TextStyle(shapeSize), plot.TextStyle(13)
-	boxes, in := make([]vg.Point, len(d.Nodes)), make([][]int, len(d.Nodes))
+	widths, in := make([]float64, len(d.Nodes)), make([][]int, len(d.Nodes))
 	for i, n := range d.Nodes {
-		boxes[i] = vg.Point{X: max(plot.TextWidth(label, n.Label), plot.TextWidth(shape, n.Shape)) + 2*boxMargin,
-			Y: boxHeight}
-		in[i] = n.In
+		text := max(plot.TextWidth(label, n.Label), plot.TextWidth(shape, n.Shape))
+		widths[i], in[i] = float64(text)+2*boxMargin, n.In
 	}
-	placed, err := layout(boxes, in)
-	if err != nil {
-		return err
-	}
+	l := newLayout(widths, in)
+	left, right := l.ends()
 	const keyWidth = 3 * 76
-	width := max(placed.Size.X, plot.TextWidth(title, d.Title), keyWidth) + 2*margin
-	canvas := vgimg.New(width, placed.Size.Y+titleRoom+keyRoom+margin)
+	width := max(vg.Length(right-left), plot.TextWidth(title, d.Title), keyWidth) + 2*margin
+	height := titleRoom + vg.Length(len(l.order))*(boxHeight+gapY) - gapY + keyRoom + margin
+	canvas := vgimg.New(width, height)
 	c := draw.New(canvas)
-	plot.FillText(c, title, vg.Point{X: width / 2, Y: c.Max.Y - titleRoom/2}, d.Title)
-	left := vg.Point{X: (width - placed.Size.X) / 2, Y: keyRoom + margin/2}
-	for _, line := range placed.Lines {
-		stroke(c, line, left)
+	plot.FillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, d.Title)
+	middle := vg.Point{X: (width - vg.Length(left+right)) / 2, Y: height - titleRoom - margin/2 - boxHeight/2}
+	at := func(i int) vg.Point {
+		return middle.Add(vg.Point{X: vg.Length(l.nodes[i].x), Y: -vg.Length(l.nodes[i].layer) * (boxHeight + gapY)})
+	}
+	for _, path := range l.paths {
+		edge(c, path, len(d.Nodes), at)
 	}
 	for i, n := range d.Nodes {
-		at := placed.Centers[i].Add(left)
-		box(c, at, boxes[i], colors[n.Kind])
-		plot.FillText(c, label, at.Add(vg.Point{Y: 6}), n.Label)
-		plot.FillText(c, shape, at.Sub(vg.Point{Y: 7}), n.Shape)
+		box(c, at(i), vg.Point{X: vg.Length(widths[i]), Y: boxHeight}, colors[n.Kind])
+		plot.FillText(c, label, at(i).Add(vg.Point{Y: 6}), n.Label)
+		plot.FillText(c, shape, at(i).Sub(vg.Point{Y: 7}), n.Shape)
 	}
 	for i, k := range key {
 		at := vg.Point{X: (width-keyWidth)/2 + vg.Length(i)*76 + 10, Y: keyRoom / 2}
@@ -83,18 +82,24 @@ func box(c draw.Canvas, center, size vg.Point, fill color.Color) {
 	c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 0x70}, Width: 0.6}, corners)
 }
 
-// stroke draws joined cubic curves, moved by a vector, with an arrowhead at their end.
-func stroke(c draw.Canvas, line []vg.Point, by vg.Point) {
-	var path vg.Path
-	path.Move(line[0].Add(by))
-	for i := 1; i+2 < len(line); i += 3 {
-		path.CubeTo(line[i].Add(by), line[i+1].Add(by), line[i+2].Add(by))
+// edge draws an edge through the places of nodes, from the lower side of a box to the upper side of another, with an
+// arrowhead at its end. The first nodes are boxes.
+func edge(c draw.Canvas, path []int, boxes int, at func(node int) vg.Point) {
+	var line vg.Path
+	half := vg.Point{Y: boxHeight / 2}
+	from := at(path[0]).Sub(half)
+	line.Move(from)
+	for _, i := range path[1:] {
+		to := at(i)
+		if i < boxes {
+			to = to.Add(half)
+		}
+		bend := vg.Point{Y: (from.Y - to.Y) / 2}
+		line.CubeTo(from.Sub(bend), to.Add(bend), to)
+		from = to
 	}
-	c.SetLineStyle(draw.LineStyle{Color: color.Gray{Y: 0x60}, Width: 0.9})
-	c.Stroke(path)
-	end, before := line[len(line)-1].Add(by), line[len(line)-2].Add(by)
-	back := before.Sub(end)
-	back = back.Scale(5 / vg.Length(math.Hypot(float64(back.X), float64(back.Y))))
-	side := vg.Point{X: -back.Y, Y: back.X}.Scale(0.5)
-	c.FillPolygon(color.Gray{Y: 0x60}, []vg.Point{end, end.Add(back).Add(side), end.Add(back).Sub(side)})
+	grey := color.Gray{Y: 0x60}
+	c.SetLineStyle(draw.LineStyle{Color: grey, Width: 0.9})
+	c.Stroke(line)
+	c.FillPolygon(grey, []vg.Point{from, from.Add(vg.Point{X: -2.5, Y: 5}), from.Add(vg.Point{X: 2.5, Y: 5})})
 }
