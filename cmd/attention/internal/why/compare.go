@@ -33,14 +33,17 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 		return fmt.Errorf("why: --out: %w", err)
 	}
 	defer c.dir.Close()
-	for i, t := range tasks() {
+	for _, t := range []struct {
+		task
+		into **taskReport
+	}{{reverse(), &c.report.Reverse}, {picture(), &c.report.Picture}} {
 		if o.task != "" && o.task != t.name {
 			continue
 		}
-		if i > 0 && o.task == "" {
+		if c.files != nil {
 			fmt.Fprintln(c.out)
 		}
-		if err := c.run(ctx, t); err != nil {
+		if *t.into, err = c.run(ctx, t.task); err != nil {
 			return fmt.Errorf("why: %s: %w", t.name, err)
 		}
 	}

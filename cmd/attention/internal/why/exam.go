@@ -3,9 +3,6 @@ package why
 import (
 	"context"
 
-	"attention/graph"
-	"attention/graph/machine"
-	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -13,53 +10,42 @@ import (
 )
 
 // exam runs a model that answers pictures.
-type exam struct {
-	pixels  *G.Node
-	answers *G.Node // (B, tiles) the likeliest digits
-	weights G.Nodes // (B, H, tiles, tiles) of each block
-	most    G.Nodes // (B, H, tiles) of each block: the tiles with the largest weights
-	vm      *machine.Machine
-}
+type exam struct{ *evaluation }
 
 // newExam returns the exam of a model, which takes some pictures at once.
-func newExam(m eye, size int) (*exam, error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	largest := func(x *G.Node) *G.Node { return b.Of(graph.ArgMax(x, graph.ReduceConfig{Dim: []int{-1}})) }
-	e := &exam{pixels: pixelsNode(b, size)}
-	b.Observe("*")
-	e.answers = largest(b.Of(m.Forward(b, e.pixels, m.seen)))
-	for _, call := range b.Calls("*") {
-		w := b.Of(call.Weights())
-		e.weights, e.most = append(e.weights, w), append(e.most, largest(w))
-	}
-	if b.Err() != nil {
-		return nil, b.Err()
-	}
-	wanted := append(append(G.Nodes{e.answers}, e.weights...), e.most...)
-	var err error
-	e.vm, err = machine.New(wanted...)
-	return e, err
+func newExam(m eye, size int) (exam, error) {
+	e, err := newEvaluation(m.Params(), func(b *layers.Build) G.Nodes {
+		b.Observe("*")
+		nodes := G.Nodes{likeliest(b, b.Of(m.Forward(b, pixelsNode(b, size), m.seen)))}
+		for _, call := range b.Calls("*") {
+			weights := b.Of(call.Weights())
+			nodes = append(nodes, weights, likeliest(b, weights))
+		}
+		return nodes
+	})
+	return exam{e}, err
 }
 
-// take draws pictures. It returns the model's answers and the tiles at which each head of each block looks most.
-func (e *exam) take(ctx context.Context, source *tileBatch) (answers []int, most [][]int, err error) {
+// glance is what a model answers to pictures, and where it looks.
+type glance struct {
+	answers []int           // (B, tiles) the likeliest digits
+	weights []*tensor.Dense // (B, H, tiles, tiles) of each block
+	most    [][]int         // (B, H, tiles) of each block: the tiles with the largest weights
+}
+
+// take draws pictures and shows them to the model.
+func (e exam) take(ctx context.Context, source *tileBatch) (g glance, err error) {
 	batch, err := source.Next()
 	if err != nil {
-		return nil, nil, err
+		return g, err
 	}
-	if err := G.Let(e.pixels, batch.Inputs[pixelsInput]); err != nil {
-		return nil, nil, err
+	values, err := e.run(ctx, batch.Inputs)
+	if err != nil {
+		return g, err
 	}
-	if err := e.vm.Run(ctx); err != nil {
-		return nil, nil, err
+	g.answers = values[0].Ints()
+	for i := 1; i < len(values); i += 2 {
+		g.weights, g.most = append(g.weights, values[i]), append(g.most, values[i+1].Ints())
 	}
-	for _, n := range e.most {
-		most = append(most, n.Value().(*tensor.Dense).Ints())
-	}
-	return e.answers.Value().(*tensor.Dense).Ints(), most, nil
-}
-
-// lastWeights returns a block's attention weights (B, H, tiles, tiles) on the pictures that take drew last.
-func (e *exam) lastWeights(block int) []float64 {
-	return dense.Float64s(e.weights[block].Value().(*tensor.Dense))
+	return g, nil
 }

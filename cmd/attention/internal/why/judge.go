@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"attention/graph"
-	"attention/graph/machine"
 	"attention/layers"
 	"attention/train"
 
@@ -14,49 +12,35 @@ import (
 )
 
 // judge runs a model that writes strings backwards.
-type judge struct {
-	inputs map[string]*G.Node
-	ids    *G.Node // (B, T) of the likeliest letters
-	vm     *machine.Machine
-}
+type judge struct{ *evaluation }
 
 // newJudge returns the judge of a model, which writes some strings at once.
-func newJudge(m reverser, size int) (*judge, error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	source, target, lengths, _ := stringInputs(b, size)
-	logits := b.Of(m.Forward(b, source, target, lengths))
-	j := &judge{inputs: b.Inputs()}
-	j.ids = b.Of(graph.ArgMax(logits, graph.ReduceConfig{Dim: []int{-1}}))
-	if b.Err() != nil {
-		return nil, b.Err()
-	}
-	var err error
-	j.vm, err = machine.New(j.ids)
-	return j, err
+func newJudge(m reverser, size int) (judge, error) {
+	e, err := newEvaluation(m.Params(), func(b *layers.Build) G.Nodes {
+		source, target, lengths, _ := stringInputs(b, size)
+		return G.Nodes{likeliest(b, b.Of(m.Forward(b, source, target, lengths)))}
+	})
+	return judge{e}, err
 }
 
-// likeliest returns the likeliest next letters (B, T) at all positions of the targets.
-func (j *judge) likeliest(ctx context.Context, v train.Values) ([]int, error) {
-	for _, name := range []string{sourceInput, targetInput, lengthsInput} {
-		if err := G.Let(j.inputs[name], v[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := j.vm.Run(ctx); err != nil {
+// next returns the likeliest next letters (B, T) at all positions of the targets.
+func (j judge) next(ctx context.Context, v train.Values) ([]int, error) {
+	ids, err := j.run(ctx, v)
+	if err != nil {
 		return nil, err
 	}
-	return j.ids.Value().(*tensor.Dense).Ints(), nil
+	return ids[0].Ints(), nil
 }
 
 // exact returns the share of n new strings of each length that the model writes right to the last letter, when it
 // writes the likeliest letter each time. One pass with the right answer as its input decides that: up to the first
 // wrong letter, the model would have written the same letters itself.
-func (j *judge) exact(ctx context.Context, n int, seed int64) ([]float64, error) {
+func (j judge) exact(ctx context.Context, n int, seed int64) ([]float64, error) {
 	b := newStringBatch(n, streamed(seed, testStream))
 	shares := make([]float64, 0, longest-shortest+1)
 	for length := shortest; length <= longest; length++ {
 		b.draw(func() int { return length })
-		got, err := j.likeliest(ctx, b.batch.Inputs)
+		got, err := j.next(ctx, b.batch.Inputs)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +56,7 @@ func (j *judge) exact(ctx context.Context, n int, seed int64) ([]float64, error)
 }
 
 // write returns what the model writes for each string of a batch, letter by letter.
-func (j *judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
+func (j judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
 	values := train.Values{sourceInput: b.batch.Inputs[sourceInput], lengthsInput: b.batch.Inputs[lengthsInput]}
 	own := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(len(b.lengths), longest))
 	values[targetInput] = own
@@ -81,7 +65,7 @@ func (j *judge) write(ctx context.Context, b *stringBatch) ([]string, error) {
 		target[row*longest] = endMark
 	}
 	for at := range longest {
-		got, err := j.likeliest(ctx, values)
+		got, err := j.next(ctx, values)
 		if err != nil {
 			return nil, err
 		}

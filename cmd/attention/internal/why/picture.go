@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"attention/graph/mask"
-	"attention/internal/expr"
 	"attention/layers"
 	"attention/train"
 
@@ -28,24 +27,16 @@ const attends = "attention"
 // picture returns the task of answering the tiles of a picture that ask for a digit.
 func picture() task {
 	return task{
-		name: pictureTask, steps: pictureSteps, batch: pictureBatch, rate: 0.003, models: []string{attends, "each alone"},
+		name: pictureTask,
+		report: taskReport{Steps: pictureSteps, Batch: pictureBatch, Rate: 0.003, Pictures: testPictures, Chance: 1.0 / digits,
+			Models: []modelReport{{Name: attends}, {Name: "each alone"}}},
 		title: fmt.Sprintf("Pictures of %d x %d tiles, and what arrows and colours ask for", side, side),
 		head: fmt.Sprintf("%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s", "",
 			"seed", "model", "parameters", "loss", "digits", "arrows", "colours"),
 		create: newEye,
-		describe: func(all *report, r *taskReport) {
-			all.Picture, r.Pictures, r.Chance = r, testPictures, 1.0/digits
-			shares := func() []float64 { return make([]float64, len(all.Seeds)) }
-			for i := range r.Models {
-				m := &r.Models[i]
-				m.Digits, m.Arrows, m.Colours = shares(), shares(), shares()
-				if m.Name == attends {
-					m.Looks = make([][]headLook, len(all.Seeds))
-				}
-			}
-		},
-		results: func(m modelReport, seed int) string {
-			return fmt.Sprintf(" %9.1f %8.1f %8.1f", 100*m.Digits[seed], 100*m.Arrows[seed], 100*m.Colours[seed])
+		results: func(m modelReport) string {
+			last := len(m.Loss) - 1
+			return fmt.Sprintf(" %9.1f %8.1f %8.1f", 100*m.Digits[last], 100*m.Arrows[last], 100*m.Colours[last])
 		},
 		compare: func(ctx context.Context, c *comparison, r *taskReport, models []learner) error {
 			c.printLooks(r)
@@ -87,27 +78,28 @@ func pixelsNode(b *layers.Build, size int) *G.Node {
 	return b.Input(pixelsInput, size, width, width, 3)
 }
 
-func (m eye) examine(ctx context.Context, seed int64, r *modelReport, i int) error {
-	var e *exam
-	if err := expr.Building(func() (err error) { e, err = newExam(m, pictureBatch); return err }); err != nil {
-		return err
+func (m eye) examine(ctx context.Context, seed int64) (record func(*modelReport), err error) {
+	e, err := newExam(m, pictureBatch)
+	if err != nil {
+		return nil, err
 	}
 	var count tally
 	source := newTileBatch(pictureBatch, streamed(seed, testStream))
 	for range testPictures / pictureBatch {
-		answers, most, err := e.take(ctx, source)
+		seen, err := e.take(ctx, source)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		count.add(source, answers, most)
+		count.add(source, seen)
 	}
-	for kind, shares := range [][]float64{digitTile: r.Digits, arrowTile: r.Arrows, colourTile: r.Colours} {
-		shares[i] = count.share(kind, count.right[kind])
-	}
-	if r.Looks != nil {
-		r.Looks[i] = count.looks()
-	}
-	return nil
+	return func(r *modelReport) {
+		r.Digits = append(r.Digits, count.share(digitTile, count.right[digitTile]))
+		r.Arrows = append(r.Arrows, count.share(arrowTile, count.right[arrowTile]))
+		r.Colours = append(r.Colours, count.share(colourTile, count.right[colourTile]))
+		if m.seen == nil {
+			r.Looks = append(r.Looks, count.looks())
+		}
+	}, nil
 }
 
 // tally counts answers and looks by the kind of the asker.
@@ -116,17 +108,17 @@ type tally struct {
 	looked       [eyeBlocks][eyeHeads][3]int
 }
 
-// add counts the answers (B, tiles) of a batch, and for each block the tiles (B, H, tiles) that are looked at most.
-func (t *tally) add(b *tileBatch, answers []int, most [][]int) {
+// add counts what a model answers to a batch, and where it looks most.
+func (t *tally) add(b *tileBatch, seen glance) {
 	for i, picture := range b.pictures {
 		for at, asker := range picture {
 			t.asked[asker.kind]++
-			if answers[i*tiles+at] == picture[asker.answer].digit {
+			if seen.answers[i*tiles+at] == picture[asker.answer].digit {
 				t.right[asker.kind]++
 			}
-			for block := range most {
+			for block := range seen.most {
 				for h := range eyeHeads {
-					if most[block][(i*eyeHeads+h)*tiles+at] == asker.answer {
+					if seen.most[block][(i*eyeHeads+h)*tiles+at] == asker.answer {
 						t.looked[block][h][asker.kind]++
 					}
 				}

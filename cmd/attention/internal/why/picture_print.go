@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/internal/dense"
 )
 
 // printLooks prints the means over the seeds, and how often each head of the first seed looks at the right tile.
@@ -46,7 +47,7 @@ func (c *comparison) drawLooks(ctx context.Context, m eye) error {
 		return err
 	}
 	b := newTileBatch(1, streamed(seed, shownStream))
-	answers, _, err := e.take(ctx, b)
+	seen, err := e.take(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (c *comparison) drawLooks(ctx context.Context, m eye) error {
 	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", seed), Picture: drawTiles(picture),
 		Columns: side, Rows: side}
 	for block := range eyeBlocks {
-		weights := e.lastWeights(block)
+		weights := dense.Float64s(seen.weights[block])
 		for h := range eyeHeads {
 			look := plot.Look{Title: fmt.Sprintf("block %d, head %d", block+1, h+1)}
 			for at, t := range picture {
@@ -66,7 +67,7 @@ func (c *comparison) drawLooks(ctx context.Context, m eye) error {
 			looks.Looks = append(looks.Looks, look)
 		}
 	}
-	c.printAnswers(picture, answers)
+	c.printAnswers(picture, seen.answers)
 	return c.draw("picture.png", looks.Write)
 }
 

@@ -50,16 +50,6 @@ type headLook struct {
 	Colours float64 `json:"colours"`
 }
 
-// add adds the report of a task and returns it.
-func (r *report) add(t task) *taskReport {
-	added := &taskReport{Steps: t.steps, Batch: t.batch, Rate: t.rate}
-	for _, name := range t.models {
-		added.Models = append(added.Models, modelReport{Name: name, Loss: make([]float64, len(r.Seeds))})
-	}
-	t.describe(r, added)
-	return added
-}
-
 // write writes report.json.
 func (r *report) write(dir *folder.Dir) error {
 	return dir.Write("report.json", func(w io.Writer) error {

@@ -3,13 +3,6 @@ package why
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-
-	"attention/internal/expr"
-	"attention/layers"
-	"attention/train"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // reverseTask is the task's name, reverseSteps how long each model is trained without --steps.
@@ -31,46 +24,21 @@ func (r modelReport) at(length int) []float64 {
 
 // reverse returns the task of writing strings backwards.
 func reverse() task {
+	r := taskReport{Steps: reverseSteps, Batch: reverseBatch, Rate: 0.008, Letters: letters, Strings: testStrings}
+	for n := shortest; n <= longest; n++ {
+		r.Lengths = append(r.Lengths, n)
+	}
+	for _, name := range rivals {
+		r.Models = append(r.Models, modelReport{Name: name})
+	}
 	return task{
-		name: reverseTask, steps: reverseSteps, batch: reverseBatch, rate: 0.008, models: rivals,
-		title: fmt.Sprintf("Strings of %d to %d letters, written backwards", shortest, longest),
-		head:  fmt.Sprintf("%6s  %-12s %10s %9s", "seed", "model", "parameters", "loss"),
-		create: func(name string, seed int64) (learner, error) {
-			m, err := newReverser(name, seed)
-			return rival{m}, err
-		},
-		describe: func(all *report, r *taskReport) {
-			all.Reverse, r.Letters, r.Strings = r, letters, testStrings
-			for n := shortest; n <= longest; n++ {
-				r.Lengths = append(r.Lengths, n)
-			}
-			for i := range r.Models {
-				r.Models[i].Exact = make([][]float64, len(all.Seeds))
-			}
-		},
-		results: func(modelReport, int) string { return "" },
+		name: reverseTask, report: r,
+		title:   fmt.Sprintf("Strings of %d to %d letters, written backwards", shortest, longest),
+		head:    fmt.Sprintf("%6s  %-12s %10s %9s", "seed", "model", "parameters", "loss"),
+		create:  newRival,
+		results: func(modelReport) string { return "" },
 		compare: compareRivals,
 	}
-}
-
-// rival is a model that learns to reverse.
-type rival struct{ reverser }
-
-func (rival) examples(random *rand.Rand) train.Source { return newStringBatch(reverseBatch, random) }
-
-func (m rival) exampleLoss(b *layers.Build) (*G.Node, error) {
-	source, target, lengths, targets := stringInputs(b, reverseBatch)
-	return m.Loss(b, source, target, lengths, targets)
-}
-
-func (m rival) examine(ctx context.Context, seed int64, r *modelReport, i int) error {
-	var j *judge
-	err := expr.Building(func() (err error) { j, err = newJudge(m, testStrings); return err })
-	if err != nil {
-		return err
-	}
-	r.Exact[i], err = j.exact(ctx, testStrings, seed)
-	return err
 }
 
 // compareRivals prints and draws what the models have learnt.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train"
 
@@ -14,73 +16,61 @@ import (
 // task is a task that several models learn from the same examples.
 type task struct {
 	name        string
-	steps       int      // of each training, without --steps
-	batch       int      // examples of a step
-	rate        float64  // the highest learning rate
-	models      []string // names
-	title, head string   // of the table of trained models
+	report      taskReport // its settings and the names of its models, without results
+	title, head string     // of the table of trained models
 	create      func(model string, seed int64) (learner, error)
-	// describe adds the task's own fields to its report, which it puts into the report of all tasks.
-	describe func(all *report, r *taskReport)
-	// results returns the end of a model's row in the table, for a seed by its number.
-	results func(r modelReport, seed int) string
+	// results returns the end of a model's row in the table, of the last seed that its report has.
+	results func(r modelReport) string
 	// compare prints and draws what the models of the first seed have learnt.
 	compare func(ctx context.Context, c *comparison, r *taskReport, first []learner) error
 }
-
-// tasks returns the tasks in the order in which they run.
-func tasks() []task { return []task{reverse(), picture()} }
 
 // learner is a model of a task.
 type learner interface {
 	Params() *layers.Params
 	examples(random *rand.Rand) train.Source
 	exampleLoss(b *layers.Build) (*G.Node, error)
-	// examine puts the shares of right answers to new examples of a seed, the i-th, into the report.
-	examine(ctx context.Context, seed int64, r *modelReport, i int) error
+	// examine asks the model new examples of a seed. It returns a function that adds the shares of right answers to a
+	// report.
+	examine(ctx context.Context, seed int64) (record func(*modelReport), err error)
 }
 
 // run trains the models of a task from all seeds, and compares them.
-func (c *comparison) run(ctx context.Context, t task) error {
-	r := c.report.add(t)
+func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
+	r := &t.report
 	if c.options.steps > 0 {
 		r.Steps = c.options.steps
 	}
 	fmt.Fprintf(c.out, "%s: %d steps of %d\n\n%s\n", t.title, r.Steps, r.Batch, t.head)
-	first := make([]learner, len(t.models))
-	all := &trials{models: len(t.models), seeds: len(c.seeds), steps: r.Steps, rate: r.Rate,
-		run: func(ctx context.Context, all *trials, model, seed int) error {
-			m, err := t.create(t.models[model], c.seeds[seed])
-			if err != nil {
-				return err
+	models, first := len(r.Models), []learner(nil)
+	n := models * len(c.seeds)
+	all := &trials{bar: term.NewProgress(c.out, n*r.Steps)}
+	began := program.Now()
+	err := all.run(ctx, n, func(ctx context.Context, i int) (report func(), err error) {
+		model, seed := &r.Models[i%models], c.seeds[i/models]
+		m, err := t.create(model.Name, seed)
+		if err != nil {
+			return nil, err
+		}
+		loss, err := all.train(ctx, m, r, seed)
+		if err != nil {
+			return nil, err
+		}
+		record, err := m.examine(ctx, seed)
+		return func() {
+			if i < models {
+				first = append(first, m)
 			}
-			if seed == 0 {
-				first[model] = m
-			}
-			return all.learn(ctx, m, c.seeds[seed], &r.Models[model], seed)
-		},
-		print: func(model, seed int) {
-			m := r.Models[model]
-			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f%s\n", c.seeds[seed], m.Name, m.Parameters, m.Loss[seed],
-				t.results(m, seed))
-		}}
-	var err error
-	if r.Seconds, err = all.all(ctx, c.out); err != nil {
-		return err
-	}
-	return t.compare(ctx, c, r, first)
-}
-
-// learn trains a model from a seed, the i-th, and puts its results into the report.
-func (t *trials) learn(ctx context.Context, m learner, seed int64, r *modelReport, i int) (err error) {
-	r.Loss[i], err = t.train(ctx, m.Params(), m.examples(streamed(seed, trainStream)), seed, m.exampleLoss)
+			model.Parameters, model.Loss = m.Params().Count(), append(model.Loss, loss)
+			record(model)
+			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f%s\n", seed, model.Name, model.Parameters, loss, t.results(*model))
+		}, err
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if i == 0 {
-		r.Parameters = m.Params().Count()
-	}
-	return m.examine(ctx, seed, r, i)
+	r.Seconds = program.Since(began).Seconds()
+	return r, t.compare(ctx, c, r, first)
 }
 
 // The streams of a seed's random numbers.

@@ -5,97 +5,80 @@ import (
 	"runtime"
 	"sync"
 
-	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
-	"attention/layers"
 	"attention/train"
 )
 
-// trials trains each model of a task from each seed. The trainings run side by side, since such small graphs do not
-// fill two processors.
+// trials are trainings that run side by side, since such small graphs do not fill two processors.
 type trials struct {
-	models, seeds int
-	steps         int
-	rate          float64 // the highest learning rate
-	// run trains model number model from seed number seed. It may run beside itself.
-	run func(ctx context.Context, t *trials, model, seed int) error
-	// print prints the result of one training: of all models of the first seed, then of the next one.
-	print func(model, seed int)
-
 	mutex   sync.Mutex // guards the fields below
 	bar     *term.Progress
-	done    []bool
-	printed int
-	err     error
+	reports map[int]func() // of trials that have ended
+	next    int            // the trial whose report is called next
 }
 
-// warmup is the number of steps before the highest learning rate.
-const warmup = 50
-
-// all runs all trials. It returns the seconds that they took together and the first error, which ends all trials.
-func (t *trials) all(ctx context.Context, out *term.Output) (seconds float64, err error) {
-	n := t.models * t.seeds
-	t.done, t.bar = make([]bool, n), term.NewProgress(out, n*t.steps)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	numbers := make(chan int, n) // of the trials that have not begun
-	for i := range n {
-		numbers <- i
-	}
-	close(numbers)
-	began := program.Now()
-	var running sync.WaitGroup
+// run runs n trials. It calls their reports in the order of the trials. The first error ends all trials.
+func (t *trials) run(ctx context.Context, n int, trial func(ctx context.Context, i int) (report func(), err error),
+) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	t.reports = map[int]func(){}
 	beside := min(n, workers())
 	defer kernel.SideBySide(beside)()
-	for range beside {
+	places := make(chan bool, beside)
+	var running sync.WaitGroup
+	for i := range n {
+		places <- true
+		if ctx.Err() != nil {
+			break
+		}
 		running.Go(func() {
-			for i := range numbers {
-				if t.end(i, t.run(ctx, t, i%t.models, i/t.models)) != nil {
-					cancel()
-					return
-				}
+			report, err := trial(ctx, i)
+			if err != nil {
+				end(err)
+			} else {
+				t.end(i, report)
 			}
+			<-places
 		})
 	}
 	running.Wait()
 	t.bar.Clear()
-	return program.Since(began).Seconds(), t.err
+	return context.Cause(ctx)
 }
 
 // workers returns how many trials run side by side.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// end records that trial i has ended and prints the results whose turn has come. It returns the first error of all
-// trials.
-func (t *trials) end(i int, err error) error {
+// end calls the reports whose turn has come when trial i has ended.
+func (t *trials) end(i int, report func()) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.err == nil {
-		t.err = err
-	}
-	t.done[i] = t.err == nil
-	for ; t.printed < len(t.done) && t.done[t.printed]; t.printed++ {
+	t.reports[i] = report
+	for ; t.reports[t.next] != nil; t.next++ {
 		t.bar.Clear()
-		t.print(t.printed%t.models, t.printed/t.models)
+		t.reports[t.next]()
+		delete(t.reports, t.next)
 	}
-	return t.err
 }
 
-// train trains the parameters on a source. It returns the mean loss of the last steps.
-func (t *trials) train(ctx context.Context, p *layers.Params, source train.Source, seed int64, loss train.Loss,
-) (mean float64, err error) {
-	last := min(50, t.steps)
-	loop, err := train.New(p, loss, train.Config{
-		Steps: t.steps,
+// warmup is the number of steps before the highest learning rate.
+const warmup = 50
+
+// train trains a model by the settings of its task. It returns the mean loss of the last steps.
+func (t *trials) train(ctx context.Context, m learner, r *taskReport, seed int64) (mean float64, err error) {
+	last := min(50, r.Steps)
+	loop, err := train.New(m.Params(), m.exampleLoss, train.Config{
+		Steps: r.Steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
 			Schedule: train.ScheduleConfig{
-				Schedule: train.CosineLR{Peak: t.rate, WarmupSteps: min(warmup, t.steps/4), Steps: t.steps}},
+				Schedule: train.CosineLR{Peak: r.Rate, WarmupSteps: min(warmup, r.Steps/4), Steps: r.Steps}},
 			ClipNorm: 1, Seed: seed,
 		},
 		OnStep: func(s train.StepResult) {
-			if s.Step > t.steps-last {
+			if s.Step > r.Steps-last {
 				mean += s.Loss / float64(last)
 			}
 			t.mutex.Lock()
@@ -106,6 +89,6 @@ func (t *trials) train(ctx context.Context, p *layers.Params, source train.Sourc
 	if err != nil {
 		return 0, err
 	}
-	err = loop.Run(ctx, source, nil)
+	err = loop.Run(ctx, m.examples(streamed(seed, trainStream)), nil)
 	return mean, err
 }
