@@ -12,28 +12,28 @@ import (
 )
 
 // Exp returns eˣ, element by element (torch.exp).
-func Exp(x *G.Node) (*G.Node, error) { return applyElementwise("Exp", settings{}, x) }
+func Exp(x *G.Node) (*G.Node, error) { return applyElementwise("Exp", kernel.Settings{}, x) }
 
 // Tanh returns the hyperbolic tangent, element by element (torch.tanh).
-func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", settings{}, x) }
+func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", kernel.Settings{}, x) }
 
 // Sigmoid returns 1/(1 + e^−x), element by element (torch.sigmoid).
-func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", settings{}, x) }
+func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", kernel.Settings{}, x) }
 
 // ReLU returns max(x, 0), element by element (torch.relu).
-func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", settings{}, x) }
+func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", kernel.Settings{}, x) }
 
 // SiLU returns x/(1 + e^−x), element by element, also known as swish
 // (torch.nn.functional.silu).
-func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", settings{}, x) }
+func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", kernel.Settings{}, x) }
 
 // GELU returns x·Φ(x), element by element, with Φ the normal distribution (Hendrycks and
 // Gimpel 2016; torch.nn.functional.gelu).
-func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", settings{}, x) }
+func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", kernel.Settings{}, x) }
 
 // GELUTanh returns ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), element by element: GELU as
 // GPT-2 approximates it (torch's gelu with approximate="tanh", also named gelu_new).
-func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", settings{}, x) }
+func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", kernel.Settings{}, x) }
 
 // Softcap returns cap·tanh(x/cap), element by element: about x near 0, and never beyond
 // ±cap (Gemma Team 2024). cap is above 0.
@@ -44,7 +44,7 @@ func Softcap(x *G.Node, cap float64) (*G.Node, error) {
 	if err := checkFitting("Softcap", "cap", x, cap); err != nil {
 		return nil, err
 	}
-	return applyElementwise("Softcap", settings{cap}, x)
+	return applyElementwise("Softcap", kernel.Settings{cap}, x)
 }
 
 // Scale returns x·factor; −∞ stays −∞ for a factor above 0.
@@ -57,7 +57,7 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 			return nil, err
 		}
 	}
-	return applyElementwise("Scale", settings{factor}, x)
+	return applyElementwise("Scale", kernel.Settings{factor}, x)
 }
 
 // Clamp returns x, but no less than low and no more than high, element by element
@@ -73,7 +73,7 @@ func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 			}
 		}
 	}
-	return applyElementwise("Clamp", settings{low, high}, x)
+	return applyElementwise("Clamp", kernel.Settings{low, high}, x)
 }
 
 // checkFitting refuses a setting of an op on x that does not fit x's type.
@@ -87,16 +87,11 @@ func checkFitting(op, name string, x *G.Node, v float64) error {
 	return nil
 }
 
-// An element is a row of the table: a function y = f(x) of every element on its own, with
-// settings c for those that have some.
-type element[F kernel.Float] struct {
-	forward  func(y, x []F, c settings)          // y may be x
-	backward func(dx, known, dy []F, c settings) // dx = dy⊙f′; dx may be dy
-	reads    side                                // what backward's known is
+// An element is a row of the table: a function y = f(x) of every element on its own.
+type element struct {
+	f     kernel.Function
+	reads side // what its slope is computed from
 }
-
-// settings are the numbers of an element-wise function: Clamp's two limits, or one number.
-type settings [2]float64
 
 // A side of y = f(x) is what a derivative is computed from.
 type side int
@@ -107,53 +102,17 @@ const (
 	isLinear      // neither: dx = f(dy), without a backward
 )
 
-// elementTable returns the table.
-func elementTable[F kernel.Float]() map[string]*element[F] {
-	return map[string]*element[F]{
-		"Exp":      {plain(kernel.Exp[F]), slope(kernel.Mul[F]), readsY},                 // dx = dy⊙y
-		"Tanh":     {plain(kernel.Tanh[F]), slope(kernel.TanhBackward[F]), readsY},       // dx = dy⊙(1 − y²)
-		"Sigmoid":  {plain(kernel.Sigmoid[F]), slope(kernel.SigmoidBackward[F]), readsY}, // dx = dy⊙y⊙(1 − y)
-		"ReLU":     {plain(kernel.ReLU[F]), slope(kernel.ReLUBackward[F]), readsY},       // dx = dy where y > 0, else 0
-		"SiLU":     {plain(kernel.SiLU[F]), slope(kernel.SiLUBackward[F]), readsX},
-		"GELU":     {plain(kernel.GELU[F]), slope(kernel.GELUBackward[F]), readsX},
-		"GELUTanh": {plain(kernel.GELUTanh[F]), slope(kernel.GELUTanhBackward[F]), readsX},
-		"Softcap":  {softcap[F], softcapBackward[F], readsY}, // dx = dy⊙(1 − (y/c)²)
-		"Clamp":    {clamp[F], clampBackward[F], readsX},     // dx = dy within the limits, else 0
-		"Scale":    {scale[F], nil, isLinear},                // dx = dy·c
-	}
-}
-
-var elements32, elements64 = elementTable[float32](), elementTable[float64]()
-
-func elementOf[F kernel.Float](name string) *element[F] {
-	if e, ok := any(elements32[name]).(*element[F]); ok {
-		return e
-	}
-	return any(elements64[name]).(*element[F])
-}
-
-// plain is a forward without a setting.
-func plain[F kernel.Float](f func(y, x []F)) func(y, x []F, c settings) {
-	return func(y, x []F, _ settings) { f(y, x) }
-}
-
-// slope is a backward without a setting.
-func slope[F kernel.Float](f func(dx, known, dy []F)) func(dx, known, dy []F, c settings) {
-	return func(dx, known, dy []F, _ settings) { f(dx, known, dy) }
-}
-
-func scale[F kernel.Float](y, x []F, c settings) { kernel.Scale(y, x, F(c[0])) }
-
-func softcap[F kernel.Float](y, x []F, c settings) { kernel.Softcap(y, x, c[0]) }
-
-func softcapBackward[F kernel.Float](dx, y, dy []F, c settings) {
-	kernel.SoftcapBackward(dx, y, dy, c[0])
-}
-
-func clamp[F kernel.Float](y, x []F, c settings) { kernel.Clamp(y, x, F(c[0]), F(c[1])) }
-
-func clampBackward[F kernel.Float](dx, x, dy []F, c settings) {
-	kernel.ClampBackward(dx, x, dy, F(c[0]), F(c[1]))
+var elements = map[string]element{
+	"Exp":      {kernel.Exp, readsY},     // dx = dy⊙y
+	"Tanh":     {kernel.Tanh, readsY},    // dx = dy⊙(1 − y²)
+	"Sigmoid":  {kernel.Sigmoid, readsY}, // dx = dy⊙y⊙(1 − y)
+	"ReLU":     {kernel.ReLU, readsY},    // dx = dy where y > 0, else 0
+	"SiLU":     {kernel.SiLU, readsX},
+	"GELU":     {kernel.GELU, readsX},
+	"GELUTanh": {kernel.GELUTanh, readsX},
+	"Softcap":  {kernel.Softcap, readsY},    // dx = dy⊙(1 − (y/c)²)
+	"Clamp":    {kernel.Clamp, readsX},      // dx = dy within the limits, else 0
+	"Scale":    {kernel.Multiple, isLinear}, // dx = dy·c
 }
 
 // elementwise is the op of a row.
@@ -161,28 +120,30 @@ type elementwise[F kernel.Float] struct {
 	sameShape
 	intoFirst
 	Name string
-	C    settings
+	C    kernel.Settings
 }
 
-func applyElementwise(name string, c settings, x *G.Node) (*G.Node, error) {
+func applyElementwise(name string, c kernel.Settings, x *G.Node) (*G.Node, error) {
 	return applyTyped(elementwise[float32]{Name: name, C: c}, elementwise[float64]{Name: name, C: c}, x)
 }
 
 func (o elementwise[F]) spec() (string, []arg) { return o.Name, named("x") }
 
 func (o elementwise[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	elementOf[F](o.Name).forward(dense.Floats[F](out), dense.Floats[F](in[0]), o.C)
+	kernel.Apply(elements[o.Name].f, o.C, dense.Floats[F](out), dense.Floats[F](in[0]))
 	return nil
 }
 
 func (o elementwise[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	switch elementOf[F](o.Name).reads {
-	case readsX:
-		return only(apply(elementwiseBackward[F]{Name: o.Name, C: o.C}, in[0], dy))
-	case readsY:
-		return only(apply(elementwiseBackward[F]{Name: o.Name, C: o.C}, y, dy))
+	reads := elements[o.Name].reads
+	if reads == isLinear {
+		return only(apply(o, dy))
 	}
-	return only(apply(o, dy))
+	known := in[0]
+	if reads == readsY {
+		known = y
+	}
+	return only(apply(elementwiseBackward[F]{Name: o.Name, C: o.C}, known, dy))
 }
 
 type elementwiseBackward[F kernel.Float] struct {
@@ -190,7 +151,7 @@ type elementwiseBackward[F kernel.Float] struct {
 	intoSecond
 	isGradient
 	Name string
-	C    settings
+	C    kernel.Settings
 }
 
 func (o elementwiseBackward[F]) spec() (string, []arg) {
@@ -198,6 +159,6 @@ func (o elementwiseBackward[F]) spec() (string, []arg) {
 }
 
 func (o elementwiseBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	elementOf[F](o.Name).backward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.C)
+	kernel.Slope(elements[o.Name].f, o.C, dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]))
 	return nil
 }

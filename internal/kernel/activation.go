@@ -2,17 +2,7 @@ package kernel
 
 import "math"
 
-// Tanh writes the hyperbolic tangent of x to y, of one length; y may be x. A result is within 3 units in the
-// last place.
-func Tanh[F Float](y, x []F) {
-	fit("tanh", len(x), len(y))
-	split(tanhCall[F]{y, x}, len(x), grainSlow)
-}
-
-type tanhCall[F Float] struct{ y, x []F }
-
-func (c tanhCall[F]) do(lo, hi int) { tanh(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
-
+// tanhGo is within 3 units in the last place, as the assembly is.
 func tanhGo[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {
@@ -20,18 +10,7 @@ func tanhGo[F Float](y, x []F) {
 	}
 }
 
-// TanhBackward writes dx = dy⊙(1 − y²) for y = tanh x. dx may be y or dy.
-func TanhBackward[F Float](dx, y, dy []F) {
-	fit("tanh backward", len(y), len(dy), len(dx))
-	split(tanhBackwardCall[F]{dx, y, dy}, len(y), grainFast)
-}
-
-type tanhBackwardCall[F Float] struct{ dx, y, dy []F }
-
-func (c tanhBackwardCall[F]) do(lo, hi int) {
-	tanhBackward(chosenPath, c.dx[lo:hi], c.y[lo:hi], c.dy[lo:hi])
-}
-
+// y = tanh x:  dx = dy⊙(1 − y²).
 func tanhBackwardGo[F Float](dx, y, dy []F) {
 	dx, dy = dx[:len(y)], dy[:len(y)]
 	for i, v := range y {
@@ -39,43 +18,61 @@ func tanhBackwardGo[F Float](dx, y, dy []F) {
 	}
 }
 
-// Softcap writes limit·tanh(x/limit) to y, of one length; y may be x.
-func Softcap[F Float](y, x []F, limit float64) {
-	fit("softcap", len(x), len(y))
-	split(softcapCall[F]{y, x, F(limit)}, len(x), grainSlow)
-}
-
-type softcapCall[F Float] struct {
-	y, x  []F
-	limit F
-}
-
-func (c softcapCall[F]) do(lo, hi int) {
-	chunks(lo, hi, func(lo, hi int) {
-		y := c.y[lo:hi]
-		scale(chosenPath, y, c.x[lo:hi], 1/c.limit)
+func softcap[F Float](y, x []F, limit F) {
+	chunks(0, len(x), func(lo, hi int) {
+		y := y[lo:hi]
+		scale(chosenPath, y, x[lo:hi], 1/limit)
 		tanh(chosenPath, y, y)
-		scale(chosenPath, y, y, c.limit)
+		scale(chosenPath, y, y, limit)
 	})
 }
 
-// SoftcapBackward writes dx = dy⊙(1 − (y/limit)²) for y = Softcap(x). dx may be y or dy.
-func SoftcapBackward[F Float](dx, y, dy []F, limit float64) {
-	fit("softcap backward", len(y), len(dy), len(dx))
-	split(softcapBackwardCall[F]{dx, y, dy, F(limit)}, len(y), grainFast)
-}
-
-type softcapBackwardCall[F Float] struct {
-	dx, y, dy []F
-	limit     F
-}
-
-func (c softcapBackwardCall[F]) do(lo, hi int) {
-	y := c.y[lo:hi]
-	dx, dy := c.dx[lo:hi][:len(y)], c.dy[lo:hi][:len(y)]
-	inverse := 1 / c.limit
+// y = limit·tanh(x/limit):  dx = dy⊙(1 − (y/limit)²).
+func softcapSlope[F Float](dx, y, dy []F, limit F) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
+	inverse := 1 / limit
 	for i, v := range y {
 		v *= inverse
 		dx[i] = dy[i] * (1 - F(v*v)) // rounded, even on processors that can fuse the two operations
+	}
+}
+
+// clamp keeps NaN.
+func clamp[F Float](y, x []F, low, high F) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = min(max(v, low), high)
+	}
+}
+
+// dx = dy where low ≤ x ≤ high, else 0.
+func clampSlope[F Float](dx, x, dy []F, low, high F) {
+	dx, dy = dx[:len(x)], dy[:len(x)]
+	for i, v := range x {
+		d := dy[i]
+		if !(v >= low && v <= high) {
+			d = 0
+		}
+		dx[i] = d
+	}
+}
+
+// relu keeps NaN.
+func relu[F Float](y, x []F) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = max(v, 0)
+	}
+}
+
+// dx = dy where y is above 0 or NaN, else 0.
+func reluSlope[F Float](dx, y, dy []F) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
+	for i, v := range y {
+		d := dy[i]
+		if v <= 0 {
+			d = 0
+		}
+		dx[i] = d
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestTanhSingleIsWithinThreeUnits(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
-		worst, at := worstSingle(float32(math.Inf(1)), 1009, Tanh[float32], math.Tanh)
+		worst, at := worstSingle(float32(math.Inf(1)), 1009, applied(Tanh), math.Tanh)
 		t.Logf("%v: %.3f units at %v", p, worst, at)
 		require.LessOrEqual(t, worst, 3.0, "%v: at %v", p, at)
 	}
@@ -37,7 +37,7 @@ func TestTanhDoubleIsWithinThreeUnits(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
 		y, worst, at := make([]float64, len(x)), 0.0, 0.0
-		Tanh(y, x)
+		Apply(Tanh, Settings{}, y, x)
 		for i, v := range x {
 			if off := exactUnitsOff(y[i], exact[i]); !(off <= worst) {
 				worst, at = off, v
@@ -52,7 +52,7 @@ func testTanhSpecial[F Float](t *testing.T, p path) {
 	inf, negative := math.Inf(1), math.Copysign(0, -1)
 	x := []F{F(inf), F(-inf), F(math.NaN()), 0, F(negative), 1e30, -1e30}
 	y := make([]F, len(x))
-	Tanh(y, x)
+	Apply(Tanh, Settings{}, y, x)
 	for i, want := range []float64{1, -1, math.NaN(), 0, negative, 1, -1} {
 		got := float64(y[i])
 		same := got != got && want != want || math.Float64bits(got) == math.Float64bits(want)
@@ -100,11 +100,11 @@ func testGELU[F Float](t *testing.T, p path, eps float64) {
 	for name, form := range geluForms {
 		y, dx := make([]F, len(x)), make([]F, len(x))
 		if name == "tanh" {
-			GELUTanh(y, x)
-			GELUTanhBackward(dx, x, dy)
+			Apply(GELUTanh, Settings{}, y, x)
+			Slope(GELUTanh, Settings{}, dx, x, dy)
 		} else {
-			GELU(y, x)
-			GELUBackward(dx, x, dy)
+			Apply(GELU, Settings{}, y, x)
+			Slope(GELU, Settings{}, dx, x, dy)
 		}
 		worst, worstSlope := 0.0, 0.0
 		for i, v := range x {
@@ -132,14 +132,14 @@ func TestGELUOfSpecialNumbers(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
 		x, y, dx := []float32{inf, nan, 0}, make([]float32, 3), make([]float32, 3)
-		GELUTanh(y, x)
+		Apply(GELUTanh, Settings{}, y, x)
 		require.Equal(t, []string{"+Inf", "NaN", "finite"}, []string{kind(y[0]), kind(y[1]), kind(y[2])})
-		GELUTanhBackward(dx, append(x[:2:2], -inf), []float32{1, 1, 1})
+		Slope(GELUTanh, Settings{}, dx, append(x[:2:2], -inf), []float32{1, 1, 1})
 		require.Equal(t, []any{float32(1), "NaN"}, []any{dx[0], kind(dx[1])})
 		require.InDelta(t, 0, dx[2], 1e-20) // the slope at −9
-		GELU(y, x)
+		Apply(GELU, Settings{}, y, x)
 		require.Equal(t, []string{"+Inf", "NaN", "finite"}, []string{kind(y[0]), kind(y[1]), kind(y[2])})
-		GELUBackward(dx, append(x[:2:2], -inf), []float32{1, 1, 1})
+		Slope(GELU, Settings{}, dx, append(x[:2:2], -inf), []float32{1, 1, 1})
 		require.Equal(t, []any{float32(1), "NaN", float32(0)}, []any{dx[0], kind(dx[1]), dx[2]})
 	}
 }
@@ -154,8 +154,8 @@ func testSoftcapFormula[F Float](t *testing.T, p path, eps float64) {
 		}
 		dy := normals[F](r, len(x))
 		y, dx := make([]F, len(x)), make([]F, len(x))
-		Softcap(y, x, limit)
-		SoftcapBackward(dx, y, dy, limit)
+		Apply(Softcap, Settings{limit}, y, x)
+		Slope(Softcap, Settings{limit}, dx, y, dy)
 		for i, v := range x {
 			want, slope := limit*math.Tanh(float64(v)/limit), math.Pow(math.Cosh(float64(v)/limit), -2)
 			require.InDelta(t, want, float64(y[i]), 10*eps*math.Abs(want)+1e-37, "%v: softcap %v of %v", p, limit, v)

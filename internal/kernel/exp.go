@@ -2,17 +2,8 @@ package kernel
 
 import "math"
 
-// Exp writes eˣ to y, of one length; y may be x. A result is within 1 unit in the last place; it is within 2 below
-// the smallest normal number, and in plain Go for float64. −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
-func Exp[F Float](y, x []F) {
-	fit("exp", len(x), len(y))
-	split(expCall[F]{y, x}, len(x), grainSlow)
-}
-
-type expCall[F Float] struct{ y, x []F }
-
-func (c expCall[F]) do(lo, hi int) { exp(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
-
+// expGo is within 1 unit in the last place; within 2 for float64, and below the smallest normal number, as the assembly
+// is. −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
 func expGo[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {

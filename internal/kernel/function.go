@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// A Function is one of a number. What it is of NaN, of infinities and of −0 is what it is in package math.
+// A Function is a function of a number, y = f(x). NaN, infinities and −0 give what they give in package math.
 type Function int
 
 const (
@@ -12,24 +12,45 @@ const (
 	Floor                // the greatest integer ≤ x
 	Sqrt                 // √x
 	Inverse              // 1/x
-	InverseSqrt          // 1/√x
+	InverseSqrt          // 1/√x, computed in float64
+	Square               // x²
 	Cube                 // x³
-	Log                  // the natural logarithm
+	Multiple             // c₀·x
+	Clamp                // x, but no less than c₀ and no more than c₁
+	ReLU                 // max(x, 0)
+
+	// The functions from here on are worth a goroutine for fewer elements.
+
+	Log     // the natural logarithm, computed in float64
+	Exp     // eˣ
+	Tanh    // the hyperbolic tangent
+	Softcap // c₀·tanh(x/c₀)
+	Sigmoid // 1/(1 + e^−x)
+
+	// Of the functions from here on the slopes, too.
+
+	SiLU     // x/(1 + e^−x)
+	GELU     // x·Φ(x), Φ the normal distribution (torch's gelu)
+	GELUTanh // ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and Gimpel, arXiv:1606.08415)
 )
 
-// Apply writes f(x) to y, of one length; y may be x. InverseSqrt and Log are computed in float64.
-func Apply[F Float](f Function, y, x []F) {
+// Settings are the numbers c₀ and c₁ of a function that has some.
+type Settings [2]float64
+
+// Apply writes f(x) to y, of one length; y may be x.
+func Apply[F Float](f Function, c Settings, y, x []F) {
 	fit("apply", len(x), len(y))
 	grain := grainFast
-	if f == Log {
+	if f >= Log {
 		grain = grainSlow
 	}
-	split(applyCall[F]{f, y, x}, len(x), grain)
+	split(applyCall[F]{f, F(c[0]), F(c[1]), y, x}, len(x), grain)
 }
 
 type applyCall[F Float] struct {
-	f    Function
-	y, x []F
+	f      Function
+	c0, c1 F
+	y, x   []F
 }
 
 func (c applyCall[F]) do(lo, hi int) {
@@ -49,10 +70,73 @@ func (c applyCall[F]) do(lo, hi int) {
 		inverse(chosenPath, y, x)
 	case InverseSqrt:
 		inverseSqrt(chosenPath, y, x)
+	case Square:
+		mul(chosenPath, y, x, x)
 	case Cube:
 		cube(chosenPath, y, x)
+	case Multiple:
+		scale(chosenPath, y, x, c.c0)
+	case Clamp:
+		clamp(y, x, c.c0, c.c1)
+	case ReLU:
+		relu(y, x)
 	case Log:
 		ln(chosenPath, y, x)
+	case Exp:
+		exp(chosenPath, y, x)
+	case Tanh:
+		tanh(chosenPath, y, x)
+	case Softcap:
+		softcap(y, x, c.c0)
+	case Sigmoid:
+		sigmoid(y, x)
+	case SiLU:
+		silu(y, x)
+	case GELU:
+		gelu(chosenPath, y, x)
+	case GELUTanh:
+		geluTanh(chosenPath, y, x)
+	}
+}
+
+// Slope writes dx = dy⊙f′(x), all of one length, for a function from Clamp on but Log. known is y for ReLU, Exp, Tanh,
+// Softcap and Sigmoid, and x for the others. dx may be known or dy.
+func Slope[F Float](f Function, c Settings, dx, known, dy []F) {
+	fit("slope", len(known), len(dy), len(dx))
+	grain := grainFast
+	if f >= SiLU {
+		grain = grainSlow
+	}
+	split(slopeCall[F]{f, F(c[0]), F(c[1]), dx, known, dy}, len(known), grain)
+}
+
+type slopeCall[F Float] struct {
+	f             Function
+	c0, c1        F
+	dx, known, dy []F
+}
+
+func (c slopeCall[F]) do(lo, hi int) {
+	dx, known, dy := c.dx[lo:hi], c.known[lo:hi], c.dy[lo:hi]
+	switch c.f {
+	case Clamp:
+		clampSlope(dx, known, dy, c.c0, c.c1)
+	case ReLU:
+		reluSlope(dx, known, dy)
+	case Exp: // dx = dy⊙y
+		mul(chosenPath, dx, known, dy)
+	case Tanh:
+		tanhBackward(chosenPath, dx, known, dy)
+	case Softcap:
+		softcapSlope(dx, known, dy, c.c0)
+	case Sigmoid:
+		sigmoidSlope(dx, known, dy)
+	case SiLU:
+		siluSlope(dx, known, dy)
+	case GELU:
+		geluBackward(chosenPath, dx, known, dy)
+	case GELUTanh:
+		geluTanhBackward(chosenPath, dx, known, dy)
 	}
 }
 

@@ -101,7 +101,7 @@ func (s gruStep[F]) do(lo, hi int) {
 		for j, v := range x[:2*n] {
 			gates[j] += v
 		}
-		sigmoidCall[F]{gates, gates}.do(0, 2*n)
+		sigmoid(gates[:2*n], gates[:2*n])
 		r, z, of, tanned := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
 		for j, v := range x[2*n:] {
 			tanned[j] = v + r[j]*of[j]

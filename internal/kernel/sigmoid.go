@@ -16,52 +16,28 @@ func expOfNegative[F Float](y, x []F) {
 	exp(chosenPath, y, y)
 }
 
-// Sigmoid writes 1/(1 + e^−x) to y, of one length; y may be x.
-func Sigmoid[F Float](y, x []F) {
-	fit("sigmoid", len(x), len(y))
-	split(sigmoidCall[F]{y, x}, len(x), grainSlow)
-}
-
-type sigmoidCall[F Float] struct{ y, x []F }
-
-func (c sigmoidCall[F]) do(lo, hi int) {
-	chunks(lo, hi, func(lo, hi int) {
-		y := c.y[lo:hi]
-		expOfNegative(y, c.x[lo:hi])
+func sigmoid[F Float](y, x []F) {
+	chunks(0, len(x), func(lo, hi int) {
+		y := y[lo:hi]
+		expOfNegative(y, x[lo:hi])
 		for i, e := range y {
 			y[i] = 1 / (1 + e)
 		}
 	})
 }
 
-// SigmoidBackward writes dx = dy⊙y⊙(1 − y) for y = Sigmoid(x). dx may be y or dy.
-func SigmoidBackward[F Float](dx, y, dy []F) {
-	fit("sigmoid backward", len(y), len(dy), len(dx))
-	split(sigmoidBackwardCall[F]{dx, y, dy}, len(y), grainFast)
-}
-
-type sigmoidBackwardCall[F Float] struct{ dx, y, dy []F }
-
-func (c sigmoidBackwardCall[F]) do(lo, hi int) {
-	y := c.y[lo:hi]
-	dx, dy := c.dx[lo:hi][:len(y)], c.dy[lo:hi][:len(y)]
+// y = sigmoid(x):  dx = dy⊙y⊙(1 − y).
+func sigmoidSlope[F Float](dx, y, dy []F) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
 	for i, v := range y {
 		dx[i] = dy[i] * (1 - v) * v
 	}
 }
 
-// SiLU writes x/(1 + e^−x) to y, of one length; y may be x.
-func SiLU[F Float](y, x []F) {
-	fit("silu", len(x), len(y))
-	split(siluCall[F]{y, x}, len(x), grainSlow)
-}
-
-type siluCall[F Float] struct{ y, x []F }
-
-func (c siluCall[F]) do(lo, hi int) {
+func silu[F Float](y, x []F) {
 	var room [chunk]F
-	chunks(lo, hi, func(lo, hi int) {
-		e, y, x := room[:hi-lo], c.y[lo:hi], c.x[lo:hi]
+	chunks(0, len(x), func(lo, hi int) {
+		e, y, x := room[:hi-lo], y[lo:hi], x[lo:hi]
 		expOfNegative(e, x)
 		for i, e := range e {
 			y[i] = x[i] / (1 + e)
@@ -69,28 +45,19 @@ func (c siluCall[F]) do(lo, hi int) {
 	})
 }
 
-// SiLUBackward writes dx = dy⊙SiLU′(x). dx may be x or dy.
-//
-//	y = x·s, s = 1/(1 + e^−x):  dy/dx = s + x·s·(1−s)
-func SiLUBackward[F Float](dx, x, dy []F) {
-	fit("silu backward", len(x), len(dy), len(dx))
-	split(siluBackwardCall[F]{dx, x, dy}, len(x), grainSlow)
-}
-
-type siluBackwardCall[F Float] struct{ dx, x, dy []F }
-
-func (c siluBackwardCall[F]) do(lo, hi int) {
+func siluSlope[F Float](dx, x, dy []F) {
 	var room [chunk]F
-	chunks(lo, hi, func(lo, hi int) {
-		e, dx, x, dy := room[:hi-lo], c.dx[lo:hi], c.x[lo:hi], c.dy[lo:hi]
+	chunks(0, len(x), func(lo, hi int) {
+		e, dx, x, dy := room[:hi-lo], dx[lo:hi], x[lo:hi], dy[lo:hi]
 		expOfNegative(e, x)
 		for i, e := range e {
-			dx[i] = dy[i] * siluSlope(x[i], 1/(1+e))
+			dx[i] = dy[i] * siluSlopeAt(x[i], 1/(1+e))
 		}
 	})
 }
 
-func siluSlope[F Float](x, s F) F { return s * (1 + x*(1-s)) }
+// siluSlopeAt returns the slope of y = x·s, s = 1/(1 + e^−x):  dy/dx = s + x·s·(1−s).
+func siluSlopeAt[F Float](x, s F) F { return s * (1 + x*(1-s)) }
 
 // SwiGLU writes SiLU(gate)⊙up to y, all of one length; y may be gate or up (Shazeer, arXiv:2002.05202).
 func SwiGLU[F Float](y, gate, up []F) {
@@ -129,7 +96,7 @@ func (c swiGLUBackwardCall[F]) do(lo, hi int) {
 		expOfNegative(e, gate)
 		for i, e := range e {
 			x, s, d := gate[i], 1/(1+e), dy[i]
-			dgate[i], dup[i] = d*up[i]*siluSlope(x, s), d*(x*s)
+			dgate[i], dup[i] = d*up[i]*siluSlopeAt(x, s), d*(x*s)
 		}
 	})
 }

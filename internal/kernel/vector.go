@@ -1,15 +1,5 @@
 package kernel
 
-// Mul writes x⊙y to z, all of one length. z may be x or y.
-func Mul[F Float](z, x, y []F) {
-	fit("mul", len(x), len(y), len(z))
-	split(mulCall[F]{z, x, y}, len(x), grainFast)
-}
-
-type mulCall[F Float] struct{ z, x, y []F }
-
-func (c mulCall[F]) do(lo, hi int) { mul(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
-
 func mulGo[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -18,17 +8,7 @@ func mulGo[F Float](z, x, y []F) {
 }
 
 // Scale writes c·x to y, of one length. y may be x.
-func Scale[F Float](y, x []F, c F) {
-	fit("scale", len(x), len(y))
-	split(scaleCall[F]{y, x, c}, len(x), grainFast)
-}
-
-type scaleCall[F Float] struct {
-	y, x   []F
-	factor F
-}
-
-func (c scaleCall[F]) do(lo, hi int) { scale(chosenPath, c.y[lo:hi], c.x[lo:hi], c.factor) }
+func Scale[F Float](y, x []F, c F) { Apply(Multiple, Settings{float64(c)}, y, x) }
 
 func scaleGo[F Float](y, x []F, c F) {
 	y = y[:len(x)]
@@ -105,32 +85,12 @@ func sumSquaresGo[F Float](x []F) float64 {
 	return sum
 }
 
-// Sub writes x − y to z, all of one length. z may be x or y.
-func Sub[F Float](z, x, y []F) {
-	fit("sub", len(x), len(y), len(z))
-	split(subCall[F]{z, x, y}, len(x), grainFast)
-}
-
-type subCall[F Float] struct{ z, x, y []F }
-
-func (c subCall[F]) do(lo, hi int) { sub(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
-
 func subGo[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = v - y[i]
 	}
 }
-
-// Div writes x/y to z, all of one length. z may be x or y.
-func Div[F Float](z, x, y []F) {
-	fit("div", len(x), len(y), len(z))
-	split(divCall[F]{z, x, y}, len(x), grainFast)
-}
-
-type divCall[F Float] struct{ z, x, y []F }
-
-func (c divCall[F]) do(lo, hi int) { div(chosenPath, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
 
 func divGo[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]

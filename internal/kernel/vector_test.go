@@ -34,37 +34,6 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		Keep: 0.999, Decay: 0.01, Beta1: 0.9, Rest1: 0.1, Beta2: 0.99, Rest2: 0.01, Rate: 0.03, Root: 0.2, Eps: 1e-8,
 	}
 	return append(elementCases[F](n), []vectorCase[F]{
-		{name: "Exp", lengths: []int{n, n}, run: func(a [][]F) { Exp(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
-		{name: "Tanh", lengths: []int{n, n}, run: func(a [][]F) { Tanh(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
-		{
-			name: "TanhBackward", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { TanhBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "GELUTanh", lengths: []int{n, n},
-			run: func(a [][]F) { GELUTanh(a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
-		},
-		{
-			name: "GELUTanhBackward", lengths: []int{n, n, n},
-			run: func(a [][]F) { GELUTanhBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{name: "GELU", lengths: []int{n, n}, run: func(a [][]F) { GELU(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
-		{
-			name: "GELUBackward", lengths: []int{n, n, n},
-			run: func(a [][]F) { GELUBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "Mul", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { Mul(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "Sub", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { Sub(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "Div", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { Div(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
 		{
 			name: "MaxRows", sameBits: true, lengths: []int{rows, n},
 			run: func(a [][]F) { MaxOver(a[0], a[1], alongRows) },
@@ -72,26 +41,6 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		{
 			name: "MaxColumns", sameBits: true, lengths: []int{cols, n},
 			run: func(a [][]F) { MaxOver(a[0], a[1], downColumns) },
-		},
-		{
-			name: "Clamp", sameBits: true, lengths: []int{n, n},
-			run: func(a [][]F) { Clamp(a[0], a[1], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}},
-		},
-		{
-			name: "ClampBackward", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { ClampBackward(a[0], a[1], a[2], -0.5, 0.7) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "ReLU", sameBits: true, lengths: []int{n, n},
-			run: func(a [][]F) { ReLU(a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
-		},
-		{
-			name: "ReLUBackward", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { ReLUBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "Scale", sameBits: true, lengths: []int{n, n},
-			run: func(a [][]F) { Scale(a[0], a[1], 0.3) }, inPlace: [][2]int{{0, 1}},
 		},
 		{
 			name: "AddRows", sameBits: true, lengths: []int{n, n, cols},
@@ -176,16 +125,6 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			name: "L2NormBackward", lengths: []int{n, cols, n, n, cols},
 			run: func(a [][]F) { L2NormBackward(a[0], a[1], a[2], a[3], a[4], 0.5) },
 		},
-		{name: "Sigmoid", lengths: []int{n, n}, run: func(a [][]F) { Sigmoid(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
-		{
-			name: "SigmoidBackward", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { SigmoidBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{name: "SiLU", lengths: []int{n, n}, run: func(a [][]F) { SiLU(a[0], a[1]) }, inPlace: [][2]int{{0, 1}}},
-		{
-			name: "SiLUBackward", lengths: []int{n, n, n},
-			run: func(a [][]F) { SiLUBackward(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
 		{
 			name: "SwiGLU", lengths: []int{n, n, n},
 			run: func(a [][]F) { SwiGLU(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
@@ -195,23 +134,23 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			run:     func(a [][]F) { SwiGLUBackward(a[0], a[1], a[2], a[3], a[4]) },
 			inPlace: [][2]int{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}},
 		},
-		{
-			name: "Softcap", lengths: []int{n, n},
-			run: func(a [][]F) { Softcap(a[0], a[1], 0.7) }, inPlace: [][2]int{{0, 1}},
-		},
-		{
-			name: "SoftcapBackward", sameBits: true, lengths: []int{n, n, n},
-			run: func(a [][]F) { SoftcapBackward(a[0], a[1], a[2], 0.7) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
 	}...)
 }
 
-// elementCases are the functions of an element and the operations on two.
+// elementCases are the functions of an element, their slopes, and the operations on two.
 func elementCases[F Float](n int) (cases []vectorCase[F]) {
-	for f := Abs; f <= Log; f++ {
+	settings := map[Function]Settings{Multiple: {0.3}, Clamp: {-0.5, 0.7}, Softcap: {0.7}}
+	for f := Abs; f <= GELUTanh; f++ {
 		cases = append(cases, vectorCase[F]{
-			name: fmt.Sprint("Apply", f), sameBits: f != Log || !fusedLog, lengths: []int{n, n},
-			run: func(a [][]F) { Apply(f, a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
+			name: fmt.Sprint("Apply", f), sameBits: f < Log || f == Log && !fusedLog, lengths: []int{n, n},
+			run: func(a [][]F) { Apply(f, settings[f], a[0], a[1]) }, inPlace: [][2]int{{0, 1}},
+		})
+		if f < Clamp || f == Log {
+			continue
+		}
+		cases = append(cases, vectorCase[F]{
+			name: fmt.Sprint("Slope", f), sameBits: f < SiLU, lengths: []int{n, n, n},
+			run: func(a [][]F) { Slope(f, settings[f], a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		})
 	}
 	same, _, _ := NewBroadcast([]int{n}, []int{n})

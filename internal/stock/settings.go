@@ -52,7 +52,7 @@ func Names() []string {
 			add(kind, maps.Keys(operations))
 			add(kind, slices.Values([]string{power}))
 		case "gorgonia.elemUnaryOp":
-			add(kind, maps.Keys(unaryKernels[float64]()))
+			add(kind, maps.Keys(unaryKernels))
 			add(kind, maps.Keys(unaryLoops))
 		default:
 			names = append(names, kind)

@@ -6,22 +6,11 @@ import (
 	"attention/internal/kernel"
 )
 
-// unaryKernels returns the functions of a number that are kernels, by the op's text. y may be x.
-func unaryKernels[F kernel.Float]() map[string]func(y, x []F) {
-	kernels := map[string]func(y, x []F){
-		"exp":     kernel.Exp[F],
-		"tanh":    kernel.Tanh[F],
-		"sigmoid": kernel.Sigmoid[F],
-		"neg":     func(y, x []F) { kernel.Scale(y, x, -1) },
-		"square":  func(y, x []F) { kernel.Mul(y, x, x) },
-	}
-	for text, f := range map[string]kernel.Function{
-		"abs": kernel.Abs, "sign": kernel.Sign, "ceil": kernel.Ceil, "floor": kernel.Floor, "sqrt": kernel.Sqrt,
-		"inv": kernel.Inverse, "invSqrt": kernel.InverseSqrt, "cube": kernel.Cube, "ln": kernel.Log,
-	} {
-		kernels[text] = func(y, x []F) { kernel.Apply(f, y, x) }
-	}
-	return kernels
+// unaryKernels are the functions of a number that are kernels, by the op's text.
+var unaryKernels = map[string]kernel.Function{
+	"abs": kernel.Abs, "sign": kernel.Sign, "ceil": kernel.Ceil, "floor": kernel.Floor, "sqrt": kernel.Sqrt,
+	"inv": kernel.Inverse, "invSqrt": kernel.InverseSqrt, "square": kernel.Square, "cube": kernel.Cube,
+	"neg": kernel.Multiple, "ln": kernel.Log, "exp": kernel.Exp, "tanh": kernel.Tanh, "sigmoid": kernel.Sigmoid,
 }
 
 // unaryLoops lists the functions that no kernel computes. They are computed in float64.
@@ -36,8 +25,9 @@ func unary[F kernel.Float](c call) *Op {
 	if !isFloat[F](c.node) {
 		return nil
 	}
-	if compute, ok := unaryKernels[F]()[c.text]; ok {
-		return computes(Kernel, []int{0}, func(y []F, x [][]F) { compute(y, x[0]) })
+	if f, ok := unaryKernels[c.text]; ok {
+		negative := kernel.Settings{-1} // which neg alone reads
+		return computes(Kernel, []int{0}, func(y []F, x [][]F) { kernel.Apply(f, negative, y, x[0]) })
 	}
 	f, ok := unaryLoops[c.text]
 	if !ok {
