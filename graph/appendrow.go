@@ -58,24 +58,21 @@ func (appendRow[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 func (o appendRow[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	x := in[0].Shape()
 	size := headSize(x)
-	d := make(G.Nodes, len(in))
-	var err error
-	if d[0], err = takePart(dy, part{"AppendRowBackward", x, size + last(x), columnRange{0, size}}); err != nil || !o.Row {
-		return d, err
+	dx, err := takePart(dy, part{outShape{x}, "AppendRowBackward", size + last(x), columnRange{0, size}})
+	if err != nil || !o.Row {
+		return only(dx, err)
 	}
-	d[1], err = apply(sumLastRows[F]{Row: in[1].Shape()}, dy)
-	return d, err
+	drow, err := apply(sumLastRows[F]{outShape: outShape{in[1].Shape()}}, dy)
+	return G.Nodes{dx, drow}, err
 }
 
 // sumLastRows sums the last rows of all sequences (…, S, E).
 type sumLastRows[F kernel.Float] struct {
 	isGradient
-	Row tensor.Shape
+	outShape
 }
 
 func (sumLastRows[F]) spec() (string, []arg) { return "SumLastRows", named("dy") }
-
-func (o sumLastRows[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Row.Clone(), nil }
 
 func (sumLastRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dy, drow, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())

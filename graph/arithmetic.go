@@ -29,8 +29,8 @@ var operationNames = [...]string{kernel.Plus: "Add", kernel.Minus: "Sub", kernel
 
 // combination is z = x op y.
 type combination struct {
+	outShape
 	Op    kernel.Operation
-	Out   tensor.Shape
 	Reads kernel.Broadcast
 	Into  []int // the inputs of the result's shape
 }
@@ -41,7 +41,7 @@ func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := combination{Op: op, Out: out, Reads: reads, Into: full(out, x, y)}
+	c := combination{outShape: outShape{out}, Op: op, Reads: reads, Into: full(out, x, y)}
 	return applyTyped(arithmetic[float32]{c}, arithmetic[float64]{c}, x, y)
 }
 
@@ -81,8 +81,6 @@ func full(shape tensor.Shape, in ...*G.Node) (which []int) {
 type arithmetic[F kernel.Float] struct{ combination }
 
 func (o arithmetic[F]) spec() (string, []arg) { return operationNames[o.Op], named("x", "y") }
-
-func (o arithmetic[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
 func (o arithmetic[F]) inPlace() []int { return o.Into }
 
@@ -146,6 +144,6 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 			axes = append(axes, axis)
 		}
 	}
-	o := reduction{Name: "Sum", X: x.Shape(), Out: shape, Along: kernel.NewReduction(x.Shape(), axes), C: 1}
+	o := reduction{outShape: outShape{shape}, Name: "Sum", X: x.Shape(), Along: kernel.NewReduction(x.Shape(), axes), C: 1}
 	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
 }

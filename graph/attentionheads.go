@@ -35,10 +35,14 @@ func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
 
 // joinHeads joins nodes (…, 1, …), which have axes axes after that of heads, to (…, H, …).
 func joinHeads(axes int, heads G.Nodes) (*G.Node, error) {
-	return applyTyped(joinedHeads[float32]{axes, len(heads)}, joinedHeads[float64]{axes, len(heads)}, heads...)
+	n := len(heads)
+	return applyTyped(joinedHeads[float32]{Axes: axes, N: n}, joinedHeads[float64]{Axes: axes, N: n}, heads...)
 }
 
-type joinedHeads[F kernel.Float] struct{ Axes, N int }
+type joinedHeads[F kernel.Float] struct {
+	passesNone
+	Axes, N int
+}
 
 func (o joinedHeads[F]) spec() (string, []arg) {
 	args := make([]arg, o.N)
@@ -74,10 +78,6 @@ func (o joinedHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		}
 	}
 	return nil
-}
-
-func (joinedHeads[F]) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) {
-	return make(G.Nodes, len(in)), nil
 }
 
 // fillsInfinity reports that a row that sees nothing has no largest score.

@@ -70,10 +70,11 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 			return nil, err
 		}
 		_, shape := c.cells(shapesOfNodes(p.in))
+		cells := rowStatistic{outShape: outShape{shape}, Name: "MaxPooled"}
 		if means {
-			return apply(rowStatistic{"MeanPooled", shape, shape.TotalSize()}, all)
+			cells.Name, cells.From = "MeanPooled", shape.TotalSize()
 		}
-		return apply(rowStatistic{"MaxPooled", shape, 0}, all)
+		return apply(cells, all)
 	})
 }
 

@@ -95,7 +95,7 @@ func (f fused) statistics(in G.Nodes, both *G.Node, shape tensor.Shape) (*Attent
 	n := shape.TotalSize()
 	from := both.Shape().TotalSize() - (2+rowStatistics)*n
 	take := func(name string, to **G.Node) (err error) {
-		*to, err = apply(rowStatistic{name, shape, from}, both)
+		*to, err = apply(rowStatistic{outShape: outShape{shape}, Name: name, From: from}, both)
 		from += n
 		return err
 	}
@@ -118,23 +118,18 @@ var statisticNames = [rowStatistics]string{
 
 // rowStatistic takes one of the statistics out of what fusedForward computed.
 type rowStatistic struct {
-	Name  string
-	Shape tensor.Shape
-	From  int
+	passesNone
+	outShape
+	Name string
+	From int
 }
 
 func (o rowStatistic) spec() (string, []arg) { return o.Name, []arg{{name: "both", fixed: true}} }
-
-func (o rowStatistic) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
 func (o rowStatistic) view(int) (input, from int) { return 0, o.From }
 
 func (o rowStatistic) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)
-}
-
-func (o rowStatistic) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) {
-	return make(G.Nodes, len(in)), nil
 }
 
 // fillsInfinity reports that a row that sees nothing has no largest score.

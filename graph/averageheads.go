@@ -60,25 +60,21 @@ func forHeads(weights tensor.Shape, f func(heads, lo, hi, at, size int)) {
 
 // y = Σ x[h]/H:  dx[h] = dy/H.
 func (averageHeads[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(apply(averageHeadsBackward[F]{Weights: in[0].Shape()}, dy))
+	return only(apply(averageHeadsBackward[F]{outShape: outShape{in[0].Shape()}}, dy))
 }
 
 type averageHeadsBackward[F kernel.Float] struct {
 	isGradient
-	Weights tensor.Shape
+	outShape
 }
 
 func (averageHeadsBackward[F]) spec() (string, []arg) {
 	return "AverageHeadsBackward", named("dy")
 }
 
-func (o averageHeadsBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
-	return o.Weights.Clone(), nil
-}
-
 func (o averageHeadsBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, dy := dense.Floats[F](out), dense.Floats[F](in[0])
-	forHeads(o.Weights, func(heads, lo, hi, at, size int) {
+	forHeads(o.Out, func(heads, lo, hi, at, size int) {
 		for h := range heads {
 			d := dx[at+h*size:][:hi-lo]
 			for i, v := range dy[lo:hi] {

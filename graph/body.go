@@ -17,7 +17,8 @@ type body interface {
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// forward fills out; inputs and output are contiguous and row-major.
 	forward(out *tensor.Dense, in []*tensor.Dense) error
-	// backward returns the gradient of every differentiable input.
+	// backward returns the gradients of the inputs, nil for one that is not differentiable. Those at the end may be left
+	// out.
 	backward(in G.Nodes, out, grad *G.Node) (G.Nodes, error)
 }
 
@@ -49,6 +50,7 @@ type (
 	intoSecond struct{} // or into its second's
 	isGradient struct{} // the op is the backward of another, and has none itself
 	lastInput  struct{} // the output is the beginning of the last input
+	passesNone struct{} // no gradient flows through the op
 	indices    struct{} // the output is of int, and has no gradient
 )
 
@@ -60,9 +62,16 @@ func (intoSecond) inPlace() []int { return []int{1} }
 
 func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
 
+// outShape is the output's shape.
+type outShape struct{ Out tensor.Shape }
+
+func (o outShape) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
+
 func (indices) isIndices() {}
 
 func (indices) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoGradient }
+
+func (passesNone) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, nil }
 
 func (lastInput) view(inputs int) (input, from int) { return inputs - 1, 0 }
 
@@ -75,5 +84,5 @@ var (
 	errNoGradient = errors.New("indices have no gradient")
 )
 
-// only returns the gradients of an op with one input.
+// only returns the gradients of an op whose first input alone has one.
 func only(dx *G.Node, err error) (G.Nodes, error) { return G.Nodes{dx}, err }

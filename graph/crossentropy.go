@@ -170,10 +170,7 @@ func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // dx = dloss·(((1 − ε)·w[target] + ε/V·Σ w)·p − (1 − ε)·w[target]·onehot(target) − ε/V·w),
 // divided as the loss, and 0 in rows that do not count.
 func (o crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
-	d := make(G.Nodes, len(in))
-	var err error
-	d[0], err = apply(crossEntropyBackward[F]{classLoss: o.classLoss}, append(slices.Clone(in), dloss)...)
-	return d, err
+	return only(apply(crossEntropyBackward[F]{classLoss: o.classLoss}, append(slices.Clone(in), dloss)...))
 }
 
 type crossEntropyBackward[F kernel.Float] struct {

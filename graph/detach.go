@@ -8,11 +8,10 @@ func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 type detach struct {
 	sameShape
 	lastInput
+	passesNone
 }
 
 func (detach) spec() (string, []arg) { return "Detach", []arg{{name: "x", fixed: true}} }
-
-func (detach) backward(in G.Nodes, _, _ *G.Node) (G.Nodes, error) { return make(G.Nodes, len(in)), nil }
 
 // isConstant reports whether no gradient flows through n.
 func isConstant(n *G.Node) bool {

@@ -12,28 +12,13 @@ import (
 // one, and to renormalise weights after some were multiplied by zero. A row that sums to
 // zero gives zeros and passes no gradient. (torch.nn.functional.normalize divides by the
 // square root of Σx² instead: see L2Norm.)
-func DivideBySum(x *G.Node) (*G.Node, error) {
-	return applyTyped(divideBySum[float32]{}, divideBySum[float64]{}, x)
-}
+func DivideBySum(x *G.Node) (*G.Node, error) { return applyRows("DivideBySum", x) }
 
-type divideBySum[F kernel.Float] struct{ intoFirst }
-
-func (divideBySum[F]) spec() (string, []arg) { return "DivideBySum", named("x") }
-
-func (divideBySum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if in[0].Dims() == 0 {
-		return nil, &ShapeError{"DivideBySum", "x", in[0], "(…, S)"}
-	}
-	return in[0].Clone(), nil
-}
-
-func (divideBySum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	cols, x, y := last(in[0].Shape()), dense.Floats[F](in[0]), dense.Floats[F](out)
+func divideBySum[F kernel.Float](y, x []F, cols int) {
 	for lo := 0; lo < len(x); lo += cols {
 		from, to := x[lo:lo+cols], y[lo:lo+cols]
 		divideRow(to, from, 0, sum(from))
 	}
-	return nil
 }
 
 // divideRow writes (x − c)/s to y, which may be x, and 0 for a row that sums to s = 0.
@@ -57,10 +42,6 @@ func sum[F kernel.Float](x []F) F {
 }
 
 // y = x/s, s = Σx:  dx = (dy − Σ dy⊙y)/s.
-func (divideBySum[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	return only(apply(divideBySumBackward[F]{}, in[0], y, dy))
-}
-
 type divideBySumBackward[F kernel.Float] struct {
 	sameShape
 	isGradient

@@ -64,6 +64,5 @@ func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = x⊙mask/(1−p):  dx = dy⊙mask/(1−p), the same op with the same mask.
 func (o dropout[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(o, dy, in[1])
-	return G.Nodes{dx, nil}, err
+	return only(apply(o, dy, in[1]))
 }

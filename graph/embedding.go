@@ -76,8 +76,7 @@ func checkIDs(ids []int64, v int) error {
 
 // y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v; 0 for the padding.
 func (o embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(embeddingBackward[F]{V: in[0].Shape()[0], Padding: o.Padding}, in[1], dy)
-	return G.Nodes{dw, nil}, err
+	return only(apply(embeddingBackward[F]{V: in[0].Shape()[0], Padding: o.Padding}, in[1], dy))
 }
 
 type embeddingBackward[F kernel.Float] struct {

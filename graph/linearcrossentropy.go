@@ -42,7 +42,7 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	}
 	o := linearLoss{operands: operands{c.Precision}, classLoss: s, X: c.WithX, W: c.WithWeight}
 	if o.X || o.W {
-		along, err := applyTyped(linearGradients[float32]{o}, linearGradients[float64]{o}, in...)
+		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o}, in...)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes
 		made, which := in[len(in)-1], o.linearLoss
 		if !along {
 			which.X, which.W = i == 0, i == 1
-			if made, err = apply(linearGradients[F]{which}, in[:len(o.args())]...); err != nil {
+			if made, err = apply(linearGradients[F]{linearLoss: which}, in[:len(o.args())]...); err != nil {
 				return nil, err
 			}
 		}
@@ -165,7 +165,7 @@ func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes
 		if i == 0 && which.W {
 			from = in[1].Shape().TotalSize()
 		}
-		if d[i], err = apply(segment{From: from, Shape: in[i].Shape()}, made); err != nil {
+		if d[i], err = apply(segment{outShape: outShape{in[i].Shape()}, From: from}, made); err != nil {
 			return nil, err
 		}
 		if isOne(dloss) {
@@ -185,7 +185,10 @@ func isOne(n *G.Node) bool {
 
 // linearGradients is a vector: the gradients by weight and by x, as far as they are asked
 // for, and the loss.
-type linearGradients[F kernel.Float] struct{ linearLoss }
+type linearGradients[F kernel.Float] struct {
+	isGradient
+	linearLoss
+}
 
 func (o linearGradients[F]) spec() (string, []arg) { return "LinearCrossEntropyGradients", o.args() }
 
@@ -217,8 +220,4 @@ func (o linearGradients[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	loss, err := sumLinear(o.linearLoss, in, dx, dw)
 	rest[0] = F(loss)
 	return err
-}
-
-func (linearGradients[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return nil, errNoSecond
 }

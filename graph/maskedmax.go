@@ -43,10 +43,7 @@ func (o maskedMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // dx[t] = dy/n for the n tokens that are shown and equal to y, 0 elsewhere.
 func (o maskedMax[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	d := make(G.Nodes, len(in))
-	var err error
-	d[0], err = apply(maskedMaxBackward[F]{pooling: o.pooling}, append(G.Nodes{in[0], y, dy}, in[1:]...)...)
-	return d, err
+	return only(apply(maskedMaxBackward[F]{pooling: o.pooling}, append(G.Nodes{in[0], y, dy}, in[1:]...)...))
 }
 
 type maskedMaxBackward[F kernel.Float] struct {

@@ -108,31 +108,28 @@ func (o maskedMean[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = Σ x[t]/n over the n tokens that are shown:  dx[t] = dy/n there, 0 elsewhere.
 func (o maskedMean[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	d := make(G.Nodes, len(in))
-	var err error
-	back := maskedMeanBackward[F]{pooling: o.pooling, Shape: in[0].Shape()}
-	d[0], err = apply(back, append(G.Nodes{dy}, in[1:]...)...)
-	return d, err
+	back := maskedMeanBackward[F]{outShape: outShape{in[0].Shape()}, pooling: o.pooling}
+	return only(apply(back, append(G.Nodes{dy}, in[1:]...)...))
 }
 
 type maskedMeanBackward[F kernel.Float] struct {
 	isGradient
+	outShape // of x
 	pooling
-	Shape tensor.Shape // of x
+}
+
+func (o maskedMeanBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return o.outShape.shape(in)
 }
 
 func (o maskedMeanBackward[F]) spec() (string, []arg) {
 	return "MaskedMeanBackward", append(named("dy"), o.args...)
 }
 
-func (o maskedMeanBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) {
-	return o.Shape.Clone(), nil
-}
-
 func (o maskedMeanBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	e, rows := last(o.Shape), o.Shape[o.Shape.Dims()-2]
+	e, rows := last(o.Out), o.Out[o.Out.Dims()-2]
 	dy, dx := dense.Floats[F](in[0]), dense.Floats[F](out)
-	return o.each(o.Shape, in[1:], func(b int, shown []int) {
+	return o.each(o.Out, in[1:], func(b int, shown []int) {
 		clear(dx[b*rows*e:][:rows*e])
 		for _, t := range shown {
 			for j, v := range dy[b*e:][:e] {

@@ -121,11 +121,8 @@ func fillWith[F kernel.Float](x []F, v F) {
 
 // y = x where a key is shown:  dx = dy there, 0 elsewhere.
 func (o maskFill[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	d := make(G.Nodes, len(in))
 	if o.Hidden != 0 {
 		o.Name, o.Hidden = "MaskZero", 0
 	}
-	var err error
-	d[0], err = apply(o, append(G.Nodes{dy}, in[1:]...)...)
-	return d, err
+	return only(apply(o, append(G.Nodes{dy}, in[1:]...)...))
 }

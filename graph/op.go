@@ -177,7 +177,10 @@ func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
 	if err == errNoSecond || err == errNoGradient {
 		return nil, fmt.Errorf("graph: %v: %w", o, err)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return append(d, make(G.Nodes, len(in)-len(d))...), nil
 }
 
 func (o op) Do(in ...G.Value) (G.Value, error) {

@@ -36,9 +36,9 @@ func takePart(x *G.Node, p part) (*G.Node, error) {
 
 // part takes some columns of x, seen as a matrix with Cols columns.
 type part struct {
-	Of    string // the function that it is for
-	Shape tensor.Shape
-	Cols  int
+	outShape
+	Of   string // the function that it is for
+	Cols int
 	columnRange
 }
 
@@ -52,10 +52,8 @@ func (o takenPart[F]) spec() (string, []arg) {
 	return o.Of, []arg{{name: "x", fixed: true}, {name: "anchor"}}
 }
 
-func (o takenPart[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
-
 func (o takenPart[F]) view(int) (input, from int) {
-	if o.Shape.TotalSize() == o.Width { // of a single row
+	if o.Out.TotalSize() == o.Width { // of a single row
 		return 0, o.From
 	}
 	return -1, 0
@@ -107,7 +105,7 @@ func (o anchor[F]) backward(in G.Nodes, _, sum *G.Node) (G.Nodes, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(found, func(a, b foundGradient) int { return a.From - b.From })
-	g, dys := wholeGradient[F]{Shape: in[0].Shape(), Cols: o.Cols}, make(G.Nodes, len(found))
+	g, dys := wholeGradient[F]{outShape: outShape{in[0].Shape()}, Cols: o.Cols}, make(G.Nodes, len(found))
 	for i, f := range found {
 		g.Parts, dys[i] = append(g.Parts, f.columnRange), f.dy
 	}
@@ -162,7 +160,7 @@ func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") 
 // overlap are added; columns of none are zero.
 type wholeGradient[F kernel.Float] struct {
 	isGradient
-	Shape tensor.Shape
+	outShape
 	Cols  int
 	Parts []columnRange // in the order of From
 }
@@ -170,8 +168,6 @@ type wholeGradient[F kernel.Float] struct {
 func (o wholeGradient[F]) spec() (string, []arg) {
 	return "WholeGradient", make([]arg, len(o.Parts))
 }
-
-func (o wholeGradient[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
 func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, dys := dense.Floats[F](out), make([][]F, len(in))

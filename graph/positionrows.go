@@ -66,8 +66,7 @@ func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = weight[start:start+T]:  dweight is dy in those rows, summed over the sequences, and 0 elsewhere.
 func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dw, err := apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy)
-	return G.Nodes{dw, nil}, err
+	return only(apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy))
 }
 
 type positionRowsBackward[F kernel.Float] struct {

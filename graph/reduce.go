@@ -50,10 +50,11 @@ func Std(x *G.Node, c VarConfig) (*G.Node, error) { return reduceBy("Std", x, c.
 
 // reduction is what a reduction and its gradient have in common.
 type reduction struct {
-	Name   string
-	X, Out tensor.Shape
-	Along  kernel.Reduction
-	C      float64 // what Sum and Mean divide by; the correction of Var and Std
+	outShape
+	Name  string
+	X     tensor.Shape
+	Along kernel.Reduction
+	C     float64 // what Sum and Mean divide by; the correction of Var and Std
 }
 
 func reduceBy(name string, x *G.Node, c ReduceConfig, biased bool) (*G.Node, error) {
@@ -93,7 +94,7 @@ func newReduction(name string, x *G.Node, c ReduceConfig) (reduction, error) {
 			out = append(out, 1)
 		}
 	}
-	return reduction{Name: name, X: shape, Out: out, Along: kernel.NewReduction(shape, axes)}, nil
+	return reduction{outShape: outShape{out}, Name: name, X: shape, Along: kernel.NewReduction(shape, axes)}, nil
 }
 
 // axesOf returns the axes of a shape that has elements, counted from the first: those of
@@ -129,8 +130,6 @@ func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
 type reduce[F kernel.Float] struct{ reduction }
 
 func (o reduce[F]) spec() (string, []arg) { return o.Name, named("x") }
-
-func (o reduce[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
 func (o reduce[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	y, x := dense.Floats[F](out), dense.Floats[F](in[0])

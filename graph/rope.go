@@ -121,6 +121,5 @@ func turnHalves[F kernel.Float](ya, yb, xa, xb, cos, sin []F) {
 // y = x turned by θ:  dx = dy turned by −θ.
 func (o rope[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	o.Back = !o.Back
-	dx, err := apply(o, append(G.Nodes{dy}, in[1:]...)...)
-	return append(G.Nodes{dx}, make(G.Nodes, len(in)-1)...), err
+	return only(apply(o, append(G.Nodes{dy}, in[1:]...)...))
 }

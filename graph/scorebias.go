@@ -64,25 +64,23 @@ func (o addBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = x + bias:  dx = dy, dbias = Σ dy over the axes along which bias is repeated.
 func (o addBias[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dbias, err := apply(sumToBias[F]{biased: o.biased, Bias: in[1].Shape()}, dy)
+	dbias, err := apply(sumToBias[F]{outShape: outShape{in[1].Shape()}, biased: o.biased}, dy)
 	return G.Nodes{dy, dbias}, err
 }
 
 // sumToBias sums the gradient of scores to the shape of a bias.
 type sumToBias[F kernel.Float] struct {
 	isGradient
+	outShape
 	biased
-	Bias tensor.Shape
 }
 
 func (sumToBias[F]) spec() (string, []arg) { return "AddBiasBackward", named("dscores") }
 
-func (o sumToBias[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Bias.Clone(), nil }
-
 func (o sumToBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dy, d := dense.Floats[F](in[0]), dense.Floats[F](out)
 	clear(d)
-	return o.each(in[0].Shape(), o.Bias, func(row, at, keys, step int) {
+	return o.each(in[0].Shape(), o.Out, func(row, at, keys, step int) {
 		for s := range keys {
 			d[at+s*step] += dy[row+s]
 		}

@@ -14,7 +14,7 @@ func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
 			continue
 		}
 		var err error
-		if parts[i], err = apply(segment{From: from, Shape: n.Shape()}, grads); err != nil {
+		if parts[i], err = apply(segment{outShape: outShape{n.Shape()}, From: from}, grads); err != nil {
 			return nil, err
 		}
 		from += n.Shape().TotalSize()
@@ -25,13 +25,11 @@ func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
 // segment is the part of a vector that begins at From, as a tensor of a shape.
 type segment struct {
 	isGradient
-	From  int
-	Shape tensor.Shape
+	outShape
+	From int
 }
 
 func (segment) spec() (string, []arg) { return "Segment", named("x") }
-
-func (o segment) shape([]tensor.Shape) (tensor.Shape, error) { return o.Shape.Clone(), nil }
 
 func (o segment) view(int) (input, from int) { return 0, o.From }
 

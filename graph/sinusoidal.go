@@ -61,6 +61,6 @@ func (addSinusoidal[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // y = x + waves:  dx = dy.
-func (o addSinusoidal[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return append(G.Nodes{dy}, make(G.Nodes, len(in)-1)...), nil
+func (addSinusoidal[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return G.Nodes{dy}, nil
 }

@@ -15,43 +15,73 @@ import (
 // Softmax returns exp(x)/Σexp(x) over the last axis (torch.softmax, dim -1), each row
 // shifted by its own maximum so that scores of any size are safe. A row that is −∞
 // throughout gives zeros and passes no gradient.
-func Softmax(x *G.Node) (*G.Node, error) {
-	return applyTyped(softmax[float32]{}, softmax[float64]{}, x)
+func Softmax(x *G.Node) (*G.Node, error) { return applyRows("Softmax", x) }
+
+// LogSoftmax returns x − log Σexp(x) over the last axis (torch.log_softmax, dim -1), each
+// row shifted by its own maximum so that scores of any size are safe. A row that is −∞
+// throughout stays so and passes no gradient.
+func LogSoftmax(x *G.Node) (*G.Node, error) { return applyRows("LogSoftmax", x) }
+
+// rows is the op of a function of every row: Softmax, LogSoftmax or DivideBySum.
+type rows[F kernel.Float] struct {
+	intoFirst
+	Name string
 }
 
-type softmax[F kernel.Float] struct{ intoFirst }
+func applyRows(name string, x *G.Node) (*G.Node, error) {
+	return applyTyped(rows[float32]{Name: name}, rows[float64]{Name: name}, x)
+}
 
-func (softmax[F]) spec() (string, []arg) { return "Softmax", named("x") }
+func (o rows[F]) spec() (string, []arg) { return o.Name, named("x") }
 
-func (softmax[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+func (o rows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() == 0 {
-		return nil, &ShapeError{"Softmax", "x", in[0], "(…, S)"}
+		return nil, &ShapeError{o.Name, "x", in[0], "(…, S)"}
 	}
 	return in[0].Clone(), nil
 }
 
-func (softmax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.Softmax(dense.Floats[F](out), dense.Floats[F](in[0]), last(in[0].Shape()))
+func (o rows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	y, x, cols := dense.Floats[F](out), dense.Floats[F](in[0]), last(in[0].Shape())
+	switch o.Name {
+	case "Softmax":
+		kernel.Softmax(y, x, cols)
+	case "LogSoftmax":
+		kernel.LogSoftmax(y, x, cols)
+	case "DivideBySum":
+		divideBySum(y, x, cols)
+	}
 	return nil
 }
 
-// y = softmax(x):  dx = y⊙(dy − Σ dy⊙y).
-func (softmax[F]) backward(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	return only(apply(softmaxBackward[F]{}, y, dy))
+func (o rows[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	if o.Name == "DivideBySum" {
+		return only(apply(divideBySumBackward[F]{}, in[0], y, dy))
+	}
+	return only(apply(softmaxBackward[F]{Log: o.Name == "LogSoftmax"}, y, dy))
 }
 
+// y = softmax(x):  dx = y⊙(dy − Σ dy⊙y).  y = log softmax(x):  dx = dy − exp(y)·Σ dy.
 type softmaxBackward[F kernel.Float] struct {
 	sameShape
 	intoSecond
 	isGradient
+	Log bool
 }
 
-func (softmaxBackward[F]) spec() (string, []arg) {
+func (o softmaxBackward[F]) spec() (string, []arg) {
+	if o.Log {
+		return "LogSoftmaxBackward", named("y", "dy")
+	}
 	return "SoftmaxBackward", named("y", "dy")
 }
 
-func (softmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	kernel.SoftmaxBackward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), last(in[0].Shape()))
+func (o softmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	backward := kernel.SoftmaxBackward[F]
+	if o.Log {
+		backward = kernel.LogSoftmaxBackward[F]
+	}
+	backward(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), last(in[0].Shape()))
 	return nil
 }
 

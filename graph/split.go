@@ -6,8 +6,6 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-const splitName = "Split"
-
 // Split returns x (…, E) cut along its last axis into parts of the given widths, which
 // add up to E (torch.split, dim -1). Not all parts need be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
@@ -30,7 +28,7 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 		to := shape.Clone()
 		to[len(to)-1] = w
 		var err error
-		if parts[i], err = takePart(x, part{splitName, to, sum, columnRange{from, w}}); err != nil {
+		if parts[i], err = takePart(x, part{outShape{to}, "Split", sum, columnRange{from, w}}); err != nil {
 			return nil, err
 		}
 		from += w
@@ -59,7 +57,7 @@ func Rows(x *G.Node, from, n int) (*G.Node, error) {
 	all := shape.TotalSize()
 	row := all / rows
 	shape[0] = n
-	return takePart(x, part{"Rows", shape, all, columnRange{from * row, n * row}})
+	return takePart(x, part{outShape{shape}, "Rows", all, columnRange{from * row, n * row}})
 }
 
 // LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :].
@@ -75,5 +73,5 @@ func LastRow(x *G.Node) (*G.Node, error) {
 	}
 	T, e := shape[n-2], shape[n-1]
 	to := append(shape[:n-2].Clone(), e)
-	return takePart(x, part{"LastRow", to, T * e, columnRange{(T - 1) * e, e}})
+	return takePart(x, part{outShape{to}, "LastRow", T * e, columnRange{(T - 1) * e, e}})
 }

@@ -31,8 +31,6 @@ type argMax[F kernel.Float] struct {
 
 func (argMax[F]) spec() (string, []arg) { return "ArgMax", named("x") }
 
-func (o argMax[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
-
 func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.ArgMaxOver(out.Ints(), dense.Floats[F](in[0]), o.Along)
 	return nil
@@ -95,24 +93,21 @@ func (gather[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y[i] = x[id[i]]:  dx[id[i]] = dy[i], 0 elsewhere.
 func (gather[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(gatherBackward[F]{X: in[0].Shape()}, in[1], dy)
-	return G.Nodes{dx, nil}, err
+	return only(apply(gatherBackward[F]{outShape: outShape{in[0].Shape()}}, in[1], dy))
 }
 
 type gatherBackward[F kernel.Float] struct {
 	isGradient
-	X tensor.Shape
+	outShape
 }
 
 func (gatherBackward[F]) spec() (string, []arg) {
 	return "TopKBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
 }
 
-func (o gatherBackward[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
-
 func (o gatherBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, dy, ids := dense.Floats[F](out), dense.Floats[F](in[1]), in[0].Ints()
-	k, cols := last(in[0].Shape()), last(o.X)
+	k, cols := last(in[0].Shape()), last(o.Out)
 	clear(dx)
 	for i, id := range ids {
 		dx[i/k*cols+id] = dy[i]

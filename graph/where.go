@@ -16,15 +16,15 @@ func Where(condition, x, y *G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := choice{X: true, Y: true, Out: out, Reads: reads}
+	c := choice{outShape: outShape{out}, X: true, Y: true, Reads: reads}
 	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x, y)
 }
 
 // choice is z = x where the condition holds, z = y elsewhere; without x or y there is 0 in
 // its place.
 type choice struct {
+	outShape
 	X, Y  bool
-	Out   tensor.Shape
 	Reads kernel.Broadcast // the condition, and what there is of x and y
 }
 
@@ -41,8 +41,6 @@ func (o where[F]) spec() (string, []arg) {
 	return "Where", args
 }
 
-func (o where[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
-
 func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	var x, y []F
 	if o.X {
@@ -51,7 +49,8 @@ func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.Y {
 		y = dense.Floats[F](in[len(in)-1])
 	}
-	kernel.Select(dense.Floats[F](out), dense.NotZero(in[0]), x, y, o.Reads)
+	holds, _ := dense.NotZero(in[0])
+	kernel.Select(dense.Floats[F](out), holds, x, y, o.Reads)
 	return nil
 }
 
@@ -65,7 +64,7 @@ func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 			return nil, err
 		}
 		isX := o.X && i == 1
-		part, err := apply(where[F]{choice{X: isX, Y: !isX, Out: out, Reads: reads}}, in[0], dz)
+		part, err := apply(where[F]{choice{outShape: outShape{out}, X: isX, Y: !isX, Reads: reads}}, in[0], dz)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"fmt"
+	"reflect"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -84,47 +85,11 @@ func KeepTypes() []tensor.Dtype {
 
 // zeroOne returns where a tensor of zeros and ones is 1. The elements must not be changed.
 func zeroOne(x *tensor.Dense) ([]bool, error) {
-	switch x.Dtype() {
-	case tensor.Bool:
-		return x.Bools(), nil
-	case tensor.Uint8:
-		return ones(x.Uint8s())
-	case tensor.Uint16:
-		return ones(x.Uint16s())
-	case tensor.Uint32:
-		return ones(x.Uint32s())
-	case tensor.Uint64:
-		return ones(x.Uint64s())
-	case tensor.Uint:
-		return ones(x.Uints())
-	case tensor.Int8:
-		return ones(x.Int8s())
-	case tensor.Int16:
-		return ones(x.Int16s())
-	case tensor.Int32:
-		return ones(x.Int32s())
-	case tensor.Float32:
-		return ones(x.Float32s())
-	case tensor.Float64:
-		return ones(x.Float64s())
+	is, other := dense.NotZero(x)
+	if other >= 0 {
+		return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", reflect.ValueOf(dense.Slice(x)).Index(other), other)
 	}
-	return ones(dense.Ints(x))
-}
-
-func ones[N tensorNumber](data []N) ([]bool, error) {
-	one := make([]bool, len(data))
-	for i, v := range data {
-		if v != 0 && v != 1 {
-			return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", v, i)
-		}
-		one[i] = v == 1
-	}
-	return one, nil
-}
-
-// tensorNumber is a number of KeepTypes.
-type tensorNumber interface {
-	uint8 | uint16 | uint32 | uint64 | uint | int8 | int16 | int32 | int64 | float32 | float64
+	return is, nil
 }
 
 // keepSpan is from the first key that a query sees in any head to the last, and whether

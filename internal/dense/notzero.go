@@ -3,11 +3,12 @@ package dense
 import "gorgonia.org/tensor"
 
 // NotZero returns where a tensor of bools is true, or where one of integers or floats is not
-// 0; nil for a tensor of another type. What it returns must not be changed.
-func NotZero(t *tensor.Dense) []bool {
+// 0; nil for a tensor of another type. What it returns must not be changed. other is the first
+// element that is neither 0 nor 1, or −1.
+func NotZero(t *tensor.Dense) (is []bool, other int) {
 	switch t.Dtype() {
 	case tensor.Bool:
-		return t.Bools()
+		return t.Bools(), -1
 	case tensor.Float32:
 		return notZero(t.Float32s())
 	case tensor.Float64:
@@ -33,14 +34,20 @@ func NotZero(t *tensor.Dense) []bool {
 	case tensor.Uint64:
 		return notZero(t.Uint64s())
 	}
-	return nil
+	return nil, -1
 }
 
-func notZero[N comparable](x []N) []bool {
-	var zero N
-	is := make([]bool, len(x))
+func notZero[N number](x []N) (is []bool, other int) {
+	is, other = make([]bool, len(x)), -1
 	for i, v := range x {
-		is[i] = v != zero
+		is[i] = v != 0
+		if other < 0 && v != 0 && v != 1 {
+			other = i
+		}
 	}
-	return is
+	return is, other
+}
+
+type number interface {
+	int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }

@@ -20,8 +20,16 @@ func Slice(t *tensor.Dense) any {
 		return t.Int16s()
 	case tensor.Int8:
 		return t.Int8s()
+	case tensor.Uint:
+		return t.Uints()
 	case tensor.Uint8:
 		return t.Uint8s()
+	case tensor.Uint16:
+		return t.Uint16s()
+	case tensor.Uint32:
+		return t.Uint32s()
+	case tensor.Uint64:
+		return t.Uint64s()
 	case tensor.Bool:
 		return t.Bools()
 	}
