@@ -12,8 +12,8 @@ import (
 
 // FusedAttentionHeadStats returns the statistics of one head's weights, in which H is 1: of the head whose number,
 // from 0 to H − 1, is the value of head, int or int64, when the graph runs. They are those that FusedAttentionStats
-// gives of this head among all, to the bit, without values and in memory of one head: one graph serves all heads.
-// c.Heads is at least 1.
+// gives of this head among all, without values and in memory of one head: one graph serves all heads. Rounding is less:
+// the log-sum-exp is a sum of tiles, each summed up by itself. c.Heads is at least 1.
 func FusedAttentionHeadStats(q, k, head *G.Node, c AttentionConfig, offset int) (*AttentionStats, error) {
 	const name = "FusedAttentionHeadStats"
 	c.Dropout = DropoutConfig{}

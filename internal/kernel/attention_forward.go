@@ -50,6 +50,7 @@ type forwardTiles[F Float] struct {
 
 	watched watchedRows[F]
 	logs    []F // of each query: log Σ exp(score−max)
+	part    []F // of each query: Σ exp(score−max) of the tile, where there are no values
 	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these; then what is added up
 }
 
@@ -63,10 +64,10 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	pool := poolOf[F](&forwardTilePools)
 	w := pool.Get().(*forwardTiles[F])
 	x := &w.watched
-	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs,
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs, &w.part,
 		&w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
-		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
+		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
 		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
@@ -173,11 +174,21 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	w.raise(from, end, r.DV, r.watched)
+	sum := w.sum[from:]
+	if r.DV == 0 { // Then no sums of values are to be divided by just this sum, and one tile by tile is more accurate.
+		sum = w.part[from:]
+		clear(sum[:n])
+	}
 	if r.watched {
-		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:], w.watched.moment[from:])
+		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
 		r.watchWeights(w, &x)
 	} else {
-		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], w.sum[from:])
+		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
+	}
+	if r.DV == 0 {
+		for t, v := range sum[:n] {
+			w.sum[from+t] += v
+		}
 	}
 	r.drop(&x)
 	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, group), s0, keys, forms{along: true})

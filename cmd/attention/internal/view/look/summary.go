@@ -80,19 +80,22 @@ func (l *Layer) statistics(g *headGraph) Statistics {
 // hide sets those cells to a value in which the mask shows no query any key. row and column return the row and the
 // column of the cells that a query and a key lie in.
 func (l *Layer) hide(cells []float32, value float32, columns int, row, column func(at int) int) {
-	shown := make([]bool, len(cells))
+	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {
-		line := shown[row(t)*columns:][:columns]
 		keys := l.shown.of(t)
 		for i := 0; i < len(keys); i += 2 {
 			for c := column(int(keys[i])); c <= column(int(keys[i+1])-1); c++ {
-				line[c] = true
+				shown[c] = true
 			}
 		}
-	}
-	for i, is := range shown {
-		if !is {
-			cells[i] = value
+		if t+1 < l.T && row(t+1) == row(t) {
+			continue
 		}
+		for c, is := range shown {
+			if !is {
+				cells[row(t)*columns+c] = value
+			}
+		}
+		clear(shown)
 	}
 }
