@@ -2,6 +2,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
-	"attention/train/text"
 
 	"github.com/spf13/cobra"
 )
@@ -127,19 +127,15 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 				"it sees only the end of the prompt\n", len(ids), most)
 		}
 	}
-	if len(prompts)*c.samples > 1 {
-		return c.several(ctx, out, notes, m, prompts, program.Since(began))
-	}
-	ids := prompts[0]
-	g, err := run.NewGenerator(m.Model, c.sampling, len(ids)+c.tokens)
+	g, all, err := c.newDrawer(m, prompts)
 	if err != nil {
 		return err
 	}
-	w := &continuation{generator: g, decoder: text.NewDecoder(m.Tokenizer), endOfText: m.EndOfText,
-		stop: stopper{stops: c.stop}, out: out, ids: ids}
-	stats := stats{loading: program.Since(began), prompt: len(ids)}
-	err = w.write(ctx, ids, c.tokens, &stats)
-	if term.IsTerminal(out) {
+	stats := stats{loading: program.Since(began)}
+	texts, err := c.drawAll(ctx, g, m, all, out, &stats)
+	if len(all) > 1 {
+		err = cmp.Or(err, c.printAll(out, texts))
+	} else if term.IsTerminal(out) {
 		fmt.Fprintln(out)
 	}
 	if c.stats {
@@ -150,9 +146,9 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	case errors.Is(err, syscall.EPIPE): // the reader is gone
 		return nil
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens))
+		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens*len(all)))
 	case err == nil && c.weights != "":
-		if err := writeWeights(c.weights, m, w.ids); err != nil {
+		if err := writeWeights(c.weights, m, texts[0].ids); err != nil {
 			return fmt.Errorf("--weights: %w", err)
 		}
 	}

@@ -3,14 +3,12 @@ package generate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"time"
+	"slices"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -18,62 +16,82 @@ import (
 // maxTexts is how many texts may be continued at once.
 const maxTexts = 1024
 
-// several continues each prompt c.samples times, all at once, and prints the texts one after the other.
-func (c *command) several(
-	ctx context.Context, out, notes io.Writer, m *run.OpenModel, prompts [][]int, loading time.Duration,
-) error {
-	var all [][]int
-	stats, longest := stats{loading: loading}, 0
+// drawer draws the next token of each of several texts, as a generate.Batch does.
+type drawer interface {
+	Prompt(ctx context.Context, prompts [][]int) error
+	Next(ctx context.Context) ([]int, error) // −1 for a text that has been stopped
+	Stop(text int)
+	Memory() generate.Memory
+}
+
+// single is the drawer of one text.
+type single struct{ *generate.Generator }
+
+func (s single) Prompt(ctx context.Context, prompts [][]int) error {
+	return s.Generator.Prompt(ctx, prompts[0])
+}
+
+func (s single) Next(ctx context.Context) ([]int, error) {
+	id, err := s.Generator.Next(ctx)
+	return []int{id}, err
+}
+
+func (s single) Stop(int) {}
+
+// newDrawer returns a drawer that continues each prompt c.samples times, and the prompts of its texts.
+func (c *command) newDrawer(m *run.OpenModel, prompts [][]int) (d drawer, all [][]int, err error) {
+	longest := 0
 	for _, ids := range prompts {
 		for range c.samples {
 			all = append(all, ids)
-			stats.prompt += len(ids)
 		}
 		longest = max(longest, len(ids))
 	}
+	if len(all) == 1 {
+		g, err := run.NewGenerator(m.Model, c.sampling, longest+c.tokens)
+		return single{g}, all, err
+	}
 	g, err := run.NewBatch(m.Model, len(all), c.sampling, longest+c.tokens)
 	if err != nil {
-		return fmt.Errorf("--samples: %w", err)
+		return nil, nil, fmt.Errorf("--samples: %w", err)
 	}
-	began := program.Now()
-	if err = g.Prompt(ctx, all); err == nil {
-		stats.reading, began = program.Since(began), program.Now()
-	}
-	texts := make([]*bytes.Buffer, len(all))
-	if err == nil {
-		err = c.continueAll(ctx, g, m, texts, &stats)
-		stats.writing = program.Since(began)
-	}
-	if printErr := c.printAll(out, texts); err == nil {
-		err = printErr
-	}
-	if c.stats {
-		stats.memory = g.Memory()
-		stats.print(notes)
-	}
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens*len(all)))
-	}
-	return err
+	return g, all, nil
 }
 
-// continueAll adds tokens to the texts until each has ended.
-func (c *command) continueAll(
-	ctx context.Context, g *generate.Batch, m *run.OpenModel, texts []*bytes.Buffer, stats *stats,
-) error {
-	all := make([]*continuation, len(texts))
-	for i := range all {
-		texts[i] = new(bytes.Buffer)
-		all[i] = &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: stopper{stops: c.stop}, out: texts[i]}
+// drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out, several
+// are kept in memory.
+func (c *command) drawAll(
+	ctx context.Context, d drawer, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
+) (texts []*continuation, err error) {
+	began := program.Now()
+	if err := d.Prompt(ctx, prompts); err != nil {
+		return nil, err
 	}
-	defer func() {
-		for _, w := range all {
-			w.end() // into memory: cannot fail
+	stats.reading, began = program.Since(began), program.Now()
+	defer func() { stats.writing = program.Since(began) }()
+	for _, ids := range prompts {
+		if len(prompts) > 1 {
+			out = new(bytes.Buffer)
 		}
-	}()
-	left := len(all)
+		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: stopper{stops: c.stop}, out: out,
+			ids: slices.Clone(ids)})
+		stats.prompt += len(ids)
+	}
+	err = c.draw(ctx, d, m.EndOfText, texts, stats)
+	for _, w := range texts {
+		if endErr := w.end(); err == nil {
+			err = endErr
+		}
+	}
+	return texts, err
+}
+
+// draw draws tokens and writes the characters that they complete. A text ends before the end-of-text token, which is −1
+// if there is none, and before a stop text.
+func (c *command) draw(ctx context.Context, d drawer, endOfText int, texts []*continuation, stats *stats) error {
+	left := len(texts)
 	for n := 0; n < c.tokens && left > 0; n++ {
-		ids, err := g.Next(ctx)
+		ids, err := d.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -81,14 +99,14 @@ func (c *command) continueAll(
 			if id < 0 {
 				continue
 			}
-			if id != m.EndOfText {
+			if id != endOfText {
 				stats.tokens++
-				if err := all[i].add(id); err != nil {
+				if err := texts[i].add(id); err != nil {
 					return err
 				}
 			}
-			if id == m.EndOfText || all[i].stop.stopped {
-				g.Stop(i)
+			if id == endOfText || texts[i].stop.stopped {
+				d.Stop(i)
 				left--
 			}
 		}
@@ -96,19 +114,16 @@ func (c *command) continueAll(
 	return nil
 }
 
-// printAll prints the texts, each under a line that tells its prompt and its sample.
-func (c *command) printAll(out io.Writer, texts []*bytes.Buffer) error {
+// printAll prints texts that are in memory, each under a line with the numbers of its prompt and sample.
+func (c *command) printAll(out io.Writer, texts []*continuation) error {
 	for i, text := range texts {
-		if text == nil {
-			continue
-		}
 		title := fmt.Sprintf("sample %d", i%c.samples+1)
 		if c.samples == 1 {
 			title = fmt.Sprintf("prompt %d", i+1)
 		} else if len(c.prompts) > 1 {
 			title = fmt.Sprintf("prompt %d, %s", i/c.samples+1, title)
 		}
-		if _, err := fmt.Fprintf(out, "--- %s\n%s\n", title, text); err != nil {
+		if _, err := fmt.Fprintf(out, "--- %s\n%s\n", title, text.out); err != nil {
 			return fmt.Errorf("generate: printing: %w", err)
 		}
 	}

@@ -1,57 +1,21 @@
 package generate
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"attention/cmd/attention/internal/program"
 	"attention/layers/generate"
 	"attention/train/text"
 )
 
 // continuation writes what a model adds to a text, character by character.
 type continuation struct {
-	generator *generate.Generator
-	decoder   *text.Decoder
-	endOfText int // −1 if there is none
-	stop      stopper
-	out       io.Writer
-	ids       []int // of the prompt and of what was added
-}
-
-// write continues the prompt by at most the given number of tokens. It stops before the end of
-// the text and before a stop text.
-func (w *continuation) write(ctx context.Context, prompt []int, tokens int, stats *stats) error {
-	began := program.Now()
-	if err := w.generator.Prompt(ctx, prompt); err != nil {
-		return err
-	}
-	stats.reading = program.Since(began)
-	began = program.Now()
-	defer func() { stats.writing = program.Since(began) }()
-	err := w.draw(ctx, tokens, stats)
-	if printErr := w.end(); err == nil {
-		err = printErr
-	}
-	return err
-}
-
-// draw draws tokens and prints the characters that they complete.
-func (w *continuation) draw(ctx context.Context, tokens int, stats *stats) error {
-	for range tokens {
-		id, err := w.generator.Next(ctx)
-		if err != nil || id == w.endOfText {
-			return err
-		}
-		stats.tokens++
-		if err := w.add(id); err != nil || w.stop.stopped {
-			return err
-		}
-	}
-	return nil
+	decoder *text.Decoder
+	stop    stopper
+	out     io.Writer
+	ids     []int // of the prompt and of what was added
 }
 
 // add adds a token and prints the characters that it completes.

@@ -2,10 +2,12 @@ package generate
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"attention/cmd/attention/internal/run"
-	"attention/graph/machine"
 	"attention/layers"
+	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/text"
 
@@ -37,29 +39,22 @@ func writeWeights(path string, m *run.OpenModel, ids []int) error {
 // weightsByLayer returns the attention weights by the paths of the layers.
 func weightsByLayer(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
-	input := b.InputOf(tensor.Int, "ids", len(ids))
-	nodes, err := m.AttentionWeights(b, input)
+	nodes, err := m.AttentionWeights(b, b.InputOf(tensor.Int, "ids", len(ids)))
 	if err != nil {
 		return nil, err
 	}
-	var wanted G.Nodes
-	for _, n := range nodes {
-		wanted = append(wanted, n)
+	paths, wanted := slices.Sorted(maps.Keys(nodes)), G.Nodes{}
+	for _, path := range paths {
+		wanted = append(wanted, nodes[path])
 	}
-	vm, err := machine.New(wanted...)
+	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
+	values, err := train.Predict(b, train.Values{"ids": input}, wanted...)
 	if err != nil {
-		return nil, err
-	}
-	defer vm.Close()
-	if err := G.Let(input, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))); err != nil {
-		return nil, err
-	}
-	if err := vm.RunAll(); err != nil {
 		return nil, err
 	}
 	weights := map[string]*tensor.Dense{}
-	for path, n := range nodes {
-		weights[path] = n.Value().(*tensor.Dense).Clone().(*tensor.Dense)
+	for i, path := range paths {
+		weights[path] = values[i]
 	}
 	return weights, nil
 }
