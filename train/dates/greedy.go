@@ -25,18 +25,18 @@ type Translator struct {
 	logits           *G.Node // (B, T, V)
 }
 
-// NewTranslator builds the graphs of a translator.
-func (m *Model) NewTranslator() (*Translator, error) {
-	b := layers.NewBuild(m.Params, layers.Eval)
+// NewTranslator builds the graphs of a translator of batches of n pairs.
+func (m *Model) NewTranslator(n int) (*Translator, error) {
+	b := layers.NewBuild(m.Params(), layers.Eval)
 	t := &Translator{Alphabets: m.Alphabets}
-	t.source, t.lengths, t.target = m.inputs(b)
-	t.memory = b.Input("memory", m.Config.Batch, WrittenLength, m.Config.Width)
-	t.encoded = b.Of(m.Network.Encode(b, t.source, t.lengths))
-	t.logits = b.Of(m.Network.Decode(b, t.target, t.memory, t.lengths))
-	if b.Err() != nil {
-		return nil, b.Err()
+	t.source, t.lengths, t.target = m.inputs(b, n)
+	t.memory = b.Input("memory", n, WrittenLength, m.Config().EmbedDim)
+	t.encoded = b.Of(m.Encode(b, t.source, t.lengths))
+	t.logits = b.Of(m.Decode(b, t.target, t.memory, t.lengths))
+	err := b.Err()
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if t.encoder, err = machine.New(t.encoded); err != nil {
 		return nil, err
 	}

@@ -16,16 +16,16 @@ import (
 // In padded batches with a given memory, the choices equal those of the whole model on one
 // pair at a time.
 func TestTranslator(t *testing.T) {
-	r, err := New(layers.NewParams(tensor.Float32, 3), Config{Batch: 13, Width: 6, Heads: 2, Blocks: 2})
+	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{Width: 6, Heads: 2, Blocks: 2})
 	require.NoError(t, err)
 	_, dates := Split(3)
 	heldOut := &ListedPairs{Pairs: InEveryStyle(dates)[:20], Out: NewBatch(r.Alphabets, 13)}
-	for _, v := range r.Params.All() { // with large weights each difference between sources counts
+	for _, v := range r.Params().All() { // with large weights each difference between sources counts
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 4
 		}
 	}
-	tr, err := r.NewTranslator()
+	tr, err := r.NewTranslator(13)
 	require.NoError(t, err)
 	got, err := tr.TranslateAll(t.Context(), heldOut)
 	require.NoError(t, err)
@@ -43,14 +43,14 @@ func translateNaively(t *testing.T, r *Model, written string) string {
 	require.NoError(t, err)
 	target := []int{r.Begin()}
 	for range ISOLength {
-		b := layers.NewBuild(r.Params, layers.Eval)
+		b := layers.NewBuild(r.Params(), layers.Eval)
 		input := func(name string, ids []int) *G.Node {
 			n := b.InputOf(tensor.Int, name, len(ids))
 			require.NoError(t, b.Err())
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n
 		}
-		logits, err := r.Network.Forward(b, input("source", source), input("target", target), nil)
+		logits, err := r.Forward(b, input("source", source), input("target", target), nil)
 		require.NoError(t, err)
 		m, err := machine.New(logits)
 		require.NoError(t, err)

@@ -5,73 +5,89 @@ package dates
 import (
 	"fmt"
 
+	"attention/internal/config"
 	"attention/layers"
+	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Config sizes a model and its batches.
+// Config sizes a model.
 type Config struct {
-	Width  int // of the embeddings and blocks, all heads together
-	Heads  int // of every attention, a divisor of Width
-	Blocks int // of the encoder, and of the decoder
-	Batch  int // pairs
+	Width  int `json:"width"`  // of the embeddings and blocks, all heads together
+	Heads  int `json:"heads"`  // of every attention, a divisor of Width
+	Blocks int `json:"blocks"` // of the encoder, and of the decoder
+}
+
+// MaxElements is the most that a tensor of a training step may have: 512 MB in float32, and a step has several.
+const MaxElements = 1 << 27
+
+// Validate returns an error for the first wrong field.
+func (c Config) Validate() error {
+	if err := config.AtLeast(c, 1, "Width", "Heads", "Blocks"); err != nil {
+		return err
+	}
+	if c.Width%c.Heads != 0 {
+		return config.Errorf(c, "Heads", "got %d, want a divisor of %s=%d", c.Heads, config.Field("Width"), c.Width)
+	}
+	if e := float64(c.Width); 28*e*e*float64(c.Blocks) > MaxElements { // as floats they do not overflow
+		return config.Errorf(c, "Width", "got %d, which with %s=%d makes %.3g weights, want at most %d",
+			c.Width, config.Field("Blocks"), c.Blocks, 28*e*e*float64(c.Blocks), MaxElements)
+	}
+	return nil
 }
 
 // Model is an encoder and a decoder of dates.
 type Model struct {
 	Alphabets
-	Config  Config
-	Params  *layers.Params
-	Network *layers.Seq2Seq
+	*layers.Seq2Seq
 }
 
 // New makes a model and its parameters.
-func New(p *layers.Params, c Config) (*Model, error) {
-	m := &Model{Config: c, Params: p}
-	var err error
-	if m.Alphabets, err = NewAlphabets(); err != nil {
+func New(s layers.Scope, c Config) (*Model, error) {
+	a, err := NewAlphabets()
+	if err != nil {
 		return nil, err
 	}
-	m.Network, err = layers.NewSeq2Seq(p.Scope(""), layers.Seq2SeqConfig{
-		SourceVocabSize:  m.Written.Len(),
-		TargetVocabSize:  m.ISO.Len() + 1, // and the begin mark
+	network, err := layers.NewSeq2Seq(s, layers.Seq2SeqConfig{
+		SourceVocabSize:  a.Written.Len(),
+		TargetVocabSize:  a.ISO.Len() + 1, // and the begin mark
 		ContextLength:    max(WrittenLength, ISOLength),
 		EmbedDim:         c.Width,
 		NumEncoderLayers: c.Blocks,
 		NumDecoderLayers: c.Blocks,
 		NumHeads:         c.Heads,
 	})
-	return m, err
+	return &Model{a, network}, err
 }
 
-// inputs makes the network's inputs in a graph.
-func (m *Model) inputs(b *layers.Build) (source, lengths, target *G.Node) {
-	n := m.Config.Batch
+// inputs makes the network's inputs of n pairs in a graph.
+func (m *Model) inputs(b *layers.Build, n int) (source, lengths, target *G.Node) {
 	return b.InputOf(tensor.Int, SourceInput, n, WrittenLength),
 		b.InputOf(tensor.Int, LengthsInput, n),
 		b.InputOf(tensor.Int, TargetInput, n, ISOLength)
 }
 
-// Loss returns the mean cross entropy of the characters of the ISO dates.
-func (m *Model) Loss(b *layers.Build) (*G.Node, error) {
-	source, lengths, target := m.inputs(b)
-	targets := b.InputOf(tensor.Int, TargetsInput, m.Config.Batch, ISOLength)
-	return b.Of(m.Network.Loss(b, source, target, lengths, targets)), b.Err()
+// Loss returns the mean cross entropy of the characters of n ISO dates.
+func (m *Model) Loss(n int) train.Loss {
+	return func(b *layers.Build) (*G.Node, error) {
+		source, lengths, target := m.inputs(b, n)
+		targets := b.InputOf(tensor.Int, TargetsInput, n, ISOLength)
+		return b.Of(m.Seq2Seq.Loss(b, source, target, lengths, targets)), b.Err()
+	}
 }
 
 // One builds the network for one pair whose written date has n characters. It returns the inputs, source ids (n) and
 // target ids (ISOLength) that begin with the mark, and the logits (ISOLength, V) of the ISO date.
 func (m *Model) One(b *layers.Build, n int) (source, target, logits *G.Node) {
 	source, target = b.InputOf(tensor.Int, SourceInput, n), b.InputOf(tensor.Int, TargetInput, ISOLength)
-	memory := b.Of(m.Network.Encode(b, source, nil))
-	return source, target, b.Of(m.Network.Decode(b, target, memory, nil))
+	return source, target, b.Of(m.Forward(b, source, target, nil))
 }
 
 // String describes the model.
 func (m *Model) String() string {
-	c := m.Network.Config()
+	c := m.Config()
 	return fmt.Sprintf("width %d, %d heads, blocks %d + %d",
 		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -75,9 +76,12 @@ func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
 	if err != nil {
 		return nil, err
 	}
+	identity, err := in.Config.ModelIdentity()
+	if err != nil {
+		return nil, err
+	}
 	for _, steps := range slices.Backward(checkpoints) {
-		path := checkpoint.Path(filepath.Join(in.Dir, CheckpointsFolder), steps)
-		saved, err := checkpoint.Read(path, m.Model.Params())
+		err := in.ReadCheckpoint(steps, m.Model.Params(), identity)
 		if errors.Is(err, checkpoint.ErrDamaged) && steps != checkpoints[0] {
 			m.Notes = append(m.Notes, err.Error())
 			continue
@@ -85,10 +89,38 @@ func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.Notes = append(m.Notes, fmt.Sprintf("the run is not finished: the weights are those of %s", path))
-		return m, in.checkIdentity(path, saved.About)
+		m.Notes = append(m.Notes, fmt.Sprintf("the run is not finished: the weights are those of %s",
+			in.checkpointPath(steps)))
+		break
 	}
 	return m, nil
+}
+
+// checkpointPath returns the path of the checkpoint after n steps.
+func (in *Inspection) checkpointPath(n int) string {
+	return checkpoint.Path(filepath.Join(in.Dir, CheckpointsFolder), n)
+}
+
+// ReadCheckpoint reads the weights of the checkpoint after n steps into parameters of this identity.
+func (in *Inspection) ReadCheckpoint(n int, p *layers.Params, identity map[string]string) error {
+	path := in.checkpointPath(n)
+	saved, err := checkpoint.Read(path, p)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(CheckIdentity(in.Dir, path, identity, saved.About), inPart(path, train.CheckFinite(p)))
+}
+
+// ReadModel reads the last weights of a run into parameters of this identity.
+func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) error {
+	if err := in.checkModel(identity); err != nil {
+		return err
+	}
+	path := filepath.Join(in.Dir, ModelFile)
+	if _, err := checkpoint.ReadParams(path, p); err != nil {
+		return err
+	}
+	return inPart(path, train.CheckFinite(p))
 }
 
 // openFinished reads the model of a run with its last weights.
@@ -97,41 +129,27 @@ func (in *Inspection) openFinished() (*OpenModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(in.Dir, ModelFile)
-	if err := in.checkModel(path); err != nil {
+	identity, err := in.Config.ModelIdentity()
+	if err != nil {
 		return nil, err
 	}
-	if _, err := checkpoint.ReadParams(path, m.Model.Params()); err != nil {
-		return nil, err
-	}
-	if err := train.CheckFinite(m.Model.Params()); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
+	return m, in.ReadModel(m.Model.Params(), identity)
 }
 
-// checkModel returns an error if the run's model, the file at path, does not belong to its config.json.
-func (in *Inspection) checkModel(path string) error {
-	identity, err := IdentityOf(in.metadata)
+// checkModel returns an error if the run's model is not of the identity of its config.json.
+func (in *Inspection) checkModel(identity map[string]string) error {
+	path := filepath.Join(in.Dir, ModelFile)
+	saved, err := IdentityOf(in.metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if identity == nil {
+	if saved == nil {
 		return nil
 	}
 	if !in.sealed {
 		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
 	}
-	return in.checkIdentity(path, identity)
-}
-
-// checkIdentity returns an error if weights of this identity, in the file at path, do not belong to config.json.
-func (in *Inspection) checkIdentity(path string, identity map[string]string) error {
-	got, err := in.Config.ModelIdentity()
-	if err != nil {
-		return err
-	}
-	return CheckIdentity(in.Dir, path, got, identity)
+	return CheckIdentity(in.Dir, path, identity, saved)
 }
 
 // GPT reads a GPT with its weights: that of a finished run, or a model folder's.
@@ -162,11 +180,14 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 	if err := in.checkGPT(); err != nil {
 		return pretrained.Spec{}, err
 	}
-	if err := in.checkModel(filepath.Join(in.Dir, ModelFile)); err != nil {
+	identity, err := in.Config.ModelIdentity()
+	if err != nil {
+		return pretrained.Spec{}, err
+	}
+	if err := in.checkModel(identity); err != nil {
 		return pretrained.Spec{}, err
 	}
 	s := pretrained.Spec{Config: *in.Config.Model.GPT}
-	var err error
 	if s.Dtype, err = in.Config.TensorType(); err != nil {
 		return s, err
 	}

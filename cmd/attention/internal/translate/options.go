@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/translations"
+	"attention/internal/config"
+	"attention/train/dates"
 )
 
 // options are the flags of attention translate.
@@ -17,12 +18,13 @@ type options struct {
 	out           string // a picture if it is a PNG file, or else the run folder
 	resume, model string
 	dates         []string
-	command       string // the command line
+	pairs         []dates.Pair // of dates, without ISO dates
+	command       string       // the command line
 }
 
-// validate returns an error for the first wrong flag. given reports whether a flag was on
-// the command line.
-func (o options) validate(given func(flag string) bool) error {
+// validate returns an error for the first wrong flag, and reads the dates. given reports whether a flag was on the
+// command line.
+func (o *options) validate(given func(flag string) bool) (err error) {
 	for _, f := range []struct{ name, folder string }{{"resume", o.resume}, {"model", o.model}} {
 		from := f.name
 		if !given(from) {
@@ -45,16 +47,18 @@ func (o options) validate(given func(flag string) bool) error {
 		return errors.New("--model: got no --date, want dates to translate")
 	}
 	if !given("resume") && !given("model") {
-		if err := o.settings.Validate(flagOf); err != nil {
-			return err
+		if err := o.settings.Validate(); err != nil {
+			return config.Named(err, flagOf)
 		}
 	}
-	_, err := ownDates(o.dates)
-	return cmp.Or(err, o.checkOut(given("out")))
+	if o.pairs, err = ownDates(o.dates); err != nil {
+		return err
+	}
+	return o.checkOut(given("out"))
 }
 
 // picture returns the path of --out's picture, or "" if there is none.
-func (o options) picture() string {
+func (o *options) picture() string {
 	if strings.EqualFold(filepath.Ext(o.out), ".png") {
 		return o.out
 	}
@@ -62,7 +66,7 @@ func (o options) picture() string {
 }
 
 // folder returns the path of --out's run folder, or "" if there is none.
-func (o options) folder() string {
+func (o *options) folder() string {
 	if o.picture() == "" {
 		return o.out
 	}
@@ -70,7 +74,7 @@ func (o options) folder() string {
 }
 
 // checkOut returns an error if the picture cannot be written, before the training.
-func (o options) checkOut(given bool) error {
+func (o *options) checkOut(given bool) error {
 	if given && o.out == "" {
 		return errors.New("--out: got nothing, want the name of a file or folder")
 	}

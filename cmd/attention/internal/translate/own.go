@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/translations"
 	"attention/train/dates"
 )
@@ -34,17 +36,14 @@ func ownDates(given []string) ([]dates.Pair, error) {
 	return pairs, nil
 }
 
-// translateOwn translates the dates of --date and prints them. The pairs it returns have the translations.
-func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *dates.Translator, given []string) (
+// translateOwn translates dates and prints them. The pairs it returns have the translations.
+func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *dates.Translator, own []dates.Pair) (
 	[]dates.Pair, error) {
-	pairs, err := ownDates(given)
-	if err != nil || len(pairs) == 0 {
-		return nil, err
-	}
-	got, err := t.TranslateAll(ctx, &dates.ListedPairs{Pairs: pairs, Out: dates.NewBatch(m.Alphabets, m.Settings.Batch)})
+	got, err := t.TranslateAll(ctx, &dates.ListedPairs{Pairs: own, Out: dates.NewBatch(m.Alphabets, m.Settings.Batch)})
 	if err != nil {
 		return nil, err
 	}
+	pairs := slices.Clone(own)
 	for i := range pairs {
 		pairs[i].ISO = got[i]
 		if _, err := fmt.Fprintf(w, "%-*s  %s\n", dates.WrittenLength, pairs[i].Written, got[i]); err != nil {
@@ -64,17 +63,17 @@ func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	if m.Steps < m.Settings.Training.Steps {
+	if m.Steps < in.Planned {
 		fmt.Fprintf(notes, "%s: a run that is not finished: the model is that after %d of %d steps\n",
-			o.model, m.Steps, m.Settings.Training.Steps)
+			o.model, m.Steps, in.Planned)
 	}
-	t, err := m.NewTranslator()
+	t, err := m.NewTranslator(m.Settings.Batch)
 	if err != nil {
 		return err
 	}
-	pairs, err := translateOwn(ctx, m, w, t, o.dates)
+	pairs, err := translateOwn(ctx, m, w, t, o.pairs)
 	if err != nil || o.picture() == "" {
 		return err
 	}
-	return writeCross(m, w, nil, o.picture(), pairs[0])
+	return writeCross(m, w, run.Name(in.Dir), nil, o.picture(), pairs[0])
 }

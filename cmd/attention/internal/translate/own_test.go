@@ -89,14 +89,14 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile("run/model.safetensors", model, 0o644))
 	m, err := translations.Read(commandtest.Inspect(t, "run"))
 	require.NoError(t, err)
-	for _, value := range m.Params.All() {
+	for _, value := range m.Params().All() {
 		value.Float32s()[0] = float32(math.NaN())
 		break
 	}
 	f, err := session.OpenFolder("run", checkpoints)
 	require.NoError(t, err)
 	defer f.Close()
-	require.NoError(t, f.WriteModel(nil, m.Params, 3, 0))
+	require.NoError(t, f.WriteModel(nil, m.Params(), 3, 0))
 	_, err = translations.Read(commandtest.Inspect(t, "run"))
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")

@@ -22,29 +22,31 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// writeCross writes a picture of the cross-attention weights of a pair to --out, or to the run folder f.
-func writeCross(m *translations.Model, w io.Writer, f *session.Folder, path string, p dates.Pair) error {
+// writeCross writes a picture of the cross-attention weights of a pair in a run to --out, or to the run folder f.
+func writeCross(m *translations.Model, w io.Writer, name string, f *session.Folder, out string, p dates.Pair) error {
 	weights, err := crossWeights(m, p)
 	if err != nil {
 		return err
 	}
-	picture := crossPicture(title(m), p, weights)
-	if path == "" {
-		path, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
-	} else if err = folder.WriteFile(path, picture.Write); err != nil {
+	n := m.Settings.Model.Blocks
+	picture := crossPicture(
+		fmt.Sprintf("cross-attention, layer %d of %d, step %d, run %s", n, n, m.Steps, name), p, weights)
+	if out == "" {
+		out, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
+	} else if err = folder.WriteFile(out, picture.Write); err != nil {
 		err = fmt.Errorf("--out: %w", err)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", path, p.ISO, p.Written)
+	fmt.Fprintf(w, "\n%s: what the decoder looks at to write\n%s for %q\n", out, p.ISO, p.Written)
 	return nil
 }
 
 // crossWeights returns the cross-attention weights (T, S) of each head of the decoder's
 // last block: from each character of the ISO date to each of the written one.
 func crossWeights(m *translations.Model, p dates.Pair) (heads [][]float64, err error) {
-	b := layers.NewBuild(m.Params, layers.Eval)
+	b := layers.NewBuild(m.Params(), layers.Eval)
 	if err := translatePair(m, b, p); err != nil {
 		return nil, err
 	}
@@ -77,12 +79,6 @@ func translatePair(m *translations.Model, b *layers.Build, p dates.Pair) error {
 	}
 	return oneline.Join(G.Let(source, tensor.New(tensor.WithShape(n), tensor.WithBacking(batch.Source[:n]))),
 		G.Let(target, tensor.New(tensor.WithShape(dates.ISOLength), tensor.WithBacking(batch.Target))))
-}
-
-// title returns the title of a picture of the decoder's last layer.
-func title(m *translations.Model) string {
-	n := m.Settings.Model.Blocks
-	return fmt.Sprintf("cross-attention, layer %d of %d, step %d, run %s", n, n, m.Steps, m.Name)
 }
 
 // crossPicture returns the weights of each head.

@@ -118,7 +118,7 @@ func TestTranslateRefusesToResume(t *testing.T) {
 		{reason: "of another program", old: `"-0123456789"`, new: `"0123456789"`, want: "run/config.json: model: " +
 			`got other characters than this program's, want " ',./0123456789abcdefghijklmnopqrstuvwxyz" and "-0123456789"`},
 		{reason: "a wrong number", old: `"heads": 2`, new: `"heads": 4`,
-			want: "run/config.json: model.heads: got 4, want a divisor of model.width 6"},
+			want: "run/config.json: model.heads: got 4, want a divisor of width=6"},
 		{reason: "no number", old: `"batch": 100`, new: `"batch": "4"`,
 			want: `run/config.json: batch: got "4", want a whole number`},
 		{reason: "cut", old: string(good), new: `{"model"`, want: "run/config.json: not JSON: " +

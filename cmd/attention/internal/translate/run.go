@@ -25,12 +25,16 @@ type translation struct {
 	tabled   bool // whether the head of the table of losses is printed
 }
 
-// translateDates runs attention translate.
-func translateDates(ctx context.Context, w, notes io.Writer, o options) error {
+// execute translates with the model of a run, or begins or resumes one.
+func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 	if o.model != "" {
 		return term.Stopped(ctx, "translate", named(translateWith(ctx, w, notes, o)))
 	}
-	return named(trainDates(ctx, w, notes, o))
+	r, err := o.begin(w, notes)
+	if err != nil {
+		return named(err)
+	}
+	return named(r.run(ctx))
 }
 
 // named returns an error that names the command. One that is interrupted does so already.
@@ -41,28 +45,21 @@ func named(err error) error {
 	return fmt.Errorf("translate: %w", err)
 }
 
-// trainDates begins or resumes a run.
-func trainDates(ctx context.Context, w, notes io.Writer, o options) error {
-	r, err := prepare(w, notes, o)
-	if err != nil {
-		return err
-	}
-	return r.run(ctx)
-}
-
-// prepare returns a new run, or that of --resume.
-func prepare(w, notes io.Writer, o options) (*translation, error) {
+// begin returns a new run, or that of --resume.
+func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if o.resume == "" {
 		r, err := newTranslation(w, o)
 		if err != nil {
 			return nil, err
 		}
-		err = r.Begin(o.folder())
-		return r, err
+		return r, r.Begin(o.folder())
 	}
 	dir, checkpoint := session.FolderOf(o.resume)
-	var err error
-	if o.settings, err = translations.ReadSettings(dir); err != nil {
+	in, err := translations.Inspect(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	if o.settings, err = translations.ReadSettings(in); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	r, err := newTranslation(w, o)
@@ -95,10 +92,10 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 // plan returns what the session trains.
 func (r *translation) plan() (session.Plan, error) {
 	m := r.model
-	about, err := m.Settings.About()
+	about, err := m.Settings.Identity()
 	return session.Plan{
-		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params,
-		Loss: m.Loss, Training: trainConfig(m.Settings, about), Checkpoints: checkpoints, Source: r.training,
+		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
+		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints, Source: r.training,
 		Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: crossAttention,
 		Text: "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
@@ -122,22 +119,18 @@ func (r *translation) run(ctx context.Context) error {
 	return r.Out.Err()
 }
 
-func (r *translation) finish(ctx context.Context) error {
-	r.model.Name, r.model.Steps = run.Name(r.Folder.Path), r.Loop.Steps()
-	if err := r.Save(); err != nil {
-		return err
-	}
-	return r.translate(ctx)
-}
-
 // drawnPair is the index of the held-out date in the picture. It has a day of the
 // week, which the translation does not need.
 const drawnPair = 2
 
-// translate translates the held-out dates and those of --date, and draws the first of the latter, or else one of the
-// former.
-func (r *translation) translate(ctx context.Context) error {
-	t, err := r.model.NewTranslator()
+// finish saves the model, and translates the held-out dates and those of --date. It draws the first of the latter, or
+// else one of the former.
+func (r *translation) finish(ctx context.Context) error {
+	r.model.Steps = r.Loop.Steps()
+	if err := r.Save(); err != nil {
+		return err
+	}
+	t, err := r.model.NewTranslator(r.model.Settings.Batch)
 	if err != nil {
 		return err
 	}
@@ -148,14 +141,14 @@ func (r *translation) translate(ctx context.Context) error {
 	}
 	r.printVerdict(got, program.Since(began))
 	drawn := dates.Pair{Written: r.heldOut.Pairs[drawnPair].Written, ISO: got[drawnPair]}
-	if len(r.options.dates) > 0 {
+	if len(r.options.pairs) > 0 {
 		fmt.Fprint(r.Out, "\nOf --date:\n\n")
-		own, err := translateOwn(ctx, r.model, r.Out, t, r.options.dates)
+		own, err := translateOwn(ctx, r.model, r.Out, t, r.options.pairs)
 		if err != nil {
 			return err
 		}
 		drawn = own[0]
 	}
 	r.Report.Session().Sample = &session.Sample{Prompt: drawn.Written, Text: drawn.ISO}
-	return writeCross(r.model, r.Out, r.Folder, r.options.picture(), drawn)
+	return writeCross(r.model, r.Out, run.Name(r.Folder.Path), r.Folder, r.options.picture(), drawn)
 }

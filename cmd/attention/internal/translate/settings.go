@@ -1,8 +1,6 @@
 package translate
 
 import (
-	"strings"
-
 	"attention/cmd/attention/internal/translations"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -18,8 +16,9 @@ const (
 // checkpoints sets when a run saves.
 var checkpoints = checkpoint.Config{Every: evalSteps, Keep: 2}
 
-// flagOf returns the flag of a field of the settings by its path in JSON.
-func flagOf(path string) string { return "--" + path[strings.LastIndexByte(path, '.')+1:] }
+// flagOf has the flags of the settings' fields by their paths in config.json.
+var flagOf = map[string]string{"training.steps": "--steps", "batch": "--batch", "model.width": "--width",
+	"model.heads": "--heads", "model.blocks": "--blocks"}
 
 // trainConfig returns what a run's settings make of the steps.
 func trainConfig(s translations.Settings, about map[string]string) train.Config {

@@ -67,7 +67,7 @@ func New() *cobra.Command {
 			o.command = flags.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return term.WithSignal(ctx, translateDates(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o))
+			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := cmd.Flags()

@@ -18,7 +18,7 @@ const crossAttention = "*.multihead_attn"
 // picture.
 func (r *translation) watch() record.Config {
 	queries := record.Matrix{Rows: r.model.Settings.Model.Width}
-	return record.Config{Matrices: session.QueryParts(r.model.Params, "in_proj_weight", queries), Probe: r.probe}
+	return record.Config{Matrices: session.QueryParts(r.model.Params(), "in_proj_weight", queries), Probe: r.probe}
 }
 
 // probe returns the attention weights of the held-out date of the picture and its translation.

@@ -27,12 +27,10 @@ type TrainingSettings struct {
 	Seed  int64 `json:"seed"`
 }
 
-// ModelSettings size the model.
+// ModelSettings are the config of the model and its vocabularies.
 type ModelSettings struct {
-	Type    string `json:"type"` // run.DatesModel
-	Width   int    `json:"width"`
-	Heads   int    `json:"heads"`
-	Blocks  int    `json:"blocks"`
+	Type string `json:"type"` // run.DatesModel
+	dates.Config
 	Written string `json:"written_characters"` // the vocabulary of the encoder
 	ISO     string `json:"iso_characters"`     // the vocabulary of the decoder
 }
@@ -43,47 +41,16 @@ func NewSettings() Settings {
 		Written: dates.WrittenCharacters, ISO: dates.ISOCharacters}}
 }
 
-// maxElements is the most that a tensor of a training step may have: 512 MB in float32, and a step has several.
-const maxElements = 1 << 27
-
-// Validate returns an error for the first wrong field. It names fields by what name returns for their paths in JSON.
-func (s Settings) Validate(name func(path string) string) error {
-	for _, f := range []struct {
-		path string
-		got  int
-	}{{"training.steps", s.Training.Steps}, {"batch", s.Batch}, {"model.width", s.Model.Width},
-		{"model.heads", s.Model.Heads}, {"model.blocks", s.Model.Blocks}} {
-		if f.got < 1 {
-			return fmt.Errorf("%s: got %d, want at least 1", name(f.path), f.got)
-		}
+// Validate returns an error for the first wrong field.
+func (s Settings) Validate() error {
+	if err := cmp.Or(config.AtLeast(s, 1, "Training.Steps", "Batch"), config.In(s, "Model", s.Model.Validate())); err != nil {
+		return err
 	}
-	if s.Model.Width%s.Model.Heads != 0 {
-		return fmt.Errorf("%s: got %d, want a divisor of %s %d",
-			name("model.heads"), s.Model.Heads, name("model.width"), s.Model.Width)
-	}
-	b, e, n := float64(s.Batch), float64(s.Model.Width), float64(s.Model.Blocks)
-	return cmp.Or(
-		checkElements(name("model.width")+", "+name("model.blocks"), "weights", 28*e*e*n),
-		checkElements(name("batch")+", "+name("model.width"), "elements of an MLP", b*float64(dates.WrittenLength)*4*e),
-	)
-}
-
-// checkElements returns an error for settings that make tensors of too many elements. Their
-// number is a float64, which does not overflow.
-func checkElements(names, what string, n float64) error {
-	if n > maxElements {
-		return fmt.Errorf("%s: got %.3g %s, want at most %d", names, n, what, maxElements)
+	if n := float64(s.Batch) * float64(dates.WrittenLength) * 4 * float64(s.Model.Width); n > dates.MaxElements {
+		return config.Errorf(s, "Batch", "got %d, which with %s=%d makes %.3g elements of an MLP, want at most %d",
+			s.Batch, config.Field("Model.Width"), s.Model.Width, n, dates.MaxElements)
 	}
 	return nil
-}
-
-// ReadSettings reads the config.json of a run folder.
-func ReadSettings(dir string) (Settings, error) {
-	in, err := Inspect(dir)
-	if err != nil {
-		return Settings{}, err
-	}
-	return settingsIn(in)
 }
 
 // Inspect reads what the folder of a run holds.
@@ -95,7 +62,8 @@ func Inspect(dir string) (*run.Inspection, error) {
 	return in, err
 }
 
-func settingsIn(in *run.Inspection) (s Settings, err error) {
+// ReadSettings reads the config.json of a run.
+func ReadSettings(in *run.Inspection) (s Settings, err error) {
 	path := filepath.Join(in.Dir, run.ConfigFile)
 	if in.Kind != run.DatesModel {
 		return s, fmt.Errorf("%s: model.type: got %q, want %q, that of a run of attention translate",
@@ -108,14 +76,14 @@ func settingsIn(in *run.Inspection) (s Settings, err error) {
 		return s, fmt.Errorf("%s: model: got other characters than this program's, want %q and %q",
 			path, dates.WrittenCharacters, dates.ISOCharacters)
 	}
-	if err := s.Validate(func(path string) string { return path }); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
+	if err := s.Validate(); err != nil {
+		return s, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	return s, nil
 }
 
-// About returns what a checkpoint and the model must share with config.json.
-func (s Settings) About() (map[string]string, error) {
+// Identity returns what a checkpoint and the model must share with config.json.
+func (s Settings) Identity() (map[string]string, error) {
 	text, err := json.Marshal(s)
 	return map[string]string{"config": string(text)}, err
 }

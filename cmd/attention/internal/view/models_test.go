@@ -27,7 +27,7 @@ func datesRun(t testing.TB, seed int64) string {
 	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: seed}
 	m, err := translations.New(s)
 	require.NoError(t, err)
-	for _, v := range m.Params.All() {
+	for _, v := range m.Params().All() {
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 2
 		}
@@ -36,9 +36,9 @@ func datesRun(t testing.TB, seed int64) string {
 	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
 	require.NoError(t, err)
 	require.NoError(t, f.WriteConfig(s))
-	about, err := s.About()
+	about, err := s.Identity()
 	require.NoError(t, err)
-	require.NoError(t, f.WriteModel(about, m.Params, 1, 0))
+	require.NoError(t, f.WriteModel(about, m.Params(), 1, 0))
 	require.NoError(t, f.Close())
 	return dir
 }

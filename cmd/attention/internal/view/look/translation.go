@@ -18,7 +18,7 @@ import (
 // translation is a model that translates dates.
 type translation struct{ *translations.Model }
 
-func (m translation) params() *layers.Params { return m.Params }
+func (m translation) params() *layers.Params { return m.Params() }
 func (m translation) String() string         { return "dates, " + m.Model.String() }
 func (m translation) most() int              { return dates.WrittenLength }
 func (m translation) example() string        { return "wednesday, 3 september 1975" }

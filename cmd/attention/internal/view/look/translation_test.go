@@ -23,7 +23,7 @@ func datesRun(t testing.TB) (dir string, m *translations.Model) {
 	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: 3}
 	m, err := translations.New(s)
 	require.NoError(t, err)
-	for _, v := range m.Params.All() { // with large weights each difference between dates counts
+	for _, v := range m.Params().All() { // with large weights each difference between dates counts
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 4
 		}
@@ -32,9 +32,9 @@ func datesRun(t testing.TB) (dir string, m *translations.Model) {
 	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
 	require.NoError(t, err)
 	require.NoError(t, f.WriteConfig(s))
-	about, err := s.About()
+	about, err := s.Identity()
 	require.NoError(t, err)
-	require.NoError(t, f.WriteModel(about, m.Params, 1, 0))
+	require.NoError(t, f.WriteModel(about, m.Params(), 1, 0))
 	require.NoError(t, f.Close())
 	return dir, m
 }
@@ -44,7 +44,7 @@ func datesRun(t testing.TB) (dir string, m *translations.Model) {
 func TestPairs(t *testing.T) {
 	const written = "3 sep '75"
 	dir, m := datesRun(t)
-	translator, err := m.NewTranslator()
+	translator, err := m.NewTranslator(m.Settings.Batch)
 	require.NoError(t, err)
 	all, err := translator.TranslateAll(t.Context(),
 		&dates.ListedPairs{Pairs: []dates.Pair{{Written: written, ISO: "0000-00-00"}}, Out: dates.NewBatch(m.Alphabets, 3)})
@@ -87,7 +87,7 @@ func TestPairs(t *testing.T) {
 
 // weightsOfPair returns the weights (H, T, S) of each layer that the library computes for the pair of a look.
 func weightsOfPair(t testing.TB, m *translations.Model, l *Look) (all [][]float64) {
-	b := layers.NewBuild(m.Params, layers.Eval)
+	b := layers.NewBuild(m.Params(), layers.Eval)
 	ids := func(of int) (ids []int) {
 		for _, token := range l.Sequences[of].Tokens {
 			ids = append(ids, token.ID)
