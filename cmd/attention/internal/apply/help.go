@@ -8,8 +8,8 @@ head's queries and keys, Dv of its values. Everything with a batch axis B may
 come without one too: (T, d_in) instead of (B, T, d_in), and () instead of (B).
 
 CONFIG: --config is a JSON object with the field layer, the layer's own fields
-and no others. Names are exact, none may come twice, and null is no value. Flags
-are true or false; one that is missing is false.
+and no others. Names are exact, none may come twice, and null is no value. A
+field that is missing has the value in brackets, or is off; a size of 0 too.
 
   layer             attention, with every kind of mask, bias and position, or
                     one of the chapter's layers: simple, self_v1, self_v2,
@@ -17,21 +17,19 @@ are true or false; one that is missing is false.
 
 CONFIG of attention: sizes. Only d_in and num_heads must be there.
 
-  d_in              width of query
-  d_out             width of the output; 0 or missing: d_in
+  d_in, d_out       width of query; width of the output [d_in]
+  k_dim, v_dim      widths of key and value [d_in]
   num_heads         H, at most 65536
-  num_kv_heads      K, a divisor of num_heads; 0 or missing: num_heads
-  head_dim          D; 0 or missing: d_out/num_heads
-  value_dim         Dv; 0 or missing: D
-  k_dim             width of key; 0 or missing: d_in
-  v_dim             width of value; 0 or missing: d_in
+  num_kv_heads      K, a divisor of num_heads [num_heads]
+  head_dim          D [d_out/num_heads]
+  value_dim         Dv [D]
   qkv_bias          a bias in the projections of query, key and value
   out_bias          a bias in the output projection
   context_only      no output projection: the output is the heads' outputs side
                     by side, so that d_out is H·Dv
   layout            names and shapes of the weights: book, torch, gpt2, llama,
-                    per_head or raw; missing: book
-  context_length    longest T and S; 0 or missing: any
+                    per_head or raw [book]
+  context_length    longest T and S [any]
 
 CONFIG of attention: which keys a query sees.
 
@@ -40,8 +38,7 @@ CONFIG of attention: which keys a query sees.
                     at the last key, with S >= T. causal sets it too. Without
                     either T has to be S if a field needs it: window, alibi,
                     relative_bias, and rope without the input positions
-  causal            upper_left or lower_right: no key after the query's place;
-                    missing: not causal
+  causal            upper_left or lower_right: no key after the query's place
   window            [l, r]: keys from l before to r after the query's place, its
                     own between them. A sliding window of n is [n-1, 0]
   prefix            n: with causal or window, the first n keys besides
@@ -55,31 +52,22 @@ normalise the heads of query and key (qk_norm), turn both (rope), add the keys
 of add_bias_kv and add_zero_attn, take products, times scale, softcap, plus
 bias, alibi and relative_bias, hide keys, softmax.
 
-  scale             a factor of the scores; missing: 1/sqrt(D)
-  softcap           c: scores are c·tanh(score/c); missing or 0: they stay
+  scale             a factor of the scores [1/sqrt(D)]
+  softcap           c: scores are c·tanh(score/c)
   qk_norm           normalises each head's queries and keys, with learned gains:
                     l2, x/max(|x|, eps), or rms, x/sqrt(mean(x^2) + eps)
-  qk_norm_eps       eps; missing: 1e-12 for l2, 1e-6 for rms
-  rope              rotary positions: an object of base (missing: 10000), dims
-                    (of a head that are turned, from its first; missing: D),
-                    interleaved (pairs 2i, 2i+1; missing: i, i+dims/2), scaling
-                    (none, linear or ntk) and its factor
+  qk_norm_eps       eps [1e-12 for l2, 1e-6 for rms]
+  rope              rotary positions: an object of base [10000], dims (of a head
+                    that are turned, from its first) [D], interleaved (pairs 2i,
+                    2i+1, not i, i+dims/2), scaling (none, linear or ntk) and
+                    its factor
   alibi             the bias -slope·|t - s| for a query at t and a key at s, the
-                    places that align gives. Head h = 0, 1, … has the slope
-                    2^(-8(h+1)/P), where P is H or, if H is no power of two, the
-                    next one below; heads h >= P then have 2^(-4(2(h-P)+1)/P)
-  relative_bias     T5's learned bias by distance: an object of buckets (0 or
-                    missing: 32), max_distance (0 or missing: 128) and
-                    unidirectional. Of N buckets, half of all or with
-                    unidirectional all, E = N/2 rounded down are exact: a key d
-                    before the query has bucket d if d < E, else the lesser of
-                    N-1 and E + floor(ln(d/E)/ln(max_distance/E)·(N-E)). A key d
-                    after it has N more or, with unidirectional, bucket 0
+                    places that align gives; slopes as in Press et al. 2022
+  relative_bias     the learned bias by distance of T5 (Raffel et al. 2020): an
+                    object of buckets [32], max_distance [128] and
+                    unidirectional, a decoder's form
   sinks             a learned score of each head that takes weight and gives
                     nothing: weights are exp(score)/(exp(sink) + sum)
-
-CONFIG of attention: the rest.
-
   add_bias_kv       a learned key and value after the others
   add_zero_attn     a key and value of zeros after those; the keys of both are
                     not normalised and not turned, hidden by no mask, and get
@@ -87,33 +75,26 @@ CONFIG of attention: the rest.
   gate              the heads' outputs times sigmoid(query·gate_proj), before
                     the output projection
   average_weights   weights are the mean over the heads
-  dropout, context_dropout, out_dropout
-                    of the weights, the heads' outputs and the output: a p with
-                    0 <= p < 1; missing: 0. They are checked and have no effect,
-                    since dropout acts in training only
-  out_std           of the output projection's initial weights; no effect either
+  dropout, context_dropout, out_dropout, out_std
+                    checked, but without effect: dropout and initial weights are
+                    for training
 
 CONFIG of the chapter's layers but additive. A layer ignores those of these
 fields that it has no use for.
 
-  d_in              width of x; simple takes any x if it is 0 or missing
+  d_in              width of x; simple takes any x without it
   d_out             width of the output; for multi_head_wrapper of one head's,
                     so that its output is num_heads·d_out wide
-  context_length    longest T of causal, multi_head_wrapper and multi_head; 0 or
-                    missing: any
-  num_heads         H of multi_head_wrapper and multi_head, at most 65536; for
-                    multi_head a divisor of d_out
-  qkv_bias          a bias in the projections W_query, W_key and W_value of all
-                    but simple and self_v1
-  dropout           as for attention
-  renormalize       zeroes the weights of hidden keys and divides the others by
-                    their sum: the softmax over the visible keys, which causal,
-                    multi_head_wrapper and multi_head compute without it, too
+  context_length    longest T of causal, multi_head_wrapper and multi_head [any]
+  num_heads         H of multi_head_wrapper and multi_head, at most 65536
+  qkv_bias          a bias in the projections of all but simple and self_v1
+  dropout, renormalize
+                    without effect: a softmax over the visible keys is already
+                    what renormalizing makes
 
 CONFIG of additive.
 
-  d_query           width of query
-  d_key             width of key
+  d_query, d_key    widths of query and key
   d_attn            width that both are projected to
 
 WEIGHTS: --weights holds the parameters by the names of PyTorch's state_dict,
@@ -127,12 +108,9 @@ query, K·D for key, K·Dv for value, and d_out for the heads' outputs, H·Dv wi
                     one below the other, or q_proj_weight, k_proj_weight and
                     v_proj_weight if key or value are not d_in wide;
                     in_proj_bias; out_proj.…
-  per_head          book's for each head, heads.0.W_query.…, and out_proj.…; not
-                    with num_kv_heads, alibi, relative_bias, qk_norm, sinks and
-                    add_bias_kv
-  gpt2              GPT-2's: c_attn.weight (d_in, H·D+K·D+K·Dv), the three side
-                    by side, and c_attn.bias; c_proj.weight (H·Dv, d_out) and
-                    c_proj.bias
+  per_head          book's for each head, heads.0.W_query.…, and out_proj.…
+  gpt2              c_attn.weight (d_in, H·D+K·D+K·Dv), the three side by side,
+                    and c_attn.bias; c_proj.weight (H·Dv, d_out), c_proj.bias
   raw               W_query (d_in, H·D), W_key (k_dim, K·D) and W_value
                     (v_dim, K·Dv); with context_only and without qkv_bias only
   all               bias_k (1, 1, K·D), bias_v (1, 1, K·Dv) with add_bias_kv;
@@ -142,24 +120,19 @@ query, K·D for key, K·Dv for value, and d_out for the heads' outputs, H·Dv wi
 
 Those of the chapter's layers:
 
-  simple              none; --weights may be left out
-  self_v1             W_query, W_key, W_value (d_in, d_out)
-  self_v2, causal     W_query.weight, W_key.weight, W_value.weight
-                      (d_out, d_in); with qkv_bias also
-                      W_query.bias, W_key.bias, W_value.bias (d_out)
-  multi_head_wrapper  the same for each head: heads.0.W_query.weight, …
-  multi_head          as causal, and out_proj.weight (d_out, d_out),
-                      out_proj.bias (d_out)
-  additive            W_query.weight (d_attn, d_query),
-                      W_key.weight (d_attn, d_key), v.weight (1, d_attn)
+  simple            none; --weights may be left out
+  self_v1           W_query, W_key, W_value (d_in, d_out)
+  additive          W_query.weight (d_attn, d_query), W_key.weight (d_attn,
+                    d_key), v.weight (1, d_attn)
+  the others        as attention's of layout book, for multi_head_wrapper of
+                    per_head; only multi_head has out_proj.weight and .bias
 
 The buffers of PyTorch's modules may be there too: bias and masked_bias of gpt2,
 which are ignored, and the causal mask that the book's classes register, which
 is checked: mask of causal, multi_head and book, heads.0.mask, … of
 multi_head_wrapper and per_head. It is (C, C), of numbers or bools, 1 above the
 diagonal, where a key is hidden, and 0 elsewhere; C is context_length, or if
-that is missing any from T on. No layer here needs it: the graph hides keys by
-their places.
+that is missing any from T on.
 
 INPUT: --input holds, for the chapter's layers,
 
