@@ -142,32 +142,18 @@ func (l *layout) wanted(i int, above bool) float64 {
 	return sum / float64(len(neighbours))
 }
 
-// spread places the nodes of a layer with the smallest sum of squared distances from the wanted places, without
-// overlaps: an isotonic regression, by pooling adjacent violators.
+// spread places the nodes of a layer near the wanted places, without overlaps: in the middle between where they lie if
+// each makes room to its right, and if each makes room to its left.
 func (l *layout) spread(layer []int, wanted []float64) {
-	type block struct {
-		sum   float64
-		count int
+	right, left := slices.Clone(wanted), slices.Clone(wanted)
+	gap := func(at int) float64 { return (l.nodes[layer[at-1]].width + l.nodes[layer[at]].width) / 2 }
+	for at := 1; at < len(layer); at++ {
+		right[at] = max(right[at], right[at-1]+gap(at))
 	}
-	mean := func(b block) float64 { return b.sum / float64(b.count) }
-	offsets := make([]float64, len(layer))
-	var blocks []block
-	for at := range layer {
-		if at > 0 {
-			offsets[at] = offsets[at-1] + (l.nodes[layer[at-1]].width+l.nodes[layer[at]].width)/2
-		}
-		blocks = append(blocks, block{wanted[at] - offsets[at], 1})
-		for n := len(blocks); n > 1 && mean(blocks[n-2]) > mean(blocks[n-1]); n = len(blocks) {
-			blocks[n-2].sum += blocks[n-1].sum
-			blocks[n-2].count += blocks[n-1].count
-			blocks = blocks[:n-1]
-		}
+	for at := len(layer) - 1; at > 0; at-- {
+		left[at-1] = min(left[at-1], left[at]-gap(at))
 	}
-	at := 0
-	for _, b := range blocks {
-		for range b.count {
-			l.nodes[layer[at]].x = mean(b) + offsets[at]
-			at++
-		}
+	for at, i := range layer {
+		l.nodes[i].x = (left[at] + right[at]) / 2
 	}
 }

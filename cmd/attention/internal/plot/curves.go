@@ -23,23 +23,15 @@ type Curve struct {
 
 // WriteCurves writes a PNG of curves over steps.
 func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
-	p, err := plotOf(title, x, y, curves)
-	if err != nil {
-		return err
-	}
-	p.X.Min = 0
-	return writeCurves(w, p)
+	return writeCurves(w, title, x, y, curves, func(p *plot.Plot) { p.X.Min = 0 })
 }
 
 // WriteShares writes a PNG of curves of shares in percent. Such curves lie high or low, so the legend is in the middle.
 func WriteShares(w io.Writer, title, x, y string, curves []Curve) error {
-	p, err := plotOf(title, x, y, curves)
-	if err != nil {
-		return err
-	}
-	p.Y.Min, p.Y.Max = 0, 100
-	p.Legend.YOffs = -1.5 * vg.Inch
-	return writeCurves(w, p)
+	return writeCurves(w, title, x, y, curves, func(p *plot.Plot) {
+		p.Y.Min, p.Y.Max = 0, 100
+		p.Legend.YOffs = -1.5 * vg.Inch
+	})
 }
 
 // plotOf returns a plot of curves with a grid and a legend.
@@ -55,8 +47,13 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	return p, nil
 }
 
-// writeCurves writes a plot of curves as a PNG.
-func writeCurves(w io.Writer, p *plot.Plot) error {
+// writeCurves writes a PNG of curves on axes that a function sets.
+func writeCurves(w io.Writer, title, x, y string, curves []Curve, axes func(*plot.Plot)) error {
+	p, err := plotOf(title, x, y, curves)
+	if err != nil {
+		return err
+	}
+	axes(p)
 	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
 	margin := (p.Y.Max - p.Y.Min) / 25
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin

@@ -37,8 +37,7 @@ const (
 
 // Write writes the page as a PNG.
 func (p Page) Write(w io.Writer) error {
-	rows := (len(p.Panels) + 1) / 2
-	width, height := vg.Length(2*panelWidth+legendWidth), vg.Length(rows*panelHeight+titleRoom)
+	width, height := vg.Length(2*panelWidth+legendWidth), vg.Length((len(p.Panels)+1)/2*panelHeight+titleRoom)
 	var mapWidth, mapHeight vg.Length
 	if len(p.Maps.Maps) > 0 {
 		mapWidth, mapHeight = p.Maps.size()
@@ -48,7 +47,7 @@ func (p Page) Write(w io.Writer) error {
 	canvas := newCanvas(total, height+mapHeight)
 	all := draw.New(canvas)
 	drawTitle(all, p.Title)
-	if err := p.drawPanels(draw.Crop(all, 0, width-total, mapHeight, -titleRoom), rows); err != nil {
+	if err := p.drawPanels(draw.Crop(all, 0, width-total, mapHeight, -titleRoom)); err != nil {
 		return err
 	}
 	if mapHeight > 0 {
@@ -62,28 +61,26 @@ func (p Page) Write(w io.Writer) error {
 }
 
 // drawPanels draws the panels in rows and the legend.
-func (p Page) drawPanels(c draw.Canvas, rows int) error {
-	plots := make([][]*plot.Plot, rows)
-	var legend plot.Legend
-	for i := range 2 * rows {
-		var drawn *plot.Plot
-		if i < len(p.Panels) {
-			var err error
-			if drawn, err = p.Panels[i].plot(); err != nil {
+func (p Page) drawPanels(c draw.Canvas) error {
+	var plots [][]*plot.Plot
+	for pair := range slices.Chunk(p.Panels, 2) {
+		row := make([]*plot.Plot, 2)
+		for i, panel := range pair {
+			drawn, err := panel.plot()
+			if err != nil {
 				return err
 			}
-			if i == 0 {
-				legend = drawn.Legend
-			}
-			drawn.Legend = plot.NewLegend()
+			row[i] = drawn
 		}
-		plots[i/2] = append(plots[i/2], drawn)
+		plots = append(plots, row)
 	}
+	legend := plots[0][0].Legend
 	body := draw.Crop(c, 0, -legendWidth, 0, 0)
-	tiles := draw.Tiles{Rows: rows, Cols: 2, PadX: 14, PadY: 10, PadLeft: 10, PadRight: 6, PadBottom: 6}
+	tiles := draw.Tiles{Rows: len(plots), Cols: 2, PadX: 14, PadY: 10, PadLeft: 10, PadRight: 6, PadBottom: 6}
 	for r, row := range plot.Align(plots, tiles, body) {
 		for i, tile := range row {
 			if drawn := plots[r][i]; drawn != nil {
+				drawn.Legend = plot.NewLegend()
 				drawn.Draw(tile)
 			}
 		}

@@ -50,5 +50,5 @@ func compareRivals(ctx context.Context, c *comparison, r *taskReport, models []l
 	if err := c.draw("reverse.png", r.write); err != nil {
 		return err
 	}
-	return c.drawReverseAttention(models)
+	return c.drawReverseAttention(ctx, models)
 }

@@ -1,23 +1,23 @@
 package why
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/internal/dense"
 	"attention/layers"
-	"attention/train"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // drawnLength is the length of the string in the picture of attention weights.
 const drawnLength = 20
 
 // drawReverseAttention draws at which letters the models of the first seed look when they write a string backwards.
-func (c *comparison) drawReverseAttention(models []learner) error {
+func (c *comparison) drawReverseAttention(ctx context.Context, models []learner) error {
 	b := newStringBatch(1, streamed(c.seeds[0], shownStream+1))
 	b.drawEach([]int{drawnLength})
 	text, reverse := b.row(0)
@@ -28,7 +28,7 @@ func (c *comparison) drawReverseAttention(models []learner) error {
 		if name == squeezed {
 			continue
 		}
-		heads, err := reverseWeights(models[i].(rival), b)
+		heads, err := reverseWeights(ctx, models[i].(rival), b)
 		if err != nil {
 			return err
 		}
@@ -45,32 +45,32 @@ func (c *comparison) drawReverseAttention(models []learner) error {
 
 // reverseWeights returns the attention weights (T, S) of each head, from each letter that is written to each of the
 // string and its end.
-func reverseWeights(m rival, batch *stringBatch) (heads [][]float64, err error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	source, target := b.InputOf(tensor.Int, sourceInput, drawnLength+1), b.InputOf(tensor.Int, targetInput, drawnLength)
-	weights, err := crossWeights(b, m, source, target) // (H, T, S)
+func reverseWeights(ctx context.Context, m rival, batch *stringBatch) (heads [][]float64, err error) {
+	e, err := newEvaluation(m.Params(), func(b *layers.Build) G.Nodes {
+		source, target, lengths, _ := stringInputs(b, 1)
+		return G.Nodes{b.Of(crossWeights(b, m, source, target, lengths))} // (1, [H,] longest, longest+1)
+	})
 	if err != nil {
 		return nil, err
 	}
-	cut := func(ids []int, n int) *tensor.Dense {
-		return tensor.New(tensor.WithShape(n), tensor.WithBacking(ids[:n]))
-	}
-	got, err := train.Predict(b, train.Values{sourceInput: cut(batch.source, drawnLength+1),
-		targetInput: cut(batch.target, drawnLength)}, weights)
+	values, err := e.run(ctx, batch.batch.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	all, n := dense.Float64s(got[0]), drawnLength*(drawnLength+1)
-	for ; len(all) > 0; all = all[n:] {
-		heads = append(heads, all[:n])
+	for padded := range slices.Chunk(dense.Float64s(values[0]), longest*(longest+1)) {
+		var head []float64
+		for row := range drawnLength {
+			head = append(head, padded[row*(longest+1):][:drawnLength+1]...)
+		}
+		heads = append(heads, head)
 	}
 	return heads, nil
 }
 
 // crossWeights returns the node of the weights with which a target sees a source.
-func crossWeights(b *layers.Build, m rival, source, target *G.Node) (*G.Node, error) {
+func crossWeights(b *layers.Build, m rival, source, target, lengths *G.Node) (*G.Node, error) {
 	if rnn, ok := m.reverser.(*layers.RNNSeq2Seq); ok {
-		memory, err := rnn.Encode(b, source, nil)
+		memory, err := rnn.Encode(b, source, lengths)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func crossWeights(b *layers.Build, m rival, source, target *G.Node) (*G.Node, er
 		return out.Weights, err
 	}
 	b.Observe("*.multihead_attn")
-	if _, err := m.Forward(b, source, target, nil); err != nil {
+	if _, err := m.Forward(b, source, target, lengths); err != nil {
 		return nil, err
 	}
 	return b.Calls("*.multihead_attn")[0].Weights()
