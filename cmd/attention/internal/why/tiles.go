@@ -90,14 +90,14 @@ func beside(at, arrow int) (int, bool) {
 	return r*side + c, r >= 0 && r < side && c >= 0 && c < side
 }
 
-// glyphs are three columns and five rows of ink each: the digits, then the question mark.
-var glyphs = [digits + 1]string{
-	"####.##.##.####", ".#.##..#..#.###", "###..#####..###", "###..#.##..####", "#.##.####..#..#",
-	"####..###..####", "####..####.####", "###..#..#..#..#", "####.#####.####", "####.####..####", "###..#.#.....#.",
+// glyphs are five columns and rows of ink each, and a blank column: the digits, the question mark, the arrows.
+var glyphs = [...]string{
+	".###. ..#.. .###. .###. .#.#. .###. .###. .###. .###. .###. .###. ..#.. ..#.. ..#.. ..#.. ",
+	".#.#. .##.. ...#. ...#. .#.#. .#... .#... ...#. .#.#. .#.#. ...#. .###. ..##. ..#.. .##.. ",
+	".#.#. ..#.. .###. ..##. .###. .###. .###. ...#. .###. .###. ..#.. ##### ##### ##### ##### ",
+	".#.#. ..#.. .#... ...#. ...#. ...#. .#.#. ...#. .#.#. ...#. ..... ..#.. ..##. .###. .##.. ",
+	".###. .###. .###. .###. ...#. .###. .###. ...#. .###. .###. ..#.. ..#.. ..#.. ..#.. ..#.. ",
 }
-
-// arrowGlyph points up: five columns and five rows.
-const arrowGlyph = "..#...###.#####..#....#.."
 
 // drawTiles returns the picture that shows the tiles.
 func drawTiles(all []tile) *image.NRGBA {
@@ -125,19 +125,8 @@ func (t tile) draw(picture *image.NRGBA, x, y int) {
 
 // inked reports whether the tile has ink in column i and row j within its frame.
 func (t tile) inked(i, j int) bool {
-	if t.kind == arrowTile {
-		const n = 5
-		for range t.arrow { // a quarter back
-			i, j = j, n-1-i
-		}
-		return i >= 0 && i < n && j >= 0 && j < n && arrowGlyph[j*n+i] == '#'
-	}
-	glyph := glyphs[t.digit]
-	if t.kind == colourTile {
-		glyph = glyphs[digits]
-	}
-	i-- // in the middle
-	return i >= 0 && i < 3 && j < 5 && glyph[j*3+i] == '#'
+	glyph := [...]int{digitTile: t.digit, colourTile: digits, arrowTile: digits + 1 + t.arrow}[t.kind]
+	return j < len(glyphs) && glyphs[j][6*glyph+i] == '#'
 }
 
 // The inputs of a model of pictures.
