@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
-	"strings"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
@@ -100,35 +100,25 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, changed fun
 	if err := w.heeds(changed); err != nil {
 		return err
 	}
-	p := printer{out: out, json: o.json}
-	if one && w.Mode == variants {
+	if one {
+		return runHere(ctx, out, o, w)
+	}
+	return runInChildren(ctx, out, o, works)
+}
+
+// runHere times a work in this process.
+func runHere(ctx context.Context, out io.Writer, o options, w work) error {
+	if o.threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
+	}
+	if w.Mode == variants {
 		return runVariants(ctx, out, o, w)
 	}
-	if one {
-		r, err := measure(ctx, w, o)
-		if err != nil {
-			return err
-		}
-		return p.print(r)
+	r, err := measure(ctx, w, o)
+	if err != nil {
+		return err
 	}
-	var failed []string
-	for _, w := range works {
-		r, err := measureInChild(ctx, w, o)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil { // most likely too little memory; the other works may fit
-			failed = append(failed, fmt.Sprintf("%s: %v", w.name(), err))
-			continue
-		}
-		if err := p.print(r); err != nil {
-			return err
-		}
-	}
-	if failed != nil {
-		return fmt.Errorf("%d of %d works failed: %s", len(failed), len(works), strings.Join(failed, "; "))
-	}
-	return nil
+	return (&printer{out: out, json: o.json}).print(r)
 }
 
 // standardWorks returns the works to time if no flag chooses a single one: attention of
@@ -136,14 +126,13 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, changed fun
 // whose memory can be compared.
 func standardWorks() []work {
 	small := func(batch, tokens int, mode string) work {
-		return work{Batch: batch, Tokens: tokens, Width: 768, Heads: 12, Causal: true, Mode: mode, Dtype: "float32"}
+		return work{Batch: batch, Tokens: tokens, Width: 768, Heads: 12, Causal: true, Mode: mode}
 	}
 	works := []work{
 		small(2, 1024, forwardBackward),
 		small(2, 1024, forwardOnly),
-		{Batch: 32, Tokens: 32, Width: 64, Heads: 4, Causal: true, Mode: forwardBackward, Dtype: "float32"},
-		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Vocab: characters, Causal: true,
-			Mode: gptStep, Dtype: "float32"},
+		{Batch: 32, Tokens: 32, Width: 64, Heads: 4, Causal: true, Mode: forwardBackward},
+		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Vocab: characters, Causal: true, Mode: gptStep},
 	}
 	for tokens := 256; tokens <= 8192; tokens *= 2 {
 		works = append(works, small(1, tokens, forwardBackward))

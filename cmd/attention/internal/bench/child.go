@@ -5,10 +5,35 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 )
+
+// runInChildren times each work in a process of its own.
+func runInChildren(ctx context.Context, out io.Writer, o options, works []work) error {
+	p := printer{out: out, json: o.json}
+	var failed []string
+	for _, w := range works {
+		r, err := measureInChild(ctx, w, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // most likely too little memory; the other works may fit
+			failed = append(failed, fmt.Sprintf("%s: %v", w.name(), err))
+			continue
+		}
+		if err := p.print(r); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%d of %d works failed: %s", len(failed), len(works), strings.Join(failed, "; "))
+	}
+	return nil
+}
 
 // childVariable is set in the environment of a child, so that it starts no other.
 const childVariable = "ATTENTION_BENCH_CHILD"

@@ -19,9 +19,6 @@ import (
 
 // measure builds the work's graph, runs it once to warm up and then times it.
 func measure(ctx context.Context, w work, o options) (*result, error) {
-	if o.threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
-	}
 	run, err := prepare(ctx, w)
 	if err != nil {
 		return nil, err

@@ -31,9 +31,6 @@ type variantResult struct {
 
 // runVariants times the variants one after the other and prints their times and a chart.
 func runVariants(ctx context.Context, out io.Writer, o options, w work) error {
-	if o.threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
-	}
 	var all []variantResult
 	for _, v := range chapter.Variants() {
 		if err := ctx.Err(); err != nil {

@@ -64,6 +64,7 @@ func TestBenchSizesFitAnInt(t *testing.T) {
 func TestBenchFlagsMakeTheWork(t *testing.T) {
 	works := map[string]bool{}
 	for _, w := range standardWorks() {
+		w.Dtype = "float32"
 		require.NoError(t, w.validate())
 		require.False(t, works[w.name()], "%s comes twice", w.name())
 		works[w.name()] = true
