@@ -1,18 +1,11 @@
 package stock
 
-import (
-	"fmt"
-
-	"attention/internal/kernel"
-)
+import "attention/internal/kernel"
 
 // concat returns the op that joins its inputs along an axis: "Concat(axis=1)".
 func concat[F kernel.Float](c call) *Op {
-	var axis int
-	if n, err := fmt.Sscanf(c.text, "Concat(axis=%d)", &axis); n != 1 || err != nil || axis < 0 {
-		return nil
-	}
-	if axis >= c.node.Shape().Dims() {
+	axis, ok := axisOf(c.text, "Concat(axis=", ")", c.node.Shape())
+	if !ok {
 		return nil
 	}
 	outer, n, inner := split(c.node.Shape(), axis)

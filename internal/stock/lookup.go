@@ -2,7 +2,6 @@ package stock
 
 import (
 	"fmt"
-	"strings"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -13,7 +12,7 @@ import (
 
 // lookup returns the op that takes the places of an axis that integers name: "ByIndicesOp{axis=0}".
 func lookup[F kernel.Float](c call) *Op {
-	l := lookupAlong(c, "ByIndicesOp{axis=%d}", c.in[1], c.node)
+	l := lookupAlong(c, "ByIndicesOp{axis=", "}", c.in[1], c.node)
 	if l == nil {
 		return nil
 	}
@@ -35,7 +34,7 @@ func lookup[F kernel.Float](c call) *Op {
 // lookupBackward returns the op of the gradient of what was looked up in: at each place the sum of the gradients of
 // where it went. "ByIndicesOpDiff{}(0)".
 func lookupBackward[F kernel.Float](c call) *Op {
-	l := lookupAlong(c, "ByIndicesOpDiff{}(%d)", c.in[2], c.in[1])
+	l := lookupAlong(c, "ByIndicesOpDiff{}(", ")", c.in[2], c.in[1])
 	if l == nil || !isFloat[F](c.in[1]) || !sameSize(c.node, c.in[0]) {
 		return nil
 	}
@@ -69,14 +68,12 @@ type places struct {
 	indices         []int
 }
 
-// lookupAlong reads the text of a lookup of a tensor, the first input; the indices and what was taken are given.
-func lookupAlong(c call, format string, indices, taken *G.Node) *places {
-	var axis int
-	if n, err := fmt.Sscanf(c.text, format, &axis); n != 1 || err != nil || axis < 0 {
-		return nil
-	}
+// lookupAlong returns the places of a lookup of a tensor, the first input, along the axis that the op's text has
+// between before and after.
+func lookupAlong(c call, before, after string, indices, taken *G.Node) *places {
 	shape := c.in[0].Shape()
-	if axis >= shape.Dims() || indices.Dtype() != tensor.Int {
+	axis, ok := axisOf(c.text, before, after, shape)
+	if !ok || indices.Dtype() != tensor.Int {
 		return nil
 	}
 	l := &places{}
@@ -104,11 +101,9 @@ func (l *places) read(v G.Value) error {
 
 // at returns the op of one element: "At([1 2])".
 func at[F kernel.Float](c call) *Op {
-	text, begins := strings.CutPrefix(c.text, "At([")
-	text, ends := strings.CutSuffix(text, "])")
-	place := numbers(strings.Fields(text))
+	place, ok := integers(c.text, "At([", " ", "])")
 	shape := c.in[0].Shape()
-	if !begins || !ends || len(place) != shape.Dims() || c.node.Shape().TotalSize() != 1 {
+	if !ok || len(place) != shape.Dims() || c.node.Shape().TotalSize() != 1 {
 		return nil
 	}
 	from := 0

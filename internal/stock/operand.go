@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"attention/internal/kernel"
 
@@ -126,10 +124,8 @@ func transposition(n *G.Node) []int {
 	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.transposeOp" {
 		return nil
 	}
-	text, begins := strings.CutPrefix(n.Op().String(), "Aᵀ{")
-	text, ends := strings.CutSuffix(text, "}")
-	order := numbers(strings.Split(text, ", "))
-	if !begins || !ends || len(order) != n.Shape().Dims() {
+	order, ok := integers(n.Op().String(), "Aᵀ{", ", ", "}")
+	if !ok || len(order) != n.Shape().Dims() {
 		return nil
 	}
 	for i := range order {
@@ -138,18 +134,6 @@ func transposition(n *G.Node) []int {
 		}
 	}
 	return order
-}
-
-// numbers returns the integers that words say, or nil.
-func numbers(words []string) (all []int) {
-	for _, w := range words {
-		i, err := strconv.Atoi(w)
-		if err != nil {
-			return nil
-		}
-		all = append(all, i)
-	}
-	return all
 }
 
 // split returns the number of elements of a shape before an axis, along it, and behind it.

@@ -2,8 +2,6 @@ package stock
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"attention/internal/kernel"
 )
@@ -29,17 +27,9 @@ func maximum[F kernel.Float](c call) *Op {
 // reduction reads the axes that follow a word in the op's text. It reports whether they fit the nodes.
 func reduction(c call, word string) (r kernel.Reduction, ok bool) {
 	shape := c.in[0].Shape()
-	text, ok := strings.CutPrefix(c.text, word)
-	if !ok || slices.Contains(shape, 0) {
+	axes, ok := integers(c.text, word+"[", " ", "]")
+	if !ok || slices.Contains(shape, 0) || otherAxes(axes, len(shape)) == nil {
 		return r, false
-	}
-	var axes []int
-	for _, field := range strings.Fields(strings.Trim(text, "[]")) {
-		axis, err := strconv.Atoi(field)
-		if err != nil || axis < 0 || axis >= len(shape) || slices.Contains(axes, axis) {
-			return r, false
-		}
-		axes = append(axes, axis)
 	}
 	r = kernel.NewReduction(shape, axes)
 	return r, r.Outer*r.Inner == c.node.Shape().TotalSize()

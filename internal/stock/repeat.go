@@ -3,8 +3,6 @@ package stock
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"attention/internal/kernel"
 
@@ -14,8 +12,8 @@ import (
 // repeat returns the op that repeats each element of an axis, "Repeat1", as often as the shapes say: the number that
 // it is given is not read.
 func repeat[F kernel.Float](c call) *Op {
-	axis := repeatedAxis(c.node)
-	if axis < 0 || axis >= c.node.Shape().Dims() {
+	axis, ok := repeatedAxis(c.node)
+	if !ok {
 		return nil
 	}
 	_, _, inner := split(c.node.Shape(), axis)
@@ -39,17 +37,12 @@ func repeat[F kernel.Float](c call) *Op {
 	}).reading(c.in[0])
 }
 
-// repeatedAxis returns the axis of a Repeat, or −1 for another op.
-func repeatedAxis(n *G.Node) int {
+// repeatedAxis returns the axis of a Repeat. It reports whether the node is of that op and has the axis.
+func repeatedAxis(n *G.Node) (axis int, ok bool) {
 	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "*gorgonia.repeatOp" {
-		return -1
+		return 0, false
 	}
-	text, begins := strings.CutPrefix(n.Op().String(), "Repeat")
-	axis, err := strconv.Atoi(text)
-	if !begins || err != nil {
-		return -1
-	}
-	return axis
+	return axisOf(n.Op().String(), "Repeat", "", n.Shape())
 }
 
 // fill writes x to y over and over.
@@ -72,8 +65,8 @@ func fill[F kernel.Float](y, x []F) {
 func (c call) spread(n *G.Node) (base *G.Node, shape []int) {
 	base, shape = n, slices.Clone(n.Shape())
 	for {
-		axis := repeatedAxis(base)
-		if axis < 0 || axis >= len(shape) || base.Dims() != len(shape) {
+		axis, ok := repeatedAxis(base)
+		if !ok || base.Dims() != len(shape) {
 			return base, shape
 		}
 		in := c.Inputs(base)[0]

@@ -6,9 +6,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // settings reads integer fields of an op, in order. It reports whether the op has them.
@@ -25,6 +27,34 @@ func settings(op G.Op, names ...string) (values []int, ok bool) {
 		values = append(values, int(f.Int()))
 	}
 	return values, true
+}
+
+// integers reads the integers in an op's text, which stand between before and after, with between from one to the
+// next. It reports whether the text is such.
+func integers(text, before, between, after string) (all []int, ok bool) {
+	text, begins := strings.CutPrefix(text, before)
+	text, ends := strings.CutSuffix(text, after)
+	if !begins || !ends || text == "" {
+		return nil, begins && ends
+	}
+	for word := range strings.SplitSeq(text, between) {
+		i, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, false
+		}
+		all = append(all, i)
+	}
+	return all, true
+}
+
+// axisOf reads the axis of a shape in an op's text, which stands between before and after. It reports whether there is
+// one.
+func axisOf(text, before, after string, shape tensor.Shape) (axis int, ok bool) {
+	all, ok := integers(text, before, " ", after)
+	if !ok || len(all) != 1 || all[0] < 0 || all[0] >= shape.Dims() {
+		return 0, false
+	}
+	return all[0], true
 }
 
 // Name returns what Of recognises an op by: its type, and its word if the type stands for several ops.

@@ -1,9 +1,6 @@
 package stock
 
 import (
-	"strconv"
-	"strings"
-
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -33,11 +30,11 @@ func constant(c call) *Op { return known(c.node.Value()) }
 func size(c call) *Op {
 	length := 1
 	if !c.in[0].Shape().IsScalar() {
-		text, _ := strings.CutPrefix(c.text, "SizeOf=")
-		var err error
-		if length, err = strconv.Atoi(text); err != nil {
+		all, _ := integers(c.text, "SizeOf=", " ", "")
+		if len(all) != 1 {
 			return nil
 		}
+		length = all[0]
 	}
 	switch c.node.Dtype() {
 	case tensor.Float32:

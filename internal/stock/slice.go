@@ -29,7 +29,7 @@ func sectionOf(text, suffix string, whole, taken *G.Node) (s *section, ok bool) 
 	s.outer, s.n, s.inner = split(shape, axis)
 	s.count = s.n
 	if axes[axis] != ":" {
-		bounds := numbers(strings.Split(axes[axis], ":"))
+		bounds, _ := integers(axes[axis], "", ":", "")
 		if len(bounds) != 3 || bounds[0] < 0 || bounds[2] < 0 {
 			return nil, false
 		}

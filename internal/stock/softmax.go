@@ -45,11 +45,10 @@ func softmaxBackward[F kernel.Float](c call) *Op {
 // distributions reads an op's text: the axis along which elements make a distribution, and whether it is of
 // logarithms.
 func distributions(c call, name string) (columns kernel.Columns, ok bool) {
-	text, begins := strings.CutPrefix(c.text, name)
-	text, ends := strings.CutSuffix(text, "}()")
-	words := strings.Split(text, ", ")
-	shape, axis := c.in[0].Shape(), numbers(words[:1])
-	if !begins || !ends || len(words) != 2 || axis == nil || shape.Dims() == 0 || !sameSize(c.node, c.in[0]) {
+	text, log, cut := strings.Cut(c.text, ", ")
+	axis, ok := integers(text, name, " ", "")
+	shape := c.in[0].Shape()
+	if !ok || !cut || len(axis) != 1 || shape.Dims() == 0 || !sameSize(c.node, c.in[0]) {
 		return columns, false
 	}
 	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // as Gorgonia takes an axis out of range
@@ -57,6 +56,6 @@ func distributions(c call, name string) (columns kernel.Columns, ok bool) {
 		at = 0 // for the gradient too, which Gorgonia takes along the other axis
 	}
 	_, columns.N, columns.Inner = split(shape, at)
-	columns.Log = words[1] == "true"
-	return columns, columns.Log || words[1] == "false"
+	columns.Log = log == "true}()"
+	return columns, columns.Log || log == "false}()"
 }

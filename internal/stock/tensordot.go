@@ -14,10 +14,10 @@ import (
 // tensordot returns the op of the sum of products along pairs of axes, "Tensordot(aAxes=[1], bAxes=[0])": the product
 // of two matrices: one has the summed axes last, the other has them first.
 func tensordot[F kernel.Float](c call) *Op {
-	text, begins := strings.CutPrefix(c.text, "Tensordot(aAxes=[")
-	left, right, cut := strings.Cut(strings.TrimSuffix(text, "])"), "], bAxes=[")
-	axesA, axesB := numbers(strings.Fields(left)), numbers(strings.Fields(right))
-	if !begins || !cut || len(axesA) == 0 || !isFloat[F](c.in[1]) {
+	left, right, _ := strings.Cut(c.text, ", bAxes=")
+	axesA, okA := integers(left, "Tensordot(aAxes=[", " ", "]")
+	axesB, okB := integers(right, "[", " ", "])")
+	if !okA || !okB || len(axesA) == 0 || !isFloat[F](c.in[1]) {
 		return nil
 	}
 	freeA, freeB := otherAxes(axesA, c.in[0].Dims()), otherAxes(axesB, c.in[1].Dims())
