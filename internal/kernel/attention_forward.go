@@ -150,25 +150,17 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	from, to := t1&^(vector-1), wholeVectors(t2)
 	end := min(to, rows)
 	all = all && from == t1 && end == t2
-	n, p, group := end-from, w.p[from:], h/(r.H/r.K)
+	n, p := end-from, w.p[from:]
 	x := scores[F]{
 		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
 		hidden: !all,
 	}
-	if w.partly = !all; r.watched {
+	if r.watched {
 		x.watched = w
 	}
-	if !r.askShown(&x, &w.attentionTiles) {
+	if !r.score(w, &x) {
 		return
 	}
-	if w.partly {
-		for t := from; t < end; t++ {
-			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
-		}
-	}
-	k := r.operand(&w.attentionTiles, &w.copies[0], r.keyRows(b, group), s0, keys, forms{across: true})
-	r.product(&x, k.across, w.q[from:], queryBlock, nil)
-	r.hide(w, &x)
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	if r.watched {
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
@@ -191,8 +183,33 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		}
 	}
 	r.drop(&x)
-	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, group), s0, keys, forms{along: true})
+	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, h/(r.H/r.K)), s0, keys, forms{along: true})
 	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
+}
+
+// score fills a tile of some of the block's queries with scores, −∞ where a key is not seen. It reports whether any
+// query sees any of the keys.
+func (r *attentionRun[F]) score(w *forwardTiles[F], x *scores[F]) bool {
+	w.partly = x.hidden
+	if !r.askShown(x, &w.attentionTiles) {
+		return false
+	}
+	from := x.t0 - w.t0
+	if w.partly {
+		w.bound(x, w.first[from:], w.last[from:])
+	}
+	k := r.operand(&w.attentionTiles, &w.copies[0], r.keyRows(x.b, x.h/(r.H/r.K)), x.s0, x.keys, forms{across: true})
+	r.product(x, k.across, w.q[from:], queryBlock, nil)
+	r.hide(w, x)
+	return true
+}
+
+// bound sets first and last to the keys of a tile, counted from its first, that Visible leaves to its queries.
+func (w *attentionTiles[F]) bound(x *scores[F], first, last []F) {
+	from := x.t0 - w.t0
+	for i, lo := range w.lo[from:][:x.queries] {
+		first[i], last[i] = F(min(max(lo-x.s0, 0), x.keys)), F(min(max(w.hi[from+i]-x.s0, 0), x.keys))
+	}
 }
 
 // hide sets to −∞ the scores of the keys that a query of the tile does not see.

@@ -80,7 +80,9 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 		}
 	}
 	r.drop(x)
-	w.bound(x)
+	if x.hidden {
+		w.bound(x, w.first, w.last)
+	}
 	r.clearHidden(w, x, w.p)
 	r.clearHidden(w, x, w.dp)
 	if r.grad.Bias != nil || r.grad.Relative != nil {

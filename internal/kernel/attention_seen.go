@@ -41,17 +41,6 @@ func (r *attentionRun[F]) seesAny(b, h, t int) bool {
 	return !r.Shown(b, h, t, lo, shown) || slices.Contains(shown, true)
 }
 
-// bound sets first and last to the columns that Visible leaves to the rows of a tile with one query in each row.
-func (w *backwardTiles[F]) bound(x *scores[F]) {
-	if !x.hidden {
-		return
-	}
-	from := x.t0 - w.t0
-	for i, lo := range w.lo[from:][:x.queries] {
-		w.first[i], w.last[i] = F(min(max(lo-x.s0, 0), x.keys)), F(min(max(w.hi[from+i]-x.s0, 0), x.keys))
-	}
-}
-
 // clearHidden sets to 0 what is hidden in the data of a tile whose rows bound knows.
 func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []F) {
 	if !x.hidden {

@@ -132,29 +132,16 @@ func (r *attentionRun[F]) weigh(w *weightTiles[F], s *span, b, h, s0, keys int) 
 	return true
 }
 
-// scoreTile fills the tile with scores, −∞ where a key is not seen.
+// scoreTile fills the tile with the scores of the whole block, as score does.
 func (r *attentionRun[F]) scoreTile(w *weightTiles[F], s *span, b, h, s0, keys int) bool {
 	t1, t2, all := w.seeing(s, w.rows, s0, s0+keys)
 	if t1 >= t2 {
 		return false
 	}
-	w.partly = !all || t1 > 0 || t2 < w.rows
-	x := scores[F]{
+	return r.score(&w.forwardTiles, &scores[F]{
 		data: w.p, b: b, h: h, t0: w.t0, queries: w.rows, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
-		hidden: w.partly,
-	}
-	if !r.askShown(&x, &w.attentionTiles) {
-		return false
-	}
-	if w.partly {
-		for t := range w.rows {
-			w.first[t], w.last[t] = F(min(max(w.lo[t]-s0, 0), keys)), F(min(max(w.hi[t]-s0, 0), keys))
-		}
-	}
-	k := r.operand(&w.attentionTiles, &w.copies[0], r.keyRows(b, h/(r.H/r.K)), s0, keys, forms{across: true})
-	r.product(&x, k.across, w.q, queryBlock, nil)
-	r.hide(&w.forwardTiles, &x)
-	return true
+		hidden: !all || t1 > 0 || t2 < w.rows,
+	})
 }
 
 // atLeast makes sure that a slice has room for the given axes.
