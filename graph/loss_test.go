@@ -8,6 +8,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/golden"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -137,13 +138,19 @@ func TestLossesOfManyElements(t *testing.T) {
 	if testing.Short() {
 		sizes = sizes[:1]
 	}
-	for _, n := range sizes {
-		for _, f := range lossOps() {
-			x, y := make([]float32, n), make([]float32, n)
+	for size, n := range sizes {
+		x, y := make([]float32, n), make([]float32, n)
+		for i := range x {
+			x[i] = float32(3 * math.Sin(float64(i)))
+			y[i] = float32(0.5 + 0.4*math.Cos(float64(i)/3))
+		}
+		ops := lossOps()
+		if size > 0 && !testenv.All { // the sums are the same code
+			ops = ops[:1]
+		}
+		for _, f := range ops {
 			want := 0.0
 			for i := range x {
-				x[i] = float32(3 * math.Sin(float64(i)))
-				y[i] = float32(0.5 + 0.4*math.Cos(float64(i)/3))
 				want += f.of(float64(x[i]), float64(y[i])) / float64(n)
 			}
 			g := G.NewGraph()

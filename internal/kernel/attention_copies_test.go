@@ -17,9 +17,12 @@ func testCopies[F Float](t *testing.T, _ path) {
 		"all, one head": nil, // which the worker has copied in the call before
 	}
 	for rule, visible := range rules {
-		heads := Attention{B: 2, H: 4, K: 2}
-		if visible == nil {
+		heads := Attention{B: 2, H: 2, K: 2}
+		switch {
+		case visible == nil:
 			heads = Attention{B: 1, H: 1, K: 1}
+		case rule == "window":
+			heads.H = 4 // of which two share one
 		}
 		apart := newAttentionProblem[F](Attention{
 			B: heads.B, H: heads.H, K: heads.K, T: copiesFrom + 30, S: copiesFrom + 61, D: 16, DV: 19, Visible: visible,
