@@ -57,52 +57,29 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 // Forward maps query ([B,] T, QueryDim) and key ([B,] S, KeyDim) to context vectors
 // ([B,] T, KeyDim). The key is also the value.
 func (l *AdditiveAttention) Forward(b *Build, query, key *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	out, _, err := l.forward(f, query, key)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, l.name)
+	out, _ := l.forward(f, query, key)
 	return f.result(out)
 }
 
 // Weights returns the attention weights ([B,] 1, T, S).
 func (l *AdditiveAttention) Weights(b *Build, query, key *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	_, weights, err := l.forward(f, query, key)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, l.name)
+	_, weights := l.forward(f, query, key)
 	return f.result(f.Of(graph.SplitHeads(weights, 1)))
 }
 
 // Operands returns the projected queries ([B,] T, A) and keys ([B,] S, A), the unprojected keys as values, and the
 // vector v of the scores.
 func (l *AdditiveAttention) Operands(b *Build, query, key *G.Node) (AttentionOperands, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return AttentionOperands{}, err
-	}
-	o, err := l.operands(f, query, key)
-	if err != nil {
-		return AttentionOperands{}, err
-	}
-	_, err = f.result(o.Key)
-	return o, err
+	f := begin(b, l.name)
+	o := l.operands(f, query, key)
+	return o, f.failure()
 }
 
-func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node, err error) {
-	o, err := l.operands(f, query, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	out, weights = l.attend(f, o.Query, o.Key, key, nil)
-	return out, weights, nil
+func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weights *G.Node) {
+	o := l.operands(f, query, key)
+	return l.attend(f, o.Query, o.Key, key, nil)
 }
 
 // attend returns the context vectors (…, T, KeyDim) and the weights (…, T, S) of queries
@@ -111,20 +88,18 @@ func (l *AdditiveAttention) attend(f *formula, q, k, value *G.Node, m mask.Mask)
 	return f.Of2(f.b.precision.MaskedAdditiveAttention(q, k, f.node(l.v.weight), value, m))
 }
 
-func (l *AdditiveAttention) operands(f *formula, query, key *G.Node) (o AttentionOperands, err error) {
-	if err := f.checkSequence("query", query, l.config.QueryDim, 0); err != nil {
-		return o, err
-	}
-	if err := f.checkSequence("key", key, l.config.KeyDim, 0); err != nil {
-		return o, err
+func (l *AdditiveAttention) operands(f *formula, query, key *G.Node) (o AttentionOperands) {
+	if !f.isSequence("query", query, l.config.QueryDim, 0) || !f.isSequence("key", key, l.config.KeyDim, 0) {
+		return o
 	}
 	if n := query.Dims(); n != key.Dims() || !slices.Equal(query.Shape()[:n-2], key.Shape()[:n-2]) {
-		return o, errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape())
+		f.fail(errorf(l.name, "key: shape %v, want the batch of query's %v", key.Shape(), query.Shape()))
+		return o
 	}
 	o.Query = l.query.apply(f, query) // (…, T, A)
 	o.Key = l.key.apply(f, key)       // (…, S, A)
 	o.Value = key                     // (…, S, KeyDim)
 	o.ProjectedQuery, o.ProjectedKey, o.Additive = o.Query, o.Key, f.node(l.v.weight)
 	o.Config.Heads, o.Config.KVHeads = 1, 1
-	return o, nil
+	return o
 }

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"cmp"
 	"slices"
 
 	"attention/graph"
@@ -66,16 +65,12 @@ func (l *Attention) complete(b *Build, in AttentionInput) (AttentionInput, error
 
 // checkSequences checks the shapes of queries, keys and values.
 func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return err
-	}
+	f := begin(b, l.name)
 	c := l.config
-	err = cmp.Or(f.checkSequence("query", in.Query, c.EmbedDim, c.ContextLength),
-		f.checkSequence("key", in.Key, c.KDim, c.ContextLength),
-		f.checkSequence("value", in.Value, c.VDim, c.ContextLength))
-	if err != nil {
-		return err
+	if !f.isSequence("query", in.Query, c.EmbedDim, c.ContextLength) ||
+		!f.isSequence("key", in.Key, c.KDim, c.ContextLength) ||
+		!f.isSequence("value", in.Value, c.VDim, c.ContextLength) {
+		return f.failure()
 	}
 	q, k, v := in.Query.Shape(), in.Key.Shape(), in.Value.Shape()
 	if !slices.Equal(q[:len(q)-2], k[:len(k)-2]) {

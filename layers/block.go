@@ -83,12 +83,10 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 // Forward maps in.Query (…, T, E) to (…, T, E). in.Key and in.Value must be nil; the attention
 // takes all other fields.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, l.name)
 	if in.Key != nil || in.Value != nil {
-		return nil, errorf(l.name, "key: got another sequence than the query, want nil")
+		f.fail(errorf(l.name, "key: got another sequence than the query, want nil"))
+		return f.result(nil)
 	}
 	post := l.config.PostNorm
 	x := f.residual(f.checkpoint(in.Query), l.norms[0], post, func(x *G.Node) (*G.Node, error) {

@@ -93,12 +93,9 @@ type DecoderInput struct {
 
 // Forward maps in.X (…, T, E) to (…, T, E).
 func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	if in.Memory == nil {
-		return nil, errorf(l.name, "memory: got nil, want a node")
+	f := begin(b, l.name)
+	if !f.isNode("memory", in.Memory) {
+		return f.result(nil)
 	}
 	post := l.config.Block.PostNorm
 	x := f.residual(f.checkpoint(in.X), l.norms[0], post, func(x *G.Node) (*G.Node, error) {

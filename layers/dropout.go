@@ -18,15 +18,12 @@ func (l Dropout) validate() error { return config.Probability(l, "P") }
 // Forward maps x of any shape to x with some elements dropped, which are drawn from
 // b.DropoutKey. Each call drops other elements.
 func (l Dropout) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, "Dropout")
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, "Dropout")
 	if err := l.validate(); err != nil {
-		return nil, inLayer(f.name, err)
+		f.fail(err)
 	}
-	if err := f.checkNode("x", x); err != nil {
-		return nil, err
+	if !f.isNode("x", x) {
+		return f.result(nil)
 	}
 	return f.result(f.dropout(x, l.P))
 }

@@ -85,12 +85,9 @@ func clearRow(m *tensor.Dense, row int) {
 // Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's
 // row is part of the output and has the gradient 0.
 func (l *Embedding) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkNode("ids", ids); err != nil {
-		return nil, err
+	f := begin(b, l.name)
+	if !f.isNode("ids", ids) {
+		return f.result(nil)
 	}
 	return f.result(l.apply(f, ids))
 }

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -14,16 +15,19 @@ import (
 // A formula builds the graph of one call of a layer. It keeps the first error.
 type formula struct {
 	expr.Formula
-	b    *Build
-	name string // the layer's in errors
+	b      *Build
+	name   string // the layer's in errors
+	broken error  // of a build that has failed
 }
 
-// begin returns the formula of a call of the layer called name.
-func begin(b *Build, name string) (*formula, error) {
-	if err := checkBuild(b); err != nil {
-		return nil, err
+// begin returns the formula of a call of the layer called name. If the build has failed, so has the formula.
+func begin(b *Build, name string) *formula {
+	f := &formula{b: b, name: name, broken: checkBuild(b)}
+	if f.broken != nil {
+		f.b = NewBuild(nil, Eval) // nobody sees its graph
+		f.fail(f.broken)
 	}
-	return &formula{b: b, name: name}, nil
+	return f
 }
 
 // checkBuild refuses a build that NewBuild did not make and returns the error of one that has failed: its nodes may
@@ -37,8 +41,19 @@ func checkBuild(b *Build) error {
 
 // result returns the formula's last node, or nil and the first error, in the layer's name.
 func (f *formula) result(n *G.Node) (*G.Node, error) {
-	n, err := f.Result(n)
-	return n, inLayer(f.name, err)
+	if f.Err() != nil {
+		return nil, f.failure()
+	}
+	return n, nil
+}
+
+// failure returns the first error in the layer's name; the build's own is not the layer's.
+func (f *formula) failure() error { return cmp.Or(f.broken, inLayer(f.name, f.Err())) }
+
+// fail keeps an error and returns false.
+func (f *formula) fail(err error) bool {
+	f.Of(nil, err)
+	return false
 }
 
 // node returns the node of a parameter.
@@ -79,23 +94,24 @@ func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))
 }
 
-// checkNode refuses nil. After an error of the build it returns that error: x may only stand
-// for a missing node.
-func (f *formula) checkNode(arg string, x *G.Node) error {
-	if err := f.b.Err(); err != nil {
-		return err
+// isNode refuses nil. After an error of the build it fails with that error: x may only stand for a missing node.
+func (f *formula) isNode(arg string, x *G.Node) bool {
+	switch {
+	case f.Err() != nil:
+		return false
+	case f.b.Err() != nil:
+		return f.fail(f.b.Err())
+	case x == nil:
+		return f.fail(errorf(f.name, "%s: got nil, want a node", arg))
 	}
-	if x == nil {
-		return errorf(f.name, "%s: got nil, want a node", arg)
-	}
-	return nil
+	return true
 }
 
-// checkSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
+// isSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
 // with T at most maxT, a ContextLength; 0 leaves it free.
-func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
-	if err := f.checkNode(arg, x); err != nil {
-		return err
+func (f *formula) isSequence(arg string, x *G.Node, in, maxT int) bool {
+	if !f.isNode(arg, x) {
+		return false
 	}
 	want := "([B,] T"
 	if arg == "key" || arg == "value" {
@@ -107,26 +123,31 @@ func (f *formula) checkSequence(arg string, x *G.Node, in, maxT int) error {
 	s := x.Shape()
 	n := s.Dims()
 	if n != 2 && n != 3 || s[n-1] != in || maxT > 0 && s[n-2] > maxT {
-		return errorf(f.name, "%s: shape %v, want %s, %d)", arg, s, want, in)
+		return f.fail(errorf(f.name, "%s: shape %v, want %s, %d)", arg, s, want, in))
 	}
-	if dt := f.b.Params().Dtype(); x.Dtype() != dt {
-		return errorf(f.name, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt)
-	}
-	return nil
+	return f.isOfParams(arg, x)
 }
 
-// checkIDs refuses all but ids (T) or (B, T), with T at most maxT, a ContextLength.
-func (f *formula) checkIDs(arg string, ids *G.Node, maxT int) error {
-	if err := f.checkNode(arg, ids); err != nil {
-		return err
+// isOfParams refuses a node of another type than the parameters'.
+func (f *formula) isOfParams(arg string, x *G.Node) bool {
+	if dt := f.b.Params().Dtype(); x.Dtype() != dt {
+		return f.fail(errorf(f.name, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt))
+	}
+	return true
+}
+
+// isIDs refuses all but ids (T) or (B, T), with T at most maxT, a ContextLength.
+func (f *formula) isIDs(arg string, ids *G.Node, maxT int) bool {
+	if !f.isNode(arg, ids) {
+		return false
 	}
 	if n := len(ids.Shape()); n < 1 || n > 2 || last(ids) > maxT {
-		return errorf(f.name, "%s: shape %v, want ([B,] T <= ContextLength=%d)", arg, ids.Shape(), maxT)
+		return f.fail(errorf(f.name, "%s: shape %v, want ([B,] T <= ContextLength=%d)", arg, ids.Shape(), maxT))
 	}
 	if dt := ids.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
-		return errorf(f.name, "%s: got %v, want int or int64", arg, dt)
+		return f.fail(errorf(f.name, "%s: got %v, want int or int64", arg, dt))
 	}
-	return nil
+	return true
 }
 
 // length returns the T of (…, T, E).

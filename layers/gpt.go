@@ -67,20 +67,14 @@ func (m *GPT) Config() GPTConfig { return m.config }
 // Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The build's
 // Calls("transformer.h.*.attn") have the attention weights (…, H, T, T), a call for each block.
 func (m *GPT) Forward(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	return f.result(m.score(f, m.vectors(f, ids))) // (…, T, V)
 }
 
 // Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one. They are the
 // last row of Forward's, which it does not compute as a whole.
 func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
 }
 
@@ -88,10 +82,7 @@ func (m *GPT) Next(b *Build, ids *G.Node) (*G.Node, error) {
 // ids of the same shape; a target that is graph.IgnoreTarget does not count. If there are many
 // logits, they are not all in memory at once; see graph.LinearCrossEntropy.
 func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	x := m.vectors(f, ids) // (…, T, E)
 	c := f.gradientsAlong(m.head.weight)
 	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
@@ -100,8 +91,8 @@ func (m *GPT) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 // vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
 // first position on.
 func (m *GPT) vectors(f *formula, ids *G.Node) *G.Node {
-	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
-		return f.Of(nil, err)
+	if !f.isIDs("ids", ids, m.config.ContextLength) {
+		return f.Of(nil, nil)
 	}
 	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
 	return m.transform(f, ids, positions, nil, nil)

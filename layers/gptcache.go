@@ -50,10 +50,8 @@ func (c GPTCache) Reset() {
 // puts the chunk into the cache. More tokens in all than the model's ContextLength are an
 // error of the run.
 func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
-	f, x, err := m.transformCached(b, ids, start, cache)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
+	x := m.transformCached(f, ids, start, cache)
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
 }
 
@@ -62,29 +60,25 @@ func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.No
 // sequences of several lengths are read together: shorter ones are filled up with any ids,
 // which later chunks overwrite.
 func (m *GPT) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache GPTCache) (*G.Node, error) {
-	f, x, err := m.transformCached(b, ids, start, cache)
-	if err != nil {
-		return nil, err
+	f := begin(b, m.name)
+	x := m.transformCached(f, ids, start, cache)
+	if f.Err() != nil {
+		return f.result(nil)
 	}
 	flat := tensor.Shape{ids.Shape().TotalSize(), m.config.EmbedDim} // (B·T, E)
 	return f.result(m.score(f, f.Of(graph.Embedding(f.Of(G.Reshape(x, flat)), rows))))
 }
 
-// transformCached begins a call and returns its formula and the vectors (…, T, E) of a chunk.
-func (m *GPT) transformCached(b *Build, ids, start *G.Node, cache GPTCache) (*formula, *G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := f.checkIDs("ids", ids, m.config.ContextLength); err != nil {
-		return nil, nil, err
-	}
-	if cache == nil {
-		return nil, nil, errorf(m.name, "cache: got nil, want one of NewCache")
-	}
-	if len(cache) != len(m.blocks) {
-		return nil, nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks))
+// transformCached returns the vectors (…, T, E) of a chunk.
+func (m *GPT) transformCached(f *formula, ids, start *G.Node, cache GPTCache) *G.Node {
+	switch {
+	case !f.isIDs("ids", ids, m.config.ContextLength):
+		return f.Of(nil, nil)
+	case cache == nil:
+		return f.Of(nil, errorf(m.name, "cache: got nil, want one of NewCache"))
+	case len(cache) != len(m.blocks):
+		return f.Of(nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks)))
 	}
 	positions := f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
-	return f, m.transform(f, ids, positions, start, cache), nil
+	return m.transform(f, ids, positions, start, cache)
 }

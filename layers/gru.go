@@ -96,12 +96,9 @@ type GRUInput struct {
 // the directions side by side, and every run's state at its end,
 // (L·directions, [B,] N), in the order of the parameters.
 func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := f.checkSequence("x", in.X, l.config.InputSize, 0); err != nil {
-		return nil, nil, err
+	f := begin(b, l.name)
+	if !f.isSequence("x", in.X, l.config.InputSize, 0) {
+		return nil, nil, f.failure()
 	}
 	batch, n := in.X.Shape()[:in.X.Dims()-2], l.config.HiddenSize
 	want := slices.Concat(tensor.Shape{len(l.runs)}, batch, tensor.Shape{n})
@@ -120,11 +117,10 @@ func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) 
 		x = f.Of(graph.Concat(outs...)) // ([B,] T, directions·N)
 	}
 	state = f.Of(G.Reshape(f.Of(graph.Concat(ends...)), want))
-	output, err = f.result(x)
-	if err != nil {
-		return nil, nil, err
+	if f.Err() != nil {
+		return nil, nil, f.failure()
 	}
-	return output, state, nil
+	return x, state, nil
 }
 
 // step returns the state (B, 1, N) after one more token x (B, 1, E), of a GRU of one layer

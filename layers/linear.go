@@ -53,10 +53,7 @@ func newLinearLike(s Scope, c linearLike) (*Linear, error) {
 
 // Forward maps x (…, In) to (…, Out).
 func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, l.name)
 	return f.result(l.apply(f, x))
 }
 

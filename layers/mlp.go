@@ -91,12 +91,9 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 
 // Forward maps x (…, T, E) to (…, T, E).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
-		return nil, err
+	f := begin(b, l.name)
+	if !f.isSequence("x", x, l.config.EmbedDim, 0) {
+		return f.result(nil)
 	}
 	h := l.in.apply(f, x)                    // (…, T, F), with F = DimFeedforward
 	h = l.activate(f, x, h)                  // (…, T, F)

@@ -66,12 +66,9 @@ func newNorm(s Scope, c NormConfig) (*Norm, error) {
 
 // Forward normalises each row of x (…, T, E).
 func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
-	f, err := begin(b, l.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkSequence("x", x, l.config.EmbedDim, 0); err != nil {
-		return nil, err
+	f := begin(b, l.name)
+	if !f.isSequence("x", x, l.config.EmbedDim, 0) {
+		return f.result(nil)
 	}
 	weight := f.node(l.weight)
 	if l.config.Kind == RMSNorm {

@@ -94,34 +94,24 @@ func (m *RNNSeq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
 // are ids of target's shape; a target that is graph.IgnoreTarget does not count.
 func (m *RNNSeq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	logits := f.Of(m.Forward(b, source, target, lengths))
 	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
 // Encode maps the ids of source ([B,] S) to what the decoder begins with.
 func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error) {
-	var none RNNMemory
-	f, err := begin(b, m.name)
-	if err != nil {
-		return none, err
-	}
-	if err := f.checkIDs("source", source, maxElements); err != nil {
-		return none, err
+	f := begin(b, m.name)
+	if !f.isIDs("source", source, maxElements) {
+		return RNNMemory{}, f.failure()
 	}
 	x := m.source.apply(f, source) // ([B,] S, E)
-	states, ends, err := m.encoder.Forward(b, GRUInput{X: x, Lengths: lengths})
-	if err != nil {
-		return none, err
-	}
+	states, ends := f.Of2(m.encoder.Forward(b, GRUInput{X: x, Lengths: lengths}))
 	shape := append(source.Shape()[:source.Dims()-1].Clone(), m.config.HiddenSize) // ([B,] N)
 	end := func(i int) *G.Node { return f.Of(G.Reshape(f.Of(graph.Rows(ends, i, 1)), shape)) }
 	state := f.Of(graph.Tanh(m.bridge.apply(f, f.Of(graph.Concat(end(0), end(1))))))
-	if state, err = f.result(state); err != nil {
-		return none, err
+	if f.Err() != nil {
+		return RNNMemory{}, f.failure()
 	}
 	return RNNMemory{States: states, State: state, Lengths: lengths}, nil
 }
@@ -129,52 +119,42 @@ func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error
 // Decode maps the ids of target ([B,] T), after a memory's state, to the logits of the
 // tokens that follow.
 func (m *RNNSeq2Seq) Decode(b *Build, target *G.Node, memory RNNMemory) (RNNOutput, error) {
-	var none RNNOutput
-	f, err := begin(b, m.name)
-	if err != nil {
-		return none, err
-	}
-	if err := m.checkDecode(f, target, memory); err != nil {
-		return none, err
+	f := begin(b, m.name)
+	if !m.isDecoded(f, target, memory) {
+		return RNNOutput{}, f.failure()
 	}
 	x := m.target.apply(f, target) // ([B,] T, E)
-	out := RNNOutput{}
+	var out RNNOutput
 	if m.attention == nil {
 		state := f.Of(G.Reshape(memory.State, append(tensor.Shape{1}, memory.State.Shape()...)))
-		states, end, err := m.decoder.Forward(b, GRUInput{X: x, State: state})
-		if err != nil {
-			return none, err
-		}
+		states, end := f.Of2(m.decoder.Forward(b, GRUInput{X: x, State: state}))
 		out.Logits, out.State = m.output.apply(f, states), f.Of(G.Reshape(end, memory.State.Shape()))
 	} else {
 		out = m.attend(f, x, memory)
 	}
-	out.Logits, err = f.result(out.Logits)
-	if err != nil {
-		return none, err
+	if f.Err() != nil {
+		return RNNOutput{}, f.failure()
 	}
 	return out, nil
 }
 
-func (m *RNNSeq2Seq) checkDecode(f *formula, target *G.Node, memory RNNMemory) error {
-	if err := f.checkIDs("target", target, maxElements); err != nil {
-		return err
-	}
-	if err := f.checkNode("memory", memory.State); err != nil {
-		return err
+// isDecoded refuses a target and a memory that do not belong together.
+func (m *RNNSeq2Seq) isDecoded(f *formula, target *G.Node, memory RNNMemory) bool {
+	if !f.isIDs("target", target, maxElements) || !f.isNode("memory", memory.State) {
+		return false
 	}
 	batch := target.Shape()[:target.Dims()-1]
 	if want := append(batch.Clone(), m.config.HiddenSize); !slices.Equal(memory.State.Shape(), want) {
-		return errorf(m.name, "memory: state: shape %v, want %v", memory.State.Shape(), want)
+		return f.fail(errorf(m.name, "memory: state: shape %v, want %v", memory.State.Shape(), want))
 	}
 	if m.attention == nil {
-		return nil
+		return true
 	}
-	if err := f.checkSequence("memory: states", memory.States, 2*m.config.HiddenSize, 0); err != nil {
-		return err
+	if !f.isSequence("memory: states", memory.States, 2*m.config.HiddenSize, 0) {
+		return false
 	}
 	if got := memory.States.Shape(); !slices.Equal(got[:got.Dims()-2], batch) {
-		return errorf(m.name, "memory: states: shape %v, want the batch of target's %v", got, target.Shape())
+		return f.fail(errorf(m.name, "memory: states: shape %v, want the batch of target's %v", got, target.Shape()))
 	}
-	return nil
+	return true
 }

@@ -90,10 +90,7 @@ func (m *Seq2Seq) Config() Seq2SeqConfig { return m.config }
 // the padding that follows the first lengths[b] tokens of source b; nil means there is
 // none. A single pair may come without B.
 func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	memory := f.Of(m.Encode(b, source, lengths)) // (B, S, E)
 	return f.result(f.Of(m.Decode(b, target, memory, lengths)))
 }
@@ -101,22 +98,16 @@ func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, e
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
 // are ids of target's shape; a target that is graph.IgnoreTarget does not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	logits := f.Of(m.Forward(b, source, target, lengths))
 	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).
 func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkIDs("source", source, m.config.ContextLength); err != nil {
-		return nil, err
+	f := begin(b, m.name)
+	if !f.isIDs("source", source, m.config.ContextLength) {
+		return f.result(nil)
 	}
 	x := m.embed(f, source, m.source, m.sourcePositions) // (…, S, E)
 	for _, block := range m.encoder {
@@ -129,12 +120,9 @@ func (m *Seq2Seq) Encode(b *Build, source, lengths *G.Node) (*G.Node, error) {
 // (…, T, V). lengths are the source's. The build's Calls("*.multihead_attn") have the weights
 // (…, H, T, S) with which the target attends to the memory, a call for each block.
 func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkIDs("target", target, m.config.ContextLength); err != nil {
-		return nil, err
+	f := begin(b, m.name)
+	if !f.isIDs("target", target, m.config.ContextLength) {
+		return f.result(nil)
 	}
 	x := m.embed(f, target, m.target, m.targetPositions) // (…, T, E)
 	for _, block := range m.decoder {

@@ -134,12 +134,9 @@ func (m *ViT) Config() ViTConfig { return m.config }
 // The build's Calls("encoder.layers.*.self_attn") have the attention weights
 // ([B,] H, R·C, R·C), a call for each block.
 func (m *ViT) Forward(b *Build, picture *G.Node, seen mask.Mask) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.check(f, picture); err != nil {
-		return nil, err
+	f := begin(b, m.name)
+	if !m.isPicture(f, picture) {
+		return f.result(nil)
 	}
 	x := m.embed(f, picture) // ([B,] R·C, E)
 	for _, block := range m.blocks {
@@ -151,27 +148,21 @@ func (m *ViT) Forward(b *Build, picture *G.Node, seen mask.Mask) (*G.Node, error
 // Loss returns the mean cross entropy of the logits, in nats: a scalar. targets are classes,
 // int or int64 ([B,] R·C), of the patches; a class that is graph.IgnoreTarget does not count.
 func (m *ViT) Loss(b *Build, picture, targets *G.Node, seen mask.Mask) (*G.Node, error) {
-	f, err := begin(b, m.name)
-	if err != nil {
-		return nil, err
-	}
+	f := begin(b, m.name)
 	logits := f.Of(m.Forward(b, picture, seen))
 	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
-func (m *ViT) check(f *formula, picture *G.Node) error {
-	if err := f.checkNode("picture", picture); err != nil {
-		return err
+func (m *ViT) isPicture(f *formula, picture *G.Node) bool {
+	if !f.isNode("picture", picture) {
+		return false
 	}
 	c, s := m.config, picture.Shape()
 	n := s.Dims()
 	if n < 3 || n > 4 || !slices.Equal(s[n-3:], tensor.Shape{c.Height, c.Width, c.Channels}) {
-		return errorf(m.name, "picture: shape %v, want ([B,] %d, %d, %d)", s, c.Height, c.Width, c.Channels)
+		return f.fail(errorf(m.name, "picture: shape %v, want ([B,] %d, %d, %d)", s, c.Height, c.Width, c.Channels))
 	}
-	if dt := f.b.Params().Dtype(); picture.Dtype() != dt {
-		return errorf(m.name, "picture: got %v, want %v as the parameters", picture.Dtype(), dt)
-	}
-	return nil
+	return f.isOfParams("picture", picture)
 }
 
 // embed returns the tokens of the patches, ([B,] R·C, E).
