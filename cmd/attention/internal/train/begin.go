@@ -12,7 +12,6 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
-	"attention/graph"
 	"attention/internal/kernel"
 	"attention/layers"
 	"attention/train/text"
@@ -29,8 +28,15 @@ type command struct {
 	page       *page
 }
 
-// execute begins or resumes a run.
+// execute begins or resumes a run. The leading process prints its output and the error, if a process has one.
 func (c command) execute(ctx context.Context) error {
+	if !c.Leads() {
+		c.out, c.notes = io.Discard, io.Discard
+	}
+	return c.Together(c.train(ctx))
+}
+
+func (c command) train(ctx context.Context) error {
 	if err := c.Agree(c.listen()); err != nil {
 		return err
 	}
@@ -196,7 +202,7 @@ func (r *training) makeModel() error {
 func (r *training) plan() (p session.Plan, err error) {
 	c := r.config
 	p = session.Plan{
-		Command: "train", Config: c, Params: r.model.Params(), Init: r.readInit, Loss: r.loss, Training: c.Training,
+		Command: "train", Config: c, Params: r.model.Params(), Loss: r.loss, Training: c.Training,
 		Checkpoints: c.Checkpoints, EvalBatches: c.EvalBatches, Title: r.model.Title(), Drawn: "*",
 		Text: c.Text.Name, Model: r.model.String(), Counted: r.counted(),
 		Facts:     []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)},
@@ -205,6 +211,9 @@ func (r *training) plan() (p session.Plan, err error) {
 			NotFinite:  "a smaller --lr may help",
 			StartAgain: func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) },
 		},
+	}
+	if c.Init != nil {
+		p.Init = r.readInit
 	}
 	if p.About, err = c.ModelIdentity(); err != nil {
 		return p, err
@@ -243,12 +252,4 @@ func (r *training) loss(b *layers.Build) (*G.Node, error) {
 		return nil, err
 	}
 	return loss, r.clipQK(b)
-}
-
-// products returns the precision of the products, if it is not the full one.
-func (r *training) products() string {
-	if p, _ := r.config.ProductPrecision(); p != graph.FullPrecision { // which was checked
-		return p.String()
-	}
-	return ""
 }

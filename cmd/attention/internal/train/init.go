@@ -18,52 +18,61 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// readInit reads the initial weights, unless the run begins with new ones, and completes their source. If that has a
-// checksum, the weights must match it. They come first: files that do not fit may be of any size.
+// readInit reads the initial weights and completes their source. If that has a checksum, the weights must match it. They
+// come first: files that do not fit may be of any size.
 func (r *training) readInit() error {
-	s := r.config.Init
-	if s == nil {
-		return nil
-	}
-	if err := r.readWeights(s.Name); err != nil {
+	if err := r.readSource(r.config.Init); err != nil {
 		return fmt.Errorf("--init: %w", err)
+	}
+	return nil
+}
+
+func (r *training) readSource(s *run.TextSource) error {
+	read := r.readFile
+	if run.IsFolder(s.Name) {
+		read = r.readFolder
+	}
+	if err := read(s.Name); err != nil {
+		return err
 	}
 	source, err := sourceOf(s.Name)
 	if err != nil {
-		return fmt.Errorf("--init: %w", err)
+		return err
 	}
 	if s.SHA256 != "" && source.SHA256 != s.SHA256 {
-		return fmt.Errorf("--init: %s: got weights with SHA-256 %s, want %s, that of those that the run began with",
+		return fmt.Errorf("%s: got weights with SHA-256 %s, want %s, that of those that the run began with",
 			s.Name, source.SHA256, s.SHA256)
 	}
 	*s = source
 	return nil
 }
 
-func (r *training) readWeights(path string) error {
-	if !run.IsFolder(path) {
-		_, err := checkpoint.ReadParams(path, r.model.Params())
-		if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
-			return of
-		}
-		if !errors.Is(err, checkpoint.ErrDamaged) {
-			err = cmp.Or(r.config.CheckWeights(path), err)
-		}
-		if err != nil {
-			return err
-		}
-		return atPath(path, train.CheckFinite(r.model.Params()))
+// readFile reads the initial weights in a safetensors file.
+func (r *training) readFile(path string) error {
+	_, err := checkpoint.ReadParams(path, r.model.Params())
+	if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
+		return of
 	}
+	if !errors.Is(err, checkpoint.ErrDamaged) {
+		err = cmp.Or(r.config.CheckWeights(path), err)
+	}
+	if err != nil {
+		return err
+	}
+	return atPath(path, train.CheckFinite(r.model.Params()))
+}
+
+// readFolder reads the initial weights of a GPT in a folder.
+func (r *training) readFolder(path string) (err error) {
 	if r.config.Model.GPT == nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
 	}
-	in, err := r.init, error(nil)
-	if in == nil {
-		if in, err = run.Inspect(path); err != nil {
+	if r.init == nil {
+		if r.init, err = run.Inspect(path); err != nil {
 			return err
 		}
 	}
-	g, err := in.GPT()
+	g, err := r.init.GPT()
 	if err != nil {
 		return err
 	}
@@ -98,16 +107,14 @@ func copyRows(to, from *tensor.Dense) {
 func sourceOf(path string) (run.TextSource, error) {
 	names := []string{path}
 	if run.IsFolder(path) {
-		names = nil
 		found, err := folder.Names(path)
 		if err != nil {
 			return run.TextSource{}, err
 		}
-		for _, pattern := range []string{run.ConfigFile, "*.safetensors"} {
-			for _, name := range found {
-				if ok, _ := filepath.Match(pattern, name); ok { // the patterns are valid
-					names = append(names, filepath.Join(path, name))
-				}
+		names = []string{filepath.Join(path, run.ConfigFile)}
+		for _, name := range found {
+			if filepath.Ext(name) == ".safetensors" {
+				names = append(names, filepath.Join(path, name))
 			}
 		}
 	}

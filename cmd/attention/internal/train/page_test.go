@@ -230,7 +230,7 @@ func TestTrainViewTogether(t *testing.T) {
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {
 			p := session.Processes{Group: g}
-			require.NoError(t, executeIn(t.Context(), p, io.Discard, io.Discard, set, &pages[rank]))
+			require.NoError(t, command{p, io.Discard, io.Discard, set, &pages[rank]}.execute(t.Context()))
 		})
 	}
 	running.Wait()

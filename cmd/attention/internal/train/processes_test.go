@@ -29,7 +29,7 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 		run.AddFlags(set)
 		require.NoError(t, set.Parse(flags(rank)))
 		running.Go(func() {
-			errs[rank] = executeIn(ctx, session.Processes{Group: g}, &printed[rank], io.Discard, set, new(page))
+			errs[rank] = command{session.Processes{Group: g}, &printed[rank], io.Discard, set, new(page)}.execute(ctx)
 		})
 	}
 	running.Wait()

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/term"
+	"attention/graph"
+	"attention/internal/dense"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
@@ -27,8 +29,8 @@ func (r *training) printHead() {
 	r.Print("text", term.Line(config.Text.Name)+":", fmt.Sprintf("%d %s,", len(c.Training), c.Unit()),
 		fmt.Sprintf("and %d for validation;", len(c.Validation)), fmt.Sprintf("%d %s", c.Tokenizer.Len(), kinds))
 	numbers := config.Dtype
-	if products := r.products(); products != "" {
-		numbers += ", products of " + products
+	if p := r.Training.Precision; p != graph.FullPrecision {
+		numbers += ", products of " + p.String()
 	}
 	r.Print("model", append(strings.SplitAfter(r.model.String()+", "+numbers+":", ", "), r.countPhrases()...)...)
 	if config.Init != nil {
@@ -134,39 +136,31 @@ const (
 	lastShown = 4
 )
 
-// shownParams returns the names of the parameters that a report shows, and the number of those left out before the
-// last few.
-func (r *training) shownParams() (names []string, left int) {
-	for name := range r.model.Params().All() {
-		names = append(names, name)
-	}
-	if n := len(names); n > mostShown {
-		left = n - mostShown
-		names = append(names[:mostShown-lastShown:mostShown-lastShown], names[n-lastShown:]...)
-	}
-	return names, left
+// untrained is a parameter with a copy of its value before training.
+type untrained struct {
+	name  string
+	value *tensor.Dense
 }
 
 // snapshot copies the parameters that the report shows.
-func (r *training) snapshot() map[string]*tensor.Dense {
-	s := map[string]*tensor.Dense{}
-	names, _ := r.shownParams()
-	for _, name := range names {
-		v, _ := r.model.Params().Get(name)
-		s[name] = v.Clone().(*tensor.Dense)
+func (r *training) snapshot() (all []untrained) {
+	i, n := 0, r.model.Params().Len()
+	for name, value := range r.model.Params().All() {
+		if n <= mostShown || i < mostShown-lastShown || i >= n-lastShown {
+			all = append(all, untrained{name, value.Clone().(*tensor.Dense)})
+		}
+		i++
 	}
-	return s
+	return all
 }
 
-// printUpdates shows how far training moved each parameter, and a corner of the
-// query weights before and after.
-func (r *training) printUpdates(before map[string]*tensor.Dense) {
-	names, left := r.shownParams()
-	width, corner := len("parameter"), names[0] // if the layer has no weights of its own
-	for _, name := range slices.Backward(names) {
-		width = max(width, len(name))
-		if strings.Contains(name, r.model.Queries()) {
-			corner = name
+// printUpdates shows how far training moved each parameter, and a corner of the query weights before and after.
+func (r *training) printUpdates(shown []untrained) {
+	width, corner := len("parameter"), shown[0] // if the layer has no weights of its own
+	for _, p := range slices.Backward(shown) {
+		width = max(width, len(p.name))
+		if strings.Contains(p.name, r.model.Queries()) {
+			corner = p
 		}
 	}
 	since := ""
@@ -175,36 +169,24 @@ func (r *training) printUpdates(before map[string]*tensor.Dense) {
 	}
 	fmt.Fprintf(r.Out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %8s  %8s  %8s\n",
 		since, width, "parameter", "shape", "before", "after", "change")
-	for i, name := range names {
-		if left > 0 && i == len(names)-lastShown {
+	for i, p := range shown {
+		if left := r.model.Params().Len() - len(shown); left > 0 && i == len(shown)-lastShown {
 			fmt.Fprintf(r.Out, "… and %d more …\n", left)
 		}
-		after, _ := r.model.Params().Get(name)
-		was, is, change := norms(before[name], after)
-		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, name, fmt.Sprint(after.Shape()), was, is, change)
+		after, _ := r.model.Params().Get(p.name)
+		was, is, change := norms(p.value, after)
+		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, p.name, fmt.Sprint(after.Shape()), was, is, change)
 	}
-	after, _ := r.model.Params().Get(corner)
+	after, _ := r.model.Params().Get(corner.name)
 	fmt.Fprintf(r.Out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
-		corner, cornerString(before[corner]), cornerString(after))
+		corner.name, cornerString(corner.value), cornerString(after))
 }
 
 // cornerString prints the first three rows and four columns.
 func cornerString(t *tensor.Dense) string {
-	rows, cols, width := min(3, t.Shape()[0]), min(4, t.Shape()[1]), t.Shape()[1]
-	if t.Dtype() == tensor.Float32 {
-		return tensorprint.Format(cornerOf(t.Float32s(), rows, cols, width), []int{rows, cols})
-	}
-	return tensorprint.Format(cornerOf(t.Float64s(), rows, cols, width), []int{rows, cols})
-}
-
-// cornerOf returns the first columns of the first rows of a matrix.
-func cornerOf[F float32 | float64](matrix []F, rows, cols, width int) (corner []float64) {
-	for r := range rows {
-		for _, v := range matrix[r*width:][:cols] {
-			corner = append(corner, float64(v))
-		}
-	}
-	return corner
+	rows, cols := min(3, t.Shape()[0]), min(4, t.Shape()[1])
+	corner, _ := t.Slice(tensor.S(0, rows), tensor.S(0, cols)) // which is inside
+	return tensorprint.Format(dense.Float64s(corner.(*tensor.Dense)), []int{rows, cols})
 }
 
 // norms returns the Euclidean norms of two tensors of the same type and shape, and of their difference.

@@ -47,7 +47,7 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err
 	}
 	var page page
 	defer func() { err = oneline.Join(err, page.close()) }()
-	err = executeIn(ctx, p, w, notes, flags, &page)
+	err = command{p, w, notes, flags, &page}.execute(ctx)
 	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
 		if p.Leads() {
 			fmt.Fprintln(w, term.OneLine(err))
@@ -65,13 +65,4 @@ func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err
 	}
 	page.wait(ctx)
 	return nil
-}
-
-// executeIn executes the command in one of the processes: the leading one prints its output and the error, if one of
-// them has one.
-func executeIn(ctx context.Context, p session.Processes, w, notes io.Writer, flags *pflag.FlagSet, page *page) error {
-	if !p.Leads() {
-		w, notes = io.Discard, io.Discard
-	}
-	return p.Together(command{p, w, notes, flags, page}.execute(ctx))
 }

@@ -80,32 +80,33 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	if err != nil {
 		return err
 	}
-	labels, err := r.labels(window[first:])
+	tokens, err := text.Texts(r.corpus.Tokenizer, window[first:])
 	if err != nil {
 		return err
 	}
-	t := len(window)
+	labels, t := plot.Labels(tokens), len(window)
 	heads := len(weights) / (t * t)
 	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight",
 		Title: weightsTitle(r.config.Model, r.Loop.Steps(), r.Folder.Path)}
 	for h := range min(heads, plot.MaxHeatMaps) {
-		values := cutSquare(weights[h*t*t:(h+1)*t*t], t, first, t-first)
-		if r.model.Causal() {
-			hideFuture(values, t-first)
-		}
 		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, heads),
-			Columns: labels, Rows: labels, Values: values})
+			Columns: labels, Rows: labels, Values: shownWeights(weights[h*t*t:][:t*t], t, first, r.model.Causal())})
 	}
 	return picture.Write(w)
 }
 
-// hideFuture hides the keys of a square of n rows and columns that come after their query.
-func hideFuture(square []float64, n int) {
-	for query := range n {
-		for key := query + 1; key < n; key++ {
-			square[query*n+key] = math.NaN()
+// shownWeights returns a head's weights (t, t) from the first token shown on. Keys after a causal head's query are hidden.
+func shownWeights(weights []float64, t, first int, causal bool) (shown []float64) {
+	for query := first; query < t; query++ {
+		for key := first; key < t; key++ {
+			w := weights[query*t+key]
+			if causal && key > query {
+				w = math.NaN()
+			}
+			shown = append(shown, w)
 		}
 	}
+	return shown
 }
 
 // windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
@@ -122,22 +123,4 @@ func windowWeights(m run.Watchable, window []int) (weights []float64, err error)
 		return nil
 	})
 	return weights, err
-}
-
-// cutSquare copies n rows and columns, starting at first, of a square of t rows and columns.
-func cutSquare(square []float64, t, first, n int) []float64 {
-	var cut []float64
-	for row := first; row < first+n; row++ {
-		cut = append(cut, square[row*t+first:][:n]...)
-	}
-	return cut
-}
-
-// labels returns the labels of tokens.
-func (r *training) labels(ids []int) ([]string, error) {
-	tokens, err := text.Texts(r.corpus.Tokenizer, ids)
-	if err != nil {
-		return nil, err
-	}
-	return plot.Labels(tokens), nil
 }

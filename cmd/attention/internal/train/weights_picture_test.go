@@ -23,14 +23,18 @@ var (
 	}
 )
 
-func TestCutSquare(t *testing.T) {
+// The picture begins at a token, and no query of a causal head sees a later key, not even as a weight of 0.
+func TestShownWeights(t *testing.T) {
 	square := []float64{
 		1, 0, 0,
 		2, 3, 0,
 		4, 5, 6,
 	}
-	require.Equal(t, []float64{1, 0, 2, 3}, cutSquare(square, 3, 0, 2))
-	require.Equal(t, []float64{3, 0, 5, 6}, cutSquare(square, 3, 1, 2))
+	require.Equal(t, square, shownWeights(square, 3, 0, false))
+	require.Equal(t, []float64{3, 0, 5, 6}, shownWeights(square, 3, 1, false))
+	for i, w := range shownWeights(square, 3, 0, true) {
+		require.Equal(t, i == 1 || i == 2 || i == 5, math.IsNaN(w), i)
+	}
 }
 
 // TestPromptIsPictured: another prompt gives another picture of the weights of the same model.
@@ -111,27 +115,4 @@ func corpusOf(t *testing.T, characters string) *run.Corpus {
 	v, err := text.NewVocabulary(characters)
 	require.NoError(t, err)
 	return &run.Corpus{Tokenizer: v}
-}
-
-// TestHideFuture: no query sees a later key, not even as a weight of 0.
-func TestHideFuture(t *testing.T) {
-	square := []float64{
-		1, 0, 0,
-		2, 3, 0,
-		4, 5, 6,
-	}
-	hideFuture(square, 3)
-	for i, v := range square {
-		require.Equal(t, i == 1 || i == 2 || i == 5, math.IsNaN(v), i)
-	}
-}
-
-// TestLabels: every character has a visible label.
-func TestLabels(t *testing.T) {
-	r := &training{corpus: corpusOf(t, "aé≤ \n\r\t\u00a0\u200d😀語")}
-	ids, err := r.corpus.Tokenizer.Encode("aé≤ \n\r\t\u00a0\u200d😀語")
-	require.NoError(t, err)
-	labels, err := r.labels(ids)
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "é", "≤", "·", "¶", "¤", "¤", "¤", "¤", "¤", "¤"}, labels)
 }
