@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/csv"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,16 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
+
+// TestMain lets more tests run at once than there are processors: they wait for the browser most of the time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	atOnce := flag.Lookup("test.parallel")
+	if n, _ := strconv.Atoi(atOnce.Value.String()); n < 6 {
+		_ = flag.Set(atOnce.Name, "6")
+	}
+	os.Exit(m.Run())
+}
 
 // chromium is started once for all tests; each has a tab of its own.
 var chromium = sync.OnceValues(func() (context.Context, error) {
@@ -52,6 +63,8 @@ type page struct {
 	ctx  context.Context
 	stop func() error // the command, which is over then
 
+	patience time.Duration // with a condition, by the page's clock
+
 	mu       sync.Mutex
 	problems []string // errors of the console, exceptions, and requests to elsewhere
 }
@@ -72,7 +85,7 @@ func tab(t testing.TB, url, origin string) *page {
 	if err != nil {
 		t.Skipf("no Chromium: %v; install_chromium.sh beside this test installs it", err)
 	}
-	p := &page{t: t, url: url}
+	p := &page{t: t, url: url, patience: time.Minute}
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithListener(func(event any) { p.listen(event, origin) }))
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx))
@@ -167,7 +180,7 @@ func js[T any](p *page, expression string) T {
 // waitFor waits until a JavaScript condition holds.
 func (p *page) waitFor(condition string) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(time.Minute),
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(p.patience),
 		chromedp.WithPollingInterval(30*time.Millisecond)))
 	require.NoError(p.t, err, "%s; the page says: %s", condition, p.text("main"))
 }

@@ -15,6 +15,7 @@ import (
 
 // A run is compared with its checkpoints, without a second --model.
 func TestCompareCheckpoints(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/runs/finished_gpt/run")))
 	p := openPage(t, "panel=compare&q=3&k=1", "--run", dir, "--text", "jumps")
@@ -28,6 +29,7 @@ func TestCompareCheckpoints(t *testing.T) {
 
 // Two models over one text: their weights and the difference; models that see other tokens are refused.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	a, b := commandtest.SmallGPT(t), commandtest.SmallGPT(t)
 	weight, _ := b.Params.Get("transformer.h.0.attn.c_attn.weight")
 	for i := range weight.Float32s() {

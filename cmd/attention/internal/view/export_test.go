@@ -16,6 +16,7 @@ import (
 
 // An exported page opens from the disk and shows the same numbers, without a request to anywhere.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)

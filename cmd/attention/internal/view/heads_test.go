@@ -83,6 +83,7 @@ func pixel(picture image.Image, x, y int) [3]uint8 {
 
 // The canvas of a head that was clicked has the colours of the library's numbers, and grey where the mask hides.
 func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
@@ -119,6 +120,7 @@ const headReady = `document.querySelector(".heatmap canvas")?.dataset.ready === 
 
 // The keyboard moves the chosen cell, whose pair, weight and score are read out; the state of the URL is restored.
 func TestHeadsByKeyboard(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
@@ -142,6 +144,7 @@ func TestHeadsByKeyboard(t *testing.T) {
 
 // The mean of the heads, all weights as a table, the statistics and their order, lines and pictures.
 func TestHeadsTablesAndPictures(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)

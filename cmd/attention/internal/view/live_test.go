@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -100,9 +103,25 @@ func (p *process) wait() int {
 // follow opens the page of a run.
 func (p *process) follow() *page {
 	page := tab(p.t, p.url, p.url)
+	page.hasten()
 	page.do(chromedp.Navigate(p.url + "#panel=training"))
 	page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
 	return page
+}
+
+// hasten makes the page's clock run fast, so that a test need not sit through the rests that the page gives a run.
+func (p *page) hasten() {
+	const times = 10
+	p.patience *= times
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, cdppage.AddScriptToEvaluateOnNewDocument,
+			cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`(() => {
+				const [now, later] = [performance.now.bind(performance), setTimeout];
+				performance.now = () => %[1]d * now();
+				window.setTimeout = (f, ms, ...args) => later(f, ms / %[1]d, ...args);
+			})()`, times)})
+		return err
+	}))
 }
 
 // status waits for a text in the line of the run's state.
@@ -114,6 +133,7 @@ func (p *page) status(part string) {
 // The page of a run that trains: its curves grow, a reload goes on, its heads are those of the moment. The run is
 // stopped, resumed and done, and the page says so.
 func TestTrainView(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	flags := strings.Fields("--model gpt --layers 2 --heads 2 --width 8 --context 16 --batch 4 --steps 1000000 " +
 		"--eval-every 200 --eval-batches 2 --save-every 0 --head-stats --sample 20 --out " + dir)
@@ -183,7 +203,7 @@ func TestTrainView(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "model.safetensors"))
 	taken := last()
 
-	run = startTrain(t, "--resume", dir, "--steps", fmt.Sprint(taken+3000))
+	run = startTrain(t, "--resume", dir, "--steps", fmt.Sprint(taken+1000))
 	p = run.follow()
 	p.status("finished, step ")
 	require.GreaterOrEqual(t, last(), taken)
@@ -197,6 +217,7 @@ func TestTrainView(t *testing.T) {
 
 // A run whose loss is not finite ends at once; the page that was open says why.
 func TestTrainViewNotFinite(t *testing.T) {
+	t.Parallel()
 	run := startTrain(t, strings.Fields("--width 8 --context 16 --batch 2 --solver sgd --clip 0 --lr 10 --warmup 100000 "+
 		"--steps 200000 --eval-every 0 --save-every 0 --out "+filepath.Join(t.TempDir(), "run"))...)
 	p := run.follow()
@@ -208,6 +229,7 @@ func TestTrainViewNotFinite(t *testing.T) {
 
 // A server that is gone without a word is said, once the browser notices.
 func TestTrainViewKilled(t *testing.T) {
+	t.Parallel()
 	run := startTrain(t, strings.Fields("--model gpt --layers 1 --width 8 --context 16 --batch 2 --steps 1000000 --out "+
 		filepath.Join(t.TempDir(), "run"))...)
 	p := run.follow()

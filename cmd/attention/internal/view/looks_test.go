@@ -13,6 +13,7 @@ import (
 
 // A page whose text the server has forgotten shows its heads all the same, without an error in the console.
 func TestForgottenTexts(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc défg\nab")
 	p.waitFor(settled)
 	before := p.csv(".wide .tools .csv")

@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/translations"
+	"attention/internal/testenv"
 	"attention/layers"
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
@@ -130,6 +131,9 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 		}, models: []string{datesRun(t, 1), datesRun(t, 2)}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
+			if kind.name == "layer" && !testenv.All {
+				t.Skip("its panels are those of a GPT, too: ATTENTION_TESTS=all tests them")
+			}
 			t.Parallel()
 			p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
 			p.waitFor(settled)
@@ -179,6 +183,7 @@ func (p *page) restore(state string) {
 
 // Cross-attention has both texts, and the colours of the library's numbers are those of the table.
 func TestCrossAttention(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
 	p.waitFor(settled)
 	require.Equal(t, "Layer 2 (cross-attention), head 1", p.text("h2.head"))
@@ -220,6 +225,7 @@ func TestCrossAttention(t *testing.T) {
 
 // A simple layer has nothing to hide or to switch off, and the page says so.
 func TestLayersWithNothingToChange(t *testing.T) {
+	t.Parallel()
 	dir, _, _ := commandtest.LayerRun(t, "simple")
 	p := openPage(t, "panel=whatif&hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
 	p.waitFor(`document.querySelectorAll(".next").length === 2`)
@@ -229,6 +235,7 @@ func TestLayersWithNothingToChange(t *testing.T) {
 
 // Without a text each model reads one that it can.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--model", datesRun(t, 1))
 	p.waitFor(settled)
 	p.choose("main select", "1")
@@ -242,6 +249,7 @@ func TestExamples(t *testing.T) {
 
 // The bytes of a character that is cut into tokens are marked.
 func TestPartsOfCharacters(t *testing.T) {
+	t.Parallel()
 	params := layers.NewParams(tensor.Float32, 7)
 	tokenizer := text.NewGPT2Tokenizer()
 	m, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: tokenizer.Len(), ContextLength: 8, EmbedDim: 4,

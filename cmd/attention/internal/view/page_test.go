@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/internal/testenv"
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -23,6 +24,14 @@ func axe(t *testing.T) string {
 	return string(script)
 }
 
+// themes are the schemes that axe-core looks at.
+func themes() []string {
+	if testenv.All {
+		return []string{"light", "dark"}
+	}
+	return []string{"light"}
+}
+
 // requireAccessible requires that what the page shows violates no rule of axe-core.
 func (p *page) requireAccessible(what, script string) {
 	p.t.Helper()
@@ -31,7 +40,7 @@ func (p *page) requireAccessible(what, script string) {
 		v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`), what)
 }
 
-// No panel violates a rule of axe-core, at both sizes and in both schemes.
+// No panel violates a rule of axe-core, at both sizes and in the schemes.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
@@ -62,7 +71,7 @@ type panelState struct{ state, ready string }
 // checkPanels runs axe-core on panels.
 func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 	for _, state := range states {
-		for _, theme := range []string{"light", "dark"} {
+		for _, theme := range themes() {
 			p.set(state.state + "&theme=" + theme)
 			p.waitFor(state.ready)
 			p.requireAccessible(state.state+", "+theme, script)
@@ -76,6 +85,7 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 
 // A token that is markup is shown as text, and one that is a part of a character as its bytes.
 func TestTextsAreNoMarkup(t *testing.T) {
+	t.Parallel()
 	const markup = `<script>top.x=1</script><b>&amp;`
 	vocabulary, err := text.NewVocabulary(markup)
 	require.NoError(t, err)
@@ -97,6 +107,7 @@ func TestTextsAreNoMarkup(t *testing.T) {
 
 // Without the server the page says what to do.
 func TestServerGone(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc")
 	p.waitFor(headReady)
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)

@@ -11,6 +11,7 @@ import (
 // The products of a pair sum to its product, and the path ends at the library's weight; another pair of another head
 // is chosen by the selects.
 func TestPairSumsToTheScore(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)

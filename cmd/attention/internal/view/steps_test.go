@@ -133,6 +133,7 @@ func (p *page) requireFormulas(section int) {
 // A number is told where it is pointed at, with names; the cells that it is made of are marked; the arrow keys walk.
 // The state of the URL is restored, and the numbers are again as they were.
 func TestStepsAreTold(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "section=5", "--chapter")
 	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
 	cell := func(step string, row, column int) string {
@@ -177,6 +178,7 @@ func TestStepsAreTold(t *testing.T) {
 
 // The reader's own words, from the page and from the command; wrong ones are refused and say why.
 func TestStepsOnOwnWords(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, "section=11", "--chapter", "--text", "the cat sat")
 	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
 	check := func(words ...string) {
@@ -214,6 +216,7 @@ func TestStepsOnOwnWords(t *testing.T) {
 
 // A head's steps in a model end at the library's weights, and its formulas are true.
 func TestStepsOfAHead(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
@@ -260,6 +263,7 @@ func TestStepsOfModels(t *testing.T) {
 
 // An exported page has the sections with their sliders, and the heads' steps, from the disk.
 func TestExportHasSteps(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	file := filepath.Join(t.TempDir(), "page.html")
 	var notes bytes.Buffer
@@ -294,7 +298,7 @@ func TestStepsAreAccessible(t *testing.T) {
 	script := axe(t)
 	p := openPage(t, "", "--chapter", "--model", gptFolder(t), "--text", "abc défg ab")
 	for section, title := range map[string]string{"5": "5.", "14": "14.", "15": "15.", "head": "Layer"} {
-		for _, theme := range []string{"light", "dark"} {
+		for _, theme := range themes() {
 			p.set("panel=steps&section=" + section + "&theme=" + theme)
 			p.waitFor(fmt.Sprintf(`document.querySelector("h2")?.textContent.startsWith(%q)`, title))
 			p.do(chromedp.Focus(chromedp.CSS(".onestep:last-child tbody td")))
@@ -307,6 +311,7 @@ func TestStepsAreAccessible(t *testing.T) {
 
 // The command refuses what no section can run on.
 func TestChapterRefuses(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	err := commandtest.Run(context.Background(), &out, &out, view.New(), "--chapter", "--text", "alone")
 	require.EqualError(t, err, "--text: sentence: got 1, want 2 to 64 words")

@@ -27,6 +27,7 @@ func runFolder(t testing.TB) string {
 
 // A finished run is replayed from what it recorded.
 func TestTrainingOfAFinishedRun(t *testing.T) {
+	t.Parallel()
 	dir := runFolder(t)
 	p := openPage(t, "panel=training", "--run", dir)
 	p.waitFor(`document.querySelector(".status")?.dataset.state === "finished"`)
@@ -64,6 +65,7 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 
 // A run of attention translate has its own words: it has no --head-stats, and what it wrote is a translation.
 func TestTrainingOfATranslation(t *testing.T) {
+	t.Parallel()
 	dir := datesRun(t, 1)
 	report := `{"sessions": [{"state": "finished", "to": 1, "sample": {"prompt": "3 sep '75", "text": "1975-09-03"}}]}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "report.json"), []byte(report), 0o644))
@@ -75,6 +77,7 @@ func TestTrainingOfATranslation(t *testing.T) {
 
 // The curves of a run grow while it trains; a reload shows the same, and an error its reason.
 func TestTrainingLive(t *testing.T) {
+	t.Parallel()
 	dir := runFolder(t)
 	metrics, report := filepath.Join(dir, "metrics.jsonl"), filepath.Join(dir, "report.json")
 	all, err := os.ReadFile(metrics)

@@ -70,6 +70,7 @@ func (n *notes) await(ctx context.Context, file string) {
 }
 
 func TestWrongFlags(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"--model: missing, want the folder of a model, --run or --chapter": nil,
 		"--text-file: got a file besides --text, want one of them": {

@@ -44,6 +44,7 @@ func nextOf(t testing.TB, g *pretrained.GPT, text string, change func(b *layers.
 
 // A hidden token, a head that is off and another text change what comes next, as in the library.
 func TestWhatIf(t *testing.T) {
+	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	p := openPage(t, "panel=whatif", "--model", commandtest.WriteGPT(t, g), "--text", text)

@@ -1,10 +1,6 @@
 package look
 
-import (
-	"math"
-
-	G "gorgonia.org/gorgonia"
-)
+import G "gorgonia.org/gorgonia"
 
 // HeadParts are what the weights of one head are computed from. Queries and keys have rows of the layer's Width.
 type HeadParts struct {
@@ -29,13 +25,13 @@ func (l *Layer) Head(head int) HeadParts {
 	return h
 }
 
-// Values returns the values (S, Dv) of a head, and its sink, a score without a key; NaN if it has none.
-func (l *Layer) Values(head int) (values []float32, sink float64) {
-	values, sink = columns(l.kept.Value, l.KeyHeads, l.keyHead(head)), math.NaN()
+// Values returns the values (S, Dv) of a head, and its sink, a score without a key; nil if it has none.
+func (l *Layer) Values(head int) (values []float32, sink *float64) {
 	if l.Sinks {
-		sink = float64(float32sOf(l.kept.Config.Sinks)[head])
+		score := float64(float32sOf(l.kept.Config.Sinks)[head])
+		sink = &score
 	}
-	return values, sink
+	return columns(l.kept.Value, l.KeyHeads, l.keyHead(head)), sink
 }
 
 // keyHead returns the head of the keys and values that a head of the queries meets.

@@ -17,13 +17,13 @@ import (
 
 // Look is a model over a text.
 type Look struct {
-	Model     *Model
-	Request   Request
-	Whole     string // the text; of a translation with the part that the model has written
-	Cut       int    // number of tokens before the window, which the model does not see
-	Sequences []Sequence
-	Layers    []*Layer
-	Next      [][]Candidate // the likeliest tokens after a text, or at each place of a translation
+	Model     *Model        `json:"-"`
+	Request   Request       `json:"-"`
+	Cut       int           `json:"cut"`   // number of tokens before the window, which the model does not see
+	Whole     string        `json:"whole"` // the text; of a translation with the part that the model has written
+	Sequences []Sequence    `json:"sequences"`
+	Layers    []*Layer      `json:"layers"`
+	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each place of a translation
 }
 
 // Layer is one attention of a model, with its queries, keys and values.

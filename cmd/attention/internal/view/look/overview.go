@@ -5,8 +5,10 @@ import "math"
 // Overview is the weights of a head at the scale of a screen: the largest weight of each block of 2^Level queries and
 // keys, NaN where the mask hides all of the block.
 type Overview struct {
-	Level, Rows, Cols int
-	Weights           []float32 // (Rows, Cols)
+	Level   int       `json:"level"`
+	Rows    int       `json:"rows"`
+	Cols    int       `json:"cols"`
+	Weights []float32 `json:"-"` // (Rows, Cols)
 }
 
 // Overview computes the overview of the weights of a head with at most side rows and columns.

@@ -3,6 +3,8 @@ package look
 import (
 	"math"
 	"slices"
+
+	G "gorgonia.org/gorgonia"
 )
 
 // Summary is what is known of a head without its weights.
@@ -13,14 +15,14 @@ type Summary struct {
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
 }
 
-// Statistics are means over the queries that see a key, except Largest. NaN stands for what the layer does not have.
+// Statistics are means over the queries that see a key, except Largest. Nil stands for what the layer does not have.
 type Statistics struct {
-	Entropy  float64 // of the weights, in nats
-	First    float64 // weight on the first key
-	Self     float64 // weight on the query's own position
-	Previous float64 // weight on the position before
-	Largest  float64 // the largest score
-	Distance float64 // mean distance of what a query looks at, in positions
+	Entropy  *float64 `json:"entropy,omitempty"`  // of the weights, in nats
+	First    *float64 `json:"first,omitempty"`    // weight on the first key
+	Self     *float64 `json:"self,omitempty"`     // weight on the query's own position
+	Previous *float64 `json:"previous,omitempty"` // weight on the position before
+	Largest  *float64 `json:"largest,omitempty"`  // the largest score
+	Distance *float64 `json:"distance,omitempty"` // mean distance of what a query looks at, in positions
 }
 
 // thumbnailSide is the most rows and columns of a thumbnail.
@@ -58,23 +60,29 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 // statistics returns the statistics of the head that the graph has computed.
 func (l *Layer) statistics(g *headGraph) Statistics {
 	scores := float32sOf(g.stats.MaxScore)
-	sees := func(t int) bool { return !math.IsInf(float64(scores[t]), -1) }
-	mean := func(values []float32) float64 {
-		sum, n := 0.0, 0
-		for t, v := range values {
-			if sees(t) {
-				sum, n = sum+float64(v), n+1
+	mean := func(n *G.Node) *float64 {
+		sum, queries := 0.0, 0.0
+		for t, v := range float32sOf(n) {
+			if !math.IsInf(float64(scores[t]), -1) {
+				sum, queries = sum+float64(v), queries+1
 			}
 		}
-		return sum / float64(n)
+		return finite(sum / queries)
 	}
-	s := Statistics{Entropy: mean(float32sOf(g.stats.Entropy)), First: mean(float32sOf(g.stats.First)),
-		Self: math.NaN(), Previous: math.NaN(), Largest: float64(slices.Max(scores)), Distance: math.NaN()}
+	s := Statistics{Entropy: mean(g.stats.Entropy), First: mean(g.stats.First),
+		Largest: finite(float64(slices.Max(scores)))}
 	if l.Queries == l.Keys {
-		s.Self, s.Previous = mean(float32sOf(g.stats.Own)), mean(float32sOf(g.stats.Previous))
-		s.Distance = mean(float32sOf(g.stats.Distance))
+		s.Self, s.Previous, s.Distance = mean(g.stats.Own), mean(g.stats.Previous), mean(g.stats.Distance)
 	}
 	return s
+}
+
+// finite returns a number as JSON has it: nil for NaN and ∞.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // hide sets those cells to a value in which the mask shows no query any key. row and column return the row and the

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"strings"
 
 	"attention/cmd/attention/internal/view/look"
@@ -23,6 +25,7 @@ const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="defaul
 
 // export collects the answers that the page would ask for.
 type export struct {
+	server  *Server
 	answers map[string]any // by path; packs in base64
 	size    int            // bytes of the packs
 	most    int            // largest size
@@ -41,57 +44,48 @@ func Export(ctx context.Context, c Config, w io.Writer) (left []string, err erro
 }
 
 func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []string, err error) {
-	s := &Server{config: c, looks: newLooks(c.Models)}
-	e := &export{answers: map[string]any{}, most: most}
+	s := &Server{config: c, looks: newLooks(c.Models), turns: newTurns()}
+	e := &export{server: s, answers: map[string]any{}, most: most}
 	if c.Run != nil {
-		if err := e.addRun(s); err != nil {
+		if err := e.add(ctx, s.training, "training", ""); err != nil {
+			return nil, err
+		}
+		if err := e.add(ctx, s.watched, "watched", "the weights over the steps"); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.addModels(ctx, s); err != nil {
+	if err := e.addModels(ctx); err != nil {
 		return nil, err
 	}
 	if c.Chapter {
-		if err := e.addChapter(s); err != nil {
-			return nil, err
+		for i := range look.Contents() {
+			if err := e.add(ctx, s.section, sectionPath(i+1), ""); err != nil {
+				return nil, err
+			}
 		}
 	}
 	e.answers["view"] = exportedView{s.contents(), e.left}
 	return e.left, e.write(w)
 }
 
-// addRun adds what a run recorded.
-func (e *export) addRun(s *Server) error {
-	state, err := s.training(nil)
-	if err != nil {
-		return err
-	}
-	e.answers["training"] = state
-	watched, err := s.packWatched()
-	if err != nil {
-		return err
-	}
-	return e.add("watched", "the weights over the steps", watched)
-}
-
 // addModels adds what is seen of each model over the text. Compare looks at the first model's translation with all
 // models: where another model's own is different, that look is added, too.
-func (e *export) addModels(ctx context.Context, s *Server) error {
+func (e *export) addModels(ctx context.Context) error {
 	compared := ""
-	for i, m := range s.config.Models {
+	for i, m := range e.server.config.Models {
 		if len(e.left) > 0 {
 			e.left = append(e.left, m.Name)
 			continue
 		}
-		text := cmp.Or(s.config.Text, m.Example)
-		l, err := e.addModel(ctx, s, i, text)
+		text := cmp.Or(e.server.config.Text, m.Example)
+		l, err := e.addModel(ctx, i, text)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
 			compared = l.Whole
 		} else if text != compared && len(l.Sequences) > 1 {
-			if _, err := e.addModel(ctx, s, i, compared); err != nil {
+			if _, err := e.addModel(ctx, i, compared); err != nil {
 				return err
 			}
 		}
@@ -100,52 +94,51 @@ func (e *export) addModels(ctx context.Context, s *Server) error {
 }
 
 // addModel adds a model over a text: the thumbnails of all layers, the heads layer by layer, and their values.
-func (e *export) addModel(ctx context.Context, s *Server, model int, text string) (*look.Look, error) {
-	request := lookRequest{Model: model, Request: look.Request{Text: text}}
-	id, l, err := s.looks.see(ctx, request)
+func (e *export) addModel(ctx context.Context, model int, text string) (*look.Look, error) {
+	s, request := e.server, lookRequest{Model: model, Request: look.Request{Text: text}}
+	l, err := s.see(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
 	}
-	e.answers[request.path()] = describe(id, model, l)
-	for i, layer := range l.Layers {
-		p, err := packThumbnails(layer)
-		if err != nil {
-			return nil, err
-		}
-		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Model.Name)
-		if err := e.add(layerKey{id, i}.thumbnails(), what, p); err != nil {
+	e.answers[request.path()] = l
+	for i := range l.Layers {
+		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Look.Model.Name)
+		if err := e.add(ctx, s.thumbnails, layerPath("thumbnails", l.ID, i), what); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.addHeads(ctx, id, l, "", headKey.weights, packHead); err != nil {
+	heads := func(answer handler, kind, what string) error {
+		for i, layer := range l.Layers {
+			for head := range layer.Heads {
+				name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Look.Model.Name)
+				if err := e.add(ctx, answer, headPath(kind, l.ID, i, head), name); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := heads(s.head, "head", ""); err != nil {
 		return nil, err
 	}
-	return l, e.addHeads(ctx, id, l, "steps of ", headKey.values, packValues) // which Steps computes with
+	return l.Look, heads(s.values, "values", "steps of ") // which Steps computes with
 }
 
-// addHeads adds a pack of each head of a look.
-func (e *export) addHeads(ctx context.Context, id string, l *look.Look, what string, path func(headKey) string,
-	pack func(l *look.Layer, head int) (*pack, error)) error {
-	for i, layer := range l.Layers {
-		for head := range layer.Heads {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			p, err := pack(layer, head)
-			if err != nil {
-				return err
-			}
-			name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Model.Name)
-			if err := e.add(path(headKey{layerKey{id, i}, head}), name, p); err != nil {
-				return err
-			}
-		}
+// add adds the answer to a GET of a path, which what names, if there is room for it. JSON has room always.
+func (e *export) add(ctx context.Context, answer handler, path, what string) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// add adds a pack if there is room for it.
-func (e *export) add(path, what string, p *pack) error {
+	_, query, _ := strings.Cut(path, "?")
+	got, err := answer((&http.Request{URL: &url.URL{RawQuery: query}}).WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	p, ok := got.(*pack)
+	if !ok {
+		e.answers[path] = got
+		return nil
+	}
 	data, err := p.bytes()
 	if err != nil {
 		return err

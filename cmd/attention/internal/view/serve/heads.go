@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 
 	"attention/cmd/attention/internal/view/look"
@@ -15,14 +15,10 @@ const maxBody = 8 * look.MaxText
 
 // lookAnswer is what the page knows of a look before it draws a head.
 type lookAnswer struct {
-	ID        string             `json:"id"`
-	Model     int                `json:"model"`
-	Cut       int                `json:"cut"`
-	Whole     string             `json:"whole"`
-	Sequences []look.Sequence    `json:"sequences"`
-	Layers    []*look.Layer      `json:"layers"`
-	Next      [][]look.Candidate `json:"next"`
-	Steps     int                `json:"steps"`
+	ID    string `json:"id"`
+	Model int    `json:"model"`
+	*look.Look
+	Steps int `json:"steps"`
 }
 
 // look computes a look and describes it.
@@ -38,16 +34,15 @@ func (s *Server) look(r *http.Request) (any, error) {
 	if err := json.Unmarshal(body, &want); err != nil {
 		return nil, err
 	}
-	id, got, err := s.looks.see(r.Context(), want)
-	if err != nil {
-		return nil, err
-	}
-	return describe(id, want.Model, got), nil
+	return s.see(r.Context(), want)
 }
 
-func describe(id string, model int, l *look.Look) lookAnswer {
-	return lookAnswer{ID: id, Model: model, Cut: l.Cut, Whole: l.Whole, Sequences: l.Sequences, Layers: l.Layers,
-		Next: l.Next, Steps: l.Model.Steps}
+func (s *Server) see(ctx context.Context, want lookRequest) (lookAnswer, error) {
+	id, got, err := s.looks.see(ctx, want)
+	if err != nil {
+		return lookAnswer{}, err
+	}
+	return lookAnswer{id, want.Model, got, got.Model.Steps}, nil
 }
 
 // head returns what the page computes the weights of a head from.
@@ -57,38 +52,25 @@ func (s *Server) head(r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer s.turns.first()()
-	return packHead(l, head)
-}
-
-func packHead(l *look.Layer, head int) (*pack, error) {
 	summary, err := l.Summary(head)
 	if err != nil {
 		return nil, err
 	}
-	parts := l.Head(head)
-	p := newPack(new(packed))
-	addPacked(p, "q", parts.Query)
-	addPacked(p, "k", parts.Key)
-	addPacked(p, "rawQ", parts.RawQuery)
-	addPacked(p, "rawK", parts.RawKey)
-	addPacked(p, "vector", parts.Vector)
-	addPacked(p, "bias", parts.Bias)
-	addPacked(p, "lse", summary.LSE)
-	addPacked(p, "start", parts.Shown.Start)
-	addPacked(p, "keys", parts.Shown.Keys)
+	parts, p := l.Head(head), new(pack)
+	add(p, "q", parts.Query)
+	add(p, "k", parts.Key)
+	add(p, "rawQ", parts.RawQuery)
+	add(p, "rawK", parts.RawKey)
+	add(p, "vector", parts.Vector)
+	add(p, "bias", parts.Bias)
+	add(p, "lse", summary.LSE)
+	add(p, "start", parts.Shown.Start)
+	add(p, "keys", parts.Shown.Keys)
 	return p, nil
 }
 
 // maxSide is the most rows and columns of an overview: those of a large screen.
 const maxSide = 2048
-
-// overviewAnswer describes an overview.
-type overviewAnswer struct {
-	Level int `json:"level"`
-	Rows  int `json:"rows"`
-	Cols  int `json:"cols"`
-	packed
-}
 
 // overview returns the weights of a head at the scale of a screen, with at most side rows and columns.
 func (s *Server) overview(r *http.Request) (any, error) {
@@ -108,40 +90,16 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPack(&overviewAnswer{Level: o.Level, Rows: o.Rows, Cols: o.Cols})
-	addPacked(p, "weights", o.Weights)
+	p := &pack{About: o}
+	add(p, "weights", o.Weights)
 	return p, nil
 }
 
 // thumbnailsAnswer describes the thumbnails of a layer's heads.
 type thumbnailsAnswer struct {
-	Rows       int          `json:"rows"`
-	Cols       int          `json:"cols"`
-	Statistics []statistics `json:"statistics"`
-	packed
-}
-
-// statistics are the finite statistics of a look.
-type statistics struct {
-	Entropy  *float64 `json:"entropy,omitempty"`
-	First    *float64 `json:"first,omitempty"`
-	Self     *float64 `json:"self,omitempty"`
-	Previous *float64 `json:"previous,omitempty"`
-	Largest  *float64 `json:"largest,omitempty"`
-	Distance *float64 `json:"distance,omitempty"`
-}
-
-func statisticsOf(s look.Statistics) statistics {
-	return statistics{finite(s.Entropy), finite(s.First), finite(s.Self), finite(s.Previous), finite(s.Largest),
-		finite(s.Distance)}
-}
-
-// finite returns a number as JSON has it: nil for NaN and ∞.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
+	Rows       int               `json:"rows"`
+	Cols       int               `json:"cols"`
+	Statistics []look.Statistics `json:"statistics"`
 }
 
 // thumbnails returns the thumbnails and statistics of a layer's heads, after all heads that a reader waits for.
@@ -150,38 +108,28 @@ func (s *Server) thumbnails(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var all []float32
+	answer := new(thumbnailsAnswer)
 	for head := range l.Heads {
 		if err := s.turns.last(r.Context()); err != nil {
 			return nil, err
 		}
-		if _, err := l.Summary(head); err != nil {
-			return nil, err
-		}
-	}
-	return packThumbnails(l)
-}
-
-func packThumbnails(l *look.Layer) (*pack, error) {
-	var all []float32
-	answer := new(thumbnailsAnswer)
-	for head := range l.Heads {
-		s, err := l.Summary(head)
+		h, err := l.Summary(head)
 		if err != nil {
 			return nil, err
 		}
-		answer.Rows, answer.Cols = s.Rows, s.Cols
-		answer.Statistics = append(answer.Statistics, statisticsOf(s.Statistics))
-		all = append(all, s.Thumbnail...)
+		answer.Rows, answer.Cols = h.Rows, h.Cols
+		answer.Statistics = append(answer.Statistics, h.Statistics)
+		all = append(all, h.Thumbnail...)
 	}
-	p := newPack(answer)
-	addPacked(p, "thumbnails", all)
+	p := &pack{About: answer}
+	add(p, "thumbnails", all)
 	return p, nil
 }
 
 // valuesAnswer describes the values of a head.
 type valuesAnswer struct {
 	Sink *float64 `json:"sink,omitempty"`
-	packed
 }
 
 // values returns the values of a head.
@@ -190,16 +138,8 @@ func (s *Server) values(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return packValues(l, head)
-}
-
-func packValues(l *look.Layer, head int) (*pack, error) {
 	values, sink := l.Values(head)
-	answer := new(valuesAnswer)
-	if !math.IsNaN(sink) {
-		answer.Sink = &sink
-	}
-	p := newPack(answer)
-	addPacked(p, "v", values)
+	p := &pack{About: valuesAnswer{sink}}
+	add(p, "v", values)
 	return p, nil
 }

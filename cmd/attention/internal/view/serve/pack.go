@@ -1,38 +1,26 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 )
 
 // pack is an answer of JSON and arrays.
 type pack struct {
-	header header
-	body   bytes.Buffer
-}
-
-// header is the JSON of a pack, a pointer to a struct with a packed.
-type header interface{ list() *[]packedArray }
-
-// packed is the arrays of a pack, in their order.
-type packed struct {
+	About  any           `json:"about,omitempty"`
 	Arrays []packedArray `json:"arrays"`
 }
 
-func (p *packed) list() *[]packedArray { return &p.Arrays }
-
-// packedArray describes an array in the JSON of a pack.
+// packedArray is an array of a pack; its JSON describes it.
 type packedArray struct {
-	Name string `json:"name"`
-	Type string `json:"type"` // float32 or uint32
-	Len  int    `json:"len"`
+	Name   string `json:"name"`
+	Type   string `json:"type"` // float32 or uint32
+	Len    int    `json:"len"`
+	values any
 }
 
-func newPack(h header) *pack { return &pack{header: h} }
-
-// addPacked adds an array; an empty one is left out.
-func addPacked[N float32 | uint32](p *pack, name string, values []N) {
+// add adds an array; an empty one is left out.
+func add[N float32 | uint32](p *pack, name string, values []N) {
 	if len(values) == 0 {
 		return
 	}
@@ -40,20 +28,28 @@ func addPacked[N float32 | uint32](p *pack, name string, values []N) {
 	if _, ok := any(values).([]uint32); ok {
 		kind = "uint32"
 	}
-	list := p.header.list()
-	*list = append(*list, packedArray{name, kind, len(values)})
-	_ = binary.Write(&p.body, binary.LittleEndian, values) // to memory
+	p.Arrays = append(p.Arrays, packedArray{name, kind, len(values), values})
 }
 
 // bytes returns the answer.
 func (p *pack) bytes() ([]byte, error) {
-	head, err := json.Marshal(p.header)
+	head, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
 	}
 	for len(head)%4 != 0 {
 		head = append(head, ' ')
 	}
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
-	return append(append(out, head...), p.body.Bytes()...), nil
+	size := 4 + len(head)
+	for _, a := range p.Arrays {
+		size += 4 * a.Len
+	}
+	out := binary.LittleEndian.AppendUint32(make([]byte, 0, size), uint32(len(head)))
+	out = append(out, head...)
+	for _, a := range p.Arrays {
+		if out, err = binary.Append(out, binary.LittleEndian, a.values); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

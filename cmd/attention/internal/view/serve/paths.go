@@ -8,28 +8,15 @@ import (
 	"attention/cmd/attention/internal/view/look"
 )
 
-// layerKey is a layer of a look.
-type layerKey struct {
-	look  string
-	layer int
-}
-
-// headKey is a head of a layer.
-type headKey struct {
-	layerKey
-	head int
-}
-
-func (k layerKey) String() string { return fmt.Sprintf("look=%s&layer=%d", k.look, k.layer) }
-
-func (k headKey) String() string { return fmt.Sprintf("%s&head=%d", k.layerKey, k.head) }
-
 // The paths of the page's requests, for an exported page.
-func (k layerKey) thumbnails() string { return "thumbnails?" + k.String() }
-func (k headKey) weights() string     { return "head?" + k.String() }
-func (k headKey) values() string      { return "values?" + k.String() }
-func (r lookRequest) path() string    { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
-func sectionPath(number int) string   { return fmt.Sprintf("section?number=%d", number) }
+func layerPath(kind, look string, layer int) string {
+	return fmt.Sprintf("%s?look=%s&layer=%d", kind, look, layer)
+}
+func headPath(kind, look string, layer, head int) string {
+	return fmt.Sprintf("%s&head=%d", layerPath(kind, look, layer), head)
+}
+func (r lookRequest) path() string  { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
+func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
 // layerOf returns the layer of a request.
 func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {

@@ -34,7 +34,7 @@ type Server struct {
 	listener net.Listener
 	server   *http.Server
 	base     context.Context // of all requests; done when the server ends
-	turns    turns           // of the computations of heads
+	turns    *turns          // of the computations of heads
 }
 
 // maxBusy is how many requests are answered at once, and maxStreams how many viewers may follow a run.
@@ -56,7 +56,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
-	s := &Server{config: c, looks: newLooks(c.Models), listener: listener, base: context.Background()}
+	s := &Server{config: c, looks: newLooks(c.Models), listener: listener, base: context.Background(),
+		turns: newTurns()}
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
 	s.server = &http.Server{
@@ -100,11 +101,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	busy := make(chan struct{}, maxBusy)
 	mux.Handle("GET /", limited(busy, web.Handler()))
-	handle := func(pattern string, f func(r *http.Request) (any, error)) {
-		mux.Handle(pattern, limited(busy, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer(w, r, f)
-		})))
-	}
+	handle := func(pattern string, f handler) { mux.Handle(pattern, limited(busy, f)) }
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
@@ -132,31 +129,32 @@ func limited(busy chan struct{}, next http.Handler) http.Handler {
 	})
 }
 
-// answer writes what f returns.
-func answer(w http.ResponseWriter, r *http.Request, f func(r *http.Request) (any, error)) {
-	body, kind, err := encoded(f(r))
+// handler returns the answer to a request: a pack, or anything that is sent as JSON.
+type handler func(r *http.Request) (any, error)
+
+func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	got, err := f(r)
+	if errors.Is(err, errGone) {
+		got, err = &pack{About: goneAnswer{true}}, nil
+	}
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	var body []byte
+	kind := "application/json"
+	if p, ok := got.(*pack); ok {
+		kind = "application/octet-stream"
+		body, err = p.bytes()
+	} else {
+		body, err = json.Marshal(got)
+	}
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(body) // the browser may have gone
-}
-
-// encoded returns the bytes and the type of an answer: of a pack, or of anything as JSON.
-func encoded(got any, err error) (body []byte, kind string, _ error) {
-	if errors.Is(err, errGone) {
-		got, err = newPack(&goneAnswer{Gone: true}), nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	if p, ok := got.(*pack); ok {
-		body, err = p.bytes()
-		return body, "application/octet-stream", err
-	}
-	body, err = json.Marshal(got)
-	return body, "application/json", err
 }
 
 // writeError writes an error as JSON.
@@ -174,7 +172,6 @@ type errorAnswer struct {
 // goneAnswer is the answer about a look that is not kept any more.
 type goneAnswer struct {
 	Gone bool `json:"gone"`
-	packed
 }
 
 // viewAnswer is what there is to see.

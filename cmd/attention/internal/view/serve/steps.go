@@ -27,15 +27,3 @@ func (s *Server) section(r *http.Request) (any, error) {
 	}
 	return look.NewSection(number, sentence)
 }
-
-// addChapter adds the chapter's sections.
-func (e *export) addChapter(s *Server) error {
-	for i := range look.Contents() {
-		section, err := look.NewSection(i+1, s.config.Sentence)
-		if err != nil {
-			return err
-		}
-		e.answers[sectionPath(i+1)] = section
-	}
-	return nil
-}

@@ -82,18 +82,12 @@ func (s *Server) sendEnd(w io.Writer) error {
 	return err
 }
 
-// recordsAnswer is what is recorded of the weights of a run that has watched none yet.
-type recordsAnswer struct {
-	Records []record.Record `json:"records"`
-	packed
-}
-
-// watchedAnswer describes what a run recorded of its weights.
+// watchedAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
 type watchedAnswer struct {
-	recordsAnswer
-	Moments  []int           `json:"moments"`
-	Probes   []watchedTensor `json:"probes"`
-	Matrices []watchedTensor `json:"matrices"`
+	Records  []record.Record `json:"records"`
+	Moments  []int           `json:"moments,omitempty"`
+	Probes   []watchedTensor `json:"probes,omitempty"`
+	Matrices []watchedTensor `json:"matrices,omitempty"`
 }
 
 // watchedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
@@ -105,21 +99,19 @@ type watchedTensor struct {
 }
 
 // watched returns what the run recorded of its weights.
-func (s *Server) watched(*http.Request) (any, error) { return s.packWatched() }
-
-func (s *Server) packWatched() (*pack, error) {
+func (s *Server) watched(*http.Request) (any, error) {
 	if s.config.Run == nil {
 		return nil, errNoRun
 	}
 	w, err := s.config.Run.Watched()
 	if errors.Is(err, fs.ErrNotExist) {
-		return newPack(&recordsAnswer{Records: []record.Record{}}), nil
+		return &pack{About: &watchedAnswer{Records: []record.Record{}}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer := &watchedAnswer{recordsAnswer: recordsAnswer{Records: w.Records}, Moments: w.Steps}
-	p := newPack(answer)
+	answer := &watchedAnswer{Records: w.Records, Moments: w.Steps}
+	p := &pack{About: answer}
 	for i, name := range slices.Sorted(maps.Keys(w.Probe)) {
 		about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape())
 		if err != nil {
@@ -127,12 +119,12 @@ func (s *Server) packWatched() (*pack, error) {
 		}
 		t := watchedTensor{Name: name, Array: fmt.Sprintf("probe%d", i), Shape: w.Probe[name].Shape(), Text: &about}
 		answer.Probes = append(answer.Probes, t)
-		addPacked(p, t.Array, w.Probe[name].Float32s())
+		add(p, t.Array, w.Probe[name].Float32s())
 	}
 	for i, name := range slices.Sorted(maps.Keys(w.Matrices)) {
 		t := watchedTensor{Name: name, Array: fmt.Sprintf("matrix%d", i), Shape: w.Matrices[name].Shape()}
 		answer.Matrices = append(answer.Matrices, t)
-		addPacked(p, t.Array, w.Matrices[name].Float32s())
+		add(p, t.Array, w.Matrices[name].Float32s())
 	}
 	return p, nil
 }

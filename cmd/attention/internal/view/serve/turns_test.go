@@ -11,7 +11,7 @@ import (
 // What is computed in advance waits until no reader waits, one that comes meanwhile included, or until nobody wants it.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var turns turns
+		turns := newTurns()
 		require.NoError(t, turns.last(t.Context()))
 		end, other := turns.first(), turns.first()
 		passed := false

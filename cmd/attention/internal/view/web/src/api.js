@@ -58,7 +58,7 @@ export async function packed(from) {
 function unpack(buffer) {
   const n = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, n)));
-  const out = { ...header };
+  const out = { ...header.about };
   let at = 4 + n;
   for (const { name, type, len } of header.arrays ?? []) {
     out[name] = type === 'uint32' ? new Uint32Array(buffer, at, len) : new Float32Array(buffer, at, len);
