@@ -40,7 +40,7 @@ func (p *page) requireAccessible(what, script string) {
 		v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`), what)
 }
 
-// No panel violates a rule of axe-core, at both sizes and in the schemes.
+// No panel violates a rule of axe-core, at both sizes; with all tests in both schemes.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script := axe(t)

@@ -292,7 +292,7 @@ func TestExportHasSteps(t *testing.T) {
 	require.InDeltaSlice(t, layerWeights(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.shownNumbers()["weights"], 1e-6)
 }
 
-// The panel violates no rule of axe-core, at both sizes and in both schemes.
+// The panel violates no rule of axe-core; with all tests in both schemes.
 func TestStepsAreAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
