@@ -128,42 +128,30 @@ Those of the chapter's layers:
                     per_head; only multi_head has out_proj.weight and .bias
 
 The buffers of PyTorch's modules may be there too: bias and masked_bias of gpt2,
-which are ignored, and the causal mask that the book's classes register, which
-is checked: mask of causal, multi_head and book, heads.0.mask, … of
-multi_head_wrapper and per_head. It is (C, C), of numbers or bools, 1 above the
-diagonal, where a key is hidden, and 0 elsewhere; C is context_length, or if
-that is missing any from T on.
+which are ignored, and the causal mask of the book's classes, mask or, one a
+head, heads.0.mask, …, which is checked. It is (C, C), 1 above the diagonal,
+where a key is hidden, and 0 elsewhere; C is context_length [any from T on].
 
-INPUT: --input holds, for the chapter's layers,
+INPUT: --input holds x for the chapter's layers, query and key for additive, and
+query for attention, which alone takes the others, all of them optional.
 
-  x                 (B, T, d_in); for additive instead of it query
-                    (B, T, d_query) and key (B, S, d_key), the value too
-
-for attention
-
-  query             (B, T, d_in)
-  key               (B, S, k_dim); missing: query
-  value             (B, S, v_dim); missing: key
-
-and for attention also, all of them optional,
-
+  x                 (B, T, d_in)
+  query             (B, T, d_in); additive (B, T, d_query)
+  key               (B, S, k_dim) [query]; additive (B, S, d_key), its value too
+  value             (B, S, v_dim) [key]
   keep              1 where a query sees a key and 0 where not, of any type;
                     broadcasts to (B, H, T, S) as in torch, from the last axis.
                     Padding is (B, 1, 1, S): (B, S) would be (T, S), and is
                     refused where it may be both, as (B, T, S) is for (H, T, S)
   lengths           (B) how many keys are no padding, 0 to S
   segments          (B, T) a query sees the keys of its own segment only
-  key_segments      (B, S) those of the keys; missing: segments
+  key_segments      (B, S) those of the keys [segments]
   bias              added to the scores; broadcasts to (B, H, T, S). Of keep and
                     bias the layout per_head takes one for all heads: H is 1
-  positions         (T) or (B, T) for rope; missing: 0, 1, … from where align
-                    puts the first query
-  key_positions     (S) or (B, S); missing: positions if there is no key, else
-                    0, 1, …
-
-and for all layers
-
-  grad_output       of the output's shape, if gradients are wanted
+  positions         (T) or (B, T) for rope [0, 1, … from where align puts the
+                    first query]
+  key_positions     (S) or (B, S) [positions if there is no key, else 0, 1, …]
+  grad_output       of the output's shape, for all layers: asks for gradients
 
 A query sees a key if causal and window both show it, or prefix does, or if mask
 does, and if keep, lengths and segments all do. One that sees none gets weights

@@ -51,7 +51,7 @@ func TestApplyWrongInput(t *testing.T) {
 	})
 }
 
-// TestApplySimpleWrongInput: the layer simple takes any width, or that of its config.
+// TestApplySimpleWrongInput: the layer simple takes any width, or the width of its config.
 func TestApplySimpleWrongInput(t *testing.T) {
 	for _, row := range []struct {
 		config string

@@ -22,7 +22,7 @@ func TestBenchTimesAStepOfAGPT(t *testing.T) {
 	require.Positive(t, r.Seconds)
 }
 
-// The products of a step are those of bfloat16 if it is asked for: the loss is near that of full precision.
+// A step whose products are in bfloat16 has a loss near the loss in full precision.
 func TestBenchTimesAStepInBFloat16(t *testing.T) {
 	t.Setenv(kernel.BF16Variable, "emulated")
 	out, err := commandtest.Output(t.Context(), New(), "--json", "--runs", "2", "--mode", "gpt-step", "--batch", "2",
@@ -50,7 +50,7 @@ func TestBenchTimesAStepInBFloat16(t *testing.T) {
 	require.InEpsilon(t, full, rounded, 0.01)
 }
 
-// The vocabulary is part of the name where it is not that of characters, also in a process of its own.
+// A vocabulary other than the default is part of the name, also in a process of its own.
 func TestBenchTimesAStepWithAVocabulary(t *testing.T) {
 	out, err := commandtest.Output(t.Context(), New(), "--json", "--runs", "1", "--mode", "gpt-step",
 		"--batch", "1", "--tokens", "5", "--width", "6", "--heads", "3", "--layers", "1", "--vocab", "301")

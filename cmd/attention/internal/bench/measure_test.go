@@ -37,8 +37,7 @@ func TestBenchComputesWhatItSays(t *testing.T) {
 	}
 }
 
-// The layer's products, forward and backward, are those of bfloat16 if it is asked for: what they give is near that of
-// full precision.
+// A layer whose products, forward and backward, are in bfloat16 gives nearly what it gives in full precision.
 func TestBenchComputesInBFloat16(t *testing.T) {
 	t.Setenv(kernel.BF16Variable, "emulated")
 	values := func(precision string) (all [][]float32) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A line goes from the middle of a patch to that of another; a weight that is too small has none.
+// A line goes from the middle of a patch to the middle of another; a weight that is too small has no line.
 func TestLooks(t *testing.T) {
 	white := color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 	page := image.NewNRGBA(image.Rect(0, 0, 4, 4))

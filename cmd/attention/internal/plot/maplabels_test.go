@@ -45,7 +45,7 @@ func TestLabelsAreThinned(t *testing.T) {
 	require.Equal(t, "c", rows[1].Label)
 }
 
-// Of labels of which some are empty the others all have their place.
+// If some labels are empty, all others are drawn at their places.
 func TestLabelsThatAreThinAlready(t *testing.T) {
 	got := ticks([]string{"1", "", "3", "", "", "6"}, 2, func(i int) int { return i })
 	require.Equal(t, plot.ConstantTicks{{Value: 0, Label: "1"}, {Value: 2, Label: "3"}, {Value: 5, Label: "6"}}, got)

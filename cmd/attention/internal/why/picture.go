@@ -28,8 +28,8 @@ const attends = "attention"
 func picture() task {
 	return task{
 		name: pictureTask,
-		report: taskReport{Steps: pictureSteps, Batch: pictureBatch, Rate: 0.003, Pictures: testPictures, Chance: 1.0 / digits,
-			Models: []modelReport{{Name: attends}, {Name: "each alone"}}},
+		report: taskReport{Steps: pictureSteps, Batch: pictureBatch, Rate: 0.003, Pictures: testPictures,
+			Chance: 1.0 / digits, Models: []modelReport{{Name: attends}, {Name: "each alone"}}},
 		title: fmt.Sprintf("Pictures of %d x %d tiles, and what arrows and colours ask for", side, side),
 		head: fmt.Sprintf("%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s", "",
 			"seed", "model", "parameters", "loss", "digits", "arrows", "colours"),
