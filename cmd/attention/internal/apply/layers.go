@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"maps"
 	"slices"
 
 	"attention/graph"
@@ -18,10 +17,9 @@ import (
 // it is built.
 type layer struct {
 	name       string
-	parameters *layers.Params                       // declared: the names and shapes of the weights file
+	parameters *layers.Params                       // declared: the weights file's names, shapes and causal buffers
 	build      func(layers.Scope) (forward, error)  // makes the layer
 	buffers    []string                             // names that the weights file may hold too; ignored
-	causal     map[string]layers.CausalBuffer       // buffers that the weights file may hold too; checked
 	sequences  []sequenceSpec                       // of the input file; the first is required
 	extras     []extraSpec                          // optional tensors of the input file
 	heads      int                                  // H of the extras
@@ -42,8 +40,7 @@ func declare[C, L any](
 		l, err := construct(s, c)
 		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) { return call(l, b, in) }, err
 	}
-	causal := maps.Collect(parameters.Buffers())
-	return &layer{name: name, parameters: parameters, build: build, causal: causal}, err
+	return &layer{name: name, parameters: parameters, build: build}, err
 }
 
 func (l *layer) parameterNames() (names []string) {
@@ -55,7 +52,10 @@ func (l *layer) parameterNames() (names []string) {
 
 // checkWeights checks that the file has the layer's parameters, each in its shape.
 func (l *layer) checkWeights(f *tensorFile) error {
-	optional := append(slices.Sorted(maps.Keys(l.causal)), l.buffers...)
+	optional := slices.Clone(l.buffers)
+	for name := range l.parameters.Buffers() {
+		optional = append(optional, name)
+	}
 	if err := f.checkNames(l.name, l.parameterNames(), optional); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (l *layer) checkWeights(f *tensorFile) error {
 			return f.fail(name, "shape %v, want %v", got, want)
 		}
 	}
-	for name, b := range l.causal {
+	for name, b := range l.parameters.Buffers() {
 		if err := l.checkCausal(f, name, b); err != nil {
 			return err
 		}

@@ -64,14 +64,6 @@ func (f *tensorFile) dense(name string, kind numberKind, dt tensor.Dtype) (*tens
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing)), nil
 }
 
-// widened returns integers of any type as int64s and other elements without change.
-func widened(data any) any {
-	if integers := safetensors.Integers(data); integers != nil {
-		return integers
-	}
-	return data
-}
-
 // bitsOf returns elements of any type as float32s. Each element must be 0 or 1.
 func bitsOf(data any) ([]float32, error) {
 	switch data := data.(type) {

@@ -19,18 +19,16 @@ import (
 func runLayer(
 	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
 ) ([]safetensors.Tensor, error) {
-	type outcome struct {
-		tensors []safetensors.Tensor
-		err     error
-	}
-	done := make(chan outcome, 1)
+	var tensors []safetensors.Tensor
+	var err error
+	done := make(chan bool)
 	go func() {
-		tensors, err := l.compute(dt, weights, input)
-		done <- outcome{tensors, err}
+		defer close(done)
+		tensors, err = l.compute(dt, weights, input)
 	}()
 	select {
-	case o := <-done:
-		return o.tensors, o.err
+	case <-done:
+		return tensors, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -58,7 +58,9 @@ func (f *tensorFile) read(name string) (safetensors.Tensor, error) {
 	if err != nil {
 		return t, err
 	}
-	t.Data = widened(t.Data)
+	if integers := safetensors.Integers(t.Data); integers != nil {
+		t.Data = integers
+	}
 	f.tensors[name] = t
 	return t, nil
 }
