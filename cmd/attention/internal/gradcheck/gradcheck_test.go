@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/graph/gradcases"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -31,7 +32,7 @@ func TestGradcheckEverything(t *testing.T) {
 		{rows: len(names)},
 		{args: []string{"--fast", "--seed", "2", "--all"}, rows: len(checks)},
 	} {
-		if row.args == nil && testing.Short() { // the tests of ops and of layers check every element too
+		if row.args == nil && !testenv.All { // the tests of ops and of layers check every element too
 			continue
 		}
 		out, err := commandtest.Output(t.Context(), New(), row.args...)
