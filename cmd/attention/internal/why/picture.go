@@ -21,15 +21,12 @@ const (
 	testPictures = 320 // of each seed
 )
 
-// attends is the name of the model that sees all tiles. The other one sees each tile alone.
-const attends = "attention"
-
 // picture returns the task of answering the tiles of a picture that ask for a digit.
 func picture() task {
 	return task{
 		name: pictureTask,
 		report: taskReport{Steps: pictureSteps, Batch: pictureBatch, Rate: 0.003, Pictures: testPictures,
-			Chance: 1.0 / digits, Models: []modelReport{{Name: attends}, {Name: "each alone"}}},
+			Chance: 1.0 / digits, Models: []modelReport{{Name: "attention"}, {Name: "each alone"}}},
 		title: fmt.Sprintf("Pictures of %d x %d tiles, and what arrows and colours ask for", side, side),
 		head: fmt.Sprintf("%39s  right answers, %%: of\n%6s  %-12s %10s %9s %9s %8s %8s", "",
 			"seed", "model", "parameters", "loss", "digits", "arrows", "colours"),
@@ -56,12 +53,12 @@ const (
 	eyeHeads  = 4
 )
 
-// newEye returns a model with the initial weights of a seed.
-func newEye(name string, seed int64) (learner, error) {
+// newEye returns the model with attention, or the other one, with the initial weights of a seed.
+func newEye(model int, seed int64) (learner, error) {
 	m, err := layers.NewViT(layers.NewParams(tensor.Float32, seed).Scope(""), layers.ViTConfig{
 		Height: width, Width: width, Channels: 3, PatchSize: tileSize,
 		EmbedDim: 64, NumLayers: eyeBlocks, NumHeads: eyeHeads, NumClasses: digits})
-	if name == attends {
+	if model == 0 {
 		return eye{ViT: m}, err
 	}
 	return eye{m, mask.SlidingWindow{}}, err

@@ -28,8 +28,8 @@ func reverse() task {
 	for n := shortest; n <= longest; n++ {
 		r.Lengths = append(r.Lengths, n)
 	}
-	for _, name := range rivals {
-		r.Models = append(r.Models, modelReport{Name: name})
+	for _, rival := range rivals {
+		r.Models = append(r.Models, modelReport{Name: rival.name})
 	}
 	return task{
 		name: reverseTask, report: r,

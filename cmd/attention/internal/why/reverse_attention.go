@@ -24,18 +24,15 @@ func (c *comparison) drawReverseAttention(ctx context.Context, models []learner)
 	columns, rows := append(strings.Split(text, ""), "end"), strings.Split(reverse, "")
 	picture := plot.HeatMaps{X: "the string", Y: "what is written", Scale: "attention weight",
 		Title: fmt.Sprintf("where they look to write each letter, seed %d", c.seeds[0])}
-	for i, name := range rivals {
-		if name == squeezed {
-			continue
-		}
+	for i := 1; i < len(rivals); i++ { // the first has no attention
 		heads, err := reverseWeights(ctx, models[i].(rival), b)
 		if err != nil {
 			return err
 		}
 		for h, weights := range heads {
-			title := name
+			title := rivals[i].name
 			if len(heads) > 1 {
-				title = fmt.Sprintf("%s, head %d of %d", name, h+1, len(heads))
+				title = fmt.Sprintf("%s, head %d of %d", title, h+1, len(heads))
 			}
 			picture.Maps = append(picture.Maps, plot.HeatMap{Title: title, Columns: columns, Rows: rows, Values: weights})
 		}

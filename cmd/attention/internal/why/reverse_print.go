@@ -18,21 +18,13 @@ var shownLengths = []int{6, 12, 40}
 // tableLengths are the columns of the table.
 var tableLengths = []int{5, 10, 15, 20, 25, 30, 35, 40}
 
-// inks are the models' colours, which the colour-blind can tell apart, and marks their letters on a terminal.
-var (
-	inks = map[string]color.Color{squeezed: color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff},
-		attending: color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, transformer: color.NRGBA{G: 0x9e, B: 0x73, A: 0xff}}
-	marks  = map[string]byte{squeezed: 's', attending: 'a', transformer: 't'}
-	widths = map[string]float64{squeezed: 2, attending: 6, transformer: 2} // a line is visible behind another
-)
-
 // printReverse prints the plot and the table.
 func (c *comparison) printReverse(r *taskReport) {
 	fmt.Fprintf(c.out, "\nTrained in %.0f s. Of %d new strings of each length (%s), written right\n"+
 		"to the last letter, %%:\n\n", r.Seconds, r.Strings*len(c.seeds), seedsText(len(c.seeds)))
 	lines := make([]plot.TextLine, len(r.Models))
 	for i, m := range r.Models {
-		lines[i] = plot.TextLine{Mark: marks[m.Name], Name: m.Name}
+		lines[i] = plot.TextLine{Mark: rivals[i].mark, Name: m.Name}
 		for _, n := range r.Lengths {
 			mean, _, _ := spread(m.at(n))
 			lines[i].Y = append(lines[i].Y, 100*mean)
@@ -84,8 +76,8 @@ func (c *comparison) printWritings(ctx context.Context, models []learner) error 
 	for row := range b.lengths {
 		text, reverse := b.row(row)
 		fmt.Fprintf(c.out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
-		for i, name := range rivals {
-			fmt.Fprintf(c.out, "%-12s %s\n", name, markWrong(writings[i][row], reverse))
+		for i, rival := range rivals {
+			fmt.Fprintf(c.out, "%-12s %s\n", rival.name, markWrong(writings[i][row], reverse))
 		}
 	}
 	return nil
@@ -105,7 +97,8 @@ func markWrong(written, want string) string {
 // write writes the curves as a PNG: the mean of the seeds, and each seed thin.
 func (r *taskReport) write(w io.Writer) error {
 	var curves []plot.Curve
-	for _, m := range r.Models {
+	for model, m := range r.Models {
+		rival := rivals[model]
 		line := func(share func(n int) float64) (points plotter.XYs) {
 			for _, n := range r.Lengths {
 				points = append(points, plotter.XY{X: float64(n), Y: 100 * share(n)})
@@ -115,12 +108,12 @@ func (r *taskReport) write(w io.Writer) error {
 		if len(m.Exact) > 1 {
 			for i := range m.Exact {
 				curves = append(curves, plot.Curve{Points: line(func(n int) float64 { return m.at(n)[i] }),
-					Color: faint(inks[m.Name]), Width: 0.7})
+					Color: faint(rival.ink), Width: 0.7})
 			}
 		}
 		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters),
-			Width:  widths[m.Name],
-			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean }), Color: inks[m.Name]})
+			Width: rival.width, Color: rival.ink,
+			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean })})
 	}
 	seeds := seedsText(len(r.Models[0].Exact))
 	if len(r.Models[0].Exact) > 1 {
@@ -131,8 +124,7 @@ func (r *taskReport) write(w io.Writer) error {
 }
 
 // faint returns the colour, half transparent.
-func faint(c color.Color) color.Color {
-	n := color.NRGBAModel.Convert(c).(color.NRGBA)
-	n.A = 0x70
-	return n
+func faint(c color.NRGBA) color.NRGBA {
+	c.A = 0x70
+	return c
 }

@@ -18,7 +18,7 @@ type task struct {
 	name        string
 	report      taskReport // its settings and the names of its models, without results
 	title, head string     // of the table of trained models
-	create      func(model string, seed int64) (learner, error)
+	create      func(model int, seed int64) (learner, error)
 	// results returns the end of a model's row in the table, of the last seed that its report has.
 	results func(r modelReport) string
 	// compare prints and draws what the models of the first seed have learnt.
@@ -48,7 +48,7 @@ func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 	began := program.Now()
 	err := all.run(ctx, n, func(ctx context.Context, i int) (report func(), err error) {
 		model, seed := &r.Models[i%models], c.seeds[i/models]
-		m, err := t.create(model.Name, seed)
+		m, err := t.create(i%models, seed)
 		if err != nil {
 			return nil, err
 		}

@@ -108,8 +108,8 @@ func TestWhyWithoutAReader(t *testing.T) {
 // The models of a task have as many parameters, within 10 %.
 func TestRivalsAreEqual(t *testing.T) {
 	least, most := 1<<40, 0
-	for _, name := range rivals {
-		m, err := newRival(name, 1)
+	for i := range rivals {
+		m, err := newRival(i, 1)
 		require.NoError(t, err)
 		least, most = min(least, m.Params().Count()), max(most, m.Params().Count())
 	}
