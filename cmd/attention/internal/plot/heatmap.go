@@ -50,12 +50,12 @@ func (m HeatMaps) Write(w io.Writer) error {
 	if m.Across == 0 {
 		m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
 	}
-	width, height := m.size()
-	total := max(width, TextStyle(titleSize).Width(m.Title)+2*mapMargin)
-	canvas := newCanvas(total, height+titleRoom)
+	_, size := m.layout()
+	total := max(size.X, TextStyle(titleSize).Width(m.Title)+2*mapMargin)
+	canvas := newCanvas(total, size.Y+titleRoom)
 	all := draw.New(canvas)
 	drawTitle(all, m.Title)
-	left := (total - width) / 2
+	left := (total - size.X) / 2
 	if err := m.drawOn(draw.Crop(all, left, -left, 0, -titleRoom)); err != nil {
 		return err
 	}
@@ -65,23 +65,29 @@ func (m HeatMaps) Write(w io.Writer) error {
 	return WritePNG(w, canvas)
 }
 
-// size returns the size of the maps with the scale of colours, without the title.
-func (m HeatMaps) size() (width, height vg.Length) {
-	cols, rows, mapWidth, mapHeight := m.grid()
+// layout returns where the data of each map is, measured from the upper left corner of all maps and the scale of
+// colours, and their size.
+func (m HeatMaps) layout() (maps []vg.Rectangle, size vg.Point) {
+	cols, width, height := m.grid()
 	rowLabel, columnLabel := m.labelRoom()
-	width = axisRoom + vg.Length(cols)*(mapWidth+mapMargin) + barRoom
-	height = axisRoom + vg.Length(rows)*(mapHeight+mapTitle+mapMargin)
-	for i := range cols {
+	var at vg.Point
+	for i := range m.Maps {
+		if i%cols == 0 {
+			at = vg.Point{X: axisRoom, Y: -size.Y - mapTitle - height}
+			size.Y += mapTitle + height + mapMargin
+			if m.columnsAt(i, cols) {
+				size.Y += columnLabel
+			}
+		}
 		if m.rowsAt(i, cols) {
-			width += rowLabel
+			at.X += rowLabel
 		}
+		at.X += mapMargin
+		maps = append(maps, vg.Rectangle{Min: at, Max: at.Add(vg.Point{X: width, Y: height})})
+		at.X += width
+		size.X = max(size.X, at.X+barRoom)
 	}
-	for i := range rows {
-		if m.columnsAt(i*cols, cols) {
-			height += columnLabel
-		}
-	}
-	return width, height
+	return maps, size.Add(vg.Point{Y: axisRoom})
 }
 
 // drawTitle draws the title of a picture at the top of its canvas.
@@ -115,41 +121,29 @@ func (m HeatMaps) drawOn(c draw.Canvas) error {
 	return nil
 }
 
-// draw draws the maps in a grid. Only maps at the left and lower edges have labels of the axes. With Across they alone
-// have labels of rows and columns too, which are the same in all maps.
+// draw draws the maps at their places. Only maps at the left and lower edges have labels of the axes. With Across they
+// alone have labels of rows and columns too, which are the same in all maps.
 func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
-	cols, _, width, height := m.grid()
-	rowLabel, columnLabel := m.labelRoom()
-	at := vg.Point{X: c.Min.X + axisRoom, Y: c.Max.Y}
+	cols, width, _ := m.grid()
+	places, _ := m.layout()
 	for i, h := range m.Maps {
 		x, y := "", ""
 		if i%cols == 0 {
-			at.X = c.Min.X + axisRoom
 			y = m.Y
 		}
 		if i+cols >= len(m.Maps) {
 			x = m.X
 		}
 		every := labelEvery(width / vg.Length(len(h.Columns)))
-		if m.rowsAt(i, cols) {
-			at.X += rowLabel
-		} else {
+		if !m.rowsAt(i, cols) {
 			h.Rows = make([]string, len(h.Rows))
 		}
-		below := vg.Length(mapMargin)
-		if m.columnsAt(i, cols) {
-			below += columnLabel
-		} else {
+		if !m.columnsAt(i, cols) {
 			h.Columns = make([]string, len(h.Columns))
 		}
-		at.X += mapMargin
-		corner := vg.Point{X: at.X, Y: at.Y - mapTitle - height}
+		corner := vg.Point{X: c.Min.X, Y: c.Max.Y}
 		p := h.plot(x, y, colors, every)
-		p.Draw(around(p, c, vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: width, Y: height})}))
-		at.X += width
-		if (i+1)%cols == 0 {
-			at.Y = corner.Y - below
-		}
+		p.Draw(around(p, c, vg.Rectangle{Min: corner.Add(places[i].Min), Max: corner.Add(places[i].Max)}))
 	}
 }
 
@@ -163,9 +157,9 @@ func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 	return c
 }
 
-// grid returns the numbers of columns and rows of the grid whose shape is nearest to a page, and the size of a map.
-// Cells are squares unless a map is much wider than high.
-func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
+// grid returns the number of columns of the grid whose shape is nearest to a page, and the size of a map. Cells are
+// squares unless a map is much wider than high.
+func (m HeatMaps) grid() (cols int, width, height vg.Length) {
 	n, across, down := len(m.Maps), float64(len(m.Maps[0].Columns)), float64(len(m.Maps[0].Rows))
 	aspect := min(max(down/across, 0.65), 2) // height to width
 	side := math.Inf(1)
@@ -175,14 +169,14 @@ func (m HeatMaps) grid() (cols, rows int, width, height vg.Length) {
 		}
 		r := (n + c - 1) / c
 		if s := max(float64(c)/1.3, float64(r)*aspect); s < side {
-			cols, rows, side = c, r, s
+			cols, side = c, s
 		}
 	}
 	longer := min(mapSide, gridSide/vg.Length(cols))
 	if aspect <= 1 {
-		return cols, rows, longer, longer * vg.Length(aspect)
+		return cols, longer, longer * vg.Length(aspect)
 	}
-	return cols, rows, longer / vg.Length(aspect), longer
+	return cols, longer / vg.Length(aspect), longer
 }
 
 // plot returns the map with every k-th of its labels.

@@ -59,7 +59,7 @@ func TestMapsAreOfOneSize(t *testing.T) {
 		for range 4 {
 			m.Maps = append(m.Maps, HeatMap{Title: "title", Rows: words, Columns: words, Values: make([]float64, 16)})
 		}
-		cols, _, width, height := m.grid()
+		cols, width, height := m.grid()
 		require.Equal(t, 2, cols)
 		left, below := m.labelRoom()
 		colors, err := whiteToBlue(1)

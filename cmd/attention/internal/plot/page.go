@@ -38,20 +38,20 @@ const (
 // Write writes the page as a PNG.
 func (p Page) Write(w io.Writer) error {
 	width, height := vg.Length(2*panelWidth+legendWidth), vg.Length((len(p.Panels)+1)/2*panelHeight+titleRoom)
-	var mapWidth, mapHeight vg.Length
+	var maps vg.Point
 	if len(p.Maps.Maps) > 0 {
-		mapWidth, mapHeight = p.Maps.size()
-		mapHeight += titleRoom
+		_, maps = p.Maps.layout()
+		maps.Y += titleRoom
 	}
-	total := max(width, mapWidth)
-	canvas := newCanvas(total, height+mapHeight)
+	total := max(width, maps.X)
+	canvas := newCanvas(total, height+maps.Y)
 	all := draw.New(canvas)
 	drawTitle(all, p.Title)
-	if err := p.drawPanels(draw.Crop(all, 0, width-total, mapHeight, -titleRoom)); err != nil {
+	if err := p.drawPanels(draw.Crop(all, 0, width-total, maps.Y, -titleRoom)); err != nil {
 		return err
 	}
-	if mapHeight > 0 {
-		below := draw.Crop(all, (total-mapWidth)/2, (mapWidth-total)/2, 0, mapHeight-all.Max.Y)
+	if maps.Y > 0 {
+		below := draw.Crop(all, (total-maps.X)/2, (maps.X-total)/2, 0, maps.Y-all.Max.Y)
 		drawTitle(below, p.Maps.Title)
 		if err := p.Maps.drawOn(draw.Crop(below, 0, 0, 0, -titleRoom)); err != nil {
 			return err
