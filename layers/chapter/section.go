@@ -38,20 +38,20 @@ type Section struct {
 
 // Step is one value that a section computes.
 type Step struct {
-	Name    string        // unique in its section: scores, or an expression such as keys.shape
-	Formula string        // how Name is computed from other names; empty for an input and an expression
-	Text    string        // a sentence on the value
-	Value   *tensor.Dense // of the section's type; a shape is a vector of ints, a count a scalar int
-	Learnt  bool          // the value is a parameter, which training changes
+	Name    string        `json:"name"`              // unique in its section: scores, or an expression such as keys.shape
+	Formula string        `json:"formula,omitempty"` // how Name is computed from others; empty for an input and an expression
+	Text    string        `json:"text"`              // a sentence on the value
+	Value   *tensor.Dense `json:"-"`                 // of the section's type; a shape is a vector of ints, a count a scalar int
+	Learnt  bool          `json:"learnt,omitempty"`  // the value is a parameter, which training changes
 
-	Blocks  []string // names of the indices of the first of three axes: sequences or heads; nil for none
-	Rows    []string // names of the indices of the last but one axis, mostly tokens; nil for none
-	Columns []string // names of the indices of the last axis; nil for none
+	Blocks  []string `json:"blocks,omitempty"`  // names of the first of three axes: sequences or heads; nil for none
+	Rows    []string `json:"rows,omitempty"`    // names of the last but one axis, mostly tokens; nil for none
+	Columns []string `json:"columns,omitempty"` // names of the last axis; nil for none
 
 	// Exact computes the value from other steps and parts; nil for an input, for weights, and for a value that no Formula
 	// can express. Part marks a step that the walk does not print: see Trace.
-	Exact *Formula
-	Part  bool
+	Exact *Formula `json:"exact,omitempty"`
+	Part  bool     `json:"part,omitempty"`
 
 	exact string // the text of Exact, if it is not Formula
 }

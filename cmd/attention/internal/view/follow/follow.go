@@ -37,34 +37,19 @@ type Run struct {
 
 // State is what is known of a run. Of a long run only some steps are kept, evenly spread.
 type State struct {
-	Name        string         `json:"name"`
-	State       string         `json:"state"` // running, finished, stopped, failed or unfinished
-	Error       string         `json:"error,omitempty"`
-	Text        string         `json:"text"`
-	Model       string         `json:"model"`
-	Translates  bool           `json:"translates,omitempty"` // a run of attention translate
-	Planned     int            `json:"planned"`
-	Losses      session.Losses `json:"losses"`
-	Samples     []Sample       `json:"samples"`
-	Curves      Curves         `json:"curves"`
-	Evaluations Evaluations    `json:"evaluations"`
-	SecondsLeft float64        `json:"secondsLeft,omitempty"` // at the present speed; 0 if it is not known
-	Version     int            `json:"version"`
-}
-
-// Curves are the steps as columns.
-type Curves struct {
-	Step            []int     `json:"step"`
-	Loss            []float64 `json:"loss"`
-	LearningRate    []float64 `json:"rate"`
-	GradNorm        []float64 `json:"gradient"`
-	TokensPerSecond []float64 `json:"speed"`
-}
-
-// Evaluations are the validations as columns.
-type Evaluations struct {
-	Step []int     `json:"step"`
-	Loss []float64 `json:"loss"`
+	Name        string             `json:"name"`
+	State       string             `json:"state"` // running, finished, stopped, failed or unfinished
+	Error       string             `json:"error,omitempty"`
+	Text        string             `json:"text"`
+	Model       string             `json:"model"`
+	Translates  bool               `json:"translates,omitempty"` // a run of attention translate
+	Planned     int                `json:"planned"`
+	Losses      session.Losses     `json:"losses"`
+	Samples     []Sample           `json:"samples"`
+	Steps       []train.StepResult `json:"steps"`
+	Evaluations []train.Evaluation `json:"evaluations"`
+	SecondsLeft float64            `json:"secondsLeft,omitempty"` // at the present speed; 0 if it is not known
+	Version     int                `json:"version"`
 }
 
 // Sample is the text of a session.
@@ -200,17 +185,8 @@ func (r *Run) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.state
-	s.Version, s.Curves, s.Evaluations = r.version, Curves{Step: []int{}}, Evaluations{Step: []int{}}
-	for _, x := range r.steps.kept {
-		s.Curves.Step = append(s.Curves.Step, x.Step)
-		s.Curves.Loss = append(s.Curves.Loss, x.Loss)
-		s.Curves.LearningRate = append(s.Curves.LearningRate, x.LearningRate)
-		s.Curves.GradNorm = append(s.Curves.GradNorm, x.GradNorm)
-		s.Curves.TokensPerSecond = append(s.Curves.TokensPerSecond, x.TokensPerSecond)
-	}
-	for _, e := range r.evaluations.kept {
-		s.Evaluations.Step, s.Evaluations.Loss = append(s.Evaluations.Step, e.Step), append(s.Evaluations.Loss, e.Loss)
-	}
+	s.Version = r.version
+	s.Steps, s.Evaluations = append([]train.StepResult{}, r.steps.kept...), append([]train.Evaluation{}, r.evaluations.kept...)
 	return s
 }
 

@@ -70,6 +70,22 @@ func updated(t *testing.T, r *Run) State {
 	return r.State()
 }
 
+// numbersOf returns the numbers of the steps of a state.
+func numbersOf(s State) (numbers []int) {
+	for _, step := range s.Steps {
+		numbers = append(numbers, step.Step)
+	}
+	return numbers
+}
+
+// evaluatedAt returns the steps at which a run was validated.
+func evaluatedAt(s State) (numbers []int) {
+	for _, e := range s.Evaluations {
+		numbers = append(numbers, e.Step)
+	}
+	return numbers
+}
+
 // Each line is read once it is whole; the version tells of changes only.
 func TestARunGrows(t *testing.T) {
 	f := newFolder(t)
@@ -77,30 +93,30 @@ func TestARunGrows(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(f.path, session.MetricsFile)))
 	r, err := Open(f.path)
 	require.NoError(t, err, "before the first step")
-	require.Equal(t, Curves{Step: []int{}}, r.State().Curves)
+	require.Empty(t, r.State().Steps)
 	f.metrics(3)
 	s := updated(t, r)
-	require.Equal(t, []int{1, 2, 3}, s.Curves.Step)
-	require.Len(t, s.Curves.Loss, 3)
+	require.Equal(t, []int{1, 2, 3}, numbersOf(s))
+	require.Len(t, s.Steps, 3)
 	require.Equal(t, 40, s.Planned)
 	require.NotNil(t, s.Losses.Bigram, "a run that trains has counted them already")
 	require.NotNil(t, s.Losses.Unigram)
 	require.Equal(t, s.Version, updated(t, r).Version, "nothing is new")
 
 	f.write(session.MetricsFile, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
-	require.Equal(t, []int{1, 2, 3, 4}, updated(t, r).Curves.Step, "the fifth line is cut")
+	require.Equal(t, []int{1, 2, 3, 4}, numbersOf(updated(t, r)), "the fifth line is cut")
 	f.metrics(10)
 	grown := updated(t, r)
-	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}, grown.Curves.Step)
-	require.Equal(t, []int{8}, grown.Evaluations.Step)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}, numbersOf(grown))
+	require.Equal(t, []int{8}, evaluatedAt(grown))
 	require.Greater(t, grown.Version, s.Version)
 	f.metrics(len(f.lines))
 	whole := updated(t, r)
-	require.Len(t, whole.Curves.Step, 40)
-	require.Equal(t, []int{8, 16, 24, 32, 40}, whole.Evaluations.Step)
+	require.Len(t, whole.Steps, 40)
+	require.Equal(t, []int{8, 16, 24, 32, 40}, evaluatedAt(whole))
 	other, err := Open(f.path)
 	require.NoError(t, err)
-	require.Equal(t, whole.Curves, other.State().Curves, "read line by line, or at once")
+	require.Equal(t, whole.Steps, other.State().Steps, "read line by line, or at once")
 	require.Equal(t, whole.Evaluations, other.State().Evaluations)
 }
 
@@ -115,12 +131,12 @@ func TestStepsBeforeAWrongLine(t *testing.T) {
 	f.write(session.MetricsFile, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
 	for range 2 {
 		require.ErrorContains(t, r.Update(), `got the line "no JSON\n", want a JSON object of numbers`)
-		require.Equal(t, []int{1, 2, 3, 4, 5}, r.State().Curves.Step)
+		require.Equal(t, []int{1, 2, 3, 4, 5}, numbersOf(r.State()))
 		require.Equal(t, before+1, r.Version())
 	}
 	f.write(session.MetricsFile, whole)
 	s := updated(t, r)
-	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, s.Curves.Step)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, numbersOf(s))
 	require.Equal(t, before+2, s.Version)
 	require.Equal(t, before+2, updated(t, r).Version, "nothing is new")
 }
@@ -134,8 +150,8 @@ func TestARunResumes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 18, r.lastStep())
 	f.metrics(12)
-	require.Equal(t, 11, updated(t, r).Curves.Step[10])
-	require.Len(t, r.State().Curves.Step, 11)
+	require.Equal(t, 11, updated(t, r).Steps[10].Step)
+	require.Len(t, r.State().Steps, 11)
 
 	again := bytes.ReplaceAll(bytes.Join(f.lines, nil), []byte(`"loss":`), []byte(`"loss":1`))
 	f.write(session.MetricsFile, again)
@@ -143,12 +159,12 @@ func TestARunResumes(t *testing.T) {
 	config := bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
 	f.write(run.ConfigFile, config)
 	s := updated(t, r)
-	require.Len(t, s.Curves.Step, 40)
-	for _, loss := range s.Curves.Loss {
-		require.Greater(t, loss, 11.0, "of the resumed run")
+	require.Len(t, s.Steps, 40)
+	for _, step := range s.Steps {
+		require.Greater(t, step.Loss, 11.0, "of the resumed run")
 	}
 	require.Equal(t, 60, s.Planned)
-	require.Equal(t, []int{8, 16, 24, 32, 40}, s.Evaluations.Step)
+	require.Equal(t, []int{8, 16, 24, 32, 40}, evaluatedAt(s))
 	require.Len(t, s.Samples, 2)
 }
 
@@ -166,7 +182,7 @@ func TestAFolderIsReplaced(t *testing.T) {
 	f.write(run.ConfigFile, bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 50`), 1))
 	f.metrics(5)
 	s := updated(t, r)
-	require.Len(t, s.Curves.Step, 5)
+	require.Len(t, s.Steps, 5)
 	require.Equal(t, 50, s.Planned)
 	require.Greater(t, s.Version, before)
 }
@@ -263,10 +279,10 @@ func TestLongRuns(t *testing.T) {
 	r, err := Open(f.path)
 	require.NoError(t, err)
 	s := r.State()
-	require.InDelta(t, most*3/4, len(s.Curves.Step), most/4+1)
-	require.InDelta(t, most*3/4, len(s.Evaluations.Step), most/4+1)
-	require.Equal(t, 1, s.Curves.Step[0])
-	require.Equal(t, steps, s.Curves.Step[len(s.Curves.Step)-1])
+	require.InDelta(t, most*3/4, len(s.Steps), most/4+1)
+	require.InDelta(t, most*3/4, len(s.Evaluations), most/4+1)
+	require.Equal(t, 1, s.Steps[0].Step)
+	require.Equal(t, steps, s.Steps[len(s.Steps)-1].Step)
 
 	path := filepath.Join(f.path, session.MetricsFile)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -277,7 +293,7 @@ func TestLongRuns(t *testing.T) {
 	_, err = file.WriteAt(fmt.Appendf(nil, `{"step":%d,"loss":1}`+"\n", steps+1), int64(text.Len()))
 	require.NoError(t, err)
 	s = updated(t, r)
-	require.Equal(t, 1.0, s.Curves.Loss[len(s.Curves.Loss)-1])
+	require.Equal(t, 1.0, s.Steps[len(s.Steps)-1].Loss)
 	_, err = Open(f.path)
 	require.ErrorContains(t, err, path+": got the line \"no JSON")
 }
@@ -302,5 +318,5 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	viewers.Wait()
-	require.Len(t, updated(t, r).Curves.Step, 40)
+	require.Len(t, updated(t, r).Steps, 40)
 }

@@ -3,11 +3,9 @@ package look
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/graph"
-	"attention/graph/mask"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -93,18 +91,8 @@ func (t *languageText) operands(b *layers.Build) (o layers.AttentionOperands, ok
 func (t *languageText) place(string) place { return place{} }
 
 func (t *languageText) hide(b *layers.Build, positions []int) error {
-	if len(positions) > 0 {
-		hideKeys(b, keep(positions, 0, len(t.ids)), "*")
-	}
+	hideKeys(b, positions, 0, len(t.ids), "*")
 	return checkPositions(positions, len(t.ids))
-}
-
-// hideKeys hides the keys that are 0 in keep from the layers whose paths match.
-func hideKeys(b *layers.Build, keep []int, paths ...string) {
-	k := tensor.New(tensor.WithShape(len(keep)), tensor.WithBacking(keep))
-	// A constant would merge with another whose print, which is cut, is the same.
-	in := b.InputOf(tensor.Int, "keep "+strings.Join(paths, " "), len(keep))
-	b.Mask(mask.Keep{Keep: b.Of(in, G.Let(in, k))}, paths...)
 }
 
 func (t *languageText) run(ctx context.Context, f *forward, l *Look) error {

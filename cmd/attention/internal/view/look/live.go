@@ -9,8 +9,8 @@ import (
 // Of returns a model that is open. Its weights are those after some steps of a run.
 func Of(name string, m *run.OpenModel, steps int) *Model {
 	n := language{m}
-	of := newModel(name, n)
-	of.Notes, of.Steps, of.open = m.Notes, steps, func() (network, error) { return n, nil }
+	of := newModel(name, n, func() (network, error) { return n, nil })
+	of.Notes, of.Steps = m.Notes, steps
 	return of
 }
 

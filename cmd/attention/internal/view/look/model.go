@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/translations"
 	"attention/layers"
 	"attention/train/checkpoint"
 
@@ -58,81 +57,57 @@ type place struct {
 	Keys    int    `json:"keys"`
 }
 
-// Open reads the model of a folder, or of a checkpoint's file.
+// newest stands for the weights of a folder itself, not of one of its checkpoints.
+const newest = -1
+
+// Open reads the model of a folder, or of a checkpoint's file. That of a checkpoint is read again for each look; it is
+// read here so that a damaged one is an error.
 func Open(path string) (*Model, error) {
-	if dir, steps, ok := run.CheckpointAt(path); ok {
-		return openAt(dir, steps)
+	dir, steps, ok := run.CheckpointAt(path)
+	if !ok {
+		dir, steps = path, newest
 	}
-	n, notes, err := openFolder(path)
+	n, notes, err := openNetwork(dir, steps)
 	if err != nil {
 		return nil, err
 	}
-	name, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
+	if ok {
+		return newModel(checkpointName(dir, steps), n, opener(dir, steps)), nil
 	}
-	m := newModel(filepath.Base(name), n)
-	m.Notes, m.open = notes, func() (network, error) { return n, nil }
+	m := newModel(run.Name(dir), n, func() (network, error) { return n, nil })
+	m.Notes = notes
 	return m, nil
 }
 
-// HasModel reports whether a run folder holds a model: weights, or a checkpoint.
-func HasModel(dir string) bool {
-	_, err := Open(dir)
-	return err == nil
-}
-
-func openFolder(dir string) (n network, notes []string, err error) {
+// openNetwork reads the network of a folder with its newest weights, or with those of a checkpoint after some steps.
+func openNetwork(dir string, steps int) (n network, notes []string, err error) {
 	in, err := run.Inspect(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	if in.Kind == run.DatesModel {
-		m, err := translations.Read(in)
-		if err != nil {
-			return nil, nil, err
-		}
-		if m.Steps < m.Settings.Training.Steps {
-			notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", m.Steps))
-		}
-		return translation{m}, notes, nil
+		return openTranslation(in, steps)
 	}
-	m, err := in.Open()
+	open := in.Open
+	if steps != newest {
+		open = func() (*run.OpenModel, error) { return in.OpenAt(steps) }
+	}
+	m, err := open()
 	if err != nil {
 		return nil, nil, err
 	}
 	return language{m}, m.Notes, nil
 }
 
-func newModel(name string, n network) *Model {
-	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example()}
+func newModel(name string, n network, open func() (network, error)) *Model {
+	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example(), open: open}
 }
 
-// openAt returns the model of a run at a checkpoint. It reads the checkpoint once, so that a damaged one is an error.
-func openAt(dir string, steps int) (*Model, error) {
-	open := atCheckpoint(dir, steps)
-	n, err := open()
-	if err != nil {
-		return nil, err
-	}
-	m := newModel(checkpointName(dir, steps), n)
-	m.open = open
-	return m, nil
-}
-
-// atCheckpoint returns a function that reads the model of a run at a checkpoint.
-func atCheckpoint(dir string, steps int) func() (network, error) {
+// opener returns a function that reads the network of a run at a checkpoint.
+func opener(dir string, steps int) func() (network, error) {
 	return func() (network, error) {
-		in, err := run.Inspect(dir)
-		if err != nil {
-			return nil, err
-		}
-		if in.Kind == run.DatesModel {
-			m, err := translations.ReadAt(in, steps)
-			return translation{m}, err
-		}
-		m, err := in.OpenAt(steps)
-		return language{m}, err
+		n, _, err := openNetwork(dir, steps)
+		return n, err
 	}
 }
 
@@ -149,8 +124,7 @@ func (m *Model) Checkpoints(dir string) (all []*Model) {
 	}
 	for _, n := range steps {
 		at := *m
-		at.Name, at.Notes = checkpointName(dir, n), nil
-		at.open = atCheckpoint(dir, n)
+		at.Name, at.Notes, at.open = checkpointName(dir, n), nil, opener(dir, n)
 		all = append(all, &at)
 	}
 	return all

@@ -2,8 +2,13 @@ package look
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"attention/graph/mask"
 	"attention/layers"
+
+	"gorgonia.org/tensor"
 )
 
 // Request is a text to look at, and what to change in the model.
@@ -31,10 +36,7 @@ func (r Request) scale(b *layers.Build, known []layerNodes) error {
 			return fmt.Errorf("heads: got head %d of layer %d, want those of the model", h.Head, h.Layer)
 		}
 		if factors[h.Layer] == nil {
-			factors[h.Layer] = make([]float64, known[h.Layer].heads())
-			for i := range factors[h.Layer] {
-				factors[h.Layer][i] = 1
-			}
+			factors[h.Layer] = slices.Repeat([]float64{1}, known[h.Layer].heads())
 		}
 		factors[h.Layer][h.Head] = h.Factor
 	}
@@ -44,18 +46,21 @@ func (r Request) scale(b *layers.Build, known []layerNodes) error {
 	return nil
 }
 
-// keep returns n ones; element i is 0 if first + i is one of the positions.
-func keep(positions []int, first, n int) []int {
-	shown := make([]int, n)
-	for i := range shown {
-		shown[i] = 1
-	}
+// hideKeys hides n tokens, from the one at position first on, from the layers whose paths match: those of the given
+// positions that are among them.
+func hideKeys(b *layers.Build, positions []int, first, n int, paths ...string) {
+	keep := slices.Repeat([]int{1}, n)
 	for _, at := range positions {
 		if at >= first && at < first+n {
-			shown[at-first] = 0
+			keep[at-first] = 0
 		}
 	}
-	return shown
+	if !slices.Contains(keep, 0) {
+		return
+	}
+	// A constant would merge with another whose print, which is cut, is the same.
+	in := b.InputOf(tensor.Int, "keep "+strings.Join(paths, " "), n)
+	b.Mask(mask.Keep{Keep: b.Of(in, let(in, keep))}, paths...)
 }
 
 // checkPositions returns an error if a position is not one of n tokens.

@@ -25,19 +25,11 @@ type Section struct {
 
 // Step is a step of a section. It has either Values or Exact, the formula that the page computes them by.
 type Step struct {
-	Name    string           `json:"name"`
-	Formula string           `json:"formula,omitempty"`
-	Text    string           `json:"text"`
-	Learnt  bool             `json:"learnt,omitempty"`
-	Part    bool             `json:"part,omitempty"`
-	Blocks  []string         `json:"blocks,omitempty"`
-	Rows    []string         `json:"rows,omitempty"`
-	Columns []string         `json:"columns,omitempty"`
-	Shape   []int            `json:"shape"`
-	Values  []float64        `json:"values,omitempty"`
-	Whole   []int            `json:"whole,omitempty"` // the shape that Values are a corner of
-	Count   bool             `json:"count,omitempty"` // Values are a size, or a number of things
-	Exact   *chapter.Formula `json:"exact,omitempty"`
+	chapter.Step
+	Shape  []int     `json:"shape"`
+	Values []float64 `json:"values,omitempty"`
+	Whole  []int     `json:"whole,omitempty"` // the shape that Values are a corner of
+	Count  bool      `json:"count,omitempty"` // Values are a size, or a number of things
 }
 
 // Contents returns the titles of the chapter's sections.
@@ -91,13 +83,12 @@ func NewSection(number int, sentence *string) (Section, error) {
 }
 
 func newStep(s chapter.Step) Step {
-	out := Step{Name: s.Name, Formula: s.Formula, Text: s.Text, Learnt: s.Learnt, Part: s.Part, Blocks: s.Blocks,
-		Rows: s.Rows, Columns: s.Columns, Shape: s.Value.Shape().Clone(), Count: s.Value.Dtype() == tensor.Int,
-		Exact: s.Exact}
+	out := Step{Step: s, Shape: s.Value.Shape().Clone(), Count: s.Value.Dtype() == tensor.Int}
 	if s.Exact == nil {
 		out.Values = dense.Float64s(s.Value)
 		out.corner()
 	}
+	out.Value = nil // Values are sent
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/dense"
 	"attention/layers"
@@ -22,6 +23,22 @@ func (m translation) params() *layers.Params { return m.Params() }
 func (m translation) String() string         { return "dates, " + m.Model.String() }
 func (m translation) most() int              { return dates.WrittenLength }
 func (m translation) example() string        { return "wednesday, 3 september 1975" }
+
+// openTranslation reads the network of a run with its newest weights, or with those of a checkpoint.
+func openTranslation(in *run.Inspection, steps int) (n network, notes []string, err error) {
+	if steps != newest {
+		m, err := translations.ReadAt(in, steps)
+		return translation{m}, nil, err
+	}
+	m, err := translations.Read(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Steps < m.Settings.Training.Steps {
+		notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", m.Steps))
+	}
+	return translation{m}, notes, nil
+}
 
 // read reads a date as people write it and, in a second line if there is one, how its translation begins.
 func (m translation) read(given string) (reading, error) {
@@ -89,12 +106,8 @@ func (t *pair) place(path string) place {
 // hide hides characters of the date, whose positions come first, and of the translation.
 func (t *pair) hide(b *layers.Build, positions []int) error {
 	n := len(t.source)
-	if slices.ContainsFunc(positions, func(at int) bool { return at < n }) {
-		hideKeys(b, keep(positions, 0, n), "*.encoder.*", "*.multihead_attn")
-	}
-	if slices.ContainsFunc(positions, func(at int) bool { return at >= n }) {
-		hideKeys(b, keep(positions, n, dates.ISOLength), "*.decoder.*.self_attn")
-	}
+	hideKeys(b, positions, 0, n, "*.encoder.*", "*.multihead_attn")
+	hideKeys(b, positions, n, dates.ISOLength, "*.decoder.*.self_attn")
 	return checkPositions(positions, n+dates.ISOLength)
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -45,12 +46,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // knows reports whether a Host header is this server's.
 func (g *guard) knows(host string) bool {
-	for _, h := range g.hosts {
-		if strings.EqualFold(h, host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
 // own reports whether a request does not come from another page.

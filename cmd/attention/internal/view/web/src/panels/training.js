@@ -93,7 +93,7 @@ class Training {
         if (!this.closed && !this.ended) this.fail(e.message);
       }
     });
-    const recorded = `${this.run?.evaluations.step.length} ${this.run?.state}`;
+    const recorded = `${this.run?.evaluations.length} ${this.run?.state}`;
     if (!this.run || recorded === this.recorded || this.closed || this.ended) return;
     await this.watchedPace.take(async () => {
       try {
@@ -111,10 +111,10 @@ class Training {
 
   show() {
     const { run } = this;
-    const { curves, evaluations, losses } = run;
-    const at = curves.step.at(-1) ?? 0;
-    const recent = curves.speed?.slice(-50) ?? [];
-    const speed = recent.length ? recent.length / recent.reduce((sum, v) => sum + 1 / v, 0) : 0;
+    const { steps, evaluations, losses } = run;
+    const at = steps.at(-1)?.step ?? 0;
+    const recent = steps.slice(-50);
+    const speed = recent.length ? recent.length / recent.reduce((sum, s) => sum + 1 / s.tokens_per_second, 0) : 0;
     const failure = /finite/.test(run.error) ? 'not finite' : 'failed';
     this.status.className = 'status';
     this.status.dataset.state = run.state;
@@ -128,15 +128,15 @@ class Training {
     this.curves.score.options.empty = (run.translates ? 'attention translate records none: ' :
       'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none. ') +
       '“max score” in Heads has that of each head on a text of yours.';
-    const points = (ys) => curves.step.map((s, i) => [s, ys[i]]);
+    const points = (name) => steps.map((s) => [s.step, s[name]]);
     const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
     this.curves.loss.show([
-      { name: 'training', points: points(curves.loss ?? []), ink: 'var(--accent)', dash: '', wide: 1 },
-      { name: 'validation', points: evaluations.step.map((s, i) => [s, evaluations.loss[i]]), ink: 'var(--wrong)',
+      { name: 'training', points: points('loss'), ink: 'var(--accent)', dash: '', wide: 1 },
+      { name: 'validation', points: evaluations.map((e) => [e.step, e.validation_loss]), ink: 'var(--wrong)',
         dash: '', wide: 2.2 },
       ...level('bigram', losses.bigram), ...level('unigram', losses.unigram)]);
-    this.curves.rate.show([{ name: 'learning rate', points: points(curves.rate ?? []) }]);
-    this.curves.gradient.show([{ name: 'gradient', points: points(curves.gradient ?? []), wide: 1 }]);
+    this.curves.rate.show([{ name: 'learning rate', points: points('learning_rate') }]);
+    this.curves.gradient.show([{ name: 'gradient', points: points('grad_norm'), wide: 1 }]);
     fill(this.samples, h('h2', {}, 'Text that it wrote'),
       run.samples?.length ? null : h('p', { class: 'note' }, noSample(run)),
       (run.samples ?? []).map((s) => h('figure', {}, h('figcaption', {}, `after step ${s.step}`),
