@@ -3,6 +3,7 @@ package layers
 import (
 	"path"
 	"reflect"
+	"slices"
 
 	"attention/graph"
 
@@ -16,23 +17,11 @@ import (
 // path.Match, in which * matches any characters, such as "*.attn".
 //
 // Outputs and gradients keep their bits.
-func (b *Build) Observe(patterns ...string) {
-	for _, p := range patterns {
-		if _, err := path.Match(p, ""); err != nil {
-			b.Of(nil, errorf("build", "observe: got %q, want a pattern of path.Match", p))
-		}
-	}
-	b.observed = append(b.observed, patterns...)
-}
+func (b *Build) Observe(patterns ...string) { b.change("observe", change{observed: true}, patterns) }
 
 // Observes reports whether the layer at a path is observed.
 func (b *Build) Observes(layer string) bool {
-	for _, pattern := range b.observed {
-		if ok, _ := path.Match(pattern, layer); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.changesOf(layer), func(c change) bool { return c.observed })
 }
 
 // Calls returns the calls of the attentions whose paths match a pattern of path.Match, in

@@ -13,27 +13,29 @@ import (
 
 // A change is what a build changes in the attentions whose paths match a pattern.
 type change struct {
-	pattern string
-	mask    mask.Mask // hides more keys; may be nil
-	heads   []float64 // factors of the heads' outputs; may be nil
+	pattern  string
+	observed bool      // statistics come with the output
+	mask     mask.Mask // hides more keys; may be nil
+	heads    []float64 // factors of the heads' outputs; may be nil
 }
 
 // Mask hides more keys from the attentions whose paths match one of the patterns: they see only the keys that m shows,
 // too. So one sees what a model does without some of its tokens. Mask is called before the attentions are built, and m
 // has to fit the scores of each. Patterns are as for Observe.
-func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change(change{mask: m}, patterns) }
+func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change("change", change{mask: m}, patterns) }
 
 // ScaleHeads multiplies the output of each head, before the output projection, by its factor, in the attentions whose
 // paths match one of the patterns: 0 switches a head off. It is called before the attentions are built. factors has a
 // number for each head. Patterns are as for Observe.
 func (b *Build) ScaleHeads(factors []float64, patterns ...string) {
-	b.change(change{heads: factors}, patterns)
+	b.change("change", change{heads: factors}, patterns)
 }
 
-func (b *Build) change(c change, patterns []string) {
+// change adds a change for each pattern; errors have its name.
+func (b *Build) change(name string, c change, patterns []string) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
-			b.Of(nil, errorf("build", "change: got %q, want a pattern of path.Match", p))
+			b.Of(nil, errorf("build", "%s: got %q, want a pattern of path.Match", name, p))
 			continue
 		}
 		c.pattern = p

@@ -24,6 +24,11 @@ type AttentionOperands struct {
 	Config graph.AttentionConfig // without dropout
 }
 
+// sideBySide returns the operands that have heads side by side.
+func (o *AttentionOperands) sideBySide() []**G.Node {
+	return []**G.Node{&o.ProjectedQuery, &o.ProjectedKey, &o.Query, &o.Key, &o.Value}
+}
+
 // Operands returns the operands of the call. Those that are in the graph already, such as
 // the projections, are not computed twice.
 func (c *AttentionCall) Operands() (AttentionOperands, error) {
@@ -58,12 +63,13 @@ func (s *step) operandsOfHeads() (o AttentionOperands) {
 		h := *s
 		h.Attention = head
 		o = h.operands()
-		for i, n := range []*G.Node{o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value} {
-			all[i] = append(all[i], n)
+		for i, operand := range o.sideBySide() {
+			all[i] = append(all[i], *operand)
 		}
 	}
-	joined := func(i int) *G.Node { return s.Of(graph.Concat(all[i]...)) }
-	o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value = joined(0), joined(1), joined(2), joined(3), joined(4)
+	for i, operand := range o.sideBySide() {
+		*operand = s.Of(graph.Concat(all[i]...))
+	}
 	o.Config.Heads, o.Config.KVHeads = len(s.heads), len(s.heads)
 	return o
 }

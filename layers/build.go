@@ -38,7 +38,6 @@ type Build struct {
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node
 	sites      int      // of dropout, so far
-	observed   []string // patterns of layers' paths
 	changes    []change // of attentions
 	calls      []*AttentionCall
 	hooks      []StepHook

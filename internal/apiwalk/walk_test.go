@@ -250,7 +250,7 @@ func TestNoCallPanics(t *testing.T) {
 	all := callables()
 	t.Chdir(t.TempDir())
 	a.find(all)
-	total, drawn := 0, 300
+	total, drawn := 0, 60
 	if testenv.All {
 		drawn = 1500
 	}

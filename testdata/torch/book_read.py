@@ -1,6 +1,6 @@
-"""Loads a state of one of the book's classes into the class, with strict=True, and saves it again.
+"""Loads states of the book's classes into the classes, with strict=True, and saves them again.
 
-    book_read.py LAYER CONFIG IN.safetensors OUT.safetensors
+    book_read.py [LAYER CONFIG IN.safetensors OUT.safetensors]...
 
 LAYER is a key of apply.LAYERS, CONFIG its fields in JSON. IN holds the state and x; OUT gets
 the state_dict and the output for x as "output". The exit code is 77 if there is no PyTorch.
@@ -17,8 +17,7 @@ import apply
 import golden
 
 
-def main():
-    name, config, path, out = sys.argv[1:]
+def read(name, config, path, out):
     state = golden.load(path)
     x = state.pop("x")
     torch.set_default_dtype(x.dtype)
@@ -28,4 +27,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    for at in range(1, len(sys.argv), 4):
+        read(*sys.argv[at:at + 4])

@@ -26,7 +26,7 @@ func withContext(c layers.AttentionConfig, length int) layers.AttentionConfig {
 // The book's classes in PyTorch load a state of ours with strict=True, compute the same, and
 // what they save sets the layer and its Params.
 func TestBuffersOfPyTorch(t *testing.T) {
-	for _, row := range []struct {
+	rows := []struct {
 		class  string
 		config string
 		layer  layers.AttentionConfig
@@ -38,35 +38,40 @@ func TestBuffersOfPyTorch(t *testing.T) {
 			layer: chapter.MultiHeadWrapper(5, 6, 3), layout: layers.PerHead},
 		{class: "multi_head", config: `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
 			layer: chapter.MultiHead(5, 6, 3), layout: layers.Book},
-	} {
+	}
+	x := tensor.New(tensor.WithShape(1, 4, 5), tensor.WithBacking(tensor.Random(tensor.Float64, 20)))
+	params, states, arguments := make([]*layers.Params, len(rows)), make([]map[string]*tensor.Dense, len(rows)), []string{}
+	dir := t.TempDir()
+	out := func(class string) string { return filepath.Join(dir, class+"-out") }
+	for i, row := range rows {
+		params[i] = layers.NewParams(tensor.Float64, 7)
+		l, err := layers.NewAttention(params[i].Scope(""), withContext(row.layer, 4))
+		require.NoError(t, err)
+		states[i], err = l.State(row.layout)
+		require.NoError(t, err)
+		in, sent := filepath.Join(dir, row.class), maps.Clone(states[i])
+		sent["x"] = x
+		require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
+		arguments = append(arguments, row.class, row.config, in, out(row.class))
+	}
+	golden.Python(t, "book_read.py", arguments...) // once: PyTorch takes seconds to start
+	for i, row := range rows {
 		t.Run(row.class, func(t *testing.T) {
-			p := layers.NewParams(tensor.Float64, 7)
-			l, err := layers.NewAttention(p.Scope(""), withContext(row.layer, 4))
-			require.NoError(t, err)
-			state, err := l.State(row.layout)
-			require.NoError(t, err)
-			x := tensor.New(tensor.WithShape(1, 4, 5), tensor.WithBacking(tensor.Random(tensor.Float64, 20)))
-			in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-			sent := maps.Clone(state)
-			sent["x"] = x
-			require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
-			golden.Python(t, "book_read.py", row.class, row.config, in, out)
-
-			got, _, err := checkpoint.ReadTensors(out)
+			got, _, err := checkpoint.ReadTensors(out(row.class))
 			require.NoError(t, err)
 			want := got["output"]
 			delete(got, "output")
-			require.Equal(t, state, got)
+			require.Equal(t, states[i], got)
 			q := layers.NewBlankParams(tensor.Float64)
 			m, err := layers.NewAttention(q.Scope(""), withContext(row.layer, 4))
 			require.NoError(t, err)
 			require.NoError(t, m.SetState(row.layout, got))
-			require.Equal(t, maps.Collect(p.All()), maps.Collect(q.All()))
-			require.NoError(t, checkpoint.WriteTensors(out, got, nil))
+			require.Equal(t, maps.Collect(params[i].All()), maps.Collect(q.All()))
+			require.NoError(t, checkpoint.WriteTensors(out(row.class), got, nil))
 			q = layers.NewBlankParams(tensor.Float64)
 			m, err = layers.NewAttention(q.Scope(""), withContext(row.layer, 0)) // any length
 			require.NoError(t, err)
-			_, err = checkpoint.ReadParams(out, q)
+			_, err = checkpoint.ReadParams(out(row.class), q)
 			require.NoError(t, err)
 
 			b := layers.NewBuild(q, layers.Eval)

@@ -2,8 +2,9 @@ package pretrained
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -54,25 +55,12 @@ func (c folderConfig) endOfText(t text.Tokenizer) int {
 	return -1
 }
 
-// isGPT2 reports whether the vocabulary beside a model, in vocab.json or else in
-// tokenizer.json, is GPT-2's or missing. Models of other languages have other tokens,
-// sometimes the same number of them.
+// isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other
+// tokens, sometimes the same number of them.
 func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
-	data, err := folder.ReadFile(filepath.Join(dir, "vocab.json"), folder.MaxVocabulary)
-	var ids map[string]int
-	if err == nil {
-		err = json.Unmarshal(data, &ids)
-	} else if os.IsNotExist(err) {
-		if data, err = folder.ReadFile(filepath.Join(dir, "tokenizer.json"), folder.MaxVocabulary); os.IsNotExist(err) {
-			return true
-		}
-		var whole struct {
-			Model struct{ Vocab map[string]int }
-		}
-		if err == nil {
-			err = json.Unmarshal(data, &whole)
-		}
-		ids = whole.Model.Vocab
+	ids, err := vocabularyIn(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
 	}
 	if err != nil {
 		return false
@@ -92,6 +80,26 @@ func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
 		}
 	}
 	return true
+}
+
+// vocabularyIn returns the ids of the tokens in vocab.json or else in tokenizer.json.
+func vocabularyIn(dir string) (ids map[string]int, err error) {
+	data, err := folder.ReadFile(filepath.Join(dir, "vocab.json"), folder.MaxVocabulary)
+	if err == nil {
+		err = json.Unmarshal(data, &ids)
+		return ids, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if data, err = folder.ReadFile(filepath.Join(dir, "tokenizer.json"), folder.MaxVocabulary); err != nil {
+		return nil, err
+	}
+	var whole struct {
+		Model struct{ Vocab map[string]int }
+	}
+	err = json.Unmarshal(data, &whole)
+	return whole.Model.Vocab, err
 }
 
 // byteLetters returns the characters that stand for bytes in GPT-2's vocab.json: a

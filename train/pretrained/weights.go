@@ -45,17 +45,22 @@ func openWeights(dir string) (*weights, error) {
 	}
 	w := &weights{tensors: map[string]stored{}}
 	for _, name := range names {
-		r, err := safetensors.Open(filepath.Join(dir, name))
-		if err == nil {
-			w.readers = append(w.readers, r)
-			err = w.add(r)
-		}
-		if err != nil {
+		if err := w.open(filepath.Join(dir, name)); err != nil {
 			w.close()
 			return nil, err
 		}
 	}
 	return w, nil
+}
+
+// open opens a file and adds its tensors.
+func (w *weights) open(path string) error {
+	r, err := safetensors.Open(path)
+	if err != nil {
+		return err
+	}
+	w.readers = append(w.readers, r)
+	return w.add(r)
 }
 
 func (w *weights) close() {

@@ -69,26 +69,33 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	return names, oneline.Join(err, out.Close())
 }
 
-// writeFiles writes the files of a model and returns their names. config.json comes last: a
-// folder without it is not a model.
+// writeFiles writes the files of a model and returns their names. After an error the folder is empty, for another try.
 func (g *GPT) writeFiles(out *folder.Dir, f Format, config []byte) ([]string, error) {
-	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
-	err := out.Write(weightsName, func(w io.Writer) error { return safetensors.Write(w, weights) })
 	names := []string{configName, weightsName}
-	if err == nil && f == Torch {
+	if f == Torch {
 		names = append(names, modelName)
-		err = out.Write(modelName, writes(modelPy))
 	}
-	if err == nil {
-		err = out.Write(configName, writes(config))
-	}
-	if err != nil { // so that another try finds an empty folder
+	if err := g.fill(out, f, config); err != nil {
 		for _, name := range names {
 			_ = out.Remove(name)
 		}
 		return nil, err
 	}
 	return names, nil
+}
+
+// fill writes the files. config.json comes last: a folder without it is not a model.
+func (g *GPT) fill(out *folder.Dir, f Format, config []byte) error {
+	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
+	if err := out.Write(weightsName, func(w io.Writer) error { return safetensors.Write(w, weights) }); err != nil {
+		return err
+	}
+	if f == Torch {
+		if err := out.Write(modelName, writes(modelPy)); err != nil {
+			return err
+		}
+	}
+	return out.Write(configName, writes(config))
 }
 
 // writes returns a function that writes content.
@@ -106,10 +113,11 @@ func emptyFolder(path string) (*folder.Dir, error) {
 		return nil, err
 	}
 	names, err := dir.Names()
-	if err == nil && len(names) > 0 {
-		err = errors.New("got a folder that is not empty, want a new or empty one")
-	}
 	if err != nil {
+		return nil, oneline.Join(err, dir.Close())
+	}
+	if len(names) > 0 {
+		err = errors.New("got a folder that is not empty, want a new or empty one")
 		return nil, oneline.Join(err, dir.Close())
 	}
 	return dir, nil

@@ -1,15 +1,12 @@
 package text
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"attention/internal/config"
 )
 
 // Vocabulary is the tokenizer whose ids are the characters (Unicode code points)
@@ -125,30 +122,5 @@ func checkCharacters(characters string) error {
 		}
 		before = r
 	}
-	return nil
-}
-
-// MarshalJSON writes Config: {"tokenizer": "characters", "characters": "…"}.
-func (v *Vocabulary) MarshalJSON() ([]byte, error) { return json.Marshal(v.Config()) }
-
-// UnmarshalJSON reads what MarshalJSON wrote, and {"characters": "…"} alone. It
-// refuses what TokenizerConfig.Validate refuses.
-func (v *Vocabulary) UnmarshalJSON(data []byte) error {
-	if err := config.NotNil(v); err != nil {
-		return fmt.Errorf("text: vocabulary: %w", err)
-	}
-	var c TokenizerConfig
-	if err := config.Decode(data, &c); err != nil {
-		return fmt.Errorf("text: vocabulary: %w", err)
-	}
-	t, err := c.New()
-	if err != nil {
-		return err
-	}
-	read, ok := t.(*Vocabulary)
-	if !ok {
-		return fmt.Errorf("text: vocabulary: got tokenizer %q, want %q", c.Name, Characters)
-	}
-	*v = *read
 	return nil
 }

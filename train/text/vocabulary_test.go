@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"encoding/json"
 	"testing"
 	"unicode/utf8"
 
@@ -24,16 +23,9 @@ func TestVocabularyRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, s, back)
 
-	data, err := json.Marshal(v)
+	again, err := v.Config().New()
 	require.NoError(t, err)
-	var read text.Vocabulary
-	require.NoError(t, json.Unmarshal(data, &read))
-	require.Equal(t, v, &read)
-	config, err := json.Marshal(v.Config())
-	require.NoError(t, err)
-	require.Equal(t, string(config), string(data))
-	require.NoError(t, json.Unmarshal([]byte(`{"characters": "ab"}`), &read))
-	require.Equal(t, "ab", read.Characters())
+	require.Equal(t, v, again)
 
 	empty, err := v.Encode("")
 	require.NoError(t, err)
@@ -56,22 +48,6 @@ func TestVocabularyErrors(t *testing.T) {
 	require.EqualError(t, err, "text: ids: got 4 at position 1, want 0 to 3")
 	_, err = v.Decode([]int{-1})
 	require.EqualError(t, err, "text: ids: got -1 at position 0, want 0 to 3")
-}
-
-func TestVocabularyJSONErrors(t *testing.T) {
-	for _, row := range []struct{ json, want string }{
-		{json: `{"characters":""}`, want: "text: Characters: got none, want at least one"},
-		{json: `{}`, want: "text: Characters: got none, want at least one"},
-		{json: `{"characters":"ba"}`, want: "text: Characters: got 'a' after 'b', want ascending characters"},
-		{json: `{"characters":"abb"}`, want: "text: Characters: got 'b' after 'b', want ascending characters"},
-		{json: `{"characters":7}`, want: "text: vocabulary: characters: got 7, want a string"},
-		{json: `{"tokenizer":"bytes"}`, want: `text: vocabulary: got tokenizer "bytes", want "characters"`},
-	} {
-		v, err := text.NewVocabulary("xyz")
-		require.NoError(t, err)
-		require.ErrorContains(t, v.UnmarshalJSON([]byte(row.json)), row.want)
-		require.Equal(t, "xyz", v.Characters(), "a refused vocabulary changes nothing")
-	}
 }
 
 // FuzzVocabulary encodes a text with its own characters and those of another.
