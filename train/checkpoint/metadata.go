@@ -17,15 +17,10 @@ import (
 
 // metadata is the part of a checkpoint beside its tensors.
 type metadata struct {
-	step, evaluated int
-	config          train.Config
-	source          []byte // nil if there is none
-	kernels, sums   string
-	precision       string
-	frozen          []string
-	best            evaluations
-	observed        int // -1 if there was no observer
-	notes           map[string]string
+	train.State          // without tensors
+	source        []byte // nil if there is none
+	kernels, sums string
+	precision     string
 }
 
 // evaluations is what Run remembers of its evaluations. The zero value has seen none.
@@ -44,26 +39,28 @@ func readMetadata(all map[string]string) (c metadata, err error) {
 	for _, field := range []struct {
 		key    string
 		number *int
-	}{{stepKey, &c.step}, {evaluatedKey, &c.evaluated}} {
+	}{{stepKey, &c.Steps}, {evaluatedKey, &c.Evaluated}} {
 		text := all[field.key]
 		if *field.number, err = strconv.Atoi(text); err != nil || *field.number < 0 {
 			return c, fmt.Errorf("%s: got %q, want a whole number >= 0", field.key, text)
 		}
 	}
-	if err := config.Foreign.Decode([]byte(all[configKey]), &c.config); err != nil {
+	if err := config.Foreign.Decode([]byte(all[configKey]), &c.Config); err != nil {
 		return c, fmt.Errorf("config: %w", err)
 	}
 	if text, ok := all[frozenKey]; ok {
-		if err := config.Foreign.Decode([]byte(text), &c.frozen); err != nil {
+		if err := config.Foreign.Decode([]byte(text), &c.Frozen); err != nil {
 			return c, fmt.Errorf("frozen: %w", err)
 		}
 	}
-	if c.best, err = parseEvaluations(all[bestKey]); err != nil {
+	e, err := parseEvaluations(all[bestKey])
+	if err != nil {
 		return c, fmt.Errorf("best: %w", err)
 	}
-	c.observed = -1
+	c.Best, c.From, c.Stale = train.Evaluation{Step: e.Step, Loss: e.Loss, Tokens: e.Tokens}, e.From, e.Stale
+	c.Observed = -1
 	if text, ok := all[observedKey]; ok {
-		if c.observed, err = strconv.Atoi(text); err != nil || c.observed < 0 {
+		if c.Observed, err = strconv.Atoi(text); err != nil || c.Observed < 0 {
 			return c, fmt.Errorf("%s: got %.100q, want a whole number >= 0", observedKey, text)
 		}
 	}
@@ -76,7 +73,7 @@ func readMetadata(all map[string]string) (c metadata, err error) {
 		}
 	}
 	c.precision = cmp.Or(all[precisionKey], graph.FullPrecision.String())
-	c.config.About, c.notes = withPrefix(all, aboutPrefix), withPrefix(all, notesPrefix)
+	c.Config.About, c.Notes = withPrefix(all, aboutPrefix), withPrefix(all, notesPrefix)
 	if state, ok := all[sourceKey]; ok {
 		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {
 			return c, fmt.Errorf("source: %w", err)

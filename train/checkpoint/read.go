@@ -42,7 +42,7 @@ func Read(path string, p *layers.Params) (Checkpoint, error) {
 	for name, value := range p.All() {
 		dense.SetSlice(value, values[name])
 	}
-	return Checkpoint{Steps: c.step, About: c.config.About}, nil
+	return Checkpoint{Steps: c.Steps, About: c.Config.About}, nil
 }
 
 // fittingParams returns the metadata of a checkpoint whose parameters are these, whatever its solver.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -52,9 +53,8 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 
 // wanted is what a loop takes from a checkpoint.
 type wanted struct {
-	metadata
-	state train.State // of the loop, with the numbers of the checkpoint
-	own   train.State // of the loop before
+	metadata              // with the tensors of the loop
+	own      train.Config // the loop's
 }
 
 // fitting returns what a loop takes from a checkpoint whose tensors, solver and config are the loop's.
@@ -64,48 +64,37 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 		return nil, err
 	}
 	s := l.State()
-	if got, want := c.config.Solver.String(), s.Config.Solver.String(); got != want {
+	if got, want := c.Config.Solver.String(), s.Config.Solver.String(); got != want {
 		return nil, fmt.Errorf("solver: got %v, want the loop's %v", got, want)
 	}
-	if got, want := c.frozen, s.Frozen; !slices.Equal(got, want) {
-		return nil, fmt.Errorf("frozen parameters: got %s, want the loop's %s", list(got), list(want))
+	if got, want := c.Frozen, s.Frozen; !slices.Equal(got, want) {
+		return nil, fmt.Errorf("frozen parameters: got %s, want the loop's %s", listed(got), listed(want))
 	}
-	if err := compareAbout(s.Config.About, c.config.About); err != nil {
+	if err := compareAbout(s.Config.About, c.Config.About); err != nil {
 		return nil, err
 	}
-	w := &wanted{metadata: c, own: s, state: s}
-	w.state.Steps, w.state.Evaluated, w.state.Notes = c.step, c.evaluated, c.notes
+	c.Params, c.Solver, c.Kept, c.Observations = s.Params, s.Solver, s.Kept, s.Observations
 	want := signatures(paramPrefix, s.Params.All())
 	for _, p := range s.Solver {
 		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name, Form: fmt.Sprintf("%v %v", p.Dtype, p.Shape)})
 	}
 	saved, observed := withoutPrefix(signaturesIn(r), observedPrefix)
-	if w.state.Observed = -1; s.Observations != nil && c.observed >= 0 &&
-		safetensors.Compare(signatures(observedPrefix, s.Observations), observed) == nil {
-		w.state.Observed = c.observed
+	if s.Observations == nil || safetensors.Compare(signatures(observedPrefix, s.Observations), observed) != nil {
+		c.Observed = -1
 	}
 	saved, kept := withoutPrefix(saved, bestPrefix)
-	if s.Config.KeepBest && len(kept) > 0 {
+	switch keep := s.Config.KeepBest; {
+	case keep && len(kept) > 0:
 		want, saved = append(want, signatures(bestPrefix, s.Kept)...), append(saved, kept...)
+	case keep || s.Config.Patience == 0: // the loop begins anew, or does not look back
+		c.Best, c.From, c.Stale = train.Evaluation{}, 0, 0
 	}
-	w.takeBest(len(kept) > 0)
-	return w, safetensors.Compare(want, saved)
-}
-
-// takeBest takes what Run remembers of its evaluations, if the loop asks for it and the checkpoint, which
-// has the best parameters or not, holds it.
-func (w *wanted) takeBest(kept bool) {
-	e, c := evaluations{}, w.own.Config
-	if c.KeepBest && kept || c.Patience > 0 && !c.KeepBest {
-		e = w.best
-	}
-	w.state.Best = train.Evaluation{Step: e.Step, Loss: e.Loss, Tokens: e.Tokens}
-	w.state.From, w.state.Stale = e.From, e.Stale
+	return &wanted{c, s.Config}, safetensors.Compare(want, saved)
 }
 
 // restore sets the loop and the source to the state of a checkpoint that fits.
 func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resumable) error {
-	for _, p := range w.state.Solver {
+	for _, p := range w.Solver {
 		var steps [1]int64
 		if p.Dtype != tensor.Int64 {
 			continue
@@ -121,7 +110,7 @@ func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resu
 	if err != nil {
 		return err
 	}
-	if err := l.SetState(w.state, func() error { return w.readTensors(r) }); err != nil {
+	if err := l.SetState(w.State, func() error { return w.readTensors(r) }); err != nil {
 		return oneline.Join(err, undo())
 	}
 	return nil
@@ -129,11 +118,10 @@ func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resu
 
 // readTensors reads each tensor to its place: two of a large model do not fit the memory.
 func (w *wanted) readTensors(r *safetensors.Reader) error {
-	s := w.state
-	if err := readInto(r, paramPrefix, s.Params.All()); err != nil {
+	if err := readInto(r, paramPrefix, w.Params.All()); err != nil {
 		return err
 	}
-	for _, p := range s.Solver {
+	for _, p := range w.Solver {
 		if p.Value == nil {
 			continue // all elements are other processes'
 		}
@@ -141,15 +129,15 @@ func (w *wanted) readTensors(r *safetensors.Reader) error {
 			return err
 		}
 	}
-	if s.Best.Step > 0 {
-		if err := readInto(r, bestPrefix, s.Kept); err != nil {
+	if w.Best.Step > 0 {
+		if err := readInto(r, bestPrefix, w.Kept); err != nil {
 			return err
 		}
 	}
-	if s.Observed < 0 {
+	if w.Observed < 0 {
 		return nil
 	}
-	return readInto(r, observedPrefix, s.Observations)
+	return readInto(r, observedPrefix, w.Observations)
 }
 
 // readInto copies a file's tensors, whose signatures are right, into tensors.
@@ -168,8 +156,8 @@ func (w *wanted) restored() *Restored {
 	if w.kernels != kernel.InstructionSet() {
 		r.Kernels = w.kernels
 	}
-	r.Sums = w.sums != treeSums && w.step > 0 && w.own.Config.Accumulate > 3 // up to three there is but one order
-	if w.precision != w.own.Config.Precision.String() {
+	r.Sums = w.sums != treeSums && w.Steps > 0 && w.own.Accumulate > 3 // up to three there is but one order
+	if w.precision != w.own.Precision.String() {
 		r.Precision = w.precision
 	}
 	return &r
@@ -187,15 +175,5 @@ func withoutPrefix(all []safetensors.Signature, prefix string) (without, with []
 	return without, with
 }
 
-// list returns the first names of a list and the number of further ones.
-func list(names []string) string {
-	const most = 3
-	if len(names) == 0 {
-		return "none"
-	}
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+// listed returns the first names of a list and the number of further ones.
+func listed(names []string) string { return cmp.Or(safetensors.List(names, 3), "none") }
