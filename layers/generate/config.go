@@ -52,7 +52,7 @@ func (c Config) validate(vocab int) error {
 	case c.VocabSize > vocab:
 		err = config.Errorf(c, "VocabSize", "got %d, want 0 to the model's %d", c.VocabSize, vocab)
 	case !(c.TopP >= 0 && c.TopP <= 1):
-		err = config.Errorf(c, "TopP", "got %v, want a probability", c.TopP)
+		err = config.Errorf(c, "TopP", "got %v, want a number from 0 to 1", c.TopP)
 	}
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)

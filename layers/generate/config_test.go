@@ -20,8 +20,8 @@ func TestConfigValidate(t *testing.T) {
 		{want: "generate: Temperature: got NaN, want a finite number of at least 0", config: Config{Temperature: nan}},
 		{want: "generate: Temperature: got +Inf, want a finite number of at least 0", config: Config{Temperature: inf}},
 		{want: "generate: TopK: got -2, want at least 0", config: Config{TopK: -2}},
-		{want: "generate: TopP: got 1.5, want a probability", config: Config{TopP: 1.5}},
-		{want: "generate: TopP: got NaN, want a probability", config: Config{TopP: nan}},
+		{want: "generate: TopP: got 1.5, want a number from 0 to 1", config: Config{TopP: 1.5}},
+		{want: "generate: TopP: got NaN, want a number from 0 to 1", config: Config{TopP: nan}},
 	} {
 		require.EqualError(t, row.config.validate(9), row.want)
 	}

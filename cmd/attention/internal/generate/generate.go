@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/config"
 	"attention/layers/generate"
 
 	"github.com/spf13/cobra"
@@ -85,15 +85,8 @@ func (c *command) validate() (err error) {
 	case slices.Contains(c.stop, ""):
 		return errors.New("--stop: got nothing, want at least one character")
 	}
-	switch s := c.sampling; {
-	case !(s.Temperature >= 0) || math.IsInf(s.Temperature, 1):
-		return fmt.Errorf("--temperature: got %v, want a finite number of at least 0", s.Temperature)
-	case s.TopK < 0:
-		return fmt.Errorf("--top-k: got %d, want at least 0", s.TopK)
-	case !(s.TopP >= 0 && s.TopP <= 1):
-		return fmt.Errorf("--top-p: got %v, want a number from 0 to 1", s.TopP)
-	}
-	return c.sampling.Validate()
+	return config.Named(c.sampling.Validate(),
+		map[string]string{"Temperature": "--temperature", "TopK": "--top-k", "TopP": "--top-p"})
 }
 
 // run generates the text.

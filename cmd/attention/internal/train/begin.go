@@ -40,11 +40,7 @@ func (c command) train(ctx context.Context) error {
 	if err := c.Agree(c.listen()); err != nil {
 		return err
 	}
-	begin := c.begin
-	if c.flags.Changed("resume") {
-		begin = c.resume
-	}
-	r, err := begin()
+	r, err := c.begin()
 	if err != nil {
 		return err
 	}
@@ -66,8 +62,16 @@ func (c command) listen() error {
 	return c.page.listen(c.flags, c.notes)
 }
 
-// begin makes a new run. It reports wrong flags and files before it makes the run folder.
+// begin makes a new run, or restores the one of --resume. It reports wrong flags and files before it makes the run folder.
 func (c command) begin() (*training, error) {
+	if c.flags.Changed("resume") {
+		dir, checkpoint := session.FolderOf(run.Given(c.flags, "resume"))
+		r, err := c.oldRun(dir)
+		if err := c.Agree(err); err != nil {
+			return nil, err
+		}
+		return r, r.Resume(dir, checkpoint, c.notes)
+	}
 	r, err := c.newRun()
 	if err := c.Agree(err); err != nil {
 		return nil, err
@@ -102,16 +106,6 @@ func (c command) newRun() (*training, error) {
 	}
 	r.init = settings.Init()
 	return r, nil
-}
-
-// resume restores the run of a folder.
-func (c command) resume() (*training, error) {
-	dir, checkpoint := session.FolderOf(run.Given(c.flags, "resume"))
-	r, err := c.oldRun(dir)
-	if err := c.Agree(err); err != nil {
-		return nil, err
-	}
-	return r, r.Resume(dir, checkpoint, c.notes)
 }
 
 // oldRun prepares the run of a folder.

@@ -40,7 +40,7 @@ func (r *training) readSource(s *run.TextSource) error {
 		return err
 	}
 	if s.SHA256 != "" && source.SHA256 != s.SHA256 {
-		return fmt.Errorf("%s: got weights with SHA-256 %s, want %s, that of those that the run began with",
+		return fmt.Errorf("%s: got weights with SHA-256 %s, want %s, as the run began with",
 			s.Name, source.SHA256, s.SHA256)
 	}
 	*s = source

@@ -104,7 +104,7 @@ func (p *page) wait(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// close tells the browsers the last state of the run and ends the page.
+// close sends the browsers the last state of the run and ends the page.
 func (p *page) close() error {
 	switch {
 	case p.server == nil:

@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/golden"
+	"attention/internal/testenv"
 	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,9 @@ func TestTrainBookAsPyTorch(t *testing.T) {
 			"gradient near 0 moves a weight by up to 4e-4 either way"},
 		{dtype: "float64", losses: 1e-13, weights: 1e-12, reason: "rounding"},
 	} {
+		if row.dtype == "float32" && !testenv.All { // float64 is compared more closely
+			continue
+		}
 		folder := filepath.Join(dir, row.dtype)
 		flags := strings.Fields("--preset book-small --tokenizer bytes --dropout 0 --order sequential --epochs 2 " +
 			"--sample 0 --eval-every 0")

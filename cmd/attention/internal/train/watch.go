@@ -105,7 +105,7 @@ func boundIDs(b *layers.Build, name string, ids []int) *G.Node {
 // statsTokens is the most tokens of the text of --head-stats.
 const statsTokens = 1024
 
-// collapsed is an entropy, in nats, below which a head looks at one key only: 0.1 is that of a weight of 0.98.
+// collapsed is the entropy, in nats, below which a head looks at one key only: with 0.1 that key has a weight of 0.98.
 const collapsed = 0.1
 
 // checkHeads returns an error for a flag about the heads of a model that has none.

@@ -15,32 +15,38 @@ import (
 // options are the flags of attention translate.
 type options struct {
 	settings      translations.Settings
-	out           string // a picture if it is a PNG file, or else the run folder
+	out           string
+	picture       string // out, if it is a PNG file
+	folder        string // out, if it is the run folder
 	resume, model string
 	dates         []string
 	pairs         []dates.Pair // of dates, without ISO dates
 	command       string       // the command line
 }
 
-// validate returns an error for the first wrong flag, and reads the dates. given reports whether a flag was on the
-// command line.
+// validate returns an error for the first wrong flag. It reads the dates, and sets whether --out is a picture or a folder.
+// given reports whether a flag was on the command line.
 func (o *options) validate(given func(flag string) bool) (err error) {
-	for _, f := range []struct{ name, folder string }{{"resume", o.resume}, {"model", o.model}} {
-		from := f.name
-		if !given(from) {
+	if strings.EqualFold(filepath.Ext(o.out), ".png") {
+		o.picture = o.out
+	} else {
+		o.folder = o.out
+	}
+	for _, from := range []struct{ flag, folder string }{{"resume", o.resume}, {"model", o.model}} {
+		if !given(from.flag) {
 			continue
 		}
-		if f.folder == "" {
-			return fmt.Errorf("--%s: got nothing, want the folder of a run", from)
+		if from.folder == "" {
+			return fmt.Errorf("--%s: got nothing, want the folder of a run", from.flag)
 		}
 		for _, other := range []string{"steps", "batch", "width", "heads", "blocks", "seed", "resume", "model"} {
-			if other != from && given(other) {
+			if other != from.flag && given(other) {
 				return fmt.Errorf("--%s: got it beside --%s, want only --date and --out: the run's config.json has the rest",
-					other, from)
+					other, from.flag)
 			}
 		}
-		if given("out") && o.out != "" && o.picture() == "" {
-			return fmt.Errorf("--out: got %q beside --%s, want a file that ends in .png", o.out, from)
+		if o.folder != "" {
+			return fmt.Errorf("--out: got %q beside --%s, want a file that ends in .png", o.out, from.flag)
 		}
 	}
 	if given("model") && len(o.dates) == 0 {
@@ -57,28 +63,12 @@ func (o *options) validate(given func(flag string) bool) (err error) {
 	return o.checkOut(given("out"))
 }
 
-// picture returns the path of --out's picture, or "" if there is none.
-func (o *options) picture() string {
-	if strings.EqualFold(filepath.Ext(o.out), ".png") {
-		return o.out
-	}
-	return ""
-}
-
-// folder returns the path of --out's run folder, or "" if there is none.
-func (o *options) folder() string {
-	if o.picture() == "" {
-		return o.out
-	}
-	return ""
-}
-
 // checkOut returns an error if the picture cannot be written, before the training.
-func (o *options) checkOut(given bool) error {
+func (o options) checkOut(given bool) error {
 	if given && o.out == "" {
 		return errors.New("--out: got nothing, want the name of a file or folder")
 	}
-	if o.picture() == "" {
+	if o.picture == "" {
 		return nil
 	}
 	if f, err := os.Stat(o.out); err == nil && f.IsDir() {

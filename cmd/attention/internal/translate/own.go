@@ -72,8 +72,8 @@ func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
 		return err
 	}
 	pairs, err := translateOwn(ctx, m, w, t, o.pairs)
-	if err != nil || o.picture() == "" {
+	if err != nil || o.picture == "" {
 		return err
 	}
-	return writeCross(m, w, run.Name(in.Dir), nil, o.picture(), pairs[0])
+	return writeCross(m, w, run.Name(in.Dir), nil, o.picture, pairs[0])
 }

@@ -42,7 +42,7 @@ func (r *translation) printEvaluation(e train.Evaluation) {
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
 	pictures := []string{session.WeightsPicture, session.StepsPicture}
-	if r.options.picture() == "" {
+	if r.options.picture == "" {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	fmt.Fprintln(r.Out)

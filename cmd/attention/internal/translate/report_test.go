@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReport: report.json tells what each session did, as that of attention train does, and attention runs reads it.
+// TestReport: report.json has what each session did, and attention runs reads it.
 func TestReport(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())

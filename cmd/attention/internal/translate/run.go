@@ -52,7 +52,7 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r, r.Begin(o.folder())
+		return r, r.Begin(o.folder)
 	}
 	dir, checkpoint := session.FolderOf(o.resume)
 	in, err := translations.Inspect(dir)
@@ -150,5 +150,5 @@ func (r *translation) finish(ctx context.Context) error {
 		drawn = own[0]
 	}
 	r.Report.Session().Sample = &session.Sample{Prompt: drawn.Written, Text: drawn.ISO}
-	return writeCross(r.model, r.Out, run.Name(r.Folder.Path), r.Folder, r.options.picture(), drawn)
+	return writeCross(r.model, r.Out, run.Name(r.Folder.Path), r.Folder, r.options.picture, drawn)
 }

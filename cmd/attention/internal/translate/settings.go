@@ -20,7 +20,7 @@ var checkpoints = checkpoint.Config{Every: evalSteps, Keep: 2}
 var flagOf = map[string]string{"training.steps": "--steps", "batch": "--batch", "model.width": "--width",
 	"model.heads": "--heads", "model.blocks": "--blocks"}
 
-// trainConfig returns what a run's settings make of the steps.
+// trainConfig returns the config of the steps of a run.
 func trainConfig(s translations.Settings, about map[string]string) train.Config {
 	return train.Config{
 		Steps: s.Training.Steps, EvalEvery: evalSteps, About: about,
