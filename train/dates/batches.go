@@ -59,7 +59,7 @@ func NewBatch(a Alphabets, size int) *Batch {
 	}
 }
 
-// Fill writes the pairs to the first rows and clears the others.
+// Fill writes the pairs to the first rows and clears the other rows.
 func (b *Batch) Fill(pairs []Pair) (train.Batch, error) {
 	clear(b.Source)
 	clear(b.Lengths)
@@ -95,7 +95,7 @@ type RandomPairs struct {
 	random *rand.Rand
 }
 
-// NewRandomPairs returns a source whose random numbers are those of state.
+// NewRandomPairs returns a source that draws its random numbers from state.
 func NewRandomPairs(dates []time.Time, state *rand.PCG, out *Batch) *RandomPairs {
 	return &RandomPairs{Dates: dates, Out: out, state: state, random: rand.New(state)}
 }

@@ -13,8 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// In padded batches with a given memory, the choices equal those of the whole model on one
-// pair at a time.
+// In padded batches with a given memory, the choices are the same as by the whole model on one pair at a time.
 func TestTranslator(t *testing.T) {
 	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{Width: 6, Heads: 2, Blocks: 2})
 	require.NoError(t, err)

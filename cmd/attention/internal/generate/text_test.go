@@ -51,7 +51,7 @@ func TestStopperCutsAtTheFirstStop(t *testing.T) {
 	require.Equal(t, "xa", s.add("xaab"), "what cannot begin a stop text is shown at once")
 }
 
-// A model's text is escaped on a screen, and for another program as it is.
+// A model's text is escaped on a screen, and unchanged for another program.
 func TestGenerateEscapesOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, (&continuation{out: term.NewScreen(&out)}).print("a\x1b[2J\n"))

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The weights of every layer are those of the whole text: rows that sum to 1 and see no later token. The text is the
+// Every layer has weights over the whole text: rows that sum to 1 and see no later token. The text is the
 // same as without them.
 func TestGenerateWeights(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "weights.safetensors")

@@ -60,7 +60,7 @@ func modelOf(t *testing.T, folder string) (weights string, metadata map[string]s
 	return fmt.Sprint(f.Tensors), f.Metadata
 }
 
-// TestTrainBest: the model is that of the lowest validation loss: what a run gives that ends there.
+// TestTrainBest: the model is from the step of the lowest validation loss, as if the run had ended there.
 func TestTrainBest(t *testing.T) {
 	folder, printed := tinyRun(t, append(worsening, "--best")...)
 	losses, last := validations(t, folder)

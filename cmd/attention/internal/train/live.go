@@ -61,7 +61,7 @@ func (l *live) between() {
 	}
 }
 
-// copy copies the weights, unless they are those of the last copy.
+// copy copies the weights, unless the last copy has them.
 func (l *live) copy() {
 	r := l.run
 	steps := cmp.Or(r.Best, r.Loop.Steps())

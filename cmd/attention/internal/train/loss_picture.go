@@ -24,7 +24,7 @@ func (r *training) drawLoss(w io.Writer) error {
 	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
 }
 
-// curves returns the lines to draw, each with its last value in the legend; that of single steps is pale.
+// curves returns the lines to draw, each with its last value in the legend. The line of single steps is pale.
 func (r *training) curves() []plot.Curve {
 	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
 	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}

@@ -94,7 +94,7 @@ func get(url string, body ...string) (answer []byte, ok bool) {
 	return answer, err == nil && r.StatusCode == http.StatusOK
 }
 
-// lastEvent reads the page's events until the server ends, and returns the state that the last one tells.
+// lastEvent reads the page's events until the server ends, and returns the state in the last one.
 func lastEvent(t *testing.T, url string) (state struct{ State, Error string }) {
 	r, err := http.Get(url + "events")
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 	return texts, errs
 }
 
-// sharedFlags are those of a small run with several batches a step.
+// sharedFlags are the flags of a small run with several batches a step.
 func sharedFlags(folder string, more ...string) []string {
 	return append([]string{"--out", folder, "--width", "8", "--heads", "2", "--layer", "multi_head", "--context", "8",
 		"--batch", "2", "--accumulate", "4", "--steps", "9", "--dropout", "0.2", "--clip", "0.5", "--eval-every", "4",
@@ -93,14 +93,14 @@ func requireSameModel(t *testing.T, want, got string) {
 	require.True(t, bytes.Equal(wanted, found))
 }
 
-// What one process refuses, all do, before there is a folder, and one line tells it.
+// What one process refuses, all refuse before there is a folder, with one line.
 func TestProcessesRefuse(t *testing.T) {
 	text, other := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(text, bytes.Repeat([]byte("abcdefgh "), 100), 0o644))
 	require.NoError(t, os.WriteFile(other, bytes.Repeat([]byte("abcdefgi "), 100), 0o644))
 	for _, row := range []struct {
 		name  string
-		flags func(rank int) []string // beside those of a small run
+		flags func(rank int) []string // beside sharedFlags
 		want  string
 	}{
 		{"few batches", everyRank([]string{"--accumulate", "1"}),

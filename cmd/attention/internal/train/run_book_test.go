@@ -16,7 +16,7 @@ import (
 )
 
 // TestTrainBookAsPyTorch: the recipe of preset book begins with the weights that PyTorch draws
-// after manual_seed(123), and its losses and weights are those of testdata/torch/book_train.py.
+// after manual_seed(123), and has the losses and weights of testdata/torch/book_train.py.
 func TestTrainBookAsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/book_train.safetensors")
 	all, err := os.ReadFile(filepath.Join("..", "run", "text", "attention.txt"))

@@ -20,8 +20,7 @@ func (r *training) promptIDs(prompt string) ([]int, error) {
 		if r.model.Causal() {
 			n = min(n, shownPrompt)
 		}
-		begin, err := r.wordStart(0, n)
-		return r.corpus.Validation[begin:][:n], err
+		return r.words(0, n)
 	}
 	ids, err := r.corpus.Tokenizer.Encode(prompt)
 	if err != nil {

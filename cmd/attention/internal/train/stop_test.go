@@ -29,7 +29,7 @@ func (d *doOnce) Write(p []byte) (int, error) {
 	return d.Buffer.Write(p)
 }
 
-// filesWithoutModel are those of a run that ends before its first checkpoint.
+// filesWithoutModel are the files of a run that ends before its first checkpoint.
 var filesWithoutModel = []string{"checkpoints", "config.json", "metrics.jsonl", "report.json", "watch.jsonl",
 	"watch.safetensors"}
 

@@ -9,7 +9,7 @@ import (
 	"attention/cmd/attention/internal/term"
 )
 
-// printSummary prints what remains on the screen: the losses beside those of counting, and what they mean.
+// printSummary prints what remains on the screen: the losses of the model and of counting, and what they mean.
 func (r *training) printSummary() {
 	l := r.Losses()
 	fmt.Fprintf(r.Out, "\n%d steps in %.1f s; losses in nats per %s:\n",

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReport: report.json tells what each session did, and the losses, sizes and sample at the end.
+// TestReport: report.json has what each session did, and the losses, sizes and sample at the end.
 func TestReport(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
@@ -60,7 +60,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(text), `"begin": "2026-03-04T05:06:07Z"`)
 }
 
-// A run tells from its first step on when and how it began, and that it trains.
+// The report of a run has from its first step on when and how it began, and that it trains.
 func TestReportOfARunningRun(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())

@@ -49,11 +49,10 @@ func (r *training) watch() (c record.Config, err error) {
 	if r.config.HeadStats {
 		n = max(n, min(r.model.Context(), statsTokens))
 	}
-	begin, err := r.wordStart(0, n)
+	ids, err := r.words(0, n)
 	if err != nil {
 		return c, err
 	}
-	ids := r.corpus.Validation[begin:][:n]
 	tokens, err := text.Texts(r.corpus.Tokenizer, ids[:shown])
 	if err != nil {
 		return c, err

@@ -26,19 +26,26 @@ const shownTokens = 32
 // prompt, or else validation text from a word's start. A long text is cut to its beginning, or to its end if a layer
 // sees the window as a whole, since training uses only its last query.
 func (r *training) pictured() (window []int, first int, err error) {
-	context, given := r.model.Context(), r.config.Sample.Prompt != ""
+	context := r.model.Context()
 	n := min(context, shownTokens)
-	switch {
-	case r.model.Causal() && given:
-		return r.prompt[:min(len(r.prompt), n)], 0, nil
-	case r.model.Causal():
-		begin, err := r.wordStart(0, n)
-		return r.corpus.Validation[begin:][:n], 0, err
-	case given:
-		return r.prompt[len(r.prompt)-context:], context - n, nil
+	if !r.model.Causal() {
+		first = context - n
 	}
-	begin, err := r.wordStart(context-n, n)
-	return r.corpus.Validation[begin+n-context:][:context], context - n, err
+	switch prompted := r.config.Sample.Prompt != ""; {
+	case prompted && r.model.Causal():
+		return r.prompt[:min(len(r.prompt), n)], first, nil
+	case prompted:
+		return r.prompt[len(r.prompt)-context:], first, nil
+	}
+	window, err = r.words(first, n)
+	return window, first, err
+}
+
+// words returns n tokens of the validation text from the start of a word, after the tokens before it: as many as before
+// says.
+func (r *training) words(before, n int) ([]int, error) {
+	begin, err := r.wordStart(before, n)
+	return r.corpus.Validation[begin-before:][:before+n], err
 }
 
 // wordStart returns the first index, at least from, at which a word of the validation text begins that n tokens

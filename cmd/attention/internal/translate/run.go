@@ -45,7 +45,7 @@ func named(err error) error {
 	return fmt.Errorf("translate: %w", err)
 }
 
-// begin returns a new run, or that of --resume.
+// begin returns a new run, or the one of --resume.
 func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if o.resume == "" {
 		r, err := newTranslation(w, o)
@@ -123,8 +123,8 @@ func (r *translation) run(ctx context.Context) error {
 // week, which the translation does not need.
 const drawnPair = 2
 
-// finish saves the model, and translates the held-out dates and those of --date. It draws the first of the latter, or
-// else one of the former.
+// finish saves the model, and translates the held-out dates and the ones of --date. It draws the first --date, or else a
+// held-out date.
 func (r *translation) finish(ctx context.Context) error {
 	r.model.Steps = r.Loop.Steps()
 	if err := r.Save(); err != nil {

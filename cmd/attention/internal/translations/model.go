@@ -23,7 +23,7 @@ func New(s Settings) (*Model, error) {
 	return &Model{Model: m, Settings: s}, err
 }
 
-// Read reads the model of a run: that of the newest checkpoint if the run is not finished.
+// Read reads the model of a run, from its newest checkpoint if the run is not finished.
 func Read(in *run.Inspection) (*Model, error) {
 	if in.Unfinished() {
 		return ReadAt(in, in.Checkpoints[len(in.Checkpoints)-1])
