@@ -60,8 +60,8 @@ func (k *keeper) keep(n *G.Node, name string) *G.Node {
 }
 
 // HeadStats returns the statistics of one head's weights, in which H is 1: of the head whose number is the value of
-// head when the graph runs. A query stands at the key of its own number. Of additive attention, which has one head, the
-// scores come from its own ops, as the bias of an attention without products.
+// head when the graph runs. A query's own key is the one of its number. Additive attention has one head, whose scores
+// are the bias of an attention without products.
 func (o AttentionOperands) HeadStats(head *G.Node) (*graph.AttentionStats, error) {
 	if o.Additive == nil {
 		return graph.FusedAttentionHeadStats(o.Query, o.Key, head, o.Config, 0)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 
 	"attention/internal/dense"
@@ -74,52 +75,24 @@ func (b CausalBuffer) Check(v *tensor.Dense) error {
 		return errors.New("got a tensor in column-major order, want row-major")
 	}
 	n := v.Shape()[0]
-	switch data := v.Data().(type) {
-	case []bool:
-		return checkCausal(data, n, false, true)
-	case []float64:
-		return checkCausal(data, n, 0, 1)
-	case []float32:
-		return checkCausal(data, n, 0, 1)
-	case []int:
-		return checkCausal(data, n, 0, 1)
-	case []int64:
-		return checkCausal(data, n, 0, 1)
-	case []int32:
-		return checkCausal(data, n, 0, 1)
-	case []int16:
-		return checkCausal(data, n, 0, 1)
-	case []int8:
-		return checkCausal(data, n, 0, 1)
-	case []uint64:
-		return checkCausal(data, n, 0, 1)
-	case []uint32:
-		return checkCausal(data, n, 0, 1)
-	case []uint16:
-		return checkCausal(data, n, 0, 1)
-	case []uint8:
-		return checkCausal(data, n, 0, 1)
+	hidden, other := dense.NotZero(v)
+	switch {
+	case hidden == nil:
+		return fmt.Errorf("got %s, want numbers or bools", dense.TypeName(v.Dtype()))
+	case len(hidden) != n*n:
+		return fmt.Errorf("got %d elements, want %d", len(hidden), n*n)
 	}
-	return fmt.Errorf("got %s, want numbers or bools", dense.TypeName(v.Dtype()))
-}
-
-// checkCausal returns an error unless the elements of rows (n, n) are hidden above the diagonal
-// and shown elsewhere.
-func checkCausal[T comparable](rows []T, n int, shown, hidden T) error {
-	if len(rows) != n*n {
-		return fmt.Errorf("got %d elements, want %d", len(rows), n*n)
-	}
-	for i := range n {
-		for j := range n {
-			want := shown
-			if j > i {
-				want = hidden
-			}
-			if got := rows[i*n+j]; got != want {
-				return fmt.Errorf("got %v at (%d, %d), want %v: the causal mask is 1 above the diagonal, where keys "+
-					"are hidden, and 0 elsewhere", got, i, j, want)
-			}
+	for at, is := range hidden {
+		i, j := at/n, at%n
+		if is == (j > i) && at != other {
+			continue
 		}
+		var want any = j > i
+		if v.Dtype() != tensor.Bool {
+			want = map[bool]int{false: 0, true: 1}[j > i]
+		}
+		return fmt.Errorf("got %v at (%d, %d), want %v: the causal mask is 1 above the diagonal, where keys "+
+			"are hidden, and 0 elsewhere", reflect.ValueOf(v.Data()).Index(at), i, j, want)
 	}
 	return nil
 }

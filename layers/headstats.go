@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"attention/internal/dense"
 
@@ -60,7 +61,7 @@ func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error
 		shape := entropy.Shape()
 		H, T := shape[shape.Dims()-2], shape[shape.Dims()-1]
 		if all["entropy."+path] == nil {
-			all["entropy."+path], all["largest_score."+path] = make([]float64, H), lowest(H)
+			all["entropy."+path], all["largest_score."+path] = make([]float64, H), slices.Repeat([]float64{math.Inf(-1)}, H)
 			queries[path] = make([]float64, H)
 		}
 		entropies, scores := dense.Float64s(entropy), dense.Float64s(score)
@@ -85,13 +86,4 @@ func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error
 // sameRows reports whether d is a value of n.
 func sameRows(d *tensor.Dense, n *G.Node) bool {
 	return d != nil && d.Dtype() == n.Dtype() && d.Shape().Eq(n.Shape()) && n.Shape().Dims() >= 2
-}
-
-// lowest returns H numbers below all others.
-func lowest(H int) []float64 {
-	all := make([]float64, H)
-	for h := range all {
-		all[h] = math.Inf(-1)
-	}
-	return all
 }

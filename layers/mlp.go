@@ -102,7 +102,7 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	return f.result(f.dropout(y, l.config.Dropout))
 }
 
-// activate applies the activation to h; SwiGLU's other product is of x.
+// activate applies the activation to h; SwiGLU multiplies x by another weight, too.
 func (l *MLP) activate(f *formula, x, h *G.Node) *G.Node {
 	switch l.config.Activation {
 	case SwiGLU:

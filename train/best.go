@@ -74,7 +74,7 @@ func (l *Loop) impatient() bool { return l.config.Patience > 0 && l.best.stale >
 // zero before the first evaluation, and without Config.KeepBest and Config.Patience.
 func (l *Loop) Best() Evaluation { return l.best.Evaluation }
 
-// UseBest sets the parameters to those of the evaluation Best, to write and to use them
+// UseBest gives the parameters the values of the evaluation Best, to write and to use them
 // when Run has ended. It wants Config.KeepBest. They are no state to train on from: the
 // solver's is another. Step, Run and Save are refused until Restore.
 func (l *Loop) UseBest() error {
@@ -91,7 +91,7 @@ func (l *Loop) UseBest() error {
 	return nil
 }
 
-// trainable refuses a loop whose parameters are those of UseBest, or half those of a checkpoint.
+// trainable refuses a loop after UseBest, and one that has read half of a checkpoint.
 func (l *Loop) trainable() error {
 	if l.torn {
 		return errors.New("train: loop: got one whose checkpoint could not be read to its end, want it restored")

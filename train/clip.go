@@ -9,7 +9,7 @@ import (
 // vector, summed in float64, and scales the gradients in place by
 // limit/(norm + 1e-6) if that is less than 1, as torch.nn.utils.clip_grad_norm_
 // does. A limit of 0 means no clipping. Two parameters may share one gradient
-// tensor, as those of a sum do: each counts in the norm, the tensor is scaled once.
+// tensor, as the terms of a sum do: each counts in the norm, the tensor is scaled once.
 //
 // A nil gradient or one that is not contiguous float32 or float64 is an error. The
 // error for a norm that is not finite wraps ErrNotFinite. Both name the parameter,

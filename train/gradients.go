@@ -15,7 +15,7 @@ type gradients struct {
 	copies []*tensor.Dense // of those that cannot be written to there, else nil
 }
 
-// takeGradients makes the parameters' Grad those of the last run. They lie in the machine's
+// takeGradients sets the parameters' Grad to the gradients of the last run. They lie in the machine's
 // memory, which the next run overwrites.
 func (pr *program) takeGradients() error {
 	g := &pr.gradients

@@ -130,7 +130,7 @@ func (s *Step) skip(source Source, lo, hi int) error {
 	return nil
 }
 
-// spread makes the values of the parameters, and the numbers of hooks, those of all processes.
+// spread gives every process the values that each has updated, and the largest numbers of its hooks.
 func (g *groupStep) spread(hooks []layers.StepHook) error {
 	if err := g.reducer.Gather(); err != nil {
 		return err

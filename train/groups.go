@@ -15,7 +15,7 @@ type ParamGroup struct {
 	// LRFactor multiplies the learning rate. PyTorch's groups have the product, "lr", which a
 	// schedule multiplies.
 	LRFactor *float64 `json:"lr_factor,omitempty"`
-	// WeightDecay stands in place of the solver's, also for parameters that its Decay leaves out.
+	// WeightDecay replaces the solver's, also for parameters that its Decay leaves out.
 	WeightDecay *float64 `json:"weight_decay,omitempty"`
 }
 

@@ -31,8 +31,8 @@ type Observer interface {
 	// State returns what a checkpoint has to hold: the number of steps before the last
 	// observation, -1 before the first, and tensors.
 	State() (observed int, tensors iter.Seq2[string, *tensor.Dense])
-	// SetState is called after a checkpoint was restored, when the tensors hold those of the
-	// checkpoint, or observed is -1.
+	// SetState is called after a checkpoint was restored: the tensors have the checkpoint's values,
+	// or observed is -1.
 	SetState(observed int)
 }
 

@@ -19,7 +19,7 @@ type State struct {
 	Steps     int      // taken
 	Evaluated int      // steps before the last evaluation of Run; 0 if it made none
 
-	// Notes are those of Config.BeforeSave in the checkpoint that was last saved or restored.
+	// Notes are what Config.BeforeSave returned for the checkpoint that was last saved or restored.
 	Notes map[string]string
 
 	// Best is Loop.Best. From is the last loss that counted as an improvement, and Stale the

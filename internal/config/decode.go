@@ -34,7 +34,7 @@ type Reader struct {
 	AllowNull    bool // take a null field as absent, and a null entry of a map as a zero one
 }
 
-// Foreign reads files of other programs, and files of which only a part matters.
+// Foreign reads files of other programs, and files that hold more than is read.
 var Foreign = Reader{AllowUnknown: true, AllowNull: true}
 
 // Decode is the function Decode with the Reader's options.

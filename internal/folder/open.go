@@ -23,7 +23,7 @@ const (
 
 const regularFile = "a regular file"
 
-// Pipe is what an UnfitError got if it got a pipe, named or that of a shell's <(…).
+// Pipe is UnfitError.Got for a pipe, whether it has a name or is a shell's <(…).
 const Pipe = "a pipe"
 
 // Open opens a file that a user names for reading, perhaps by links. A device or a pipe, which

@@ -16,8 +16,8 @@ func Dense(dt tensor.Dtype, v []float64, shape ...int) *tensor.Dense {
 	return dense.Of(dt, slices.Clone(v), shape...)
 }
 
-// Numbers returns a tensor of type dt, float32 or float64, with elements between −1 and 1 in no order, of which
-// 1009 that follow each other are distinct.
+// Numbers returns a tensor of type dt, float32 or float64, with elements between −1 and 1 in no order: any
+// 1009 in a row are distinct.
 func Numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	v := make([]float64, tensor.Shape(shape).TotalSize())
 	for i := range v {

@@ -11,7 +11,7 @@
 // offsets, counted from the end of the header. The optional key __metadata__
 // maps strings to strings. Tensors cover the data without holes or overlaps.
 //
-// A file may be hostile: [Read] checks every number before it uses it, returns an error for
+// A file may be hostile: [Open] checks every number before it uses it, returns an error for
 // a bad file, and never allocates much more than the file's size.
 package safetensors
 

@@ -20,7 +20,7 @@ const (
 	// sealKey is the seal's key, which no other program writes.
 	sealKey = "attention.sha256"
 
-	// noSeal stands in the seal's place while it is computed.
+	// noSeal takes the seal's place while the seal is computed.
 	noSeal = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 

@@ -50,12 +50,8 @@ var dropout = Section{
 		if err != nil {
 			return err
 		}
-		seed := int64(chapterSeed)
-		if w.section.Seed != w.section.own.Seed {
-			seed = w.section.Seed
-		}
 		p, t := w.section.Dropout, len(w.words())
-		keep := w.input("keep", drawMask(layers.NewParams(w.Params().Dtype(), seed), p, t))
+		keep := w.input("keep", drawMask(layers.NewParams(w.Params().Dtype(), w.seed()), p, t))
 		drop := func(x *G.Node) *G.Node {
 			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-p)))
 		}

@@ -109,7 +109,7 @@ func (w *walk) fill(name string, value *tensor.Dense, numbers []float64) {
 	dense.SetFloats(value, numbers)
 }
 
-// checkUsed refuses values whose name is that of no input and no parameter of the section.
+// checkUsed refuses values for names that no input and no parameter of the section has.
 func (w *walk) checkUsed() error {
 	for name := range w.values {
 		if !w.used[name] {

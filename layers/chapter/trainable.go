@@ -22,12 +22,14 @@ func (w *walk) rawWeights() (query, key, value *G.Node, err error) {
 	return nodes[0], nodes[1], nodes[2], nil
 }
 
-// keysAndValues makes parts of keys and values and of their weights.
-func (w *walk) keysAndValues(keyWeights, keys, valueWeights, values *G.Node) {
+// keysAndValues returns the keys and values of tokens x, and makes parts of them and of their weights.
+func (w *walk) keysAndValues(x, keyWeights, valueWeights *G.Node) (keys, values *G.Node) {
+	keys, values = w.Of(graph.MatMul(x, keyWeights)), w.Of(graph.MatMul(x, valueWeights))
 	w.part(keyWeights, "W_key", "The weights of the keys.")
 	w.part(keys, "keys = x·W_key", roles[1].text, w.words(), nil)
 	w.part(valueWeights, "W_value", "The weights of the values.")
 	w.part(values, "values = x·W_value", roles[2].text, w.words(), nil)
+	return keys, values
 }
 
 var stepByStep = Section{
@@ -49,8 +51,7 @@ var stepByStep = Section{
 		w.show(queryWeights, "W_query", "The weights of the queries; keys and values have their own.")
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		w.show(query, "query = x[1]·W_query", "The query of the second token: the token times these weights.")
-		keys, values := w.Of(graph.MatMul(x, keyWeights)), w.Of(graph.MatMul(x, valueWeights))
-		w.keysAndValues(keyWeights, keys, valueWeights, values)
+		keys, values := w.keysAndValues(x, keyWeights, valueWeights)
 		w.shape(keys, "keys.shape", "The size of the keys: every token has one.")
 		w.shape(values, "values.shape", "The size of the values: every token has one.")
 
@@ -83,10 +84,9 @@ var fiveTokens = Section{
 		}
 		w.show(x, "x", "The tokens: in the chapter four of the six, and a new one.", w.words(), nil)
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
-		keys, values := w.Of(graph.MatMul(x, keyWeights)), w.Of(graph.MatMul(x, valueWeights))
 		w.part(queryWeights, "W_query", "The weights of the queries.")
 		w.part(query, "query = x[1]·W_query", "The query of the second token.")
-		w.keysAndValues(keyWeights, keys, valueWeights, values)
+		keys, values := w.keysAndValues(x, keyWeights, valueWeights)
 		w.shape(keys, "keys.shape", "The size of their keys.")
 		scores := w.Of(graph.Linear(query, keys, nil))
 		w.show(scores, "scores = query·keysᵀ", "The scores of the second token.", w.words())

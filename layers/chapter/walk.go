@@ -129,15 +129,19 @@ func (w *walk) run() error {
 
 // tokens returns the vectors (T, E=3) of the section's words.
 func (w *walk) tokens() *G.Node {
-	seed := int64(chapterSeed)
-	if w.section.Seed != w.section.own.Seed {
-		seed = w.section.Seed
-	}
 	var all []float64
 	for _, word := range w.words() {
-		all = append(all, vector(word, seed)...)
+		all = append(all, vector(word, w.seed())...)
 	}
 	return w.numbers("x", all, len(w.words()), 3)
+}
+
+// seed returns the seed of what is drawn beside the weights: the chapter's, unless the section's was changed.
+func (w *walk) seed() int64 {
+	if w.section.Seed == w.section.own.Seed {
+		return chapterSeed
+	}
+	return w.section.Seed
 }
 
 // numbers makes an input that holds values, in the walk's type.

@@ -12,7 +12,7 @@ import (
 // buffers are the tensors of a file that are no parameters, by name.
 type buffers map[string]layers.CausalBuffer
 
-// buffersIn returns those of the parameters' buffers that a file holds.
+// buffersIn returns the buffers of parameters that a file holds.
 func buffersIn(r *safetensors.Reader, p *layers.Params) buffers {
 	here := buffers{}
 	for name, b := range p.Buffers() {

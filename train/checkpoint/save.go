@@ -42,7 +42,7 @@ const (
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
 	observedKey  = "watch"     // State.Observed; missing without an observer
 	aboutPrefix  = "about."    // before the keys of Config.About
-	notesPrefix  = "notes."    // before those of State.Notes
+	notesPrefix  = "notes."    // before the keys of State.Notes
 )
 
 // treeSums names the order in which a step adds the gradients of its batches.

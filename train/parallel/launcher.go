@@ -10,7 +10,7 @@ import (
 type launcher struct {
 	name  string
 	size  int    // 0 if the environment does not say
-	mpich bool   // whether its library is MPICH's, or that of a library derived from it
+	mpich bool   // whether its library is MPICH or derived from it
 	path  string // of the library, "" for the usual ones
 }
 

@@ -45,8 +45,8 @@ func (l *launcher) load() (*library, error) {
 		l.name, failed, packages, Library)
 }
 
-// newLibrary looks up what link needs. Open MPI's handles are addresses of variables, those of
-// MPICH and its relatives numbers (https://www.mpich.org/abi).
+// newLibrary looks up what link needs. Open MPI's handles are addresses of variables, and
+// MPICH's and its relatives' are numbers (https://www.mpich.org/abi).
 func newLibrary(handle uintptr) (*library, error) {
 	l := &library{functions: map[string]uintptr{}}
 	for _, name := range functionNames {

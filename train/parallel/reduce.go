@@ -88,7 +88,7 @@ func reduce[F kernel.Float](s *shards, own [][]*tensor.Dense, scale float64) err
 	return nil
 }
 
-// halves reports whether a node is the sum of those of some processes, one each, which partners
+// halves reports whether a node is the sum of one node of each of some processes, which partners
 // add in the order of the tree, two by two.
 func (s *shards) halves(n, ranks node) bool {
 	if ranks.len() == 1 {

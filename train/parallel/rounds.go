@@ -7,8 +7,8 @@ import (
 )
 
 // What all processes give reaches all of them in ⌈log₂ N⌉ rounds, in which each passes on all that
-// it has. So does a sum, backwards: in each round a process sends half of what it has. For a power
-// of two of processes those of a round are partners, whose ranks differ in one bit; the nearest
+// it has. So does a sum, backwards: in each round a process sends half of what it has. If the number of processes
+// is a power of two, two partners in a round have ranks that differ in one bit; the nearest
 // exchange most. For another number the parts go round (Bruck et al., 1997,
 // doi:10.1109/71.642949).
 

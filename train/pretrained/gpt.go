@@ -1,6 +1,6 @@
 // Package pretrained imports GPT-2's weights and exports trained models. It reads and
-// writes folders of a GPT's config.json and safetensors files in two formats: that of
-// Hugging Face's transformers (huggingface) and one for plain PyTorch code (torch).
+// writes folders of a GPT's config.json and safetensors files in two formats: for Hugging Face's
+// transformers (huggingface) and for plain PyTorch code (torch).
 package pretrained
 
 import (
@@ -67,7 +67,7 @@ func Parse(dir string, contents []byte) (*Folder, error) {
 // about returns an error about a folder.
 func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w", dir, err) }
 
-// Spec returns what ReadGPT reads except the weights, of which it checks only the number.
+// Spec returns what ReadGPT reads except the weights, and checks only how many they are.
 // ReadGPT may still return an error about their names and shapes.
 func (f *Folder) Spec() (Spec, error) {
 	w, err := f.openWeights()

@@ -69,7 +69,7 @@ func (w *weights) close() {
 	}
 }
 
-// weightFiles returns the names of the files: one, or those of an index.
+// weightFiles returns the names of the files: one, or all that an index names.
 func weightFiles(dir string) ([]string, error) {
 	_, err := os.Stat(filepath.Join(dir, weightsName))
 	if !errors.Is(err, os.ErrNotExist) {

@@ -123,8 +123,7 @@ func emptyFolder(path string) (*folder.Dir, error) {
 	return dir, nil
 }
 
-// config returns the fields of config.json, with all defaults: those of a GPTConfig and
-// more.
+// config returns the fields of config.json with all defaults: a GPTConfig's and more.
 func (g *GPT) config(f Format) (map[string]any, error) {
 	c := g.Model.Config()
 	c.Eps = cmp.Or(c.Eps, 1e-5)

@@ -32,7 +32,7 @@ func TestGroupRecords(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return l.Run(context.Background(), &small.Counter{}, small.Batches(4))
+		return l.Run(context.Background(), &counter{}, small.Batches(4))
 	}
 	alone, shared := t.TempDir(), t.TempDir()
 	require.NoError(t, recorded(nil, alone, watchConfig))

@@ -15,7 +15,7 @@ const (
 	format       = "attention watch 1"
 	formatKey    = "format"
 	stepsKey     = "steps"  // of the records whose tensors are kept, as a JSON list
-	notesPrefix  = "notes." // before those of Probe
+	notesPrefix  = "notes." // before the keys of Probe.Notes
 	probePrefix  = "probe."
 	matrixPrefix = "matrix."
 )
@@ -93,8 +93,7 @@ func (m *kept) file(tensors []keptTensor, notes map[string]string) (*safetensors
 	return f, nil
 }
 
-// set sets the tensors to those of a file up to a step, unless its tensors or notes are
-// not those of a run.
+// set takes the tensors of a file up to a step, if the file has the tensors and notes of this run.
 func (m *kept) set(w *Recording, until int, tensors []keptTensor, notes map[string]string) {
 	*m = kept{}
 	if !maps.Equal(w.Notes, notes) || len(w.tensors) != len(tensors) {

@@ -83,7 +83,7 @@ func openFolder(path string) (*folder.Dir, error) {
 	return dir, nil
 }
 
-// addParams takes the first parameters, and the place of each one's gradient among those of the loop.
+// addParams takes the first parameters, each with the index of its gradient in the loop.
 func (o *observer) addParams(p *layers.Params) {
 	gradient, n := map[string]int{}, 0
 	for name := range o.loop.GradNorms() {

@@ -65,7 +65,7 @@ const (
 // package's comment has their format.
 type Recorder struct{ observer *observer }
 
-// Open makes a loop record to a folder, which may be that of a run, and makes it if it does not
+// Open makes a loop record to a folder, such as the run's own, and makes the folder if it does not
 // exist: before the first step, whenever an evaluation is due, after it, whether Run has a source
 // to evaluate on or not, and after the last step. A link in the place of a file is refused.
 //

@@ -19,6 +19,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// counter is a Resumable source of batches by their number.
+type counter struct{ at byte }
+
+// Next returns the next batch.
+func (s *counter) Next() (train.Batch, error) {
+	s.at++
+	return small.Batch(uint64(s.at)), nil
+}
+
+// State returns the number of batches drawn.
+func (s *counter) State() []byte { return []byte{s.at} }
+
+// SetState sets the number of batches drawn.
+func (s *counter) SetState(state []byte) error { s.at = state[0]; return nil }
+
 // watchConfig records the model's attention over five ids, its sum, and a part of a matrix.
 func watchConfig(t testing.TB, m *small.Model) record.Config {
 	return record.Config{
@@ -134,7 +149,7 @@ func watchedRun(t *testing.T, folder, from string, stop int) (*small.Model, erro
 			cancel()
 		}
 	}
-	l, source := m.Loop(t, c), &small.Counter{}
+	l, source := m.Loop(t, c), &counter{}
 	w, err := record.Open(l, folder, watchConfig(t, m))
 	require.NoError(t, err)
 	defer w.Close()
@@ -172,7 +187,7 @@ func TestWatchResumes(t *testing.T) {
 	alone := small.New(t, tensor.Float32, 4, 0.3)
 	c := small.Config()
 	c.Steps, c.EvalEvery = 20, 3
-	require.NoError(t, alone.Loop(t, c).Run(context.Background(), &small.Counter{}, small.Batches(2)))
+	require.NoError(t, alone.Loop(t, c).Run(context.Background(), &counter{}, small.Batches(2)))
 	require.Equal(t, small.Bits(alone.Values()), small.Bits(m.Values()), "unwatched")
 
 	for stop := 1; stop < 20; stop++ {
@@ -236,7 +251,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 	c.EvalEvery = 3
 	l := small.New(t, tensor.Float32, 4, 0.3).Loop(t, c)
 	l.SaveTo(saves)
-	require.NoError(t, l.Run(context.Background(), &small.Counter{}, nil))
+	require.NoError(t, l.Run(context.Background(), &counter{}, nil))
 	require.NoError(t, saves.Close())
 	_, err = watchedRun(t, older, "", 0)
 	require.NoError(t, err)

@@ -76,18 +76,3 @@ func Texts(t testing.TB) map[string]train.Resumable {
 	require.NoError(t, err)
 	return map[string]train.Resumable{"random": random, "in order": inOrder}
 }
-
-// Counter is a Resumable source of batches by their number.
-type Counter struct{ at byte }
-
-// Next returns the next batch.
-func (s *Counter) Next() (train.Batch, error) {
-	s.at++
-	return Batch(uint64(s.at)), nil
-}
-
-// State returns the number of batches drawn.
-func (s *Counter) State() []byte { return []byte{s.at} }
-
-// SetState sets the number of batches drawn.
-func (s *Counter) SetState(state []byte) error { s.at = state[0]; return nil }

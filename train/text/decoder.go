@@ -19,7 +19,7 @@ type Decoder struct {
 func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
 
 // Decode takes the next id and returns the characters that it completes: none,
-// one or several. The error is that of the tokenizer's Decode; it changes nothing.
+// one or several. An error of the tokenizer's Decode changes nothing.
 func (d *Decoder) Decode(id int) (string, error) {
 	if d.tokenizer == nil {
 		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")

@@ -1,7 +1,9 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -19,10 +21,8 @@ type NGram struct {
 	BigramEntropy float64 `json:"bigram_entropy"`
 }
 
-// smoothing returns the values of α to try.
-func smoothing() []float64 {
-	return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
-}
+// smoothing are the values of α to try.
+var smoothing = [...]float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
 
 // NewNGram counts the ids of the training split, of a vocabulary of V, and measures
 // on the validation split, over every token but its first, with add-α smoothing
@@ -45,7 +45,7 @@ func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
 	}
 	seen, asked := countGrams(training), countGrams(validation)
 	n := NGram{Unigram: math.Inf(1), Bigram: math.Inf(1), BigramEntropy: seen.entropy()}
-	for _, alpha := range smoothing() {
+	for _, alpha := range smoothing {
 		if loss := seen.unigramLoss(asked, alpha, float64(vocabulary)); loss < n.Unigram {
 			n.Unigram, n.UnigramAlpha = loss, alpha
 		}
@@ -88,14 +88,9 @@ func countGrams(ids []int) *grams {
 		g.before[ids[i]]++
 		g.pairs[pair{ids[i], id}]++
 	}
-	for p := range g.pairs {
-		g.order = append(g.order, p)
-	}
+	g.order = slices.Collect(maps.Keys(g.pairs))
 	slices.SortFunc(g.order, func(a, b pair) int {
-		if a.before != b.before {
-			return a.before - b.before
-		}
-		return a.id - b.id
+		return cmp.Or(cmp.Compare(a.before, b.before), cmp.Compare(a.id, b.id))
 	})
 	return g
 }
