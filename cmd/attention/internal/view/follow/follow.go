@@ -186,7 +186,8 @@ func (r *Run) State() State {
 	defer r.mu.Unlock()
 	s := r.state
 	s.Version = r.version
-	s.Steps, s.Evaluations = append([]train.StepResult{}, r.steps.kept...), append([]train.Evaluation{}, r.evaluations.kept...)
+	s.Steps = append([]train.StepResult{}, r.steps.kept...) // not null in JSON
+	s.Evaluations = append([]train.Evaluation{}, r.evaluations.kept...)
 	return s
 }
 

@@ -14,17 +14,9 @@ import (
 
 // forward is the graph of a look.
 type forward struct {
-	layers                []layerNodes
-	logits, probabilities *G.Node // (N, V), of the tokens to come
+	layers                []*Layer // with operands of this graph
+	logits, probabilities *G.Node  // (N, V), of the tokens to come
 	machine               *machine.Machine
-}
-
-// layerNodes are the nodes of a layer's scores.
-type layerNodes struct {
-	path string
-	place
-	fixed    bool // the layer has neither heads nor masks, and cannot be changed
-	operands layers.AttentionOperands
 }
 
 // ownOperands is a reading of a network that may have a layer of another type than layers.Attention. Its operands
@@ -53,7 +45,9 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	f.probabilities = b.Of(graph.Softmax(f.logits))
 	wanted := G.Nodes{f.logits, f.probabilities}
 	for _, l := range f.layers {
-		for _, n := range l.wanted() {
+		p := l.kept
+		for _, n := range (G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
+			p.Config.RelativeBias, p.Config.Sinks}) {
 			if n != nil {
 				wanted = append(wanted, n)
 			}
@@ -67,11 +61,11 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 }
 
 // buildForward builds the graph without a machine.
-func buildForward(p *layers.Params, text reading, r Request, known []layerNodes) (*forward, *layers.Build, error) {
+func buildForward(p *layers.Params, text reading, r Request, known []*Layer) (*forward, *layers.Build, error) {
 	b := layers.NewBuild(p, layers.Eval)
 	if r.changes() {
 		for _, l := range known {
-			if l.fixed {
+			if l.Fixed {
 				return nil, nil, errors.New("got a change of a layer without heads and masks, want none")
 			}
 		}
@@ -88,7 +82,7 @@ func buildForward(p *layers.Params, text reading, r Request, known []layerNodes)
 		if err != nil {
 			return nil, nil, err
 		}
-		f.layers = append(f.layers, layerNodes{path: call.Path, place: text.place(call.Path), operands: operands})
+		f.layers = append(f.layers, newLayer(call.Path, text.place(call.Path), operands))
 	}
 	if of, ok := text.(ownOperands); ok && len(f.layers) == 0 {
 		operands, ok, err := of.operands(b)
@@ -96,28 +90,22 @@ func buildForward(p *layers.Params, text reading, r Request, known []layerNodes)
 			return nil, nil, err
 		}
 		if ok {
-			f.layers = append(f.layers, layerNodes{path: "attention", fixed: true, operands: operands})
+			l := newLayer("attention", place{}, operands)
+			l.Fixed = true
+			f.layers = append(f.layers, l)
 		}
 	}
 	return f, b, b.Err()
 }
 
-// wanted returns the nodes whose values a layer keeps; some are nil.
-func (l layerNodes) wanted() G.Nodes {
-	p := l.operands
-	return G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
-		p.Config.RelativeBias, p.Config.Sinks}
-}
-
-// read copies the layers of a look from what the machine computed.
-func (f *forward) read(l *Look) error {
-	for i, nodes := range f.layers {
-		layer, err := nodes.read()
-		if err != nil {
+// keep makes the layers those of a look, with copies of what the machine computed.
+func (f *forward) keep(l *Look) error {
+	for i, layer := range f.layers {
+		if err := layer.keep(); err != nil {
 			return fmt.Errorf("layer %d: %w", i, err)
 		}
-		l.Layers = append(l.Layers, layer)
 	}
+	l.Layers = f.layers
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (m language) read(text string) (reading, error) {
 	case len(ids) == 0:
 		return nil, errors.New("text: got none, want some to look at")
 	}
-	t := &languageText{model: m, ids: ids}
+	t := &languageText{model: m, text: text, ids: ids}
 	if t.cut = max(len(ids)-m.most(), 0); t.cut > 0 {
 		t.ids = ids[t.cut:]
 	}
@@ -56,6 +56,7 @@ func (m language) read(text string) (reading, error) {
 // languageText is a text of a language model.
 type languageText struct {
 	model language
+	text  string
 	ids   []int
 	cut   int // number of tokens before these, which the model does not see
 	input *G.Node
@@ -106,7 +107,7 @@ func (t *languageText) run(ctx context.Context, f *forward, l *Look) error {
 	if err != nil {
 		return err
 	}
-	l.Whole, l.Sequences, l.Cut = l.Request.Text, []Sequence{{"text", tokens}}, t.cut
+	l.Whole, l.Sequences, l.Cut = t.text, []Sequence{{"text", tokens}}, t.cut
 	next, err := f.candidates(t.model.Tokenizer, 0)
 	l.Next = [][]Candidate{next}
 	return err

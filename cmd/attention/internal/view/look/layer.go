@@ -17,8 +17,8 @@ import (
 
 // Look is a model over a text.
 type Look struct {
-	Model     *Model        `json:"-"`
-	Request   Request       `json:"-"`
+	Name      string        `json:"-"`     // of the model
+	Steps     int           `json:"steps"` // of its run that the weights have had; 0 if that is not known
 	Cut       int           `json:"cut"`   // number of tokens before the window, which the model does not see
 	Whole     string        `json:"whole"` // the text; of a translation with the part that the model has written
 	Sequences []Sequence    `json:"sequences"`
@@ -58,33 +58,32 @@ type Runs struct {
 // of returns the ranges of keys that a query sees.
 func (r Runs) of(t int) []uint32 { return r.Keys[2*r.Start[t] : 2*r.Start[t+1]] }
 
-func (l layerNodes) heads() int { return max(1, l.operands.Config.Heads) }
-
-// read copies the values of a layer.
-func (l layerNodes) read() (*Layer, error) {
-	if l.operands.Config.Bias != nil {
-		return nil, fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.path)
-	}
-	out := &Layer{Path: l.path, place: l.place, Fixed: l.fixed, Heads: l.heads()}
-	if err := expr.Building(func() (err error) { out.kept, err = l.operands.Kept(); return err }); err != nil {
-		return nil, err
-	}
-	return out, out.describe()
-}
-
-// describe sets the fields that follow from the operands.
-func (l *Layer) describe() (err error) {
-	p, c := l.kept, l.kept.Config
-	l.KeyHeads, l.Softcap, l.Additive, l.Sinks = cmp.Or(c.KVHeads, l.Heads), c.Softcap, p.Additive != nil, c.Sinks != nil
-	l.Turned = p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key
-	l.T, l.S = p.Query.Shape()[0], p.Key.Shape()[0]
-	l.Width = p.Query.Shape()[1] / l.Heads
+// newLayer returns a layer with operands of a graph that has not run yet.
+func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
+	c := p.Config
+	l := &Layer{Path: path, place: at, Heads: max(1, c.Heads), T: p.Query.Shape()[0], S: p.Key.Shape()[0],
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
+		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key, kept: p}
+	l.KeyHeads, l.Width = cmp.Or(c.KVHeads, l.Heads), p.Query.Shape()[1]/l.Heads
 	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))
 	if l.Additive {
 		l.Scale = 1
 	}
 	l.summaries = make([]*Summary, l.Heads)
-	l.shown, err = runsOf(c.Mask, l.T, l.S-c.ExtraKeys, c.ExtraKeys)
+	return l
+}
+
+// keep copies the values of the operands, after the run of their graph.
+func (l *Layer) keep() error {
+	c := l.kept.Config
+	if c.Bias != nil {
+		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
+	}
+	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
+	if err != nil {
+		return err
+	}
+	l.shown, err = runsOf(l.kept.Config.Mask, l.T, l.S-c.ExtraKeys, c.ExtraKeys)
 	return err
 }
 

@@ -27,10 +27,3 @@ func (m *Model) Now(ctx context.Context) (*Model, error) {
 	}
 	return m.now(ctx)
 }
-
-// withoutWeights returns the model as a look keeps it: without its weights.
-func (m *Model) withoutWeights() *Model {
-	about := *m
-	about.open, about.now = nil, nil
-	return &about
-}

@@ -147,7 +147,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Look{Model: m.withoutWeights(), Request: r}
+	l := &Look{Name: m.Name, Steps: m.Steps}
 	f, err := newForward(n.params(), text, r)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if err := text.run(ctx, f, l); err != nil {
 		return nil, err
 	}
-	return l, f.read(l)
+	return l, f.keep(l)
 }
 
 // let sets the value of an input.

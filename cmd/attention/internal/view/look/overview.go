@@ -1,6 +1,12 @@
 package look
 
-import "math"
+import (
+	"math"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
 
 // Overview is the weights of a head at the scale of a screen: the largest weight of each block of 2^Level queries and
 // keys, NaN where the mask hides all of the block.
@@ -19,10 +25,15 @@ func (l *Layer) Overview(head, side int) (*Overview, error) {
 	}
 	block := 1 << o.Level
 	o.Rows, o.Cols = (l.T+block-1)/block, (l.S+block-1)/block
-	var err error
-	if o.Weights, err = l.pooled(head, block); err != nil {
+	g, err := l.newHeadGraph(func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(block, block) })
+	if err != nil {
 		return nil, err
 	}
+	defer g.machine.Close() // which is not kept: its memory is that of the weights
+	if err := g.run(head); err != nil {
+		return nil, err
+	}
+	o.Weights = float32sOf(g.largest)
 	of := func(at int) int { return at >> o.Level }
 	l.hide(o.Weights, float32(math.NaN()), o.Cols, of, of)
 	return o, nil

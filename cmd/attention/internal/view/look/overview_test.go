@@ -20,8 +20,8 @@ func layerOf(t testing.TB, x []float32, width int, c graph.AttentionConfig) *Lay
 	n := G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(len(x)/width, width), G.WithName("x"),
 		G.WithValue(tensor.New(tensor.WithShape(len(x)/width, width), tensor.WithBacking(x))))
 	o := layers.AttentionOperands{ProjectedQuery: n, ProjectedKey: n, Query: n, Key: n, Value: n, Config: c}
-	l, err := layerNodes{operands: o}.read()
-	require.NoError(t, err)
+	l := newLayer("", place{}, o)
+	require.NoError(t, l.keep())
 	return l
 }
 

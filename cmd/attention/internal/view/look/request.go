@@ -29,19 +29,19 @@ type Head struct {
 func (r Request) changes() bool { return len(r.Hide)+len(r.Heads) > 0 }
 
 // scale makes a build multiply the outputs of heads of the known layers by the factors.
-func (r Request) scale(b *layers.Build, known []layerNodes) error {
+func (r Request) scale(b *layers.Build, known []*Layer) error {
 	factors := map[int][]float64{}
 	for _, h := range r.Heads {
-		if h.Layer < 0 || h.Layer >= len(known) || h.Head < 0 || h.Head >= known[h.Layer].heads() {
+		if h.Layer < 0 || h.Layer >= len(known) || h.Head < 0 || h.Head >= known[h.Layer].Heads {
 			return fmt.Errorf("heads: got head %d of layer %d, want those of the model", h.Head, h.Layer)
 		}
 		if factors[h.Layer] == nil {
-			factors[h.Layer] = slices.Repeat([]float64{1}, known[h.Layer].heads())
+			factors[h.Layer] = slices.Repeat([]float64{1}, known[h.Layer].Heads)
 		}
 		factors[h.Layer][h.Head] = h.Factor
 	}
 	for layer, f := range factors {
-		b.ScaleHeads(f, known[layer].path)
+		b.ScaleHeads(f, known[layer].Path)
 	}
 	return nil
 }

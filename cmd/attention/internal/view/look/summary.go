@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"attention/graph"
+
 	G "gorgonia.org/gorgonia"
 )
 
@@ -36,7 +38,9 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 		return l.summaries[head], nil
 	}
 	if l.graph == nil {
-		g, err := l.newHeadGraph((*headGraph).summarizing)
+		g, err := l.newHeadGraph(func(s *graph.AttentionStats) (*G.Node, error) {
+			return s.LargestTo(thumbnailSide, thumbnailSide)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +51,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 		return nil, err
 	}
 	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Statistics: l.statistics(g),
-		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.thumbnail))}
+		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.largest))}
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
 	l.hide(s.Thumbnail, -1, s.Cols, row, column)
 	l.summaries[head] = s

@@ -18,6 +18,6 @@
 //
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a
 // multiple of 4, and the arrays (float32 or uint32, little-endian) that its member "arrays" lists by name and length in
-// their order; its member "about" describes them. A look has the number of its model and its request. The server keeps the last few: the answer about
-// another one is {"gone": true}, and the page sends its request again.
+// their order; its member "about" describes them. A look has the number of its model and its request. The server keeps
+// the last few: the answer about another one is {"gone": true}, and the page sends its request again.
 package serve

@@ -102,7 +102,7 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	}
 	e.answers[request.path()] = l
 	for i := range l.Layers {
-		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Look.Model.Name)
+		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Name)
 		if err := e.add(ctx, s.thumbnails, layerPath("thumbnails", l.ID, i), what); err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	heads := func(answer handler, kind, what string) error {
 		for i, layer := range l.Layers {
 			for head := range layer.Heads {
-				name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Look.Model.Name)
+				name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Name)
 				if err := e.add(ctx, answer, headPath(kind, l.ID, i, head), name); err != nil {
 					return err
 				}

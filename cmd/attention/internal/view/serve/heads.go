@@ -18,7 +18,6 @@ type lookAnswer struct {
 	ID    string `json:"id"`
 	Model int    `json:"model"`
 	*look.Look
-	Steps int `json:"steps"`
 }
 
 // look computes a look and describes it.
@@ -42,7 +41,7 @@ func (s *Server) see(ctx context.Context, want lookRequest) (lookAnswer, error) 
 	if err != nil {
 		return lookAnswer{}, err
 	}
-	return lookAnswer{id, want.Model, got, got.Model.Steps}, nil
+	return lookAnswer{id, want.Model, got}, nil
 }
 
 // head returns what the page computes the weights of a head from.
