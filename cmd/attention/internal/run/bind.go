@@ -67,31 +67,52 @@ func (c Config) field(path string) (value any, ok bool) {
 func CheckFlags(set *pflag.FlagSet) (err error) {
 	set.Visit(func(f *pflag.Flag) {
 		if err == nil {
-			err = checkFlag(f)
+			_, err = jsonOf(f)
 		}
 	})
 	return err
 }
 
-func checkFlag(f *pflag.Flag) error {
+// jsonOf returns the value of a flag as package json reads it, or an error for one that no field accepts.
+func jsonOf(f *pflag.Flag) (any, error) {
 	text := f.Value.String()
 	switch f.Value.Type() {
+	case "bool":
+		return text == "true", nil
 	case "float64":
 		if x, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("--%s: got %s, want a finite number", f.Name, text)
+			return nil, fmt.Errorf("--%s: got %s, want a finite number", f.Name, text)
 		}
-	case "string":
-		return checkString(f, text)
+		return json.Number(text), nil
+	case "int64":
+		return json.Number(text), nil
+	case "stringArray":
+		return listOf(f)
 	}
-	for _, text := range textsOf(f) {
+	if f.Name == "text" {
+		return textName(text), checkString(f, text)
+	}
+	return text, checkString(f, text)
+}
+
+// listOf returns the values of a flag that may be given several times.
+func listOf(f *pflag.Flag) (any, error) {
+	var all []any
+	for _, text := range f.Value.(pflag.SliceValue).GetSlice() {
 		if err := checkString(f, text); err != nil {
-			return err
+			return nil, err
 		}
-		if _, err := groupOf(text); err != nil && f.Name == groupFlag {
-			return fmt.Errorf("--%s: %w", f.Name, err)
+		if f.Name != groupFlag {
+			all = append(all, text)
+			continue
 		}
+		group, err := groupOf(text)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", f.Name, err)
+		}
+		all = append(all, group)
 	}
-	return nil
+	return all, nil
 }
 
 // checkString returns an error for a value that is empty or no text.
@@ -106,14 +127,6 @@ func checkString(f *pflag.Flag, text string) error {
 	return nil
 }
 
-// textsOf returns the values of a flag that may be given several times, or nil for others.
-func textsOf(f *pflag.Flag) []string {
-	if v, ok := f.Value.(pflag.SliceValue); ok {
-		return v.GetSlice()
-	}
-	return nil
-}
-
 // Given returns the value of a flag, or "" if it is not given.
 func Given(set *pflag.FlagSet, name string) string {
 	if !set.Changed(name) {
@@ -122,21 +135,25 @@ func Given(set *pflag.FlagSet, name string) string {
 	return set.Lookup(name).Value.String()
 }
 
-// flagTree returns the values of the given flags, which CheckFlags accepts, as a part of a config whose model and
-// schedule are of the types of a tree.
-func flagTree(set *pflag.FlagSet, of tree) (tree, error) {
-	model, schedule := typesOf(of)
+// flagValues returns the values of the given flags, for a config whose model and schedule are of the types of other
+// values.
+func flagValues(set *pflag.FlagSet, of values) (values, error) {
+	model, schedule := of.types()
 	model = cmp.Or(Given(set, "model"), model)
 	c := defaults(model, schedule)
-	t := tree{}
+	v := values{}
 	for _, f := range trainFlags() {
 		if !set.Changed(f.name) {
 			continue
 		}
+		given, err := jsonOf(set.Lookup(f.name))
+		if err != nil {
+			return nil, err
+		}
 		found := len(f.paths) == 0
 		for _, path := range f.paths {
 			if _, ok := c.field(path); ok {
-				setAt(t, path, valueOf(set.Lookup(f.name)))
+				v[path] = value{json: given}
 				found = true
 			}
 		}
@@ -144,7 +161,7 @@ func flagTree(set *pflag.FlagSet, of tree) (tree, error) {
 			return nil, f.misplaced(model, schedule)
 		}
 	}
-	return t, nil
+	return v, nil
 }
 
 // misplaced returns the error about a flag that sets no field of a model and a schedule of these types. The constant
@@ -158,31 +175,6 @@ func (f flag) misplaced(model, schedule string) error {
 		want = "--model " + LayerModel
 	}
 	return fmt.Errorf("--%s: got it with %s, want it with %s only", f.name, with, want)
-}
-
-// valueOf returns the value of a flag for a tree.
-func valueOf(f *pflag.Flag) any {
-	text := f.Value.String()
-	switch f.Value.Type() {
-	case "bool":
-		return text == "true"
-	case "float64", "int64":
-		return json.Number(text)
-	case "stringArray":
-		var all []any
-		for _, text := range textsOf(f) {
-			var value any = text
-			if f.Name == groupFlag {
-				value, _ = groupOf(text) // CheckFlags accepts it
-			}
-			all = append(all, value)
-		}
-		return all
-	}
-	if f.Name == "text" {
-		return textName(text)
-	}
-	return text
 }
 
 // flagNames returns the names of flags by the paths of the fields that they set, the last given one if there are

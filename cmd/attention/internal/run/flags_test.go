@@ -43,9 +43,9 @@ func TestFlagsCover(t *testing.T) {
 		c := settled(t, args...)
 		c.Text, c.NGram = TextSource{"a", 1, "b"}, new(text.NGram)
 		c.Vocabulary.Characters = "abc"
-		all, err := treeOf(c)
+		all, err := c.values("")
 		require.NoError(t, err)
-		for path := range leaves(all) {
+		for path := range all {
 			require.True(t, known[path], path)
 			seen[path] = true
 		}

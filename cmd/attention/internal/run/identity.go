@@ -22,24 +22,18 @@ var (
 )
 
 // Identity returns the values that a checkpoint shares with the run that resumes from it, by their paths in config.json.
-func (c Config) Identity() (map[string]string, error) { return c.valuesOf(identity) }
+func (c Config) Identity() (map[string]string, error) { return c.texts(identity) }
 
 // ModelIdentity returns those values of Identity without which the weights of the model mean nothing.
-func (c Config) ModelIdentity() (map[string]string, error) { return c.valuesOf(modelIdentity) }
+func (c Config) ModelIdentity() (map[string]string, error) { return c.texts(modelIdentity) }
 
-// valuesOf returns the values at, or below, some of the paths in config.json.
-func (c Config) valuesOf(paths []string) (map[string]string, error) {
-	t, err := treeOf(c)
-	if err != nil {
-		return nil, err
+func (c Config) texts(paths []string) (map[string]string, error) {
+	v, err := c.values(paths...)
+	texts := map[string]string{}
+	for path, value := range v {
+		texts[path] = fmt.Sprint(value.json)
 	}
-	values := map[string]string{}
-	for path, value := range leaves(t) {
-		if slices.ContainsFunc(paths, func(of string) bool { return path == of || strings.HasPrefix(path, of+".") }) {
-			values[path] = fmt.Sprint(value)
-		}
-	}
-	return values, nil
+	return texts, err
 }
 
 // firstOther returns the first of the paths at which two identities differ, or "".

@@ -38,13 +38,14 @@ func TestMerge(t *testing.T) {
 			over: `{"model": {"attention": {"dropout": 0.5}}}`,
 			want: `{"model": {"width": 3, "attention": {"d_out": 5, "dropout": 0.5}}}`},
 	} {
-		base, err := parseTree([]byte(row.base))
+		base, err := parse([]byte(row.base))
 		require.NoError(t, err, row.reason)
-		over, err := parseTree([]byte(row.over))
+		over, err := parse([]byte(row.over))
 		require.NoError(t, err, row.reason)
-		want, err := parseTree([]byte(row.want))
+		want, err := parse([]byte(row.want))
 		require.NoError(t, err, row.reason)
-		merge(base, over)
-		require.Equal(t, want, base, row.reason)
+		merged := leaves(base, "")
+		merged.merge(leaves(over, ""))
+		require.Equal(t, leaves(want, ""), merged, row.reason)
 	}
 }

@@ -25,14 +25,15 @@ func presetNames() (names []string) {
 	return names
 }
 
-// presetPart returns the values of a preset, or none without a name.
-func presetPart(name string) (part, error) {
+// presetValues returns the values of a preset, or none without a name.
+func presetValues(name string) (values, error) {
 	if name == "" {
-		return part{}, nil
+		return nil, nil
 	}
 	text, err := presets.ReadFile("presets/" + name + ".json")
 	if err != nil {
-		return part{}, fmt.Errorf("--preset: got %q, want one of %s", name, strings.Join(presetNames(), ", "))
+		return nil, fmt.Errorf("--preset: got %q, want one of %s", name, strings.Join(presetNames(), ", "))
 	}
-	return parsePart("--preset: "+name, text)
+	t, err := parse(text)
+	return leaves(t, "--preset: "+name), err
 }

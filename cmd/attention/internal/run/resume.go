@@ -26,11 +26,11 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 		return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s has the rest",
 			other, strings.Join(allowed, ", "), ConfigFile)
 	}
-	t, err := flagTree(given, nil)
+	v, err := flagValues(given, nil)
 	if err != nil {
-		return config.Named(err, flagNames(given))
+		return err
 	}
-	if err := c.decode(t); err != nil {
+	if err := v.decode(c); err != nil {
 		return config.Named(err, flagNames(given))
 	}
 	return config.Named(c.Validate(), flagNames(given))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,52 +15,64 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are the parts that the config of a new run is made of. A part is a tree of JSON with some of the config's
-// values. --lr 0.1 becomes Config.Training.Schedule.Peak in four steps:
+// Settings are the values that the config of a new run is made of. --lr 0.1 becomes Config.Training.Schedule.Peak in
+// four steps:
 //
-//	flagTree     makes the part {"training": {"schedule": {"peak": 0.1}}}
-//	merge        puts each part over those before it: preset, folder of --init, file of --config, flags
-//	Config       reads the result over the defaults into a Config
+//	flagValues   makes the value 0.1 at the path training.schedule.peak
+//	merge        puts it over the values before: preset, folder of --init, file of --config, flags
+//	config       reads the result over the defaults into a Config
 //	Validate     checks it
 type Settings struct {
 	flags  *pflag.FlagSet
 	init   *Inspection // the folder of the initial weights; nil without one
-	parts  []part
-	merged tree
+	values values
 }
 
 // NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
 func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
-	s := &Settings{flags: flags, merged: tree{}}
-	preset, err := presetPart(Given(flags, "preset"))
+	s := &Settings{flags: flags, values: values{}}
+	preset, err := presetValues(Given(flags, "preset"))
 	if err != nil {
 		return nil, err
 	}
-	file, err := filePart(Given(flags, "config"))
+	from, file, err := readFile(Given(flags, "config"))
 	if err != nil {
 		return nil, err
 	}
-	init, err := s.initPart(file.values)
+	init, err := s.initValues(leaves(file, from))
 	if err != nil {
 		return nil, err
 	}
-	s.add(preset, init, file)
-	values, err := flagTree(flags, s.merged)
+	for _, v := range []values{preset, init, leaves(file, from)} {
+		s.values.merge(v)
+	}
+	given, err := flagValues(flags, s.values)
 	if err != nil {
 		return nil, err
 	}
-	s.add(part{values: values})
-	return s, file.check(typesOf(s.merged))
+	s.values.merge(given)
+	return s, inPart(from, s.check(file))
 }
 
 // Init returns what is in the folder of the initial weights; nil without one.
 func (s *Settings) Init() *Inspection { return s.init }
 
-func (s *Settings) add(parts ...part) {
-	for _, p := range parts {
-		s.parts = append(s.parts, p)
-		merge(s.merged, p.values)
+// check returns an error for fields in a file that a config does not have, and for values of another type.
+func (s *Settings) check(file tree) error {
+	model, schedule := s.values.types()
+	if m, ok := file["model"].(tree); ok && m["type"] == nil {
+		m["type"] = model
 	}
+	training, _ := file["training"].(tree)
+	if t, ok := training["schedule"].(tree); ok && t["type"] == nil {
+		t["type"] = schedule
+	}
+	return decode(file, new(Config))
+}
+
+// types returns the types of the model and the schedule, or else the defaults.
+func (v values) types() (model, schedule string) {
+	return cmp.Or(v.text("model.type"), LayerModel), cmp.Or(v.text("training.schedule.type"), cosineSchedule)
 }
 
 // Config returns the config of a run that has not read its text: the values of the parts, and defaults.
@@ -89,18 +102,18 @@ func (s *Settings) WithText(k *Corpus) (Config, error) {
 	return c, s.Named(err)
 }
 
-// config merges the parts over the defaults. epochs are the steps of all epochs, if there are any.
+// config reads the values over the defaults. epochs are the steps of all epochs, if there are any.
 func (s *Settings) config(epochs int) (c Config, err error) {
-	all, err := treeOf(defaults(typesOf(s.merged)))
+	all, err := defaults(s.values.types()).values("")
 	if err != nil {
 		return c, err
 	}
-	merge(all, s.merged)
-	if err := c.decode(all); err != nil {
+	all.merge(s.values)
+	if err := all.decode(&c); err != nil {
 		return c, s.Named(err)
 	}
 	c.fill(epochs, func(path string) bool {
-		_, ok := at(s.merged, path)
+		_, ok := s.values[path]
 		return ok
 	})
 	return c, nil
@@ -113,47 +126,54 @@ func (s *Settings) Named(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	path, _, _ := strings.Cut(wrong.Path(), "[") // of the list, if it is about an element
-	for _, p := range slices.Backward(s.parts) {
-		if _, ok := at(p.values, path); ok && p.from != "" {
-			return inPart(p.from, err)
-		} else if ok {
-			break
+	subject, _, _ := strings.Cut(wrong.Path(), "[") // of the list, if it is about an element
+	for _, path := range slices.Sorted(maps.Keys(s.values)) {
+		if from := s.values[path].from; from != "" && subject != "" && under(path, subject) {
+			return inPart(from, err)
 		}
 	}
 	return config.Named(err, flagNames(s.flags))
 }
 
-// filePart returns the values of the file of --config, or none without a path.
-func filePart(path string) (part, error) {
-	if path == "" {
-		return part{}, nil
+// inPart returns an error about values from a file or another origin: it begins with that.
+func inPart(from string, err error) error {
+	if err == nil {
+		return nil
 	}
-	from := "--config: " + path
+	return fmt.Errorf("%s: %w", from, config.JSON(err))
+}
+
+// readFile reads the file of --config, and returns how errors name it. Without a path it is empty.
+func readFile(path string) (from string, file tree, err error) {
+	if path == "" {
+		return "", tree{}, nil
+	}
+	from = "--config: " + path
 	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
-		return part{}, fmt.Errorf("%s: %w", from, folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile))
+		want := folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile)
+		return from, nil, fmt.Errorf("%s: %w", from, want)
 	}
-	return parsePart(from, text)
+	file, err = parse(text)
+	return from, file, inPart(from, err)
 }
 
-// initPart returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
+// initValues returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
 // file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
-func (s *Settings) initPart(file tree) (part, error) {
-	name, _ := treeAt(file, "init")["name"].(string)
-	kind, _ := treeAt(file, "model")["type"].(string)
-	name, kind = cmp.Or(Given(s.flags, "init"), name), cmp.Or(Given(s.flags, "model"), kind)
-	if !IsFolder(name) || kind != "" && kind != GPTModel {
-		return part{}, nil
+func (s *Settings) initValues(file values) (values, error) {
+	name := cmp.Or(Given(s.flags, "init"), file.text("init.name"))
+	kind := cmp.Or(Given(s.flags, "model"), file.text("model.type"), GPTModel)
+	if !IsFolder(name) || kind != GPTModel {
+		return nil, nil
 	}
-	t, err := s.inspectInit(name)
+	v, err := s.inspectInit(name)
 	if err != nil {
-		return part{}, fmt.Errorf("--init: %w", err)
+		return nil, fmt.Errorf("--init: %w", err)
 	}
-	return part{"--init: " + name, t}, nil
+	return v, nil
 }
 
-func (s *Settings) inspectInit(dir string) (t tree, err error) {
+func (s *Settings) inspectInit(dir string) (v values, err error) {
 	if s.init, err = Inspect(dir); err != nil {
 		return nil, err
 	}
@@ -161,17 +181,19 @@ func (s *Settings) inspectInit(dir string) (t tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := treeOf(ModelConfig{GPT: &spec.Config})
-	if err != nil {
+	c, paths := Config{Model: ModelConfig{GPT: &spec.Config}, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
+	if spec.Tokenizer != nil {
+		c.Vocabulary, paths = spec.Tokenizer.Config(), modelIdentity
+	}
+	if v, err = c.values(paths...); err != nil {
 		return nil, err
 	}
-	drop(model, "embd_pdrop", "attn_pdrop", "resid_pdrop")
-	t = tree{"model": model, "dtype": spec.Dtype.String()}
-	if spec.Tokenizer != nil {
-		c := spec.Tokenizer.Config()
-		t["vocabulary"] = tree{"tokenizer": c.Name, "characters": c.Characters}
+	maps.DeleteFunc(v, func(path string, _ value) bool { return strings.HasSuffix(path, "_pdrop") })
+	for path, value := range v {
+		value.from = "--init: " + dir
+		v[path] = value
 	}
-	return t, nil
+	return v, nil
 }
 
 // IsFolder reports whether initial weights are those of a model's folder, not of a file.
