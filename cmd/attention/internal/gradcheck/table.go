@@ -70,7 +70,7 @@ func (t *table) add(c check, dt tensor.Dtype, r *gradcheck.Report, err error) {
 	}
 }
 
-// row returns the row of a check, the last one if that is of the same op or layer.
+// row returns the row of a check, a new one for a new case, op or layer.
 func (t *table) row(c check) *row {
 	name := c.name
 	if !t.every {

@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,49 +11,41 @@ import (
 type TextLine struct {
 	Mark byte // its letter, one column wide
 	Name string
-	Y    []float64 // one for each x, from 0
+	Y    []float64 // one for each x, from 0 to 100
 }
 
-// textRows is the number of steps of a plot in letters from 0 to its top.
+// textRows is the number of steps of a plot in letters from 0 to 100.
 const textRows = 10
 
 // Text returns a plot in letters for a terminal of 80 columns: of lines over at most 36 whole numbers x, with two
-// columns for each x. y goes from 0 to top. An asterisk stands where lines meet.
-func Text(x []int, lines []TextLine, top float64, label string) string {
-	var b strings.Builder
-	for row := textRows; row >= 0; row-- {
-		fmt.Fprintf(&b, "%5.0f |", top*float64(row)/textRows)
-		cells := make([]byte, 2*len(x))
-		for i := range x {
-			cells[2*i], cells[2*i+1] = ' ', textCell(lines, i, row, top)
+// columns for each x. An asterisk marks where lines meet.
+func Text(x []int, lines []TextLine, label string) string {
+	var rows [textRows + 1][]byte
+	for row := range rows {
+		rows[row] = bytes.Repeat([]byte(" "), 2*len(x))
+	}
+	for _, l := range lines {
+		for i, y := range l.Y {
+			cell := &rows[int(y/100*textRows+0.5)][2*i+1]
+			if *cell == ' ' {
+				*cell = l.Mark
+			} else {
+				*cell = '*'
+			}
 		}
-		b.WriteString(strings.TrimRight(string(cells), " ") + "\n")
+	}
+	var b strings.Builder
+	for row, cells := range slices.Backward(rows[:]) {
+		fmt.Fprintf(&b, "%5d |%s\n", 100*row/textRows, bytes.TrimRight(cells, " "))
 	}
 	fmt.Fprintf(&b, "%5s +%s\n", "", strings.Repeat("-", 2*len(x)))
 	b.WriteString(textAxis(x, label))
 	fmt.Fprintf(&b, "%7s", "")
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteString("   ")
-		}
-		fmt.Fprintf(&b, "%c %s", l.Mark, l.Name)
-	}
-	b.WriteString("   * more than one\n")
-	return b.String()
-}
-
-// textCell returns the letter of the lines at x number i in a row.
-func textCell(lines []TextLine, i, row int, top float64) byte {
-	cell := byte(' ')
 	for _, l := range lines {
-		switch at := int(l.Y[i]/top*textRows + 0.5); {
-		case at == row && cell != ' ':
-			cell = '*'
-		case at == row:
-			cell = l.Mark
-		}
+		fmt.Fprintf(&b, "%c %s   ", l.Mark, l.Name)
 	}
-	return cell
+	b.WriteString("* more than one\n")
+	return b.String()
 }
 
 // textAxis returns the numbers below a plot, those that are multiples of 5, and their label.

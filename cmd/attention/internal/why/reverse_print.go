@@ -30,7 +30,7 @@ func (c *comparison) printReverse(r *taskReport) {
 			lines[i].Y = append(lines[i].Y, 100*mean)
 		}
 	}
-	fmt.Fprint(c.out, plot.Text(r.Lengths, lines, 100, "length"))
+	fmt.Fprint(c.out, plot.Text(r.Lengths, lines, "length"))
 	fmt.Fprintf(c.out, "\n%-12s", "length")
 	for _, n := range tableLengths {
 		fmt.Fprintf(c.out, "%8d", n)
