@@ -1,5 +1,7 @@
 package main
 
+import "github.com/mmcloughlin/avo/reg"
+
 // Functions of elements. Assembly reads and writes what does not fill a vector under a mask.
 var elementKernels = []kernel{
 	ofOneKernel("exp", "sets y ← e^x.", (*vector).expElements),
@@ -7,9 +9,9 @@ var elementKernels = []kernel{
 	ofOneKernel("geluTanh", "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).", (*vector).geluTanh),
 	ofOneKernel("abs", "sets y ← |x|.", (*vector).abs),
 	ofOneKernel("sign", "sets y ← 1 with the sign of x.", (*vector).sign),
-	ofOneKernel("ceil", "sets y ← ⌈x⌉.", (*vector).ceil),
-	ofOneKernel("floor", "sets y ← ⌊x⌋.", (*vector).floor),
-	ofOneKernel("sqrt", "sets y ← √x.", (*vector).squareRoot),
+	ofOneKernel("ceil", "sets y ← ⌈x⌉.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(up, x, x) }) }),
+	ofOneKernel("floor", "sets y ← ⌊x⌋.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(down, x, x) }) }),
+	ofOneKernel("sqrt", "sets y ← √x.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.sqrt(x, x) }) }),
 	ofOneKernel("inverse", "sets y ← 1/x.", (*vector).reciprocal),
 	ofOneKernel("inverseSqrt", "sets y ← 1/√x, computed in float64.", (*vector).inverseSqrt),
 	ofOneKernel("cube", "sets y ← x³.", (*vector).cube),
@@ -21,15 +23,18 @@ var elementKernels = []kernel{
 		only:   "float32",
 		write:  inVectors((*vector).logSingle),
 	},
-	ofTwoKernel("mul", "sets z ← x·y.", (*vector).product),
-	ofTwoKernel("sub", "sets z ← x − y.", (*vector).difference),
-	ofTwoKernel("div", "sets z ← x/y.", (*vector).quotient),
-	ofTwoKernel("lesser", "sets z ← min(x, y): NaN where one is, y where they are equal.", (*vector).lesser),
-	ofTwoKernel("greater", "sets z ← max(x, y): NaN where one is, y where they are equal.", (*vector).greater),
-	ofTwoKernel("less", "sets z ← 1 where x < y, else 0.", (*vector).less),
-	ofTwoKernel("lessOrEqual", "sets z ← 1 where x ≤ y, else 0.", (*vector).lessOrEqual),
-	ofTwoKernel("equal", "sets z ← 1 where x = y, else 0.", (*vector).equals),
-	ofTwoKernel("differs", "sets z ← 1 where x ≠ y, as NaN does from itself, else 0.", (*vector).differs),
+	ofTwoKernel("mul", "sets z ← x·y.", func(v *vector) { v.ofTwo(v.mul) }),
+	ofTwoKernel("sub", "sets z ← x − y.", func(v *vector) { v.ofTwo(v.sub) }),
+	ofTwoKernel("div", "sets z ← x/y.", func(v *vector) { v.ofTwo(v.div) }),
+	ofTwoKernel("lesser", "sets z ← min(x, y): NaN where one is, y where they are equal.",
+		func(v *vector) { v.betterOfTwo(v.target.lesser) }),
+	ofTwoKernel("greater", "sets z ← max(x, y): NaN where one is, y where they are equal.",
+		func(v *vector) { v.betterOfTwo(v.target.greater) }),
+	ofTwoKernel("less", "sets z ← 1 where x < y, else 0.", func(v *vector) { v.comparison(lessThan) }),
+	ofTwoKernel("lessOrEqual", "sets z ← 1 where x ≤ y, else 0.", func(v *vector) { v.comparison(lessOrEqualTo) }),
+	ofTwoKernel("equal", "sets z ← 1 where x = y, else 0.", func(v *vector) { v.comparison(equal) }),
+	ofTwoKernel("differs", "sets z ← 1 where x ≠ y, as NaN does from itself, else 0.",
+		func(v *vector) { v.comparison(notEqualOrNaN) }),
 	{
 		name:   "tanhBackward",
 		does:   "sets dx ← dy·(1 − y²).",
@@ -72,13 +77,13 @@ var elementKernels = []kernel{
 		name:   "sgd",
 		does:   "sets d ← grad + decay·value and value ← value − rate·d.",
 		params: "value, grad [n]F; rate, decay F",
-		write:  inVectors((*vector).sgd),
+		write:  inVectors(func(v *vector) { v.descent(false) }),
 	},
 	{
 		name:   "momentum",
 		does:   "sets buffer ← momentum·buffer + grad + decay·value and value ← value − rate·buffer.",
 		params: "value, grad, buffer [n]F; rate, momentum, decay F",
-		write:  inVectors((*vector).momentum),
+		write:  inVectors(func(v *vector) { v.descent(true) }),
 	},
 	{
 		name:   "sum",

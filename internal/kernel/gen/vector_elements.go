@@ -28,12 +28,6 @@ func (v *vector) sign() {
 	})
 }
 
-func (v *vector) floor() { v.ofOne(func(x reg.VecPhysical) { v.round(down, x, x) }) }
-
-func (v *vector) ceil() { v.ofOne(func(x reg.VecPhysical) { v.round(up, x, x) }) }
-
-func (v *vector) squareRoot() { v.ofOne(func(x reg.VecPhysical) { v.sqrt(x, x) }) }
-
 func (v *vector) reciprocal() {
 	one := v.hold("one", v.vectors[1])
 	v.ofOne(func(x reg.VecPhysical) { v.div(x, one, x) })
@@ -59,12 +53,7 @@ func (v *vector) inverseSqrt() {
 	})
 }
 
-// lesser and greater are x where y is neither better nor NaN.
-func (v *vector) lesser() { v.betterOfTwo(v.target.lesser) }
-
-func (v *vector) greater() { v.betterOfTwo(v.target.greater) }
-
-// betterOfTwo sees to NaNs of x itself.
+// betterOfTwo sets z to x where y is neither better, by op, nor NaN, and sees to NaNs of x itself.
 func (v *vector) betterOfTwo(op func(y, x, z operand.Op)) {
 	z := v.vectors
 	v.elements(func(part *mask) {
@@ -75,14 +64,6 @@ func (v *vector) betterOfTwo(op func(y, x, z operand.Op)) {
 		v.store(part, z[1], "z")
 	})
 }
-
-func (v *vector) less() { v.comparison(lessThan) }
-
-func (v *vector) lessOrEqual() { v.comparison(lessOrEqualTo) }
-
-func (v *vector) equals() { v.comparison(equal) }
-
-func (v *vector) differs() { v.comparison(notEqualOrNaN) }
 
 // comparison sets z to 1 where "x p y", else to 0.
 func (v *vector) comparison(p predicate) {

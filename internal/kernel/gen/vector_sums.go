@@ -42,10 +42,6 @@ func (v *vector) adam() {
 	})
 }
 
-func (v *vector) sgd() { v.descent(false) }
-
-func (v *vector) momentum() { v.descent(true) }
-
 // descent is SGD, with momentum or without.
 func (v *vector) descent(momentum bool) {
 	z := v.vectors
@@ -72,12 +68,6 @@ func (v *vector) descent(momentum bool) {
 		v.store(part, value, "value")
 	})
 }
-
-func (v *vector) product() { v.ofTwo(v.mul) }
-
-func (v *vector) difference() { v.ofTwo(v.sub) }
-
-func (v *vector) quotient() { v.ofTwo(v.div) }
 
 // ofTwo sets z to what op, which takes its arguments in reverse, makes of x and y.
 func (v *vector) ofTwo(op func(y, x, z operand.Op)) {
