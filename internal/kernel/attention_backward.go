@@ -17,12 +17,10 @@ package kernel
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
 // the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
 func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
-	instance[func(Attention, QKV[F], []F, []F, []F, QKV[F])](attentionBackwardInstances)(*a, grad, dout, out, lse, in)
+	compiledFor[F]().attentionBackward(*a, grad, dout, out, lse, in)
 }
 
-var attentionBackwardInstances = instances{attentionBackward[float32], attentionBackward[float64]}
-
-func attentionBackward[F Float](c Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
 	a := &c
 	checkAttention(a, out, lse, &in)
 	a.checkHeads("attention: dout", len(dout), a.H, a.T, a.DV, a.OutputAt)

@@ -12,12 +12,10 @@ import "math"
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
 // GOMAXPROCS.
 func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
-	instance[func(Attention, []F, []F, QKV[F])](attentionForwardInstances)(*a, out, lse, in)
+	compiledFor[F]().attentionForward(*a, out, lse, in)
 }
 
-var attentionForwardInstances = instances{attentionForward[float32], attentionForward[float64]}
-
-func attentionForward[F Float](c Attention, out, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionForward(c Attention, out, lse []F, in QKV[F]) {
 	a := &c
 	checkAttention(a, out, lse, &in)
 	attend(a, out, lse, nil, in)

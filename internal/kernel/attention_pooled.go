@@ -29,12 +29,10 @@ func CellsOf(n, size int) []int {
 // AttentionPooled writes the largest weight and the mean of each cell, (B,H,rows,columns). Keys that are not seen have
 // the weight 0. mean may be nil.
 func AttentionPooled[F Float](a *Attention, largest, mean []F, cells Cells, lse []F, in QKV[F]) {
-	instance[func(Attention, []F, []F, Cells, []F, QKV[F])](attentionPooledInstances)(*a, largest, mean, cells, lse, in)
+	compiledFor[F]().attentionPooled(*a, largest, mean, cells, lse, in)
 }
 
-var attentionPooledInstances = instances{attentionPooled[float32], attentionPooled[float64]}
-
-func attentionPooled[F Float](c Attention, largest, mean []F, cells Cells, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionPooled(c Attention, largest, mean []F, cells Cells, lse []F, in QKV[F]) {
 	a := &c
 	checkScores(a, lse, &in)
 	checkEdges("queries", cells.Queries, a.T)

@@ -25,12 +25,10 @@ func (x *RowStatistics[F]) slices() [8][]F {
 // AttentionForwardWatched is AttentionForward that also computes statistics of the weights; out and lse get the same
 // bits.
 func AttentionForwardWatched[F Float](a *Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
-	instance[func(Attention, []F, []F, RowStatistics[F], QKV[F])](attentionForwardWatchedInstances)(*a, out, lse, stats, in)
+	compiledFor[F]().attentionForwardWatched(*a, out, lse, stats, in)
 }
 
-var attentionForwardWatchedInstances = instances{attentionForwardWatched[float32], attentionForwardWatched[float64]}
-
-func attentionForwardWatched[F Float](c Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
+func (compiledHere[F]) attentionForwardWatched(c Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
 	a := &c
 	checkAttention(a, out, lse, &in)
 	for _, x := range stats.slices() {

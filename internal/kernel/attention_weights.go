@@ -7,12 +7,10 @@ import "math"
 
 // AttentionReceived writes what each key receives, (B,H,S): the sum of its weights over the queries.
 func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
-	instance[func(Attention, []F, []F, QKV[F])](attentionReceivedInstances)(*a, received, lse, in)
+	compiledFor[F]().attentionReceived(*a, received, lse, in)
 }
 
-var attentionReceivedInstances = instances{attentionReceived[float32], attentionReceived[float64]}
-
-func attentionReceived[F Float](c Attention, received, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionReceived(c Attention, received, lse []F, in QKV[F]) {
 	a := &c
 	checkScores(a, lse, &in)
 	atLeast("received", len(received), a.B, a.H, a.S)
@@ -37,12 +35,10 @@ func attentionReceived[F Float](c Attention, received, lse []F, in QKV[F]) {
 
 // AttentionRows writes the weights of the given queries, (B,H,len(rows),S).
 func AttentionRows[F Float](a *Attention, weights []F, rows []int, lse []F, in QKV[F]) {
-	instance[func(Attention, []F, []int, []F, QKV[F])](attentionRowsInstances)(*a, weights, rows, lse, in)
+	compiledFor[F]().attentionRows(*a, weights, rows, lse, in)
 }
 
-var attentionRowsInstances = instances{attentionRows[float32], attentionRows[float64]}
-
-func attentionRows[F Float](c Attention, weights []F, rows []int, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionRows(c Attention, weights []F, rows []int, lse []F, in QKV[F]) {
 	a := &c
 	checkScores(a, lse, &in)
 	atLeast("weights", len(weights), a.B, a.H, len(rows), a.S)

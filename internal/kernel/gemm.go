@@ -22,12 +22,11 @@ func Gemm[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda in
 // shares one matrix among the batch; the matrices of C must not share any element.
 func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
 	b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
-	instance[func(int, Transpose, Transpose, int, int, int, F, []F, int, int, []F, int, int, F, []F, int, int)](gemmStridedInstances)(batch, transA, transB, m, n, k, alpha, a, lda, strideA, b, ldb, strideB, beta, c, ldc, strideC)
+	compiledFor[F]().gemmStrided(batch, transA, transB, m, n, k, alpha, a, lda, strideA, b, ldb, strideB,
+		beta, c, ldc, strideC)
 }
 
-var gemmStridedInstances = instances{gemmStrided[float32], gemmStrided[float64]}
-
-func gemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
+func (compiledHere[F]) gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
 	b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
 	if min(batch, m, n, k) < 0 {
 		panic("kernel: gemm: negative dimension")

@@ -18,12 +18,10 @@ type GRU struct {
 // GRUForward writes the states after each token to out (B, T, H) and what the backward needs to gates (B, T, 4·H),
 // for x (B, T, 3·H), the first state h0 (B, H), weight (3·H, H) and bias (3·H). A nil h0 or bias is 0.
 func GRUForward[F Float](g GRU, out, gates, x, h0, weight, bias []F) {
-	instance[func(GRU, []F, []F, []F, []F, []F, []F)](gruForwardInstances)(g, out, gates, x, h0, weight, bias)
+	compiledFor[F]().gruForward(g, out, gates, x, h0, weight, bias)
 }
 
-var gruForwardInstances = instances{gruForward[float32], gruForward[float64]}
-
-func gruForward[F Float](g GRU, out, gates, x, h0, weight, bias []F) {
+func (compiledHere[F]) gruForward(g GRU, out, gates, x, h0, weight, bias []F) {
 	g.check()
 	fit("gru", g.B*g.T*g.H, len(out), len(gates)/4, len(x)/3)
 	fit("gru", 3*g.H*g.H, len(weight))
@@ -124,12 +122,10 @@ type GRUGradients[F Float] struct{ X, H0, Weight, Bias, Scratch []F }
 
 // GRUBackward writes the gradients, given dout (B, T, H) and what GRUForward read and wrote.
 func GRUBackward[F Float](g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F) {
-	instance[func(GRU, GRUGradients[F], []F, []F, []F, []F, []F)](gruBackwardInstances)(g, d, dout, out, gates, h0, weight)
+	compiledFor[F]().gruBackward(g, d, dout, out, gates, h0, weight)
 }
 
-var gruBackwardInstances = instances{gruBackward[float32], gruBackward[float64]}
-
-func gruBackward[F Float](g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F) {
+func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F) {
 	g.check()
 	fit("gru", g.B*g.T*g.H, len(out), len(dout), len(gates)/4, len(d.X)/3, len(d.Scratch)/3)
 	fit("gru", 3*g.H*g.H, len(weight), len(d.Weight))

@@ -1,0 +1,31 @@
+package kernel
+
+// compiled are the functions, of one type of numbers, that are compiled in this package alone. A package that calls
+// them through compiledFor does not compile them, and all that they call, once more.
+type compiled[F Float] interface {
+	attentionForward(a Attention, out, lse []F, in QKV[F])
+	attentionForwardWatched(a Attention, out, lse []F, stats RowStatistics[F], in QKV[F])
+	attentionBackward(a Attention, grad QKV[F], dout, out, lse []F, in QKV[F])
+	attentionReceived(a Attention, received, lse []F, in QKV[F])
+	attentionRows(a Attention, weights []F, rows []int, lse []F, in QKV[F])
+	attentionPooled(a Attention, largest, mean []F, cells Cells, lse []F, in QKV[F])
+	gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
+		b []F, ldb, strideB int, beta F, c []F, ldc, strideC int)
+	gruForward(g GRU, out, gates, x, h0, weight, bias []F)
+	gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F)
+}
+
+// compiledHere implements them.
+type compiledHere[F Float] struct{}
+
+var (
+	compiled32 compiled[float32] = compiledHere[float32]{}
+	compiled64 compiled[float64] = compiledHere[float64]{}
+)
+
+func compiledFor[F Float]() compiled[F] {
+	if c, ok := any(&compiled32).(*compiled[F]); ok {
+		return *c
+	}
+	return *any(&compiled64).(*compiled[F])
+}
