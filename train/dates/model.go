@@ -1,5 +1,5 @@
-// Package dates is an example of layers.Seq2Seq: an encoder and a decoder that translate dates as people write them into
-// ISO 8601, the pairs that they learn from, and how they write.
+// Package dates is an example of layers.Seq2Seq: an encoder and a decoder that translate dates as people write them
+// into ISO 8601, the pairs that they learn from, and how they write.
 package dates
 
 import (

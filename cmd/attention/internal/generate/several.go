@@ -58,8 +58,8 @@ func (c *command) newDrawer(m *run.OpenModel, prompts [][]int) (d drawer, all []
 	return g, all, nil
 }
 
-// drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out, several
-// are kept in memory.
+// drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out,
+// several are kept in memory.
 func (c *command) drawAll(
 	ctx context.Context, d drawer, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
 ) (texts []*continuation, err error) {

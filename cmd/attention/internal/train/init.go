@@ -18,8 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// readInit reads the initial weights and completes their source. If that has a checksum, the weights must match it. They
-// come first: files that do not fit may be of any size.
+// readInit reads the initial weights and completes their source. If that has a checksum, the weights must match it.
+// They come first: files that do not fit may be of any size.
 func (r *training) readInit() error {
 	if err := r.readSource(r.config.Init); err != nil {
 		return fmt.Errorf("--init: %w", err)

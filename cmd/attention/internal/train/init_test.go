@@ -131,8 +131,8 @@ func TestTrainInitWrong(t *testing.T) {
 	}
 }
 
-// TestTrainInitFileOfAnotherForm: weights of equal shapes may be of a model that computes something else with them. A
-// run's model tells which, wherever it lies; without its metadata, the config beside it does.
+// TestTrainInitFileOfAnotherForm: weights of equal shapes may belong to a model that computes something else with
+// them. The metadata of a run's model says which, wherever the file is; without it, the config beside the file does.
 func TestTrainInitFileOfAnotherForm(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
 	c, err := run.ReadConfig(gpt)

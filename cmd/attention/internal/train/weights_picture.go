@@ -102,7 +102,8 @@ func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
 	return picture.Write(w)
 }
 
-// shownWeights returns a head's weights (t, t) from the first token shown on. Keys after a causal head's query are hidden.
+// shownWeights returns a head's weights (t, t) from the first token shown on. Keys after a causal head's query are
+// hidden.
 func shownWeights(weights []float64, t, first int, causal bool) (shown []float64) {
 	for query := first; query < t; query++ {
 		for key := first; key < t; key++ {

@@ -24,8 +24,8 @@ type options struct {
 	command       string       // the command line
 }
 
-// validate returns an error for the first wrong flag. It reads the dates, and sets whether --out is a picture or a folder.
-// given reports whether a flag was on the command line.
+// validate returns an error for the first wrong flag. It reads the dates, and finds out whether --out is a picture or a
+// folder. given reports whether a flag was on the command line.
 func (o *options) validate(given func(flag string) bool) (err error) {
 	if strings.EqualFold(filepath.Ext(o.out), ".png") {
 		o.picture = o.out

@@ -28,13 +28,13 @@ type translation struct {
 // execute translates with the model of a run, or begins or resumes one.
 func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 	if o.model != "" {
-		return term.Stopped(ctx, "translate", named(translateWith(ctx, w, notes, o)))
+		return term.Stopped(ctx, "translate", translateWith(ctx, w, notes, o))
 	}
 	r, err := o.begin(w, notes)
 	if err != nil {
-		return named(err)
+		return err
 	}
-	return named(r.run(ctx))
+	return r.run(ctx)
 }
 
 // named returns an error that names the command. One that is interrupted does so already.
@@ -95,8 +95,8 @@ func (r *translation) plan() (session.Plan, error) {
 	about, err := m.Settings.Identity()
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
-		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints, Source: r.training,
-		Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: crossAttention,
+		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
+		Source: r.training, Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: crossAttention,
 		Text: "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
 	}, err
@@ -123,8 +123,8 @@ func (r *translation) run(ctx context.Context) error {
 // week, which the translation does not need.
 const drawnPair = 2
 
-// finish saves the model, and translates the held-out dates and the ones of --date. It draws the first --date, or else a
-// held-out date.
+// finish saves the model, and translates the held-out dates and the ones of --date. It draws the first --date, or else
+// a held-out date.
 func (r *translation) finish(ctx context.Context) error {
 	r.model.Steps = r.Loop.Steps()
 	if err := r.Save(); err != nil {

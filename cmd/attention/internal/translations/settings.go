@@ -43,7 +43,8 @@ func NewSettings() Settings {
 
 // Validate returns an error for the first wrong field.
 func (s Settings) Validate() error {
-	if err := cmp.Or(config.AtLeast(s, 1, "Training.Steps", "Batch"), config.In(s, "Model", s.Model.Validate())); err != nil {
+	err := cmp.Or(config.AtLeast(s, 1, "Training.Steps", "Batch"), config.In(s, "Model", s.Model.Validate()))
+	if err != nil {
 		return err
 	}
 	if n := float64(s.Batch) * float64(dates.WrittenLength) * 4 * float64(s.Model.Width); n > dates.MaxElements {

@@ -1,0 +1,51 @@
+package train
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/term"
+	"attention/train/record"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A head has collapsed below 0.1 nats, or if its entropy is no number.
+func TestCollapsedHeads(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		first  []record.Number
+		second []record.Number
+	}{
+		{first: []record.Number{0.1, 2}, second: []record.Number{3, 0.5},
+			want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
+				"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
+		{first: []record.Number{0.0999, 2}, second: []record.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
+			"their entropy is below 0.1 nats"},
+		{first: []record.Number{record.Number(math.NaN()), 2}, second: []record.Number{1, 0.5},
+			want: "; 1 of 4 heads have collapsed"},
+	} {
+		var printed bytes.Buffer
+		out := term.NewOutput(&printed, "train")
+		r := &training{corpus: &run.Corpus{},
+			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
+		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{
+			"entropy.transformer.h.0.attn": c.first, "entropy.transformer.h.1.attn": c.second,
+			"largest_score.transformer.h.0.attn": {1, 2}, "largest_score.transformer.h.1.attn": {4, 8}}})
+		text := strings.Join(strings.Fields(printed.String()), " ")
+		require.Contains(t, text, c.want)
+		require.Equal(t, strings.Contains(c.want, "collapsed"), strings.Contains(text, "collapsed"), text)
+	}
+}
+
+func TestTrainWrongHeads(t *testing.T) {
+	requireRefused(t, []refused{
+		{args: "--layer additive --head-stats", want: "--head-stats: got layer additive, which has no heads, want another"},
+		{args: "--layer simple --qk-clip 1", want: "--qk-clip: got layer simple, which has no heads, want another"},
+		{args: "--qk-clip -1", want: "--qk-clip: got -1, want a finite number of at least 0"},
+	})
+}
