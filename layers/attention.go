@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 	"attention/graph/mask"
 
@@ -42,9 +40,7 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 		l.makeOutput(&m) // which nn.MultiheadAttention draws first
 	}
 	if c.Layout == PerHead {
-		for i := range c.NumHeads {
-			l.heads = append(l.heads, part(&m, fmt.Sprintf("heads.%d", i), newAttention, c.head()))
-		}
+		l.heads = stack(&m, "heads", c.NumHeads, newAttention, c.head())
 	} else {
 		l.makeProjections(&m)
 	}

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"errors"
+	"fmt"
 
 	"gorgonia.org/tensor"
 )
@@ -57,6 +58,14 @@ func part[C, L any](m *maker, name string, construct func(Scope, C) (*L, error),
 		l, m.err = construct(m.scope.Sub(name), c)
 	}
 	return l
+}
+
+// stack makes n equal layers in the scopes path.0, path.1, ….
+func stack[C, L any](m *maker, path string, n int, construct func(Scope, C) (*L, error), c C) (all []*L) {
+	for i := range n {
+		all = append(all, part(m, fmt.Sprintf("%s.%d", path, i), construct, c))
+	}
+	return all
 }
 
 // done returns a layer, or nil and the first error of its parts.

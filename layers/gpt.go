@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
@@ -47,9 +45,7 @@ func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	m := &GPT{name: s.name("GPT"), config: c, params: s.params}
 	m.tokens = part(&parts, "transformer.wte", newEmbeddingLike, c.table(c.VocabSize))
 	m.positions = part(&parts, "transformer.wpe", newEmbeddingLike, c.table(c.ContextLength))
-	for i := range c.NumLayers {
-		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("transformer.h.%d", i), newBlock, c.block()))
-	}
+	m.blocks = stack(&parts, "transformer.h", c.NumLayers, newBlock, c.block())
 	m.norm = part(&parts, "transformer.ln_f", newNorm, c.norm())
 	m.head = m.tokens
 	if !c.TieWordEmbeddings {

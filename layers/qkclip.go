@@ -2,6 +2,7 @@ package layers
 
 import (
 	"math"
+	"slices"
 
 	"gorgonia.org/tensor"
 )
@@ -90,28 +91,17 @@ type outputs struct {
 
 // clipped returns the projections that ClipQK scales.
 func (l *Attention) clipped() []outputs {
-	var all []outputs
+	transposed, keys := l.layout.transposed, l.config.queryWidth()
+	all := []outputs{{l.qkvWeights[0], 0, transposed}, {l.qkvBiases[0], 0, true},
+		{l.packedWeight, 0, transposed}, {l.packedBias, 0, true}}
+	if !l.sharesKeys() {
+		all = append(all, outputs{l.qkvWeights[1], 0, transposed}, outputs{l.qkvBiases[1], 0, true},
+			outputs{l.packedWeight, keys, transposed}, outputs{l.packedBias, keys, true}, outputs{l.keyRow, 0, true})
+	}
+	all = slices.DeleteFunc(all, func(o outputs) bool { return o.param == Param{} })
 	for _, head := range l.heads {
 		all = append(all, head.clipped()...)
 	}
-	transposed := l.layout.transposed
-	add := func(p Param, from int, last bool) {
-		if p != (Param{}) {
-			all = append(all, outputs{p, from, last})
-		}
-	}
-	add(l.qkvWeights[0], 0, transposed)
-	add(l.qkvBiases[0], 0, true)
-	add(l.packedWeight, 0, transposed)
-	add(l.packedBias, 0, true)
-	if l.sharesKeys() {
-		return all
-	}
-	add(l.qkvWeights[1], 0, transposed)
-	add(l.qkvBiases[1], 0, true)
-	add(l.packedWeight, l.config.queryWidth(), transposed)
-	add(l.packedBias, l.config.queryWidth(), true)
-	add(l.keyRow, 0, true)
 	return all
 }
 

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 
 	"attention/graph"
@@ -43,14 +42,8 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 	parts := maker{scope: s}
 	m := &Seq2Seq{name: s.name("Seq2Seq"), config: c, params: s.params}
 	m.makeTables(&parts)
-	for i := range c.NumEncoderLayers {
-		name := fmt.Sprintf("transformer.encoder.layers.%d", i)
-		m.encoder = append(m.encoder, part(&parts, name, newBlock, c.encoder()))
-	}
-	for i := range c.NumDecoderLayers {
-		name := fmt.Sprintf("transformer.decoder.layers.%d", i)
-		m.decoder = append(m.decoder, part(&parts, name, newDecoderBlock, c.decoder()))
-	}
+	m.encoder = stack(&parts, "transformer.encoder.layers", c.NumEncoderLayers, newBlock, c.encoder())
+	m.decoder = stack(&parts, "transformer.decoder.layers", c.NumDecoderLayers, newDecoderBlock, c.decoder())
 	m.encoderNorm = part(&parts, "transformer.encoder.norm", newNorm, c.norm())
 	m.decoderNorm = part(&parts, "transformer.decoder.norm", newNorm, c.norm())
 	if !c.TieWordEmbeddings {

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -115,9 +114,7 @@ func newViT(s Scope, c ViTConfig) (*ViT, error) {
 	}
 	m.patch = part(&parts, "patch", newLinear, LinearConfig{In: c.patchDim(), Out: c.EmbedDim, Bias: true})
 	m.rowTable, m.columnTable = place("rows", c.rows()), place("columns", c.columns())
-	for i := range c.NumLayers {
-		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("encoder.layers.%d", i), newBlock, c.block()))
-	}
+	m.blocks = stack(&parts, "encoder.layers", c.NumLayers, newBlock, c.block())
 	m.norm = part(&parts, "encoder.norm", newNorm, c.norm())
 	m.output = part(&parts, "output", newLinear, LinearConfig{In: c.EmbedDim, Out: c.NumClasses, Bias: true})
 	return done(&parts, m)

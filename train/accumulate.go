@@ -85,7 +85,7 @@ func nextBatch(source Source) (Batch, error) {
 //
 // The gradients are added in a tree that depends on the number of batches alone, so that
 // processes can share them out and add the same numbers in the same order: the sum over n > 1
-// batches is that over the largest power of two below n, plus that over the others. On the way a
+// batches is the sum over the largest power of two below n, plus the sum over the rest. On the way a
 // sum over 2ᵏ batches waits until the next 2ᵏ are added up, as the digits of a counter do.
 //
 // A sum that is to be kept does not lie in the parameters' Grad, which the next batch overwrites.

@@ -27,7 +27,7 @@ func (pr *program) afterBatch() error {
 	return nil
 }
 
-// checkHooks refuses hooks that one process's batches would set apart from the others.
+// checkHooks refuses hooks whose numbers would differ between processes, which have batches of their own.
 func (pr *program) checkHooks(processes int) error {
 	for _, h := range pr.hooks {
 		if h.Batch != nil && h.Largest == nil {

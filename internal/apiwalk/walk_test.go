@@ -244,6 +244,7 @@ func failedCall(results []reflect.Value) bool {
 // TestNoCallPanics calls every function and method with nil, zero and extreme arguments. What
 // is wrong with them is their error's to say.
 func TestNoCallPanics(t *testing.T) {
+	debug.SetGCPercent(400) // little is alive at once
 	var now atomic.Pointer[call]
 	go watch(&now)
 	a := &arguments{found: map[reflect.Type][]argument{}, known: map[reflect.Type][]argument{}}

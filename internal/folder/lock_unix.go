@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed, unless another process has. If it is not alone, others may lock it so too.
+// tryLock locks a file until it is closed, unless another process has. Several processes may hold locks that are not
+// alone.
 func tryLock(f *os.File, alone bool) (free bool, err error) {
 	how := unix.LOCK_SH
 	if alone {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file until it is closed, unless another process has. If it is not alone, others may lock it so too.
+// tryLock locks a file until it is closed, unless another process has. Several processes may hold locks that are not
+// alone.
 // Only a byte far behind the end is locked, so that others can read whose it is.
 func tryLock(f *os.File, alone bool) (free bool, err error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)

@@ -28,7 +28,7 @@ func (w *walk) dropped(text string) string {
 	return text + "."
 }
 
-// unlessDropped returns the formula of a value, or given if a layer drops weights that it depends on.
+// unlessDropped returns the formula of a value, or the word given if a layer drops weights that it depends on.
 func (w *walk) unlessDropped(formula string) string {
 	if w.Mode() == layers.Train {
 		return given
