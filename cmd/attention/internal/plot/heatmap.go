@@ -97,15 +97,7 @@ func drawTitle(c draw.Canvas, text string) {
 
 // drawOn draws the maps and, on their right, the scale of colours on a canvas of their size.
 func (m HeatMaps) drawOn(c draw.Canvas) error {
-	ends := []float64{1, 2, 5, 10}
-	if m.Signed {
-		ends = []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10}
-	}
-	top, hidden := scaleTop(m.Maps, ends)
-	colors, err := whiteToBlue(top)
-	if m.Signed {
-		colors, err = blueToRed(top), nil
-	}
+	colors, hidden, err := m.colors()
 	if err != nil {
 		return err
 	}

@@ -88,12 +88,12 @@ func (s Matrix) number(v float64) string {
 
 // draw draws the matrix with its upper left corner at a point.
 func (s Matrix) draw(c draw.Canvas, at vg.Point) {
-	left, title := TextStyle(10), TextStyle(numberSize)
-	left.XAlign, title.XAlign = draw.XLeft, draw.XLeft
-	FillText(c, left, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
-	title.Color = color.Gray{Y: 0x60}
+	title, below := TextStyle(10), TextStyle(numberSize)
+	title.XAlign, below.XAlign = draw.XLeft, draw.XLeft
+	FillText(c, title, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
+	below.Color = color.Gray{Y: 0x60}
 	for i, line := range s.lines() {
-		FillText(c, title, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
+		FillText(c, below, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
 	}
 
 	largest := s.largest()

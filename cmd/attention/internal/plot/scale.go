@@ -8,6 +8,17 @@ import (
 	"gonum.org/v1/plot/palette/moreland"
 )
 
+// colors returns the scale of colours of the maps. It reports whether a cell is hidden.
+func (m HeatMaps) colors() (colors palette.ColorMap, hidden bool, err error) {
+	if m.Signed {
+		top, hidden := scaleTop(m.Maps, []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10})
+		return blueToRed(top), hidden, nil
+	}
+	top, hidden := scaleTop(m.Maps, []float64{1, 2, 5, 10})
+	colors, err = whiteToBlue(top)
+	return colors, hidden, err
+}
+
 // scaleTop returns the end of the scale for some maps: one of ends times a power of 10, such as 1, 0.5 or 0.2, so that
 // most pictures have the same scale. It reports whether a cell is hidden.
 func scaleTop(maps []HeatMap, ends []float64) (top float64, hidden bool) {
