@@ -66,8 +66,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
-	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run train/checkpoint train/text train/pretrained layers layers/chapter`,
+	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
