@@ -104,7 +104,7 @@ func TestStepsEqualTheLibrary(t *testing.T) {
 	}
 }
 
-// requireFormulas requires that the formula that is told of each number gives it, with the digits that are told.
+// requireFormulas requires that the formula shown for each number gives the number, from the digits shown.
 func (p *page) requireFormulas(section int) {
 	p.t.Helper()
 	wrong := js[[]string](p, `(() => {
@@ -130,9 +130,9 @@ func (p *page) requireFormulas(section int) {
 	require.Equal(p.t, slices.Contains([]int{15, 17, 20}, section), told == 0, "section %d", section)
 }
 
-// A number is told where it is pointed at, with names; the cells that it is made of are marked; the arrow keys walk.
+// Pointing at a number shows its formula and names, and marks the cells that it is made of; the arrow keys walk.
 // The state of the URL is restored, and the numbers are again as they were.
-func TestStepsAreTold(t *testing.T) {
+func TestStepsAreExplained(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "section=5", "--chapter")
 	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)

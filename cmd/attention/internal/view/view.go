@@ -118,8 +118,6 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		if err := look.CheckSentence(config.Text); err != nil {
 			return fmt.Errorf("--text: %w", err)
 		}
-		sentence := config.Text
-		config.Sentence = &sentence
 	}
 	if err := c.read(&config, notes); err != nil {
 		return err
@@ -158,38 +156,35 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 		}
 		config.Run = r
 	}
-	if c.runDir == "" && len(c.models) == 0 {
-		return nil // the chapter alone
+	dirs := c.models
+	if len(dirs) == 0 && c.runDir != "" {
+		dirs = []string{c.runDir}
 	}
 	var checkpoints []*look.Model
-	add := func(dir string) error {
+	for _, dir := range dirs {
 		m, err := look.Open(dir)
+		if err != nil && len(c.models) == 0 {
+			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", err)
+			return nil
+		}
 		if err != nil {
-			return err
+			if _, notRun := follow.Open(dir); notRun == nil {
+				return fmt.Errorf("--model: %w; --run %s shows its training", err, dir)
+			}
+			return fmt.Errorf("--model: %w", err)
 		}
 		for _, note := range m.Notes {
 			fmt.Fprintf(notes, "attention: %s\n", note)
 		}
 		config.Models = append(config.Models, m)
 		checkpoints = append(checkpoints, m.Checkpoints(dir)...)
-		return nil
-	}
-	for _, dir := range c.models {
-		if err := add(dir); err != nil {
-			if _, notRun := follow.Open(dir); notRun == nil {
-				return fmt.Errorf("--model: %w; --run %s shows its training", err, dir)
-			}
-			return fmt.Errorf("--model: %w", err)
-		}
-	}
-	if len(c.models) == 0 {
-		if err := add(c.runDir); err != nil {
-			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", err)
-		}
-	} else if r, err := follow.Open(c.models[0]); err == nil && config.Run == nil {
-		config.Run = r // the model is a run's
 	}
 	config.Models = append(config.Models, checkpoints...)
+	if config.Run == nil && len(c.models) > 0 {
+		if r, err := follow.Open(c.models[0]); err == nil {
+			config.Run = r // the model is a run's
+		}
+	}
 	return nil
 }
 

@@ -84,30 +84,28 @@ func (r *Run) readConfig() error {
 }
 
 // Update reads what the run has written since. After an error the lines before the wrong one are part of the state.
-func (r *Run) Update() error {
+func (r *Run) Update() (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	changed, err := r.update()
-	if changed {
-		r.version++
-	}
-	return err
-}
-
-// update is Update without the lock. It reports whether the state has changed, also with an error.
-func (r *Run) update() (changed bool, err error) {
-	before := r.state.State
+	changed, before := r.version == 0, r.state.State
+	defer func() {
+		if changed || r.state.State != before {
+			r.version++
+		}
+	}()
 	state, wrong, report, err := session.StateOf(r.dir)
 	if err != nil {
-		return false, err
+		return err
 	}
 	r.stale = r.stale || len(report.Sessions) != r.sessions
-	if changed, err = r.readMetrics(); err != nil {
-		return changed, err
+	read, err := r.readMetrics()
+	changed = changed || read
+	if err != nil {
+		return err
 	}
 	if r.stale {
 		if err := r.readConfig(); err != nil {
-			return changed, err
+			return err
 		}
 		changed = true
 	}
@@ -121,7 +119,7 @@ func (r *Run) update() (changed bool, err error) {
 			r.state.Samples = append(r.state.Samples, Sample{s.To, *s.Sample})
 		}
 	}
-	return changed || r.version == 0 || state != before, nil
+	return nil
 }
 
 // readMetrics reads the new lines of the metrics and reports whether there are some.
@@ -135,10 +133,13 @@ func (r *Run) readMetrics() (changed bool, err error) {
 			return changed, err
 		}
 		changed = true
-		if e, ok := line.Evaluation(); ok {
-			r.addEvaluation(e)
-		} else {
+		e, ok := line.Evaluation()
+		if !ok {
 			r.steps.add(line.StepResult)
+		} else if last, ok := r.evaluations.end(); ok && last.Step == e.Step { // of all the text, after random batches
+			r.evaluations.setEnd(e)
+		} else {
+			r.evaluations.add(e)
 		}
 	}
 	return changed, nil
@@ -163,14 +164,6 @@ func (r *Run) measure() {
 func (r *Run) lastStep() int {
 	step, _ := r.steps.end()
 	return step.Step
-}
-
-func (r *Run) addEvaluation(e train.Evaluation) {
-	if before, ok := r.evaluations.end(); ok && before.Step == e.Step { // of all the text, after random batches
-		r.evaluations.setEnd(e)
-		return
-	}
-	r.evaluations.add(e)
 }
 
 // Version returns a number that changes with the state.

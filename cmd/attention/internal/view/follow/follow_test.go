@@ -86,7 +86,7 @@ func evaluatedAt(s State) (numbers []int) {
 	return numbers
 }
 
-// Each line is read once it is whole; the version tells of changes only.
+// Each line is read once it is whole; the version counts changes only.
 func TestARunGrows(t *testing.T) {
 	f := newFolder(t)
 	f.report(begun)
@@ -120,7 +120,7 @@ func TestARunGrows(t *testing.T) {
 	require.Equal(t, whole.Evaluations, other.State().Evaluations)
 }
 
-// The steps before a line at fault are news, which the version tells of, once; so are those after it once it is mended.
+// The steps before a wrong line change the version once; so do the steps after it, when it is mended.
 func TestStepsBeforeAWrongLine(t *testing.T) {
 	f := newFolder(t)
 	f.metrics(3)

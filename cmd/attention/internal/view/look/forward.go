@@ -98,7 +98,7 @@ func buildForward(p *layers.Params, text reading, r Request, known []*Layer) (*f
 	return f, b, b.Err()
 }
 
-// keep makes the layers those of a look, with copies of what the machine computed.
+// keep gives a look the layers, with copies of what the machine computed.
 func (f *forward) keep(l *Look) error {
 	for i, layer := range f.layers {
 		if err := layer.keep(); err != nil {

@@ -46,7 +46,7 @@ type Layer struct {
 	shown Runs
 
 	mu        sync.Mutex
-	graph     *headGraph // nil before the first summary, and after that of the last head
+	graph     *headGraph // nil before the first head's summary, and after the last one's
 	summaries []*Summary // of each head; nil until they are asked for
 }
 

@@ -34,7 +34,7 @@ type network interface {
 	params() *layers.Params
 	most() int
 	example() string
-	// read returns an error that begins with "text: ", as those of tokenizers do.
+	// read reads a text; its errors begin with "text: ", as tokenizers' do.
 	read(text string) (reading, error)
 }
 
@@ -57,7 +57,7 @@ type place struct {
 	Keys    int    `json:"keys"`
 }
 
-// newest stands for the weights of a folder itself, not of one of its checkpoints.
+// newest, as a number of steps, asks for the weights of the folder itself, not of one of its checkpoints.
 const newest = -1
 
 // Open reads the model of a folder, or of a checkpoint's file. That of a checkpoint is read again for each look; it is
@@ -79,7 +79,7 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// openNetwork reads the network of a folder with its newest weights, or with those of a checkpoint after some steps.
+// openNetwork reads the network of a folder: with its newest weights, or as it was at the checkpoint after some steps.
 func openNetwork(dir string, steps int) (n network, notes []string, err error) {
 	in, err := run.Inspect(dir)
 	if err != nil {
@@ -128,6 +128,28 @@ func (m *Model) Checkpoints(dir string) (all []*Model) {
 		all = append(all, &at)
 	}
 	return all
+}
+
+// Of returns a model that is open. Its weights are those after some steps of a run.
+func Of(name string, m *run.OpenModel, steps int) *Model {
+	n := language{m}
+	of := newModel(name, n, func() (network, error) { return n, nil })
+	of.Notes, of.Steps = m.Notes, steps
+	return of
+}
+
+// Live returns the model of a run that trains. Each look is at the model that now returns, with the weights of that
+// moment.
+func Live(name string, m run.Model, now func(ctx context.Context) (*Model, error)) *Model {
+	return &Model{Name: name, Title: m.String(), Most: m.Context(), IsLive: true, now: now}
+}
+
+// Now returns the model with the weights of this moment, which do not change any more.
+func (m *Model) Now(ctx context.Context) (*Model, error) {
+	if m.now == nil {
+		return m, nil
+	}
+	return m.now(ctx)
 }
 
 // MaxText is the most bytes of a text.

@@ -29,7 +29,7 @@ func (l *Layer) Overview(head, side int) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer g.machine.Close() // which is not kept: its memory is that of the weights
+	defer g.machine.Close() // it is not kept, since it is as large as the weights
 	if err := g.run(head); err != nil {
 		return nil, err
 	}

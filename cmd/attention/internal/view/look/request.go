@@ -46,8 +46,8 @@ func (r Request) scale(b *layers.Build, known []*Layer) error {
 	return nil
 }
 
-// hideKeys hides n tokens, from the one at position first on, from the layers whose paths match: those of the given
-// positions that are among them.
+// hideKeys hides tokens from the layers whose paths match. These layers see n tokens, which begin at position first;
+// positions outside of them are left alone.
 func hideKeys(b *layers.Build, positions []int, first, n int, paths ...string) {
 	keep := slices.Repeat([]int{1}, n)
 	for _, at := range positions {

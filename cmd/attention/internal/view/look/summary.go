@@ -17,7 +17,7 @@ type Summary struct {
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
 }
 
-// Statistics are means over the queries that see a key, except Largest. Nil stands for what the layer does not have.
+// Statistics are means over the queries that see a key, except Largest. What the layer does not have is nil.
 type Statistics struct {
 	Entropy  *float64 `json:"entropy,omitempty"`  // of the weights, in nats
 	First    *float64 `json:"first,omitempty"`    // weight on the first key

@@ -24,7 +24,7 @@ func (m translation) String() string         { return "dates, " + m.Model.String
 func (m translation) most() int              { return dates.WrittenLength }
 func (m translation) example() string        { return "wednesday, 3 september 1975" }
 
-// openTranslation reads the network of a run with its newest weights, or with those of a checkpoint.
+// openTranslation is openNetwork for a run of attention translate.
 func openTranslation(in *run.Inspection, steps int) (n network, notes []string, err error) {
 	if steps != newest {
 		m, err := translations.ReadAt(in, steps)

@@ -32,12 +32,6 @@ type export struct {
 	left    []string       // what has no room
 }
 
-// exportedView is what there is to see in an exported page, and what it has no room for.
-type exportedView struct {
-	viewAnswer
-	Left []string `json:"left"`
-}
-
 // Export writes the page as one file with all its numbers, up to MaxExport bytes of them. It returns what has no room.
 func Export(ctx context.Context, c Config, w io.Writer) (left []string, err error) {
 	return exportUpTo(ctx, c, MaxExport, w)
@@ -64,7 +58,9 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 			}
 		}
 	}
-	e.answers["view"] = exportedView{s.contents(), e.left}
+	view := s.contents()
+	view.Left = e.left
+	e.answers["view"] = view
 	return e.left, e.write(w)
 }
 

@@ -172,7 +172,7 @@ func TestBusyServersRefuse(t *testing.T) {
 	close(wait)
 }
 
-// Streams of events take no place of requests, and all of them are told.
+// Streams of events take no place of requests, and each has the version.
 func TestManyViewersOfOneRun(t *testing.T) {
 	r, err := follow.Open(filepath.Join("..", "testdata", "run"))
 	require.NoError(t, err)

@@ -19,11 +19,10 @@ import (
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
-	Text   string      // to look at first; empty is each model's example
+	Text   string      // to look at first; empty is each model's example, and the chapter's own sentence
 	Run    *follow.Run // whose training is shown; nil for none
 
-	Chapter  bool    // the chapter's sections are shown
-	Sentence *string // that they run on; nil for the chapter's own
+	Chapter bool // the chapter's sections are shown, on the words of Text
 }
 
 // Server serves the page.
@@ -180,13 +179,8 @@ type viewAnswer struct {
 	Models   []*look.Model `json:"models"`
 	Text     string        `json:"text"`
 	Training bool          `json:"training"`
-	*chapterAnswer
-}
-
-// chapterAnswer is what there is to see of the chapter: its sections' titles, and the sentence that they run on.
-type chapterAnswer struct {
-	Chapter  []string `json:"chapter"`
-	Sentence *string  `json:"sentence"`
+	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
+	Left     []string      `json:"left,omitempty"`    // what an exported page has no room for
 }
 
 // view returns what there is to see.
@@ -196,7 +190,7 @@ func (s *Server) contents() viewAnswer {
 	c := s.config
 	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil}
 	if c.Chapter {
-		all.chapterAnswer = &chapterAnswer{look.Contents(), c.Sentence}
+		all.Chapter = look.Contents()
 	}
 	return all
 }

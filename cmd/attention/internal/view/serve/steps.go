@@ -20,10 +20,12 @@ func (s *Server) section(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("number: got %.20q, want 1 to %d", text, len(look.Contents()))
 	}
-	sentence := s.config.Sentence
 	if query.Has("sentence") {
-		own := query.Get("sentence")
-		sentence = &own
+		sentence := query.Get("sentence")
+		return look.NewSection(number, &sentence)
 	}
-	return look.NewSection(number, sentence)
+	if s.config.Text != "" {
+		return look.NewSection(number, &s.config.Text)
+	}
+	return look.NewSection(number, nil)
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sections are computed on the sentence that is asked for, or that the server began with; a wrong one is told.
+// Sections are computed on the sentence that is asked for, or that the server began with; a wrong one is an error.
 func TestSections(t *testing.T) {
 	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
-	first := "one step more"
-	s := &Server{config: Config{Models: []*look.Model{m}, Chapter: true, Sentence: &first}}
+	s := &Server{config: Config{Models: []*look.Model{m}, Chapter: true, Text: "one step more"}}
 	for _, c := range []struct {
 		query, want string // the words, or the error
 	}{

@@ -13,6 +13,8 @@ import (
 
 	"attention/train/record"
 	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // pollEvery is how often a run's folder is read while somebody looks.
@@ -112,19 +114,22 @@ func (s *Server) watched(*http.Request) (any, error) {
 	}
 	answer := &watchedAnswer{Records: w.Records, Moments: w.Steps}
 	p := &pack{About: answer}
-	for i, name := range slices.Sorted(maps.Keys(w.Probe)) {
-		about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape())
-		if err != nil {
-			return nil, fmt.Errorf("note %.100q: %w", name, err)
+	addAll := func(kind string, values map[string]*tensor.Dense) (all []watchedTensor) {
+		for i, name := range slices.Sorted(maps.Keys(values)) {
+			t := watchedTensor{Name: name, Array: fmt.Sprint(kind, i), Shape: values[name].Shape()}
+			add(p, t.Array, values[name].Float32s())
+			all = append(all, t)
 		}
-		t := watchedTensor{Name: name, Array: fmt.Sprintf("probe%d", i), Shape: w.Probe[name].Shape(), Text: &about}
-		answer.Probes = append(answer.Probes, t)
-		add(p, t.Array, w.Probe[name].Float32s())
+		return all
 	}
-	for i, name := range slices.Sorted(maps.Keys(w.Matrices)) {
-		t := watchedTensor{Name: name, Array: fmt.Sprintf("matrix%d", i), Shape: w.Matrices[name].Shape()}
-		answer.Matrices = append(answer.Matrices, t)
-		add(p, t.Array, w.Matrices[name].Float32s())
+	answer.Probes, answer.Matrices = addAll("probe", w.Probe), addAll("matrix", w.Matrices)
+	for i := range answer.Probes {
+		t := &answer.Probes[i]
+		about, err := text.ReadWeightTexts(w.Notes[t.Name], t.Shape)
+		if err != nil {
+			return nil, fmt.Errorf("note %.100q: %w", t.Name, err)
+		}
+		t.Text = &about
 	}
 	return p, nil
 }

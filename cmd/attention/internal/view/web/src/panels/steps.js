@@ -122,7 +122,7 @@ class Steps {
     };
     return h('form', { class: 'tools', onsubmit: run },
       h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
-      button(this.view.sentence ? 'As at the start' : 'The chapter’s', () => {
+      button(this.view.text ? 'As at the start' : 'The chapter’s', () => {
         this.own = undefined;
         state.set({ sentence: '', numbers: '' }, true);
         this.load();

@@ -228,7 +228,7 @@ function stateText(run) {
     case 'finished': return 'finished';
     case 'stopped': return 'stopped, with a checkpoint to resume from';
     case 'failed': return 'failed';
-    default: return 'unfinished: it was killed, or its program is too old to tell';
+    default: return 'unfinished: it was killed';
   }
 }
 
