@@ -71,7 +71,7 @@ func TestRuns(t *testing.T) {
 	require.Equal(t, `
 FOLDER      DATE             STATE    STEPS MODEL      PARAMS  TRAIN  VALID TIME
 runs/now    -                running     12 multi_head      -  3.306  3.249    -
-runs/old    -                finished    12 multi_head    788  3.306  3.249    -
+runs/old    -                finished    12 multi_head      -  3.306  3.249    -
 runs/10     2026-01-02 15:04 finished    20 gpt          123k 12.500 12.500 1h2m
 runs/second 2026-01-02 16:04 stopped     20 gpt          123k  1.250  1.250 4.0s
 runs/a-name-that-is-rather-long

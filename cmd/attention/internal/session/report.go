@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
 	"attention/internal/folder"
@@ -105,6 +106,28 @@ func ReadReport(dir string) (r Report, err error) {
 		return Report{}, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
 	return r, nil
+}
+
+// StateOf returns the state of a run folder by its report and its lock, and the error that the last session ended with.
+func StateOf(dir string) (state, wrong string, r Report, err error) {
+	if r, err = ReadReport(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", r, err
+	}
+	if len(r.Sessions) > 0 {
+		wrong = r.Session().Error
+	}
+	return r.stateIn(dir), wrong, r, nil
+}
+
+// stateIn returns the state of the run in a folder.
+func (r *Report) stateIn(dir string) string {
+	switch {
+	case len(r.Sessions) > 0 && r.Session().State != unfinished:
+		return r.Session().State
+	case folder.Locked(filepath.Join(dir, run.CheckpointsFolder)):
+		return Running
+	}
+	return unfinished
 }
 
 // ResumeReport reads the report of a run that resumes, which may have none.

@@ -11,8 +11,6 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/folder"
-	"attention/internal/safetensors"
-	"attention/train/text"
 )
 
 // Summary is what the files of a run folder say about its run.
@@ -30,8 +28,8 @@ type Summary struct {
 // Running is the state of a run whose last session is unfinished and holds the folder.
 const Running = "running"
 
-// Summarize reads the summary of a run folder: the steps and losses of a session that did not end, or of a program
-// without report.json, from metrics.jsonl.
+// Summarize reads the summary of a run folder: the steps and losses of a session that did not end, or of a run without
+// report.json, from metrics.jsonl.
 func Summarize(dir string) (Summary, error) {
 	in, err := run.Inspect(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,97 +41,46 @@ func Summarize(dir string) (Summary, error) {
 	if !in.IsRun() {
 		return Summary{}, in.ErrNoRun()
 	}
-	p := planOf(in)
-	s := Summary{Folder: dir, Planned: p.steps, Title: p.title}
+	s := Summary{Folder: dir, Planned: in.Planned, Title: run.DatesModel}
+	model := run.DatesModel
+	if in.Kind != run.DatesModel {
+		s.Title, model = in.Config.Model.Title(), in.Config.Model.String()
+	}
 	if s.Report, err = ReadReport(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
-	s.Text, s.Model = cmp.Or(s.Text, p.text), cmp.Or(s.Model, p.model)
-	return s, s.complete(in, p)
-}
-
-// A plan is what a summary takes from config.json.
-type plan struct {
-	steps              int
-	text, title, model string
-	ngram              *text.NGram
-}
-
-// planOf returns the plan of a run of attention train or attention translate.
-func planOf(in *run.Inspection) plan {
-	if in.Kind == run.DatesModel {
-		return plan{steps: in.Planned, title: run.DatesModel, model: run.DatesModel}
-	}
-	c := in.Config
-	return plan{steps: in.Planned, text: c.Text.Name, title: c.Model.Title(), model: c.Model.String(), ngram: c.NGram}
-}
-
-// complete fills in what follows from the sessions, and what the report leaves out, as when the run was killed.
-func (s *Summary) complete(in *run.Inspection, p plan) error {
-	dir := in.Dir
-	seconds, newest := 0.0, 0
+	s.Text, s.Model = cmp.Or(s.Text, in.Config.Text.Name), cmp.Or(s.Model, model)
+	s.State = s.Report.stateIn(dir)
+	seconds := 0.0
 	for _, session := range s.Sessions {
 		seconds += session.Seconds
-		s.Begin, s.Seconds, s.State, s.Steps = &s.Sessions[0].Begin, &seconds, session.State, session.To
+		s.Begin, s.Seconds, s.Steps = &s.Sessions[0].Begin, &seconds, session.To
 	}
-	if len(in.Checkpoints) > 0 {
-		newest = in.Checkpoints[len(in.Checkpoints)-1]
+	if s.State == unfinished || s.State == Running {
+		return s, s.complete(in)
 	}
-	if s.Begin != nil && s.State != unfinished && newest <= s.Steps {
-		return nil
-	}
-	var err error
-	s.Best = 0
-	if s.Steps, s.Losses, err = readLosses(dir); err != nil {
-		return err
-	}
-	s.setState(in)
-	if n := p.ngram; n != nil {
-		s.Losses.Bigram, s.Losses.Unigram = &n.Bigram, &n.Unigram
-	}
-	if s.Parameters == 0 {
-		s.Parameters = countParameters(filepath.Join(dir, run.ModelFile))
-	}
-	return nil
+	return s, nil
 }
 
-// setState sets the state, and the duration, of a run whose last session did not end or has no report.
-func (s *Summary) setState(in *run.Inspection) {
-	switch {
-	case folder.Locked(filepath.Join(in.Dir, run.CheckpointsFolder)):
-		s.State = Running
-	case s.Begin == nil && !in.Unfinished() && s.Steps > 0 && s.Steps == s.Planned:
-		s.State = Finished
-	default:
-		s.State = unfinished
+// complete fills in what the report of a run does not hold while it trains, after it was killed, or without a report.
+func (s *Summary) complete(in *run.Inspection) (err error) {
+	s.Best = 0
+	if s.Steps, s.Losses, err = readLosses(in.Dir); err != nil {
+		return err
+	}
+	if n := in.Config.NGram; n != nil {
+		s.Losses.Bigram, s.Losses.Unigram = &n.Bigram, &n.Unigram
 	}
 	n := len(s.Sessions)
-	if n == 0 || s.Sessions[n-1].State != unfinished {
-		return
-	}
 	switch {
-	case s.State == Running:
+	case n == 0 && s.State != Running && !in.Unfinished() && s.Steps > 0 && s.Steps == s.Planned:
+		s.State = Finished
+	case n > 0 && s.State == Running:
 		*s.Seconds += max(0, program.Since(s.Sessions[n-1].Begin).Seconds())
 	case n == 1:
 		s.Seconds = nil // when it was killed is not known
 	}
-}
-
-// countParameters returns the number of elements in a safetensors file, or 0 if it cannot be opened.
-func countParameters(path string) (n int) {
-	f, err := safetensors.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for _, t := range f.Tensors() {
-		size := 1
-		for _, axis := range t.Shape {
-			size *= axis
-		}
-		n += size
-	}
-	return n
+	return nil
 }
 
 // readLosses returns the number of steps in a folder's metrics.jsonl and its last losses.

@@ -21,12 +21,12 @@ func TestSummarizeWithoutReport(t *testing.T) {
 	runs, err := golden.Path("runs")
 	require.NoError(t, err)
 	for _, row := range []struct {
-		folder, state, model  string
-		steps, planned, count int
-		validated             bool
+		folder, state, model string
+		steps, planned       int
+		validated            bool
 	}{
 		{folder: "finished_gpt", state: Finished, model: "gpt, 1 layers, 2 heads, width 8", steps: 12, planned: 12,
-			count: 1064, validated: true},
+			validated: true},
 		{folder: "gpt2_killed", state: unfinished, model: "gpt, 1 layers, 2 heads, width 4", steps: 1, planned: 20},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -34,8 +34,8 @@ func TestSummarizeWithoutReport(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(dir, ReportFile)))
 		s, err := Summarize(dir)
 		require.NoError(t, err)
-		require.Equal(t, []any{row.state, row.model, row.steps, row.planned, row.count, row.validated},
-			[]any{s.State, s.Model, s.Steps, s.Planned, s.Parameters, s.Losses.Validation != nil}, row.folder)
+		require.Equal(t, []any{row.state, row.model, row.steps, row.planned, row.validated},
+			[]any{s.State, s.Model, s.Steps, s.Planned, s.Losses.Validation != nil}, row.folder)
 		require.NotNil(t, s.Losses.Training)
 		require.Nil(t, s.Begin)
 		require.Nil(t, s.Seconds)
@@ -71,8 +71,8 @@ func TestSummarize(t *testing.T) {
 	require.Equal(t, Summary{Folder: dir, Begin: &begin, Seconds: &seconds, State: Finished, Steps: 12, Planned: 12,
 		Title: "gpt", Report: r}, s)
 
-	// A checkpoint after the report's last session is that of one that did not end.
-	r.Sessions = r.Sessions[:1]
+	// A session after it did not end.
+	r.Sessions = append(r.Sessions[:1], SessionReport{Begin: begin.Add(time.Hour), State: unfinished, From: 5, To: 5})
 	s, err = Summarize(folderWith(t, r, nil))
 	require.NoError(t, err)
 	require.Equal(t, []any{unfinished, 12, 7, 2.0}, []any{s.State, s.Steps, s.Parameters, *s.Seconds})
@@ -95,8 +95,7 @@ func TestSummarizeUnfinished(t *testing.T) {
 	}{
 		{reason: "the first", sessions: []SessionReport{open}, killed: -1, running: 60},
 		{reason: "a later one", sessions: []SessionReport{ended, open}, killed: 2, running: 62},
-		{reason: "one of a program that wrote no report", sessions: nil, killed: -1, running: -1},
-		{reason: "one of such a program, later", sessions: []SessionReport{ended}, killed: 2, running: 2},
+		{reason: "without a report", sessions: nil, killed: -1, running: -1},
 	} {
 		dir := folderWith(t, Report{Text: "text.txt", Model: "gpt", Sessions: row.sessions}, nil)
 		require.NoError(t, os.Remove(filepath.Join(dir, run.ModelFile)))

@@ -10,7 +10,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/run"
 	"attention/internal/folder"
 )
 
@@ -78,22 +77,4 @@ func (t *Tail) continues(file io.ReaderAt) (bool, error) {
 		return false, err
 	}
 	return bytes.Equal(there, t.last), nil
-}
-
-// StateOf returns the state of a run folder by its report and its lock, and the error that the last session ended with.
-func StateOf(dir string) (state, wrong string, r Report, err error) {
-	r, err = ReadReport(dir)
-	running := folder.Locked(filepath.Join(dir, run.CheckpointsFolder))
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", "", r, err
-	case len(r.Sessions) == 0:
-		state = unfinished
-	default:
-		state, wrong = r.Session().State, r.Session().Error
-	}
-	if running && state == unfinished {
-		state = Running
-	}
-	return state, wrong, r, nil
 }
