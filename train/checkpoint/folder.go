@@ -202,13 +202,15 @@ func (f *Folder) Restore(l *train.Loop, source train.Resumable) (*Restored, erro
 func (f *Folder) newestIntact(l *train.Loop, all []int) string {
 	for _, steps := range all {
 		path := f.Path(steps)
-		err := read(path, l.State().Params, func(r *safetensors.Reader) error {
+		r, err := openFitting(path, l.State().Params, func(r *safetensors.Reader) error {
 			_, err := fitting(r, l)
 			return err
-		}, func(*safetensors.Reader) error { return nil })
-		if err == nil {
-			return path
+		})
+		if err != nil {
+			continue
 		}
+		_ = r.Close() // nothing was written to it
+		return path
 	}
 	return ""
 }

@@ -79,24 +79,22 @@ func readParams(path string, p *layers.Params) (f *safetensors.File, err error) 
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	besides := buffersIn(r, p)
-	err = readFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
+	if err := checkFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
 		return safetensors.Compare(signatures("", p.All()), besides.without(signaturesIn(r)))
-	}, func() error {
-		f, err = r.ReadAll()
-		return err
-	})
-	if err != nil {
+	}); err != nil {
+		return nil, err
+	}
+	if f, err = r.ReadAll(); err != nil {
 		return nil, err
 	}
 	return f, besides.check(f, path)
 }
 
-// readFitting reads an open file, of at most most bytes, that fits and is not damaged, and closes it.
-// One that was changed may not fit any more, so its seal comes first. But a much larger one never fitted, and only its
-// header is read.
-func readFitting(r *safetensors.Reader, path string, most int64, fits, read func() error) error {
-	defer r.Close()
+// checkFitting refuses a file that is damaged, does not fit or has more than most bytes. A file that was changed may
+// not fit any more, so its seal comes first. But a much larger one never fitted, and only its header is read.
+func checkFitting(r *safetensors.Reader, path string, most int64, fits func() error) error {
 	if r.Size() <= most {
 		if err := r.CheckSeal(); err != nil {
 			return err
@@ -108,7 +106,7 @@ func readFitting(r *safetensors.Reader, path string, most int64, fits, read func
 	if r.Size() > most {
 		return fmt.Errorf("%s: got tensors of %d bytes, want at most %d", path, r.Size(), most)
 	}
-	return read()
+	return nil
 }
 
 // bytesOf returns the memory of parameters.

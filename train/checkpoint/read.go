@@ -22,22 +22,21 @@ func Read(path string, p *layers.Params) (Checkpoint, error) {
 		return Checkpoint{}, errNoParams
 	}
 	var c metadata
-	values := map[string]any{}
-	err := read(path, p, func(r *safetensors.Reader) (err error) {
+	r, err := openFitting(path, p, func(r *safetensors.Reader) (err error) {
 		c, err = fittingParams(r, p)
 		return err
-	}, func(r *safetensors.Reader) error {
-		for name := range p.All() {
-			t, err := r.Read(paramPrefix + name)
-			if err != nil {
-				return err
-			}
-			values[name] = t.Data
-		}
-		return nil
 	})
 	if err != nil {
 		return Checkpoint{}, err
+	}
+	defer r.Close()
+	values := map[string]any{}
+	for name := range p.All() {
+		t, err := r.Read(paramPrefix + name)
+		if err != nil {
+			return Checkpoint{}, about(path, err)
+		}
+		values[name] = t.Data
 	}
 	for name, value := range p.All() {
 		dense.SetSlice(value, values[name])
@@ -57,23 +56,21 @@ func fittingParams(r *safetensors.Reader, p *layers.Params) (metadata, error) {
 	return c, safetensors.Compare(signatures(paramPrefix, p.All()), saved)
 }
 
-// read reads a checkpoint of these parameters that fits and is not damaged.
-func read(path string, p *layers.Params, fits, get func(*safetensors.Reader) error) error {
+// openFitting opens a checkpoint of these parameters that fits and is not damaged.
+func openFitting(path string, p *layers.Params, fits func(*safetensors.Reader) error) (*safetensors.Reader, error) {
 	r, err := safetensors.OpenSealed(path)
 	if err != nil {
-		return fmt.Errorf("train: checkpoint: %w", err)
+		return nil, fmt.Errorf("train: checkpoint: %w", err)
 	}
-	err = readFitting(r, path, mostBytes(p), func() error { return fits(r) }, func() error {
-		if err := get(r); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("train: checkpoint: %w", err)
+	if err := checkFitting(r, path, mostBytes(p), func() error { return fits(r) }); err != nil {
+		_ = r.Close() // nothing was written to it
+		return nil, fmt.Errorf("train: checkpoint: %w", err)
 	}
-	return nil
+	return r, nil
 }
+
+// about returns an error about the checkpoint in a file.
+func about(path string, err error) error { return fmt.Errorf("train: checkpoint: %s: %w", path, err) }
 
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
 // two numbers for each, and a few of its own, Config.KeepBest one, and an observer three.

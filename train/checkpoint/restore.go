@@ -41,12 +41,16 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 		return nil, errNoLoop
 	}
 	var w *wanted
-	err := read(path, l.State().Params, func(r *safetensors.Reader) (err error) {
+	r, err := openFitting(path, l.State().Params, func(r *safetensors.Reader) (err error) {
 		w, err = fitting(r, l)
 		return err
-	}, func(r *safetensors.Reader) error { return w.restore(r, l, source) })
+	})
 	if err != nil {
 		return nil, err
+	}
+	defer r.Close()
+	if err := w.restore(r, l, source); err != nil {
+		return nil, about(path, err)
 	}
 	return w.restored(), nil
 }
