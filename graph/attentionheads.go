@@ -33,7 +33,7 @@ func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
 	return all, nil
 }
 
-// joinHeads joins nodes (…, 1, …), which have axes axes after that of heads, to (…, H, …).
+// joinHeads joins nodes (…, 1, …), one of each head, to (…, H, …). Behind the heads' axis there are so many axes.
 func joinHeads(axes int, heads G.Nodes) (*G.Node, error) {
 	n := len(heads)
 	return applyTyped(joinedHeads[float32]{Axes: axes, N: n}, joinedHeads[float64]{Axes: axes, N: n}, heads...)

@@ -31,24 +31,31 @@ func (s *AttentionStats) Rows(rows *G.Node) (*G.Node, error) {
 // (…, H, ⌈T/height⌉, ⌈S/width⌉) both (torch's max_pool2d and avg_pool2d with ceil_mode, and
 // without count_include_pad). The weight of a hidden key is 0.
 func (s *AttentionStats) Pooled(height, width int) (largest, mean *G.Node, err error) {
-	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
-		return nil, nil, fmt.Errorf("graph: Pooled: cells: got %d by %d, want from 1 to %d queries and keys",
-			height, width, dense.MaxElements)
-	}
-	if largest, err = s.pooled(weightCells{Height: height, Width: width, Means: true}, false); err != nil {
+	if err := checkCells("Pooled", height, width); err != nil {
 		return nil, nil, err
 	}
-	mean, err = s.pooled(weightCells{Height: height, Width: width, Means: true}, true)
+	cells := weightCells{Height: height, Width: width, Means: true}
+	if largest, err = s.pooled(cells, false); err != nil {
+		return nil, nil, err
+	}
+	mean, err = s.pooled(cells, true)
 	return largest, mean, err
 }
 
 // Largest returns the largest weights of Pooled alone, without the memory for means.
 func (s *AttentionStats) Largest(height, width int) (*G.Node, error) {
-	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
-		return nil, fmt.Errorf("graph: Largest: cells: got %d by %d, want from 1 to %d queries and keys",
-			height, width, dense.MaxElements)
+	if err := checkCells("Largest", height, width); err != nil {
+		return nil, err
 	}
 	return s.pooled(weightCells{Height: height, Width: width}, false)
+}
+
+func checkCells(op string, height, width int) error {
+	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
+		return fmt.Errorf("graph: %s: cells: got %d by %d, want from 1 to %d queries and keys", op,
+			height, width, dense.MaxElements)
+	}
+	return nil
 }
 
 // LargestTo is Largest of at most so many rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
@@ -78,8 +85,8 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 	})
 }
 
-// again applies a second pass, to each head if they are apart: then the heads' results,
-// which have axes axes after that of heads, are joined.
+// again applies a second pass, to each head if they are apart: then the heads' results
+// are joined, with so many axes behind the heads'.
 func (s *AttentionStats) again(name string, axes int, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
 	if s == nil || s.pass == nil && len(s.heads) == 0 {
 		return nil, fmt.Errorf("graph: %s: got nil or the zero value of statistics, want those of an attention", name)
@@ -145,10 +152,11 @@ func (o receivedMass[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return
 
 func (o receivedMass[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, lse, err := bindAgain[F](o.fused, in)
-	if err == nil {
-		kernel.AttentionReceived(&a, dense.Floats[F](out), lse, numbers[F](o.fused, &a, in))
+	if err != nil {
+		return err
 	}
-	return err
+	kernel.AttentionReceived(&a, dense.Floats[F](out), lse, numbers[F](o.fused, &a, in))
+	return nil
 }
 
 type weightRows[F kernel.Float] struct {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/graph/mask"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -42,14 +43,12 @@ func (a *attentionArgs) addRelativeBias(scores *G.Node) (*G.Node, error) {
 	if a.RelativeBias == nil {
 		return scores, nil
 	}
-	bias, err := ExpandRelativeBias(a.RelativeBias, a.scores.T, a.scores.S)
-	if err == nil && !a.scores.Heads && len(a.scores.Batch) == 0 {
-		bias, err = MergeHeads(bias) // (1, T, S) → (T, S)
+	var f expr.Formula
+	bias := f.Of(ExpandRelativeBias(a.RelativeBias, a.scores.T, a.scores.S)) // (H, T, S)
+	if !a.scores.Heads && len(a.scores.Batch) == 0 {
+		bias = f.Of(MergeHeads(bias)) // (1, T, S) → (T, S)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, bias)
+	return f.Result(f.Of(addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, bias)))
 }
 
 // hide puts −∞ where the mask hides a key.

@@ -18,8 +18,8 @@ import (
 // up.
 func Embedding(weight, ids *G.Node) (*G.Node, error) { return embed(weight, ids, noPadding) }
 
-// PaddedEmbedding is Embedding with a row that is not trained, that of the padding
-// (torch's padding_idx): its gradient is 0. paddingIdx is that row, 0 ≤ paddingIdx < V.
+// PaddedEmbedding is Embedding whose row paddingIdx, the padding's (torch's padding_idx), is not
+// trained: its gradient is 0. 0 ≤ paddingIdx < V.
 func PaddedEmbedding(weight, ids *G.Node, paddingIdx int) (*G.Node, error) {
 	if paddingIdx < 0 {
 		return nil, fmt.Errorf("graph: Embedding: padding_idx: got %d, want at least 0", paddingIdx)

@@ -23,8 +23,8 @@ func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 	}
 }
 
-// Ssyr2k computes C ← α·op(A)·op(B)ᵀ + α·op(B)·op(A)ᵀ + β·C for a symmetric (n,n) matrix C, of which one triangle is
-// read and written. op(A) and op(B) are (n,k); op transposes or does not. With β = 0, C is not read.
+// Ssyr2k computes C ← α·op(A)·op(B)ᵀ + α·op(B)·op(A)ᵀ + β·C for one triangle of a
+// symmetric (n,n) matrix C. op(A) and op(B) are (n,k); op transposes or does not. With β = 0, C is not read.
 func (i Implementation) Ssyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if n*n*k < least.syr2k && k > 0 || !syrk(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc, true) {

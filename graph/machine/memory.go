@@ -55,7 +55,7 @@ type memoryPlan struct {
 	buffers            []*buffer
 }
 
-// plan plans the memory of step i, after that of the steps before it.
+// plan plans the memory of step i. The steps before it have theirs.
 func (p *memoryPlan) plan(i int) {
 	s := &p.steps[i]
 	if j, from := viewOf(s); j >= 0 {

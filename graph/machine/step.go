@@ -125,8 +125,8 @@ func (s *step) viewInput(in *step, from int) (G.Value, error) {
 	return s.into, nil
 }
 
-// viewOf returns the step whose value contains that of s, and where that part
-// begins; −1 if s computes.
+// viewOf returns the step in whose value the value of s lies, and where it begins; −1 if s
+// computes.
 func viewOf(s *step) (input, from int) {
 	if op, ok := s.op.(Overwriter); ok {
 		if i, from := op.View(); i >= 0 {

@@ -20,7 +20,7 @@ type Attention struct {
 	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
 	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
 	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased int                         // the last keys, to which no bias and no relative bias is added
+	Unbiased int                         // the last keys, which get no bias and no relative bias
 	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
@@ -80,7 +80,7 @@ func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
 	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
 }
 
-// checkScores makes sure of that for all that weights are made of.
+// checkScores is checkAttention for what weights are made of: all but values and output.
 func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
 	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
@@ -121,7 +121,7 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	}
 }
 
-// biased returns the number of keys to which a bias is added.
+// biased returns the number of keys that get a bias.
 func (a *Attention) biased() int { return a.S - a.Unbiased }
 
 // at returns where row t of head h of batch b begins.

@@ -101,7 +101,7 @@ func (r *attentionRun[F]) columns(w *attentionTiles[F], n int, x rowsOf[F], to [
 	transposePanel(chosenPath, (x.width+1)/2, n, pairs, ld, to, toRow)
 }
 
-// multiply computes C ← α·A·B + β·C for the operands of tiles: k is that of the numbers.
+// multiply computes C ← α·A·B + β·C for the operands of tiles; k counts numbers, not pairs.
 func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
 	if r.Precision == BFloat16 && min(m, n, k) > 0 {
 		multiplyPairs(m, n, (k+1)/2, alpha, a, lda, 1, b, ldb, beta, c, ldc)

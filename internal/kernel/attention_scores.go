@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// scores is a tile of scores of one head: that of query t0+i and key s0+j is data[i·queryStep+j·keyStep],
+// scores is a tile of scores of one head: query t0+i and key s0+j have data[i·queryStep+j·keyStep],
 // where one of the steps is 1.
 type scores[F Float] struct {
 	data               []F

@@ -78,8 +78,8 @@ func (r *attentionRun[F]) watchProducts(w *forwardTiles[F], x *scores[F], data [
 	greater(chosenPath, product, product, w.top)
 }
 
-// shrink multiplies what is known of the weights of a query by f, for a maximum that is higher by −by; sum is that of
-// the weights before.
+// shrink multiplies what is known of the weights of a query by f, for a maximum that is higher by −by. sum is their sum
+// so far.
 func (w *watchedRows[F]) shrink(t int, f, by, sum F) {
 	if f == 0 {
 		by = 0 // which may be −∞
@@ -104,7 +104,7 @@ func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 	r.addDistances(w, x, w.watched.distance[from:][:x.queries])
 }
 
-// measure writes the distances |t + Offset − s| of queries and keys, that of t − s to element t − s + S − 1.
+// measure writes the distances |t + Offset − s| of queries and keys to the elements t − s + S − 1.
 func (r *attentionRun[F]) measure() {
 	r.distances = resize(r.distances, max(0, r.T+r.S-1))
 	for i := range r.distances {

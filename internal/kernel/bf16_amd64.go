@@ -21,7 +21,7 @@ func lackedBF16() string {
 	return ""
 }
 
-// pairTile is tile of pairs, of which there are k. B is read in whole vectors.
+// pairTile is tile of k pairs. B is read in whole vectors.
 func pairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
 	c []float32, cRow int) {
 	if !nativeBF16() || min(m, n, k) < 1 || n > pairWidth {

@@ -7,7 +7,7 @@ package kernel
 import "unsafe"
 
 // tile computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read
-// through two strides, of which one is 1, and every group of rows as tall as the tile begins aPanel after the
+// through two strides, one of them 1, and every group of rows as tall as the tile begins aPanel after the
 // one before. B is read in whole vectors.
 func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F,
 	cRow int) {

@@ -196,7 +196,7 @@ func cubeGo[F Float](y, x []F) {
 	}
 }
 
-// lnGo takes numbers that are not normal apart, of which math.Log is wrong on amd64.
+// lnGo scales numbers that are not normal: math.Log is wrong for them on amd64.
 func lnGo[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {

@@ -22,8 +22,8 @@ var operations = map[string]kernel.Operation{
 // power is the text of the operation that is none.
 const power = "^"
 
-// binary returns an op of two inputs of one size, or of which one is a number: a word, and behind it whether a
-// comparison returns numbers.
+// binary returns an op of two inputs of one size, or of a tensor and a number. Its text is a word, and behind it
+// whether a comparison returns numbers.
 func binary[F kernel.Float](c call) *Op {
 	word, _, _ := strings.Cut(c.text, " ")
 	if operation, ok := operations[word]; ok {

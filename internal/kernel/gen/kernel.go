@@ -143,7 +143,7 @@ func (k *kernel) has(s *simd, e element) bool {
 	return k.only == "" || k.only == s.name || k.only == e.typ
 }
 
-// on returns the kernel as it is on a processor.
+// on returns the kernel for a processor.
 func (k kernel) on(processor string) kernel {
 	if processor == "arm64" && k.neon != nil {
 		k.only, k.plain, k.write = "", k.neon.plain, k.neon.write

@@ -11,7 +11,7 @@ var gemmKernels = []kernel{
 	{
 		name: "tile",
 		does: "computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read\n" +
-			"through two strides, of which one is 1, and every group of rows as tall as the tile begins aPanel after the\n" +
+			"through two strides, one of them 1, and every group of rows as tall as the tile begins aPanel after the\n" +
 			"one before. B is read in whole vectors.",
 		params: "m, n, k size; alpha F; a [tileReach[F](p, m, aRow, aPanel)+(k-1)*aCol+1]F; " +
 			"aRow, aCol, aPanel stride; b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",

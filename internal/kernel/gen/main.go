@@ -62,7 +62,7 @@ func writeAll(dir string) error {
 	return writePlain(families, dir)
 }
 
-// on returns the family as it is on a processor.
+// on returns the family for a processor.
 func (f family) on(processor string) family {
 	kernels := slices.Clone(f.kernels)
 	for i, k := range kernels {

@@ -23,7 +23,7 @@ var compileNEON = pass.Concat(
 	pass.FunctionPass(pass.VerifyAllocation),
 )
 
-// registerOf returns the register of arm64 that stands for one of amd64: there are 15, none of which is special.
+// registerOf returns the register of arm64 that stands for one of amd64: there are 15, and none is special.
 func registerOf(r reg.Register) int { return int(r.(reg.Physical).PhysicalIndex()) }
 
 // printerNEON prints a file's assembly.

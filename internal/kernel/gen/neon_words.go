@@ -32,7 +32,7 @@ const isDouble = 1 << 22
 // word writes an instruction as a word.
 func (n neon) word(code uint32, text string) { n.use(fmt.Sprintf("WORD $0x%08x // %s", code, text)) }
 
-// shape returns how the disassembler names the lanes, and the bit that tells doubles.
+// shape returns how the disassembler names the lanes, and the bit that marks doubles.
 func (n neon) shape() (string, uint32) {
 	if n.g.single() {
 		return "4S", 0

@@ -15,7 +15,7 @@ var logSeries = []float64{
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860510658591e-01,
 }
 
-// ln 2 in two parts, of which the first times an exponent is exact.
+// ln 2 in two parts; the first times an exponent is exact.
 const (
 	ln2High = 6.93147180369123816490e-01
 	ln2Low  = 1.90821492927058770002e-10
@@ -71,7 +71,7 @@ func (v *vector) log(x reg.VecPhysical) {
 	v.edgesOfLog(given, x, t, q)
 }
 
-// artanhSeries is that of artanh(s)/s − 1, from s² on.
+// artanhSeries holds the coefficients of artanh(s)/s − 1, from s² on.
 var artanhSeries = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11}
 
 // logSingle is ln of normal float32 numbers, to 1e-9 before it is rounded, with the roundings of log32.

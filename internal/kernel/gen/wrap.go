@@ -11,16 +11,16 @@ import (
 
 const columns = 120 // of a line
 
-// writeGo writes a file of Go, formatted, no line of which is longer than it may be.
+// writeGo writes a file of Go, formatted, with lines of at most so many columns.
 func writeGo(text []byte, dir, name string) error {
-	text, err := format.Source(text)
-	if err == nil {
-		text, err = format.Source([]byte(wrapped(string(text))))
-	}
+	short, err := format.Source(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return os.WriteFile(filepath.Join(dir, name), text, 0o666)
+	if short, err = format.Source([]byte(wrapped(string(short)))); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(filepath.Join(dir, name), short, 0o666)
 }
 
 // wrapped breaks long lines behind a comma, and comments between words.
