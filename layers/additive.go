@@ -26,7 +26,7 @@ func (c AdditiveAttentionConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	return tablesFit(c, "AttnDim", c.AttnDim, table{"QueryDim", c.QueryDim}, table{"KeyDim", c.KeyDim})
+	return tablesFit(c, "AttnDim", c.AttnDim, size{"QueryDim", c.QueryDim}, size{"KeyDim", c.KeyDim})
 }
 
 // AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of one sequence

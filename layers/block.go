@@ -25,16 +25,10 @@ func (c BlockConfig) validate() error {
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
 	}
-	for _, w := range []struct {
-		field string
-		got   int
-	}{{"Attention.OutDim", c.Attention.resolved().OutDim}, {"MLP.EmbedDim", c.MLP.EmbedDim},
-		{"Norm.EmbedDim", c.Norm.EmbedDim}} {
-		if want := c.Attention.EmbedDim; w.got != want {
-			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Attention.EmbedDim"), want)
-		}
-	}
-	return cmp.Or(config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()))
+	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim,
+		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
+		size{"Norm.EmbedDim", c.Norm.EmbedDim})
+	return cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()))
 }
 
 // resolved returns c with zeros replaced by the attention's settings.

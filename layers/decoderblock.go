@@ -25,15 +25,8 @@ func (c DecoderBlockConfig) validate() error {
 	if err := c.Cross.validate(); err != nil {
 		return config.In(c, "Cross", err)
 	}
-	for _, w := range []struct {
-		field string
-		got   int
-	}{{"Cross.EmbedDim", c.Cross.EmbedDim}, {"Cross.OutDim", c.Cross.resolved().OutDim}} {
-		if want := c.Block.Attention.EmbedDim; w.got != want {
-			return config.Errorf(c, w.field, "got %d, want %s=%d", w.got, config.Field("Block.Attention.EmbedDim"), want)
-		}
-	}
-	return nil
+	return widthsAgree(c, "Block.Attention.EmbedDim", c.Block.Attention.EmbedDim,
+		size{"Cross.EmbedDim", c.Cross.EmbedDim}, size{"Cross.OutDim", c.Cross.resolved().OutDim})
 }
 
 // resolved returns c with zeros replaced by their defaults.

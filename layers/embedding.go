@@ -25,7 +25,7 @@ func (c EmbeddingConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	if err := tablesFit(c, "EmbeddingDim", c.EmbeddingDim, table{"NumEmbeddings", c.NumEmbeddings}); err != nil {
+	if err := tablesFit(c, "EmbeddingDim", c.EmbeddingDim, size{"NumEmbeddings", c.NumEmbeddings}); err != nil {
 		return err
 	}
 	if i := c.PaddingIdx; i != nil && (*i < 0 || *i >= c.NumEmbeddings) {

@@ -40,20 +40,30 @@ func (s Scope) name(layer string) string {
 	return s.path + ": " + layer
 }
 
+// size is a field of a config that is a number of rows or columns.
+type size struct {
+	field  string
+	number int
+}
+
 // tablesFit refuses the first of the fields of config c, each the rows of a table of the
 // width of another field, that makes the table too large.
-func tablesFit(c any, width string, widthOf int, tables ...table) error {
-	for _, t := range tables {
-		if t.rows > maxElements/widthOf {
-			return config.Errorf(c, t.field, "got %d for %s=%d, want at most %d elements in a weight",
-				t.rows, config.Field(width), widthOf, maxElements)
+func tablesFit(c any, width string, columns int, rows ...size) error {
+	for _, r := range rows {
+		if r.number > maxElements/columns {
+			return config.Errorf(c, r.field, "got %d for %s=%d, want at most %d elements in a weight",
+				r.number, config.Field(width), columns, maxElements)
 		}
 	}
 	return nil
 }
 
-// table is a field of a config that is the number of rows of a table.
-type table struct {
-	field string
-	rows  int
+// widthsAgree refuses the first of the fields of config c that is not as wide as another field.
+func widthsAgree(c any, width string, want int, fields ...size) error {
+	for _, f := range fields {
+		if f.number != want {
+			return config.Errorf(c, f.field, "got %d, want %s=%d", f.number, config.Field(width), want)
+		}
+	}
+	return nil
 }

@@ -91,7 +91,7 @@ func (c GPTConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"VocabSize", c.VocabSize}, table{"ContextLength", c.ContextLength})
+	err = tablesFit(c, "EmbedDim", c.EmbedDim, size{"VocabSize", c.VocabSize}, size{"ContextLength", c.ContextLength})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c MLPConfig) validate() error {
 		return err
 	}
 	r := c.resolved()
-	return cmp.Or(tablesFit(c, "EmbedDim", c.EmbedDim, table{"DimFeedforward", r.DimFeedforward}),
+	return cmp.Or(tablesFit(c, "EmbedDim", c.EmbedDim, size{"DimFeedforward", r.DimFeedforward}),
 		config.OneOf(c, "Activation", r.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU))
 }
 

@@ -26,17 +26,17 @@ func (c RNNSeq2SeqConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"SourceVocabSize", c.SourceVocabSize},
-		table{"TargetVocabSize", c.TargetVocabSize})
+	err = tablesFit(c, "EmbedDim", c.EmbedDim, size{"SourceVocabSize", c.SourceVocabSize},
+		size{"TargetVocabSize", c.TargetVocabSize})
 	if err != nil {
 		return err
 	}
 	for _, w := range []struct {
-		table
+		size
 		width int
-	}{{table{"TargetVocabSize", c.TargetVocabSize}, c.outputDim()}, {table{"AttnDim", c.AttnDim}, 2 * c.HiddenSize}} {
-		if w.rows > maxElements/w.width {
-			return config.Errorf(c, w.field, "got %d for %s=%d, want at most %d elements in a weight", w.rows,
+	}{{size{"TargetVocabSize", c.TargetVocabSize}, c.outputDim()}, {size{"AttnDim", c.AttnDim}, 2 * c.HiddenSize}} {
+		if w.number > maxElements/w.width {
+			return config.Errorf(c, w.field, "got %d for %s=%d, want at most %d elements in a weight", w.number,
 				config.Field("HiddenSize"), c.HiddenSize, maxElements)
 		}
 	}

@@ -41,8 +41,8 @@ func (c Seq2SeqConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"SourceVocabSize", c.SourceVocabSize},
-		table{"TargetVocabSize", c.TargetVocabSize}, table{"ContextLength", c.ContextLength})
+	err = tablesFit(c, "EmbedDim", c.EmbedDim, size{"SourceVocabSize", c.SourceVocabSize},
+		size{"TargetVocabSize", c.TargetVocabSize}, size{"ContextLength", c.ContextLength})
 	if err != nil {
 		return err
 	}

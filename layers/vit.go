@@ -48,8 +48,8 @@ func (c ViTConfig) validate() error {
 				config.Field("PatchSize"), c.PatchSize)
 		}
 	}
-	err = tablesFit(c, "EmbedDim", c.EmbedDim, table{"NumClasses", c.NumClasses}, table{"Height", c.rows()},
-		table{"Width", c.columns()}, table{"PatchSize", c.patchDim()})
+	err = tablesFit(c, "EmbedDim", c.EmbedDim, size{"NumClasses", c.NumClasses}, size{"Height", c.rows()},
+		size{"Width", c.columns()}, size{"PatchSize", c.patchDim()})
 	if err != nil {
 		return err
 	}

@@ -27,18 +27,7 @@ func (g ParamGroup) Validate() error {
 	if g.LRFactor == nil && g.WeightDecay == nil {
 		return config.Errorf(g, "LRFactor", "got none, want it or %s", config.Field("WeightDecay"))
 	}
-	for _, f := range []struct {
-		name  string
-		value *float64
-	}{{"LRFactor", g.LRFactor}, {"WeightDecay", g.WeightDecay}} {
-		if f.value == nil {
-			continue
-		}
-		if err := checkNonNegative("", *f.value); err != nil {
-			return config.Errorf(g, f.name, "got %v, want a finite number of at least 0", *f.value)
-		}
-	}
-	return nil
+	return config.AtLeast(g, 0, "LRFactor", "WeightDecay")
 }
 
 // String prints the group, as in "h.0: lr_factor=0.1 weight_decay=0".

@@ -9,7 +9,7 @@ import (
 )
 
 // AtLeast returns an error for the first field of config c that is less than least,
-// infinite or NaN. The fields are paths as for Errorf, of numbers.
+// infinite or NaN. The fields are paths as for Errorf, of numbers or of pointers to them; a nil one is no number.
 func AtLeast(c any, least int, fields ...string) error {
 	return numbers(c, fields, func(x float64, fraction bool) string {
 		switch {
@@ -47,6 +47,10 @@ func Probability(c any, fields ...string) error {
 func numbers(c any, fields []string, want func(x float64, fraction bool) string) error {
 	for _, field := range fields {
 		v, ok := valueOf(c, field)
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			continue
+		}
+		v = reflect.Indirect(v)
 		if !ok || !v.CanInt() && !v.CanUint() && !v.CanFloat() {
 			return fmt.Errorf("config: %T.%s: got no number, want one", c, field)
 		}
