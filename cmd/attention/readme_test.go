@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/commandtest"
+
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
@@ -62,7 +64,9 @@ var shortened = map[string]string{
 // programVariable is in the environment of the shell lines: with it the test binary is the program.
 const programVariable = "ATTENTION_TEST_PROGRAM"
 
+// TestMain makes the program draw sketches of its pictures, which no test here looks at.
 func TestMain(m *testing.M) {
+	commandtest.SketchPictures()
 	if os.Getenv(programVariable) != "" {
 		main()
 	}

@@ -67,7 +67,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained layers layers/chapter`,
+		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
+		layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
@@ -88,8 +89,8 @@ var rooms = map[string]string{
 		layers layers/chapter graph graph/mask internal/dense`,
 	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train/checkpoint train/text layers layers/generate
-		graph/machine`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
+		internal/config`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
@@ -104,8 +105,8 @@ var rooms = map[string]string{
 		train/checkpoint train/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session cmd/attention/internal/term internal/folder internal/oneline internal/dense
-		train train/checkpoint train/record train/text layers graph/machine`,
+		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
+		internal/dense train train/checkpoint train/record train/text layers graph/machine`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/term internal/folder internal/dense
 		train layers graph graph/machine graph/mask internal/expr internal/kernel`,

@@ -18,13 +18,14 @@ import (
 	"attention/internal/golden"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
 )
 
 // TestRunsOf900aa4f runs the commands beside each run folder of testdata/runs, which the program of commit 900aa4f
-// wrote. Their output and files equal those of that program, bit for bit. For AVX-512 only the run that is trained again
-// from the start is recorded.
+// wrote. Their output and files equal those of that program, bit for bit. For AVX-512 only the run that is trained
+// again from the start is recorded.
 func TestRunsOf900aa4f(t *testing.T) {
 	runs, err := golden.Path("runs")
 	require.NoError(t, err)
@@ -36,7 +37,11 @@ func TestRunsOf900aa4f(t *testing.T) {
 			continue
 		}
 		seen++
-		if testing.Short() && !slices.Contains([]string{"causal", "finished_gpt", "gpt"}, e.Name()) {
+		some := []string{"causal", "finished_gpt", "gpt"}
+		if !testing.Short() {
+			some = append(some, "finished_layer", "gpt2_killed", "initialised", "tiny")
+		}
+		if !testenv.All && !slices.Contains(some, e.Name()) {
 			continue // all take 15 s of CPU time
 		}
 		t.Run(e.Name(), func(t *testing.T) {
