@@ -92,7 +92,7 @@ func (e *export) addModels(ctx context.Context) error {
 // addModel adds a model over a text: the thumbnails of all layers, the heads layer by layer, and their values.
 func (e *export) addModel(ctx context.Context, model int, text string) (*look.Look, error) {
 	s, request := e.server, lookRequest{Model: model, Request: look.Request{Text: text}}
-	l, err := s.see(ctx, request)
+	l, err := s.looks.see(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
 	}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,13 +11,6 @@ import (
 
 // maxBody is the most bytes of a request: a text in JSON and its changes.
 const maxBody = 8 * look.MaxText
-
-// lookAnswer is what the page knows of a look before it draws a head.
-type lookAnswer struct {
-	ID    string `json:"id"`
-	Model int    `json:"model"`
-	*look.Look
-}
 
 // look computes a look and describes it.
 func (s *Server) look(r *http.Request) (any, error) {
@@ -33,15 +25,7 @@ func (s *Server) look(r *http.Request) (any, error) {
 	if err := json.Unmarshal(body, &want); err != nil {
 		return nil, err
 	}
-	return s.see(r.Context(), want)
-}
-
-func (s *Server) see(ctx context.Context, want lookRequest) (lookAnswer, error) {
-	id, got, err := s.looks.see(ctx, want)
-	if err != nil {
-		return lookAnswer{}, err
-	}
-	return lookAnswer{id, want.Model, got}, nil
+	return s.looks.see(r.Context(), want)
 }
 
 // head returns what the page computes the weights of a head from.

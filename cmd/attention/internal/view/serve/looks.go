@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -22,12 +23,14 @@ type looks struct {
 	seeing chan struct{} // holds an element while a look is computed
 
 	mu   sync.Mutex
-	kept []keptLook // in order of their last use
+	kept []lookAnswer // in order of their last use
 }
 
-type keptLook struct {
-	id   string
-	look *look.Look
+// lookAnswer is what the page knows of a look before it draws a head.
+type lookAnswer struct {
+	ID    string `json:"id"` // which equal requests share
+	Model int    `json:"model"`
+	*look.Look
 }
 
 // lookRequest asks for a look.
@@ -47,53 +50,55 @@ func newLooks(models []*look.Model) *looks {
 	return &looks{models: models, seeing: make(chan struct{}, 1)}
 }
 
-// see returns the look of a request and its id, which equal requests share.
-func (l *looks) see(ctx context.Context, r lookRequest) (id string, got *look.Look, err error) {
+// see returns the look of a request.
+func (l *looks) see(ctx context.Context, r lookRequest) (none lookAnswer, err error) {
 	if r.Model < 0 || r.Model >= len(l.models) {
-		return "", nil, fmt.Errorf("model: got %d, want one of %d", r.Model, len(l.models))
+		return none, fmt.Errorf("model: got %d, want one of %d", r.Model, len(l.models))
 	}
 	model, err := l.models[r.Model].Now(ctx)
 	if err != nil {
-		return "", nil, err
+		return none, err
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
-		return "", nil, err
+		return none, err
 	}
 	sum := sha256.Sum256(strconv.AppendInt(text, int64(model.Steps), 10))
-	id = hex.EncodeToString(sum[:8])
+	id := hex.EncodeToString(sum[:8])
 	if got, err := l.get(id); err == nil {
-		return id, got, nil
+		return got, nil
 	}
 	select {
 	case l.seeing <- struct{}{}:
 		defer func() { <-l.seeing }()
 	case <-ctx.Done():
-		return "", nil, ctx.Err()
+		return none, ctx.Err()
 	}
 	if got, err := l.get(id); err == nil { // another has asked for the same
-		return id, got, nil
+		return got, nil
 	}
-	if got, err = model.See(ctx, r.Request); err != nil {
-		return "", nil, err
+	seen, err := model.See(ctx, r.Request)
+	if err != nil {
+		return none, err
 	}
+	got := lookAnswer{id, r.Model, seen}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.kept = append(l.kept, keptLook{id, got}); len(l.kept) > maxLooks {
+	if l.kept = append(l.kept, got); len(l.kept) > maxLooks {
 		l.kept = l.kept[1:]
 	}
-	return id, got, nil
+	return got, nil
 }
 
-// get returns a look that is kept.
-func (l *looks) get(id string) (*look.Look, error) {
+// get returns a look that is kept, which is then the last one used.
+func (l *looks) get(id string) (lookAnswer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, k := range l.kept {
-		if k.id == id {
-			l.kept = append(append(l.kept[:i:i], l.kept[i+1:]...), k)
-			return k.look, nil
-		}
+	i := slices.IndexFunc(l.kept, func(k lookAnswer) bool { return k.ID == id })
+	if i < 0 {
+		return lookAnswer{}, errGone
 	}
-	return nil, errGone
+	got := l.kept[i]
+	l.kept = append(slices.Delete(l.kept, i, i+1), got)
+	return got, nil
 }

@@ -132,22 +132,7 @@ func limited(busy chan struct{}, next http.Handler) http.Handler {
 type handler func(r *http.Request) (any, error)
 
 func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	got, err := f(r)
-	if errors.Is(err, errGone) {
-		got, err = &pack{About: goneAnswer{true}}, nil
-	}
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	var body []byte
-	kind := "application/json"
-	if p, ok := got.(*pack); ok {
-		kind = "application/octet-stream"
-		body, err = p.bytes()
-	} else {
-		body, err = json.Marshal(got)
-	}
+	body, kind, err := f.answer(r)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
@@ -156,21 +141,32 @@ func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the browser may have gone
 }
 
+// answer returns the bytes and the type of the answer to a request.
+func (f handler) answer(r *http.Request) (body []byte, kind string, err error) {
+	got, err := f(r)
+	if errors.Is(err, errGone) {
+		got, err = &pack{About: struct {
+			Gone bool `json:"gone"`
+		}{true}}, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if p, ok := got.(*pack); ok {
+		body, err = p.bytes()
+		return body, "application/octet-stream", err
+	}
+	body, err = json.Marshal(got)
+	return body, "application/json", err
+}
+
 // writeError writes an error as JSON.
 func writeError(w http.ResponseWriter, code int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(errorAnswer{err.Error()}) // the browser may have gone
-}
-
-// errorAnswer is the answer to a request that failed.
-type errorAnswer struct {
-	Error string `json:"error"`
-}
-
-// goneAnswer is the answer about a look that is not kept any more.
-type goneAnswer struct {
-	Gone bool `json:"gone"`
+	_ = json.NewEncoder(w).Encode(struct { // the browser may have gone
+		Error string `json:"error"`
+	}{err.Error()})
 }
 
 // viewAnswer is what there is to see.
