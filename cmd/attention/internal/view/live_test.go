@@ -124,6 +124,13 @@ func (p *page) hasten() {
 	}))
 }
 
+// press clicks an element wherever it is: the words of a run that trains move it from under a pointer.
+func (p *page) press(selector string) {
+	p.t.Helper()
+	p.waitFor(fmt.Sprintf(`document.querySelector(%q)?.disabled === false`, selector))
+	js[bool](p, fmt.Sprintf(`(document.querySelector(%q).click(), true)`, selector))
+}
+
 // status waits for a text in the line of the run's state.
 func (p *page) status(part string) {
 	p.t.Helper()
@@ -179,7 +186,7 @@ func TestTrainView(t *testing.T) {
 	later := `document.querySelector("[data-steps]")?.dataset.steps > %d && ` + headReady
 	p.waitFor(fmt.Sprintf(later, before))
 	require.True(t, js[bool](p, pictures+`.every((e) => e.here)`), "new numbers in the same place")
-	p.click("#follow")
+	p.press("#follow")
 	require.Contains(t, js[string](p, "location.hash"), "follow=no")
 	for _, line := range []string{"main [data-steps]", "header [data-steps]"} {
 		if before = steps(); line[0] == 'h' {
@@ -187,7 +194,7 @@ func TestTrainView(t *testing.T) {
 			p.waitFor(`document.querySelector("header [data-steps]")`)
 			before = steps()
 		}
-		p.click(line + " button")
+		p.press(line + " button")
 		p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
 	}
 
