@@ -56,7 +56,7 @@ var rooms = map[string]string{
 		internal/kernel internal/safetensors internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":      `train train/text layers graph graph/machine internal/dense internal/oneline`,
+	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
 	"train/text":       `train layers graph internal/config`,
 	"train/parallel":   `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
@@ -101,8 +101,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/serve cmd/attention/internal/session train/parallel train/text layers
 		layers/chapter layers/generate graph graph/machine internal/folder internal/kernel internal/dense
 		internal/expr internal/oneline`,
-	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config internal/folder layers train
-		train/checkpoint train/dates`,
+	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
