@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"attention/internal/testenv"
 )
 
 // onPath runs the rest of the test on one path.
@@ -198,9 +200,13 @@ func testShapes[F Float](t *testing.T, p path) {
 
 func TestGemm(t *testing.T) { onPaths(t, testShapes[float32], testShapes[float64]) }
 
-// onPaths runs a test of both types on every path, as subtests.
+// onPaths runs a test of both types on every path, as subtests. It leaves out plain Go under the race detector, which
+// makes it ten times slower; what runs side by side is the same on every path.
 func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	for _, p := range paths() {
+		if p == pathGo && testenv.Race && len(paths()) > 1 {
+			continue
+		}
 		run := func(name string, test func(t *testing.T, p path)) {
 			t.Run(p.String()+"/"+name, func(t *testing.T) {
 				onPath(t, p)
