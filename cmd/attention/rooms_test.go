@@ -54,6 +54,7 @@ var rooms = map[string]string{
 		internal/safetensors internal/oneline`,
 	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
 		internal/kernel internal/safetensors internal/oneline`,
+	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
 	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
@@ -74,8 +75,8 @@ var rooms = map[string]string{
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
 		internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/record train/parallel
-		train/text layers internal/config internal/folder internal/kernel internal/oneline internal/safetensors`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
+		train/parallel train/text layers internal/config internal/folder internal/kernel internal/oneline internal/safetensors`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
@@ -113,7 +114,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session train train/record`,
+		cmd/attention/internal/session train train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,

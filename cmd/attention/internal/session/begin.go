@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/internal/oneline"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 )
 
 // Begin makes the folder of a new run at path, or the first free one of runs/1, runs/2, … if path is empty.
@@ -32,11 +33,11 @@ func (s *Session) Begin(path string) error {
 	})
 }
 
-func (s *Session) beginFiles() error {
-	if err := s.Folder.WriteConfig(s.Config); err != nil {
+func (s *Session) beginFiles() (err error) {
+	if err = s.Folder.WriteConfig(s.Config); err != nil {
 		return err
 	}
-	if err := s.Folder.BeginMetrics(); err != nil {
+	if s.Folder.Metrics, err = metrics.Begin(s.Folder.dir); err != nil {
 		return err
 	}
 	return s.Folder.WatchTo(s.Loop, s.Watch)
@@ -144,7 +145,7 @@ func (s *Session) restoreBeside(dir, file string) (err error) {
 // requireFresh returns an error for a run that has trained past its first checkpoint but has none. If there is a way to
 // start again beside it, its model is not overwritten either.
 func (s *Session) requireFresh() error {
-	h, err := s.Folder.ReadHistory()
+	h, err := metrics.Read(s.Folder.Path)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *Session) requireFresh() error {
 // continueFiles opens the files that the run adds to, and writes its config.
 func (s *Session) continueFiles() (err error) {
 	l := s.Loop.State()
-	s.History, err = s.Folder.ResumeMetrics(l.Steps, l.Evaluated, l.Notes[metricsNote])
+	s.Folder.Metrics, s.History, err = metrics.Resume(s.Folder.dir, l.Steps, l.Evaluated, l.Notes[metricsNote])
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/record"
 )
 
@@ -24,7 +25,7 @@ import (
 type Folder struct {
 	Path        string
 	Checkpoints *checkpoint.Folder
-	Metrics     *Metrics         // nil until training begins
+	Metrics     *metrics.Writer  // nil until training begins
 	Watch       *record.Recorder // nil until training begins
 	config      any              // of config.json
 	dir         *folder.Dir
@@ -32,7 +33,6 @@ type Folder struct {
 
 // The files of a run folder beside those of its model.
 const (
-	MetricsFile      = "metrics.jsonl"
 	LossPicture      = "loss.png"
 	AttentionPicture = "attention.png"
 	WeightsPicture   = "weights.png"
@@ -109,7 +109,7 @@ func OpenFolder(path string, c checkpoint.Config) (*Folder, error) {
 
 // openCheckpoints checks the files of a run folder and opens its checkpoints.
 func openCheckpoints(dir *folder.Dir, c checkpoint.Config) (*checkpoint.Folder, error) {
-	for _, name := range append([]string{MetricsFile, record.LinesFile}, writtenFiles...) {
+	for _, name := range append([]string{metrics.FileName, record.LinesFile}, writtenFiles...) {
 		if err := dir.Check(name); err != nil { // now, not after hours of training
 			return nil, err
 		}

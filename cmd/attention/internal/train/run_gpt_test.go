@@ -16,6 +16,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -142,7 +143,7 @@ func TestTrainEvaluates(t *testing.T) {
 
 // metricLines returns the lines of metrics.jsonl.
 func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
-	text, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
+	text, err := os.ReadFile(filepath.Join(folder, metrics.FileName))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		var m map[string]float64
