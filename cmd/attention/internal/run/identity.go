@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/internal/config"
 	"attention/internal/safetensors"
 	"attention/train/pretrained"
 )
@@ -28,10 +29,10 @@ func (c Config) Identity() (map[string]string, error) { return c.texts(identity)
 func (c Config) ModelIdentity() (map[string]string, error) { return c.texts(modelIdentity) }
 
 func (c Config) texts(paths []string) (map[string]string, error) {
-	v, err := c.values(paths...)
+	v, err := config.ValuesOf(c, paths...)
 	texts := map[string]string{}
 	for path, value := range v {
-		texts[path] = fmt.Sprint(value.json)
+		texts[path] = fmt.Sprint(value.JSON)
 	}
 	return texts, err
 }

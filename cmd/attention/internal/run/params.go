@@ -47,14 +47,14 @@ func (c Config) validateParams() error {
 const groupFlag = "group"
 
 // groupOf returns a value of --group, as in h.0:lr_factor=0.1,weight_decay=0, as JSON.
-func groupOf(text string) (tree, error) {
+func groupOf(text string) (config.Tree, error) {
 	const want = "PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
 	wrong := fmt.Errorf("got %.80q, want %s", text, want)
 	params, settings, ok := cutLast(text, ":")
 	if !ok {
 		return nil, wrong
 	}
-	t := tree{"params": params}
+	t := config.Tree{"params": params}
 	for setting := range strings.SplitSeq(settings, ",") {
 		key, value, ok := strings.Cut(strings.TrimSpace(setting), "=")
 		x, err := strconv.ParseFloat(value, 64)
