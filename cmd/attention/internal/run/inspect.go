@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/config"
@@ -134,9 +133,13 @@ func (in *Inspection) readSteps() {
 	}
 	defer model.Close()
 	in.metadata, in.sealed = model.Metadata(), model.Sealed()
-	in.Steps, err = strconv.Atoi(in.metadata[stepsKey])
-	in.unfinished = err == nil && len(in.Checkpoints) > 0 && in.newest() > in.Steps
+	var known bool
+	in.Steps, known = checkpoint.StepsOf(in.metadata)
+	in.unfinished = known && len(in.Checkpoints) > 0 && in.newest() > in.Steps
 }
+
+// configPath returns the path of config.json.
+func (in *Inspection) configPath() string { return filepath.Join(in.Dir, ConfigFile) }
 
 // newest returns the steps of the newest checkpoint.
 func (in *Inspection) newest() int { return in.Checkpoints[len(in.Checkpoints)-1] }
@@ -159,7 +162,7 @@ func (in *Inspection) ErrNoRun() error {
 func (in *Inspection) config() (Config, error) {
 	c := in.Config
 	if in.Kind == DatesModel {
-		return c, inPart(filepath.Join(in.Dir, ConfigFile), in.Decode(&c))
+		return c, inPart(in.configPath(), in.Decode(&c))
 	}
 	return c, nil
 }

@@ -108,7 +108,7 @@ func (in *Inspection) ReadCheckpoint(n int, p *layers.Params, identity map[strin
 	if err != nil {
 		return err
 	}
-	return cmp.Or(CheckIdentity(in.Dir, path, identity, saved.About), inPart(path, train.CheckFinite(p)))
+	return cmp.Or(checkpoint.CheckAbout(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
 }
 
 // ReadModel reads the last weights of a run into parameters of this identity.
@@ -139,7 +139,7 @@ func (in *Inspection) openFinished() (*OpenModel, error) {
 // checkModel returns an error if the run's model is not of the identity of its config.json.
 func (in *Inspection) checkModel(identity map[string]string) error {
 	path := filepath.Join(in.Dir, ModelFile)
-	saved, err := IdentityOf(in.metadata)
+	saved, err := checkpoint.AboutOf(in.metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -149,7 +149,7 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	if !in.sealed {
 		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
 	}
-	return CheckIdentity(in.Dir, path, identity, saved)
+	return checkpoint.CheckAbout(in.configPath(), path, identity, saved)
 }
 
 // GPT reads a GPT with its weights: that of a finished run, or a model folder's.
@@ -198,7 +198,7 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 // checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
 func (in *Inspection) checkGPT() error {
 	if in.Kind != GPTModel {
-		return fmt.Errorf("%s: model.type: got %q, want %q: %w", filepath.Join(in.Dir, ConfigFile), in.Kind, GPTModel,
+		return fmt.Errorf("%s: model.type: got %q, want %q: %w", in.configPath(), in.Kind, GPTModel,
 			pretrained.ErrNotGPT)
 	}
 	return in.checkFinished()

@@ -165,7 +165,7 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 // those after step best, or the last ones if that is 0.
 func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
 	return f.Write(run.ModelFile, func(w io.Writer) error {
-		return checkpoint.WriteParamsTo(w, p, run.Metadata(about, n, best))
+		return checkpoint.WriteParamsTo(w, p, checkpoint.ModelMetadata(about, n, best))
 	})
 }
 
