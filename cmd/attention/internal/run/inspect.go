@@ -12,6 +12,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/train/checkpoint"
+	"attention/train/pretrained"
 )
 
 // The files of a model's folder that the program reads, and the folder of a run's checkpoints.
@@ -30,9 +31,10 @@ type Inspection struct {
 	Steps       int    // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int  // steps of the run's checkpoints, ascending
 
-	contents   []byte            // of config.json
-	metadata   map[string]string // of a run's model; nil without one
-	sealed     bool              // whether the model has a checksum
+	contents   []byte             // of config.json
+	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
+	metadata   map[string]string  // of a run's model; nil without one
+	sealed     bool               // whether the model has a checksum
 	unfinished bool
 }
 

@@ -61,8 +61,16 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 	return &OpenModel{Model: NewGPT(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
 }
 
+// pretrained returns the folder of a model that is no run's.
+func (in *Inspection) pretrained() (f *pretrained.Folder, err error) {
+	if in.foreign == nil {
+		in.foreign, err = pretrained.Parse(in.Dir, in.contents)
+	}
+	return in.foreign, err
+}
+
 func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
-	f, err := pretrained.Parse(in.Dir, in.contents)
+	f, err := in.pretrained()
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +179,7 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 // Spec returns all of a GPT except the weights.
 func (in *Inspection) Spec() (pretrained.Spec, error) {
 	if !in.IsRun() {
-		f, err := pretrained.Parse(in.Dir, in.contents)
+		f, err := in.pretrained()
 		if err != nil {
 			return pretrained.Spec{}, err
 		}

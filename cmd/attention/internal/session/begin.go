@@ -58,10 +58,13 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil && s.Folder != nil {
 		return oneline.Join(err, s.Folder.Close())
 	}
-	if err == nil {
-		NoteKernels(notes, s.restored)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, line := range s.restored.Differences() {
+		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
+	}
+	return nil
 }
 
 func (s *Session) resume(dir, file string) error {
@@ -128,15 +131,12 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		all := filepath.Join(dir, run.CheckpointsFolder)
-		steps, err := checkpoint.Steps(all)
-		if err != nil {
+		if file, err = checkpoint.Newest(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
 			return err
 		}
-		if len(steps) == 0 {
-			return s.init()
-		}
-		file = checkpoint.Path(all, steps[len(steps)-1])
+	}
+	if file == "" {
+		return s.init()
 	}
 	s.restored, err = checkpoint.Restore(s.Loop, file, s.Source)
 	return err

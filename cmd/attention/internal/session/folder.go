@@ -142,11 +142,8 @@ func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
-	steps, err := f.Checkpoints.Steps()
-	if err != nil || len(steps) == 0 {
-		return ""
-	}
-	return f.Checkpoints.Path(steps[len(steps)-1])
+	path, _ := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
+	return path
 }
 
 // Write makes a file of the folder, one of writtenFiles, with the content that fill writes.

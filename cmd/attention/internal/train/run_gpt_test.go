@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/internal/dense"
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/checkpoint"
@@ -200,8 +201,7 @@ func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, 
 		NumHeads: 3, Bias: !plain, Activation: "gelu_new", TieWordEmbeddings: true})
 	require.NoError(t, err)
 	for name, v := range p.All() {
-		values := file.Float64("weight." + name)
-		copyRows(v, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(values)))
+		dense.SetFloats(v, file.Float64("weight."+name))
 	}
 	require.NoError(t, checkpoint.WriteParams(path, p, nil))
 }
