@@ -184,14 +184,23 @@ func ResumeCommand(path string) string { return program.Command("train", "--resu
 // CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
 // there is no checkpoint at the path.
 func CheckpointAt(path string) (dir string, steps int, ok bool) {
-	all := filepath.Dir(filepath.Clean(path))
-	if filepath.Base(all) != CheckpointsFolder {
+	dir, file := FolderOf(filepath.Clean(path))
+	if file == "" {
 		return "", 0, false
 	}
+	all := filepath.Dir(file)
 	saved, err := checkpoint.Steps(all)
-	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == filepath.Clean(path) })
+	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == file })
 	if err != nil || at < 0 {
 		return "", 0, false
 	}
-	return filepath.Dir(all), saved[at], true
+	return dir, saved[at], true
+}
+
+// FolderOf returns the folder of a run, and its checkpoint if the path names one.
+func FolderOf(path string) (dir, file string) {
+	if all := filepath.Dir(path); filepath.Base(all) == CheckpointsFolder {
+		return filepath.Dir(all), path
+	}
+	return path, ""
 }

@@ -80,11 +80,7 @@ func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
 // openCheckpoint reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is
 // not damaged.
 func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
-	m, err := in.openBlank()
-	if err != nil {
-		return nil, err
-	}
-	identity, err := in.Config.ModelIdentity()
+	m, identity, err := in.openBlank()
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +129,7 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 
 // openFinished reads the model of a run with its last weights.
 func (in *Inspection) openFinished() (*OpenModel, error) {
-	m, err := in.openBlank()
-	if err != nil {
-		return nil, err
-	}
-	identity, err := in.Config.ModelIdentity()
+	m, identity, err := in.openBlank()
 	if err != nil {
 		return nil, err
 	}
@@ -212,13 +204,17 @@ func (in *Inspection) checkGPT() error {
 	return in.checkFinished()
 }
 
-// openBlank returns the model of a run, without weights.
-func (in *Inspection) openBlank() (*OpenModel, error) {
+// openBlank returns the model of a run, without weights, and its identity.
+func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err error) {
 	c, err := in.config()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.open()
+	if m, err = c.open(); err != nil {
+		return nil, nil, err
+	}
+	identity, err = c.ModelIdentity()
+	return m, identity, err
 }
 
 // open returns the config's model, without weights.

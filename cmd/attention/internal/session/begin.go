@@ -43,14 +43,6 @@ func (s *Session) beginFiles() (err error) {
 	return s.Folder.WatchTo(s.Loop, s.Watch)
 }
 
-// FolderOf returns the folder of a run, and its checkpoint if the path names one.
-func FolderOf(path string) (dir, file string) {
-	if filepath.Base(filepath.Dir(path)) == run.CheckpointsFolder {
-		return filepath.Dir(filepath.Dir(path)), path
-	}
-	return path, ""
-}
-
 // Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
 // starts over. What is worth a note goes to notes.
 func (s *Session) Resume(dir, file string, notes io.Writer) error {

@@ -66,7 +66,7 @@ func (c command) listen() error {
 // folder.
 func (c command) begin() (*training, error) {
 	if c.flags.Changed("resume") {
-		dir, checkpoint := session.FolderOf(run.Given(c.flags, "resume"))
+		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
 		r, err := c.oldRun(dir)
 		if err := c.Agree(err); err != nil {
 			return nil, err

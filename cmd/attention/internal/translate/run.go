@@ -54,7 +54,7 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 		}
 		return r, r.Begin(o.folder)
 	}
-	dir, checkpoint := session.FolderOf(o.resume)
+	dir, checkpoint := run.FolderOf(o.resume)
 	in, err := translations.Inspect(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
