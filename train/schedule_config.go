@@ -23,6 +23,14 @@ func (c ScheduleConfig) At(step int) float64 {
 	return c.Schedule.At(step)
 }
 
+// Peak returns the schedule's largest learning rate; 0 if there is none.
+func (c ScheduleConfig) Peak() float64 {
+	if s, ok := c.Schedule.(CosineLR); ok {
+		return s.Peak
+	}
+	return c.At(0)
+}
+
 // Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
 	if c.Schedule == nil {

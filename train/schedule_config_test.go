@@ -49,3 +49,9 @@ func TestScheduleConfigRefuses(t *testing.T) {
 
 // halving is a schedule of one's own.
 type halving struct{ train.ConstantLR }
+
+func TestPeak(t *testing.T) {
+	require.Equal(t, 0.5, train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.5, WarmupSteps: 9, Steps: 10}}.Peak())
+	require.Equal(t, 0.25, train.ConstantRate(0.25).Peak())
+	require.Zero(t, train.ScheduleConfig{}.Peak())
+}

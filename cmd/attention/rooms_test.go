@@ -54,12 +54,14 @@ var rooms = map[string]string{
 		internal/safetensors internal/oneline`,
 	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
 		internal/kernel internal/safetensors internal/oneline`,
+	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
-	"train/text":       `train layers graph internal/config`,
-	"train/parallel":   `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
+	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/text":     `train layers graph internal/config`,
+	"train/parallel": `train internal/dense internal/kernel`,
+	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
+		internal/oneline`,
 
 	"cmd/attention/internal/term":    "",
 	"cmd/attention/internal/program": `internal/kernel`,
@@ -74,8 +76,8 @@ var rooms = map[string]string{
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
 		internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/record train/parallel
-		train/text layers internal/config internal/folder internal/kernel internal/oneline internal/safetensors`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
+		train/parallel layers internal/config internal/folder internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
 		internal/folder
@@ -96,16 +98,15 @@ var rooms = map[string]string{
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run internal/tensorprint cmd/attention/internal/term
-		train train/checkpoint train/record cmd/attention/internal/view/follow cmd/attention/internal/view/look
-		cmd/attention/internal/view/serve cmd/attention/internal/session train/parallel train/text layers
-		layers/chapter layers/generate graph graph/machine internal/folder internal/kernel internal/dense
-		internal/expr internal/oneline`,
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
+		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr
+		internal/folder internal/kernel internal/oneline internal/tensorprint`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
-		internal/dense train train/checkpoint train/record train/text layers graph/machine`,
+		train train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/term internal/folder internal/dense
 		train layers graph graph/machine graph/mask internal/expr internal/kernel`,
@@ -113,7 +114,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session train train/record`,
+		cmd/attention/internal/session train train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,

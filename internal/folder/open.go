@@ -1,6 +1,8 @@
 package folder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -113,8 +115,21 @@ func kind(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// Copy writes a file, which Open accepts, to w and returns its number of bytes.
-func Copy(w io.Writer, path string) (int, error) {
+// Sum returns the number of bytes and the SHA-256 of files one after the other, which Open accepts.
+func Sum(paths ...string) (size int, sum string, err error) {
+	hash := sha256.New()
+	for _, path := range paths {
+		n, err := copyFile(hash, path)
+		if err != nil {
+			return 0, "", err
+		}
+		size += n
+	}
+	return size, hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// copyFile writes a file to w and returns its number of bytes.
+func copyFile(w io.Writer, path string) (int, error) {
 	f, err := Open(path)
 	if err != nil {
 		return 0, err

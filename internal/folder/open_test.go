@@ -77,3 +77,15 @@ func TestHardLinks(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 }
+
+func TestSum(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	require.NoError(t, os.WriteFile(a, []byte("ab"), 0o644))
+	require.NoError(t, os.WriteFile(b, []byte("c"), 0o644))
+	size, sum, err := folder.Sum(a, b)
+	require.NoError(t, err)
+	require.Equal(t, 3, size)
+	require.Equal(t, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", sum, "of abc")
+	_, _, err = folder.Sum(a, filepath.Dir(b))
+	require.ErrorContains(t, err, "want a regular file")
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/internal/folder"
@@ -151,11 +152,14 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 	for _, row := range []struct {
 		key, value string
 		want       checkpoint.Restored
+		line       string // of Differences, a part of it
 	}{
 		{key: "kernels", value: kernel.InstructionSet()},
-		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"}},
-		{key: "sums", value: "one by one", want: checkpoint.Restored{Sums: true}},
-		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
+		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"},
+			line: `written with the kernels "sve", not "`},
+		{key: "sums", value: "one by one", want: checkpoint.Restored{Sums: true}, line: "one after the other, not in a tree"},
+		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"},
+			line: `in the precision "bf16", which now is another`},
 	} {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
 		changed.Metadata[row.key] = row.value
@@ -163,7 +167,11 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		got, err := checkpoint.Restore(l, path, nil)
 		require.NoError(t, err)
 		require.Equal(t, &row.want, got)
+		lines := strings.Join(got.Differences(), "\n")
+		require.Contains(t, lines, row.line)
+		require.Equal(t, row.line == "", lines == "")
 	}
+	require.Empty(t, (*checkpoint.Restored)(nil).Differences())
 }
 
 func TestReadCheckpoint(t *testing.T) {

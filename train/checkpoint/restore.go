@@ -24,6 +24,26 @@ type Restored struct {
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
+// Differences returns a line about each of them; none of nil.
+func (r *Restored) Differences() (lines []string) {
+	if r == nil {
+		return nil
+	}
+	if r.Kernels != "" {
+		lines = append(lines, fmt.Sprintf("the checkpoint was written with the kernels %.20q, not %q: "+
+			"bits may differ from those of a run that never stopped", r.Kernels, kernel.InstructionSet()))
+	}
+	if r.Precision != "" {
+		lines = append(lines, fmt.Sprintf("the checkpoint was written in the precision %.20q, which now is another: "+
+			"bits differ from those of a run that never stopped", r.Precision))
+	}
+	if r.Sums {
+		lines = append(lines, "the checkpoint is of a program that added the gradients "+
+			"of a step's batches one after the other, not in a tree: bits differ from those of that program")
+	}
+	return lines
+}
+
 // Restore sets the loop and the source to the state that Save wrote to a file. The loop
 // must have parameters of the same names, dtypes and shapes, the same ones frozen, an equal
 // solver config and equal Config.About. The error lists what does not fit and leaves loop

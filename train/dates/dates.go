@@ -1,9 +1,11 @@
 package dates
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Pair is a date as people write it and in ISO 8601.
@@ -45,6 +47,21 @@ func Write(d time.Time, style string) Pair {
 
 // heldOutDates is the number of dates that the model does not learn from, in any style.
 const heldOutDates = 2000
+
+// Untranslated returns the pair of a written date, in lower case, whose ISO date is not known.
+func Untranslated(written string) (Pair, error) {
+	if n := utf8.RuneCountInString(written); n == 0 || n > WrittenLength {
+		return Pair{}, fmt.Errorf("got %d characters, want 1 to %d", n, WrittenLength)
+	}
+	lower := strings.ToLower(written)
+	for at, c := range []rune(lower) {
+		if !strings.ContainsRune(WrittenCharacters, c) {
+			return Pair{}, fmt.Errorf("got %q at position %d of %q, want letters from a to z, digits, blanks and ',./",
+				c, at, written)
+		}
+	}
+	return Pair{Written: lower, ISO: "0000-00-00"}, nil
+}
 
 // Split shuffles all dates by the seed and splits them.
 func Split(seed int64) (training, heldOut []time.Time) {

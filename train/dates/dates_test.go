@@ -2,6 +2,7 @@ package dates
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,4 +72,18 @@ func TestSplitDates(t *testing.T) {
 		}
 	}
 	require.Len(t, styles, len(Styles()))
+}
+
+func TestUntranslated(t *testing.T) {
+	p, err := Untranslated("Tuesday, 6 August '63")
+	require.NoError(t, err)
+	require.Equal(t, Pair{Written: "tuesday, 6 august '63", ISO: "0000-00-00"}, p)
+	for _, row := range []struct{ written, want string }{
+		{written: "", want: "got 0 characters, want 1 to 28"},
+		{written: strings.Repeat("1", 29), want: "got 29 characters, want 1 to 28"},
+		{written: "6. März", want: `got 'ä' at position 4 of "6. März", want letters from a to z, digits, blanks and ',./`},
+	} {
+		_, err := Untranslated(row.written)
+		require.EqualError(t, err, row.want)
+	}
 }

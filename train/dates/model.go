@@ -4,8 +4,13 @@ package dates
 
 import (
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
+	"attention/graph/machine"
 	"attention/internal/config"
+	"attention/internal/dense"
+	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
 
@@ -83,6 +88,47 @@ func (m *Model) Loss(n int) train.Loss {
 func (m *Model) One(b *layers.Build, n int) (source, target, logits *G.Node) {
 	source, target = b.InputOf(tensor.Int, SourceInput, n), b.InputOf(tensor.Int, TargetInput, ISOLength)
 	return source, target, b.Of(m.Forward(b, source, target, nil))
+}
+
+// Pair builds the network for a pair of dates.
+func (m *Model) Pair(b *layers.Build, p Pair) error {
+	batch := NewBatch(m.Alphabets, 1)
+	if _, err := batch.Fill([]Pair{p}); err != nil {
+		return err
+	}
+	n := batch.Lengths[0]
+	source, target, _ := m.One(b, n)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	return oneline.Join(G.Let(source, tensor.New(tensor.WithShape(n), tensor.WithBacking(batch.Source[:n]))),
+		G.Let(target, tensor.New(tensor.WithShape(ISOLength), tensor.WithBacking(batch.Target))))
+}
+
+// CrossAttention matches the paths of the decoder's cross-attentions.
+const CrossAttention = "*.multihead_attn"
+
+// CrossWeights returns the cross-attention weights (T, S) of each head of the decoder's last block: from each character
+// of the ISO date to each of the written one.
+func (m *Model) CrossWeights(p Pair) (heads [][]float64, err error) {
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	if err := m.Pair(b, p); err != nil {
+		return nil, err
+	}
+	blocks := b.Calls(CrossAttention)
+	weights, err := blocks[len(blocks)-1].Weights() // (H, T, S)
+	if err != nil {
+		return nil, err
+	}
+	vm, err := machine.New(weights)
+	if err != nil {
+		return nil, err
+	}
+	if err := vm.RunAll(); err != nil {
+		return nil, err
+	}
+	all := dense.Float64s(weights.Value().(*tensor.Dense))
+	return slices.Collect(slices.Chunk(all, ISOLength*utf8.RuneCountInString(p.Written))), nil
 }
 
 // String describes the model.

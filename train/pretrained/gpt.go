@@ -4,9 +4,11 @@
 package pretrained
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/layers"
 	"attention/train"
@@ -142,6 +144,26 @@ func (f *Folder) openWeights() (*weights, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// CopyTo copies the weights to the parameters of a GPT that may have fewer positions or tokens, and another type.
+func (g *GPT) CopyTo(p *layers.Params) error {
+	if p == nil || g.Params == nil {
+		return errors.New("pretrained: copy: got nil, want parameters")
+	}
+	for name, to := range p.All() {
+		n := to.Shape().TotalSize()
+		from, ok := g.Params.Get(name)
+		if !ok || from.Shape().TotalSize() < n {
+			return fmt.Errorf("pretrained: copy: %s: got weights of another shape, want %d of them", name, n)
+		}
+		if to.Dtype() == tensor.Float32 {
+			copy(to.Float32s(), dense.Float32s(from, 0, n))
+		} else {
+			dense.SetFloats(to, dense.Float64s(from)[:n])
+		}
+	}
+	return nil
 }
 
 // Dtype returns the type of the parameters; the zero Dtype if there are none.

@@ -248,3 +248,28 @@ func specOf(dir string) (pretrained.Spec, error) {
 	}
 	return f.Spec()
 }
+
+// The weights of a model go to one with fewer positions, of either type.
+func TestCopyTo(t *testing.T) {
+	g, err := pretrained.ReadGPT(write(t, hub, caseTensors(t, "torch/gpt.safetensors", "gpt")))
+	require.NoError(t, err)
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		c := g.Model.Config()
+		c.ContextLength = 5
+		p := layers.NewBlankParams(dt)
+		_, err := layers.NewGPT(p.Scope(""), c)
+		require.NoError(t, err)
+		require.NoError(t, g.CopyTo(p))
+		for name, to := range p.All() {
+			from, _ := g.Params.Get(name)
+			require.InDeltaSlice(t, golden.Floats(t, from)[:to.Shape().TotalSize()], golden.Floats(t, to), 1e-6, name)
+		}
+	}
+	larger := g.Model.Config()
+	larger.ContextLength++
+	p := layers.NewBlankParams(tensor.Float32)
+	_, err = layers.NewGPT(p.Scope(""), larger)
+	require.NoError(t, err)
+	require.ErrorContains(t, g.CopyTo(p), "pretrained: copy: transformer.wpe.weight: got weights of another shape")
+	require.Error(t, g.CopyTo(nil))
+}

@@ -106,7 +106,7 @@ func listOf(f *pflag.Flag) (any, error) {
 			all = append(all, text)
 			continue
 		}
-		group, err := groupOf(text)
+		group, err := train.ParseParamGroup(text)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", f.Name, err)
 		}
@@ -137,11 +137,11 @@ func Given(set *pflag.FlagSet, name string) string {
 
 // flagValues returns the values of the given flags, for a config whose model and schedule are of the types of other
 // values.
-func flagValues(set *pflag.FlagSet, of values) (values, error) {
-	model, schedule := of.types()
+func flagValues(set *pflag.FlagSet, of config.Values) (config.Values, error) {
+	model, schedule := typesOf(of)
 	model = cmp.Or(Given(set, "model"), model)
 	c := defaults(model, schedule)
-	v := values{}
+	v := config.Values{}
 	for _, f := range trainFlags() {
 		if !set.Changed(f.name) {
 			continue
@@ -153,7 +153,7 @@ func flagValues(set *pflag.FlagSet, of values) (values, error) {
 		found := len(f.paths) == 0
 		for _, path := range f.paths {
 			if _, ok := c.field(path); ok {
-				v[path] = value{json: given}
+				v[path] = config.Value{JSON: given}
 				found = true
 			}
 		}

@@ -83,7 +83,7 @@ func (c Config) Validate() error {
 		c.validateSources(),
 		config.AtLeast(c, 1, "Batch"),
 		config.AtLeast(c, 0, "Epochs"), config.AtMost(c, math.MaxInt32, "Epochs"),
-		config.OneOf(c, "Order", c.Order, RandomOrder, sequentialOrder),
+		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
 		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
@@ -182,6 +182,22 @@ func (c Config) validateBeforeText() error {
 		return config.In(c, "Model", err)
 	}
 	return c.Validate()
+}
+
+// Sources returns what chooses the batches of a run. Only the token after a window is a target of a model that is not
+// causal.
+func (c Config) Sources() text.SourcesConfig {
+	return text.SourcesConfig{Order: c.Order, WholeEpochs: c.Epochs > 0, EvalBatches: c.EvalBatches, Seed: c.Training.Seed,
+		Windows: text.WindowConfig{Batch: c.Batch, Context: c.Model.Context(), LastOnly: !c.Model.Causal()}}
+}
+
+// epochSteps returns the steps of all epochs, at least 1.
+func (c Config) epochSteps(k *Corpus) (int, error) {
+	e, err := text.NewEpochs(k.Training, c.Sources().Windows, text.EpochsConfig{})
+	if err != nil {
+		return 0, err
+	}
+	return max(1, c.Epochs*e.Batches()/c.Training.Accumulate), nil
 }
 
 // withText returns the config of a run on a text.

@@ -16,7 +16,7 @@ func defaults(model, schedule string) Config {
 		Vocabulary: text.TokenizerConfig{Name: text.Characters},
 		Dtype:      "float32",
 		Precision:  "full",
-		Order:      RandomOrder,
+		Order:      text.RandomOrder,
 		Training: train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 200, StepConfig: train.StepConfig{
 			Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{}},

@@ -16,6 +16,9 @@ type flag struct {
 	resumed bool // whether it may be given with --resume
 }
 
+// groupFlag is the flag of the solver's groups.
+const groupFlag = "group"
+
 // trainFlags returns the flags of attention train. A flag that sets fields of other flags comes before them.
 func trainFlags() []flag {
 	const probability = "`probability` "

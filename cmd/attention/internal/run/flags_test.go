@@ -3,6 +3,7 @@ package run
 import (
 	"testing"
 
+	"attention/internal/config"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,7 @@ func TestFlagsCover(t *testing.T) {
 		c := settled(t, args...)
 		c.Text, c.NGram = TextSource{"a", 1, "b"}, new(text.NGram)
 		c.Vocabulary.Characters = "abc"
-		all, err := c.values("")
+		all, err := config.ValuesOf(c)
 		require.NoError(t, err)
 		for path := range all {
 			require.True(t, known[path], path)

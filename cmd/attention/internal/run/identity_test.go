@@ -34,7 +34,7 @@ func TestIdentity(t *testing.T) {
 		require.NoError(t, err)
 		r, err := safetensors.Open(filepath.Join(dir, ModelFile))
 		require.NoError(t, err)
-		require.Equal(t, Metadata(model, in.Steps, 0), r.Metadata())
+		require.Equal(t, checkpoint.ModelMetadata(model, in.Steps, 0), r.Metadata())
 		require.NoError(t, r.Close())
 		for path := range model {
 			require.Contains(t, of, path)
@@ -42,23 +42,6 @@ func TestIdentity(t *testing.T) {
 		require.Contains(t, of, "training.schedule.peak")
 		require.NotContains(t, model, "training.schedule.peak")
 	}
-}
-
-func TestMetadata(t *testing.T) {
-	of := map[string]string{"dtype": "float32", "model.type": "gpt"}
-	metadata := Metadata(of, 7, 3)
-	require.Equal(t, map[string]string{"format": "attention model 1", "steps": "7", "best": "3",
-		"about.dtype": "float32", "about.model.type": "gpt"}, metadata)
-	got, err := IdentityOf(metadata)
-	require.NoError(t, err)
-	require.Equal(t, of, got)
-	got, err = IdentityOf(map[string]string{"format": "pt", "steps": "1"})
-	require.NoError(t, err)
-	require.Nil(t, got, "of another program")
-	delete(metadata, "format")
-	_, err = IdentityOf(metadata)
-	require.EqualError(t, err,
-		`format: got "", want "attention model 1": another program wrote the model, and this one does not read it`)
 }
 
 // Every value that a model's weights depend on is compared, and named by its flag.

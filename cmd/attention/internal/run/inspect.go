@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/config"
 	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/train/checkpoint"
+	"attention/train/pretrained"
 )
 
 // The files of a model's folder that the program reads, and the folder of a run's checkpoints.
@@ -31,9 +31,10 @@ type Inspection struct {
 	Steps       int    // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int  // steps of the run's checkpoints, ascending
 
-	contents   []byte            // of config.json
-	metadata   map[string]string // of a run's model; nil without one
-	sealed     bool              // whether the model has a checksum
+	contents   []byte             // of config.json
+	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
+	metadata   map[string]string  // of a run's model; nil without one
+	sealed     bool               // whether the model has a checksum
 	unfinished bool
 }
 
@@ -134,9 +135,13 @@ func (in *Inspection) readSteps() {
 	}
 	defer model.Close()
 	in.metadata, in.sealed = model.Metadata(), model.Sealed()
-	in.Steps, err = strconv.Atoi(in.metadata[stepsKey])
-	in.unfinished = err == nil && len(in.Checkpoints) > 0 && in.newest() > in.Steps
+	var known bool
+	in.Steps, known = checkpoint.StepsOf(in.metadata)
+	in.unfinished = known && len(in.Checkpoints) > 0 && in.newest() > in.Steps
 }
+
+// configPath returns the path of config.json.
+func (in *Inspection) configPath() string { return filepath.Join(in.Dir, ConfigFile) }
 
 // newest returns the steps of the newest checkpoint.
 func (in *Inspection) newest() int { return in.Checkpoints[len(in.Checkpoints)-1] }
@@ -159,7 +164,7 @@ func (in *Inspection) ErrNoRun() error {
 func (in *Inspection) config() (Config, error) {
 	c := in.Config
 	if in.Kind == DatesModel {
-		return c, inPart(filepath.Join(in.Dir, ConfigFile), in.Decode(&c))
+		return c, inPart(in.configPath(), in.Decode(&c))
 	}
 	return c, nil
 }
@@ -179,14 +184,23 @@ func ResumeCommand(path string) string { return program.Command("train", "--resu
 // CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
 // there is no checkpoint at the path.
 func CheckpointAt(path string) (dir string, steps int, ok bool) {
-	all := filepath.Dir(filepath.Clean(path))
-	if filepath.Base(all) != CheckpointsFolder {
+	dir, file := FolderOf(filepath.Clean(path))
+	if file == "" {
 		return "", 0, false
 	}
+	all := filepath.Dir(file)
 	saved, err := checkpoint.Steps(all)
-	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == filepath.Clean(path) })
+	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == file })
 	if err != nil || at < 0 {
 		return "", 0, false
 	}
-	return filepath.Dir(all), saved[at], true
+	return dir, saved[at], true
+}
+
+// FolderOf returns the folder of a run, and its checkpoint if the path names one.
+func FolderOf(path string) (dir, file string) {
+	if all := filepath.Dir(path); filepath.Base(all) == CheckpointsFolder {
+		return filepath.Dir(all), path
+	}
+	return path, ""
 }

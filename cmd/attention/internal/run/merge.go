@@ -1,6 +1,6 @@
 package run
 
-import "maps"
+import "attention/internal/config"
 
 // follows are the sizes in an attention layer, and the fields of the model that they follow from unless they are given.
 var follows = map[string]string{
@@ -8,22 +8,18 @@ var follows = map[string]string{
 	"context_length": "context",
 }
 
-// replacements are the paths of values that replace others: those at or below the paths old.
-var replacements = []struct {
-	path  string
-	equal bool // whether a value that is equal to the one before replaces them, too
-	old   []string
-}{
-	{path: "text.name", equal: true, old: []string{"text"}},
-	{path: "init.name", equal: true, old: []string{"init"}},
-	{path: "vocabulary.tokenizer", equal: true, old: []string{"vocabulary"}},
-	{path: "model.type", old: []string{"model"}},
-	{path: "model.width", equal: true, old: following},
-	{path: "model.context", equal: true, old: following},
-	{path: "model.attention.layer", equal: true, old: following},
-	{path: "model.attention.num_heads", equal: true, old: following},
-	{path: "training.schedule.type", old: []string{"training.schedule"}},
-	{path: "training.solver.name", old: []string{"training.solver", // and the learning rate, which was for it
+// replacements are the values of a config that replace others.
+var replacements = []config.Replacement{
+	{Path: "text.name", Equal: true, Old: []string{"text"}},
+	{Path: "init.name", Equal: true, Old: []string{"init"}},
+	{Path: "vocabulary.tokenizer", Equal: true, Old: []string{"vocabulary"}},
+	{Path: "model.type", Old: []string{"model"}},
+	{Path: "model.width", Equal: true, Old: following},
+	{Path: "model.context", Equal: true, Old: following},
+	{Path: "model.attention.layer", Equal: true, Old: following},
+	{Path: "model.attention.num_heads", Equal: true, Old: following},
+	{Path: "training.schedule.type", Old: []string{"training.schedule"}},
+	{Path: "training.solver.name", Old: []string{"training.solver", // and the learning rate, which was for it
 		"training.schedule.peak", "training.schedule.floor", "training.schedule.rate"}},
 }
 
@@ -34,15 +30,3 @@ var following = func() (paths []string) {
 	}
 	return paths
 }()
-
-// merge puts the values of over in place of those at their paths, and of those that they replace.
-func (v values) merge(over values) {
-	for _, r := range replacements {
-		before, there := v[r.path]
-		after, given := over[r.path]
-		if given && (r.equal || there && before.json != after.json) {
-			maps.DeleteFunc(v, func(path string, _ value) bool { return under(path, r.old...) })
-		}
-	}
-	maps.Copy(v, over)
-}

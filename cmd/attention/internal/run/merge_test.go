@@ -3,6 +3,8 @@ package run
 import (
 	"testing"
 
+	"attention/internal/config"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,14 +40,14 @@ func TestMerge(t *testing.T) {
 			over: `{"model": {"attention": {"dropout": 0.5}}}`,
 			want: `{"model": {"width": 3, "attention": {"d_out": 5, "dropout": 0.5}}}`},
 	} {
-		base, err := parse([]byte(row.base))
+		base, err := config.ParseTree([]byte(row.base))
 		require.NoError(t, err, row.reason)
-		over, err := parse([]byte(row.over))
+		over, err := config.ParseTree([]byte(row.over))
 		require.NoError(t, err, row.reason)
-		want, err := parse([]byte(row.want))
+		want, err := config.ParseTree([]byte(row.want))
 		require.NoError(t, err, row.reason)
-		merged := leaves(base, "")
-		merged.merge(leaves(over, ""))
-		require.Equal(t, leaves(want, ""), merged, row.reason)
+		merged := config.Leaves(base, "")
+		merged.Merge(config.Leaves(over, ""), replacements)
+		require.Equal(t, config.Leaves(want, ""), merged, row.reason)
 	}
 }

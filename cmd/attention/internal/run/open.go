@@ -61,8 +61,16 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 	return &OpenModel{Model: NewGPT(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
 }
 
+// pretrained returns the folder of a model that is no run's.
+func (in *Inspection) pretrained() (f *pretrained.Folder, err error) {
+	if in.foreign == nil {
+		in.foreign, err = pretrained.Parse(in.Dir, in.contents)
+	}
+	return in.foreign, err
+}
+
 func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
-	f, err := pretrained.Parse(in.Dir, in.contents)
+	f, err := in.pretrained()
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +80,7 @@ func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
 // openCheckpoint reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is
 // not damaged.
 func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
-	m, err := in.openBlank()
-	if err != nil {
-		return nil, err
-	}
-	identity, err := in.Config.ModelIdentity()
+	m, identity, err := in.openBlank()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +112,7 @@ func (in *Inspection) ReadCheckpoint(n int, p *layers.Params, identity map[strin
 	if err != nil {
 		return err
 	}
-	return cmp.Or(CheckIdentity(in.Dir, path, identity, saved.About), inPart(path, train.CheckFinite(p)))
+	return cmp.Or(checkpoint.CheckAbout(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
 }
 
 // ReadModel reads the last weights of a run into parameters of this identity.
@@ -125,11 +129,7 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 
 // openFinished reads the model of a run with its last weights.
 func (in *Inspection) openFinished() (*OpenModel, error) {
-	m, err := in.openBlank()
-	if err != nil {
-		return nil, err
-	}
-	identity, err := in.Config.ModelIdentity()
+	m, identity, err := in.openBlank()
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (in *Inspection) openFinished() (*OpenModel, error) {
 // checkModel returns an error if the run's model is not of the identity of its config.json.
 func (in *Inspection) checkModel(identity map[string]string) error {
 	path := filepath.Join(in.Dir, ModelFile)
-	saved, err := IdentityOf(in.metadata)
+	saved, err := checkpoint.AboutOf(in.metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -149,7 +149,7 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	if !in.sealed {
 		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
 	}
-	return CheckIdentity(in.Dir, path, identity, saved)
+	return checkpoint.CheckAbout(in.configPath(), path, identity, saved)
 }
 
 // GPT reads a GPT with its weights: that of a finished run, or a model folder's.
@@ -171,7 +171,7 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 // Spec returns all of a GPT except the weights.
 func (in *Inspection) Spec() (pretrained.Spec, error) {
 	if !in.IsRun() {
-		f, err := pretrained.Parse(in.Dir, in.contents)
+		f, err := in.pretrained()
 		if err != nil {
 			return pretrained.Spec{}, err
 		}
@@ -198,19 +198,23 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 // checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
 func (in *Inspection) checkGPT() error {
 	if in.Kind != GPTModel {
-		return fmt.Errorf("%s: model.type: got %q, want %q: %w", filepath.Join(in.Dir, ConfigFile), in.Kind, GPTModel,
+		return fmt.Errorf("%s: model.type: got %q, want %q: %w", in.configPath(), in.Kind, GPTModel,
 			pretrained.ErrNotGPT)
 	}
 	return in.checkFinished()
 }
 
-// openBlank returns the model of a run, without weights.
-func (in *Inspection) openBlank() (*OpenModel, error) {
+// openBlank returns the model of a run, without weights, and its identity.
+func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err error) {
 	c, err := in.config()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.open()
+	if m, err = c.open(); err != nil {
+		return nil, nil, err
+	}
+	identity, err = c.ModelIdentity()
+	return m, identity, err
 }
 
 // open returns the config's model, without weights.

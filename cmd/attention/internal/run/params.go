@@ -1,10 +1,7 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"attention/internal/config"
 	"attention/internal/pattern"
@@ -41,40 +38,4 @@ func (c Config) validateParams() error {
 		return config.Errorf(c, "Freeze", "got patterns of all %d parameters, want at least one left to train", len(names))
 	}
 	return config.In(c, "Training.Solver", c.Training.Solver.ValidateParams(left))
-}
-
-// groupFlag is the flag of the solver's groups.
-const groupFlag = "group"
-
-// groupOf returns a value of --group, as in h.0:lr_factor=0.1,weight_decay=0, as JSON.
-func groupOf(text string) (tree, error) {
-	const want = "PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
-	wrong := fmt.Errorf("got %.80q, want %s", text, want)
-	params, settings, ok := cutLast(text, ":")
-	if !ok {
-		return nil, wrong
-	}
-	t := tree{"params": params}
-	for setting := range strings.SplitSeq(settings, ",") {
-		key, value, ok := strings.Cut(strings.TrimSpace(setting), "=")
-		x, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil || t[key] != nil {
-			return nil, wrong
-		}
-		number, err := json.Marshal(x)
-		if err != nil { // NaN or an infinity
-			return nil, wrong
-		}
-		t[key] = json.Number(number)
-	}
-	return t, nil
-}
-
-// cutLast is strings.Cut at the last separator.
-func cutLast(text, separator string) (before, after string, ok bool) {
-	i := strings.LastIndex(text, separator)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(separator):], true
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"attention/internal/config"
 )
 
 // presets are partial configs: nano-char is nanoGPT's training on the characters of a text on a small machine, gpt2 the
@@ -26,7 +28,7 @@ func presetNames() (names []string) {
 }
 
 // presetValues returns the values of a preset, or none without a name.
-func presetValues(name string) (values, error) {
+func presetValues(name string) (config.Values, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -34,6 +36,6 @@ func presetValues(name string) (values, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--preset: got %q, want one of %s", name, strings.Join(presetNames(), ", "))
 	}
-	t, err := parse(text)
-	return leaves(t, "--preset: "+name), err
+	t, err := config.ParseTree(text)
+	return config.Leaves(t, "--preset: "+name), err
 }

@@ -31,7 +31,7 @@ func TestPresets(t *testing.T) {
 				Decay: train.DecayMatrices},
 			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100,
 				Steps: 2000}}}}, c.Training)
-	require.Equal(t, []any{12, 20, text.Characters, RandomOrder},
+	require.Equal(t, []any{12, 20, text.Characters, text.RandomOrder},
 		[]any{c.Batch, c.EvalBatches, c.Vocabulary.Name, c.Order})
 
 	c = settled(t, "--preset", "gpt2")

@@ -30,7 +30,7 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if err := v.decode(c); err != nil {
+	if err := v.Decode(c); err != nil {
 		return config.Named(err, flagNames(given))
 	}
 	return config.Named(c.Validate(), flagNames(given))

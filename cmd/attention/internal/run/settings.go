@@ -2,11 +2,9 @@ package run
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"attention/internal/config"
@@ -25,12 +23,12 @@ import (
 type Settings struct {
 	flags  *pflag.FlagSet
 	init   *Inspection // the folder of the initial weights; nil without one
-	values values
+	values config.Values
 }
 
 // NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
 func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
-	s := &Settings{flags: flags, values: values{}}
+	s := &Settings{flags: flags, values: config.Values{}}
 	preset, err := presetValues(Given(flags, "preset"))
 	if err != nil {
 		return nil, err
@@ -39,18 +37,18 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	init, err := s.initValues(leaves(file, from))
+	init, err := s.initValues(config.Leaves(file, from))
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range []values{preset, init, leaves(file, from)} {
-		s.values.merge(v)
+	for _, v := range []config.Values{preset, init, config.Leaves(file, from)} {
+		s.values.Merge(v, replacements)
 	}
 	given, err := flagValues(flags, s.values)
 	if err != nil {
 		return nil, err
 	}
-	s.values.merge(given)
+	s.values.Merge(given, replacements)
 	return s, inPart(from, s.check(file))
 }
 
@@ -58,21 +56,21 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 func (s *Settings) Init() *Inspection { return s.init }
 
 // check returns an error for fields in a file that a config does not have, and for values of another type.
-func (s *Settings) check(file tree) error {
-	model, schedule := s.values.types()
-	if m, ok := file["model"].(tree); ok && m["type"] == nil {
+func (s *Settings) check(file config.Tree) error {
+	model, schedule := typesOf(s.values)
+	if m, ok := file["model"].(config.Tree); ok && m["type"] == nil {
 		m["type"] = model
 	}
-	training, _ := file["training"].(tree)
-	if t, ok := training["schedule"].(tree); ok && t["type"] == nil {
+	training, _ := file["training"].(config.Tree)
+	if t, ok := training["schedule"].(config.Tree); ok && t["type"] == nil {
 		t["type"] = schedule
 	}
-	return decode(file, new(Config))
+	return config.DecodeTree(file, new(Config))
 }
 
-// types returns the types of the model and the schedule, or else the defaults.
-func (v values) types() (model, schedule string) {
-	return cmp.Or(v.text("model.type"), LayerModel), cmp.Or(v.text("training.schedule.type"), cosineSchedule)
+// typesOf returns the types of the model and the schedule, or else the defaults.
+func typesOf(v config.Values) (model, schedule string) {
+	return cmp.Or(v.Text("model.type"), LayerModel), cmp.Or(v.Text("training.schedule.type"), cosineSchedule)
 }
 
 // Config returns the config of a run that has not read its text: the values of the parts, and defaults.
@@ -104,12 +102,12 @@ func (s *Settings) WithText(k *Corpus) (Config, error) {
 
 // config reads the values over the defaults. epochs are the steps of all epochs, if there are any.
 func (s *Settings) config(epochs int) (c Config, err error) {
-	all, err := defaults(s.values.types()).values("")
+	all, err := config.ValuesOf(defaults(typesOf(s.values)))
 	if err != nil {
 		return c, err
 	}
-	all.merge(s.values)
-	if err := all.decode(&c); err != nil {
+	all.Merge(s.values, replacements)
+	if err := all.Decode(&c); err != nil {
 		return c, s.Named(err)
 	}
 	c.fill(epochs, func(path string) bool {
@@ -122,15 +120,8 @@ func (s *Settings) config(epochs int) (c Config, err error) {
 // Named returns err, about the config of these settings, with the name of the wrong value at its origin: its flag, or
 // its path in a file.
 func (s *Settings) Named(err error) error {
-	var wrong *config.Error
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	subject, _, _ := strings.Cut(wrong.Path(), "[") // of the list, if it is about an element
-	for _, path := range slices.Sorted(maps.Keys(s.values)) {
-		if from := s.values[path].from; from != "" && subject != "" && under(path, subject) {
-			return inPart(from, err)
-		}
+	if from := s.values.Origin(err); from != "" {
+		return inPart(from, err)
 	}
 	return config.Named(err, flagNames(s.flags))
 }
@@ -144,9 +135,9 @@ func inPart(from string, err error) error {
 }
 
 // readFile reads the file of --config, and returns how errors name it. Without a path it is empty.
-func readFile(path string) (from string, file tree, err error) {
+func readFile(path string) (from string, file config.Tree, err error) {
 	if path == "" {
-		return "", tree{}, nil
+		return "", config.Tree{}, nil
 	}
 	from = "--config: " + path
 	text, err := folder.ReadFile(path, folder.MaxConfig)
@@ -154,15 +145,15 @@ func readFile(path string) (from string, file tree, err error) {
 		want := folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile)
 		return from, nil, fmt.Errorf("%s: %w", from, want)
 	}
-	file, err = parse(text)
+	file, err = config.ParseTree(text)
 	return from, file, inPart(from, err)
 }
 
 // initValues returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
 // file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
-func (s *Settings) initValues(file values) (values, error) {
-	name := cmp.Or(Given(s.flags, "init"), file.text("init.name"))
-	kind := cmp.Or(Given(s.flags, "model"), file.text("model.type"), GPTModel)
+func (s *Settings) initValues(file config.Values) (config.Values, error) {
+	name := cmp.Or(Given(s.flags, "init"), file.Text("init.name"))
+	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"), GPTModel)
 	if !IsFolder(name) || kind != GPTModel {
 		return nil, nil
 	}
@@ -173,7 +164,7 @@ func (s *Settings) initValues(file values) (values, error) {
 	return v, nil
 }
 
-func (s *Settings) inspectInit(dir string) (v values, err error) {
+func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 	if s.init, err = Inspect(dir); err != nil {
 		return nil, err
 	}
@@ -185,12 +176,12 @@ func (s *Settings) inspectInit(dir string) (v values, err error) {
 	if spec.Tokenizer != nil {
 		c.Vocabulary, paths = spec.Tokenizer.Config(), modelIdentity
 	}
-	if v, err = c.values(paths...); err != nil {
+	if v, err = config.ValuesOf(c, paths...); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(v, func(path string, _ value) bool { return strings.HasSuffix(path, "_pdrop") })
+	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return strings.HasSuffix(path, "_pdrop") })
 	for path, value := range v {
-		value.from = "--init: " + dir
+		value.From = "--init: " + dir
 		v[path] = value
 	}
 	return v, nil

@@ -56,7 +56,7 @@ func (c Config) gptSizes(m layers.GPTConfig) []size {
 		{m, "EmbedDim", m.EmbedDim, v * e, "weights of an embedding"},
 		{m, "ContextLength", m.ContextLength, t * e, "weights of an embedding"},
 		{c, "Batch", c.Batch, b * t * max(3*e, hidden), "elements of a batch's vectors"},
-		{c, "Batch", c.Batch, b * t * v, "scores of next " + unitOf(c.Vocabulary.Name)},
+		{c, "Batch", c.Batch, b * t * v, "scores of next " + c.Vocabulary.Unit()},
 		{m, "NumLayers", m.NumLayers, n * e * (4*e + 2*hidden), "weights of all layers"},
 	}
 }
@@ -75,7 +75,7 @@ func (c Config) layerSizes(m chapter.LanguageModelConfig) []size {
 		{m, "EmbedDim", m.EmbedDim, v * e, "weights of an embedding"},
 		{m, "ContextLength", m.ContextLength, t * e, "weights of an embedding"},
 		{c, "Batch", c.Batch, b * t * e, "elements of a batch's vectors"},
-		{c, "Batch", c.Batch, b * t * v, "scores of next " + unitOf(c.Vocabulary.Name)},
+		{c, "Batch", c.Batch, b * t * v, "scores of next " + c.Vocabulary.Unit()},
 		{m, "ContextLength", m.ContextLength, scores, "scores of queries and keys"},
 	}
 }

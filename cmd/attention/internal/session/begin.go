@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/internal/oneline"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 )
 
 // Begin makes the folder of a new run at path, or the first free one of runs/1, runs/2, … if path is empty.
@@ -32,22 +33,14 @@ func (s *Session) Begin(path string) error {
 	})
 }
 
-func (s *Session) beginFiles() error {
-	if err := s.Folder.WriteConfig(s.Config); err != nil {
+func (s *Session) beginFiles() (err error) {
+	if err = s.Folder.WriteConfig(s.Config); err != nil {
 		return err
 	}
-	if err := s.Folder.BeginMetrics(); err != nil {
+	if s.Folder.Metrics, err = metrics.Begin(s.Folder.dir); err != nil {
 		return err
 	}
 	return s.Folder.WatchTo(s.Loop, s.Watch)
-}
-
-// FolderOf returns the folder of a run, and its checkpoint if the path names one.
-func FolderOf(path string) (dir, file string) {
-	if filepath.Base(filepath.Dir(path)) == run.CheckpointsFolder {
-		return filepath.Dir(filepath.Dir(path)), path
-	}
-	return path, ""
 }
 
 // Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
@@ -57,10 +50,13 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil && s.Folder != nil {
 		return oneline.Join(err, s.Folder.Close())
 	}
-	if err == nil {
-		NoteKernels(notes, s.restored)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, line := range s.restored.Differences() {
+		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
+	}
+	return nil
 }
 
 func (s *Session) resume(dir, file string) error {
@@ -127,15 +123,12 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		all := filepath.Join(dir, run.CheckpointsFolder)
-		steps, err := checkpoint.Steps(all)
-		if err != nil {
+		if file, err = checkpoint.Newest(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
 			return err
 		}
-		if len(steps) == 0 {
-			return s.init()
-		}
-		file = checkpoint.Path(all, steps[len(steps)-1])
+	}
+	if file == "" {
+		return s.init()
 	}
 	s.restored, err = checkpoint.Restore(s.Loop, file, s.Source)
 	return err
@@ -144,7 +137,7 @@ func (s *Session) restoreBeside(dir, file string) (err error) {
 // requireFresh returns an error for a run that has trained past its first checkpoint but has none. If there is a way to
 // start again beside it, its model is not overwritten either.
 func (s *Session) requireFresh() error {
-	h, err := s.Folder.ReadHistory()
+	h, err := metrics.Read(s.Folder.Path)
 	if err != nil {
 		return err
 	}
@@ -163,7 +156,7 @@ func (s *Session) requireFresh() error {
 // continueFiles opens the files that the run adds to, and writes its config.
 func (s *Session) continueFiles() (err error) {
 	l := s.Loop.State()
-	s.History, err = s.Folder.ResumeMetrics(l.Steps, l.Evaluated, l.Notes[metricsNote])
+	s.Folder.Metrics, s.History, err = metrics.Resume(s.Folder.dir, l.Steps, l.Evaluated, l.Notes[metricsNote])
 	if err != nil {
 		return err
 	}

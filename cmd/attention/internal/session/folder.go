@@ -15,6 +15,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/record"
 )
 
@@ -24,7 +25,7 @@ import (
 type Folder struct {
 	Path        string
 	Checkpoints *checkpoint.Folder
-	Metrics     *Metrics         // nil until training begins
+	Metrics     *metrics.Writer  // nil until training begins
 	Watch       *record.Recorder // nil until training begins
 	config      any              // of config.json
 	dir         *folder.Dir
@@ -32,7 +33,6 @@ type Folder struct {
 
 // The files of a run folder beside those of its model.
 const (
-	MetricsFile      = "metrics.jsonl"
 	LossPicture      = "loss.png"
 	AttentionPicture = "attention.png"
 	WeightsPicture   = "weights.png"
@@ -109,7 +109,7 @@ func OpenFolder(path string, c checkpoint.Config) (*Folder, error) {
 
 // openCheckpoints checks the files of a run folder and opens its checkpoints.
 func openCheckpoints(dir *folder.Dir, c checkpoint.Config) (*checkpoint.Folder, error) {
-	for _, name := range append([]string{MetricsFile, record.LinesFile}, writtenFiles...) {
+	for _, name := range append([]string{metrics.FileName, record.LinesFile}, writtenFiles...) {
 		if err := dir.Check(name); err != nil { // now, not after hours of training
 			return nil, err
 		}
@@ -142,11 +142,8 @@ func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
-	steps, err := f.Checkpoints.Steps()
-	if err != nil || len(steps) == 0 {
-		return ""
-	}
-	return f.Checkpoints.Path(steps[len(steps)-1])
+	path, _ := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
+	return path
 }
 
 // Write makes a file of the folder, one of writtenFiles, with the content that fill writes.
@@ -165,7 +162,7 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 // those after step best, or the last ones if that is 0.
 func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
 	return f.Write(run.ModelFile, func(w io.Writer) error {
-		return checkpoint.WriteParamsTo(w, p, run.Metadata(about, n, best))
+		return checkpoint.WriteParamsTo(w, p, checkpoint.ModelMetadata(about, n, best))
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"attention/layers"
 	"attention/train/checkpoint"
 
+	"attention/train/metrics"
+
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
@@ -22,7 +24,7 @@ func openFolder(t *testing.T, path string) *Folder {
 	require.NoError(t, f.Checkpoints.Close())
 	t.Cleanup(func() {
 		if f.Metrics != nil {
-			f.Metrics.file.Close()
+			f.Metrics.Close()
 		}
 		require.NoError(t, f.dir.Close())
 	})
@@ -32,7 +34,7 @@ func openFolder(t *testing.T, path string) *Folder {
 // A run folder from elsewhere may hold links. None is written through, and what lies behind one is not removed: the
 // folder is refused before anything is done.
 func TestLinksInARunFolderAreRefused(t *testing.T) {
-	for _, name := range append([]string{MetricsFile, run.CheckpointsFolder, filepath.Join(run.CheckpointsFolder, "lock")},
+	for _, name := range append([]string{metrics.FileName, run.CheckpointsFolder, filepath.Join(run.CheckpointsFolder, "lock")},
 		writtenFiles...) {
 		path, outside := t.TempDir(), t.TempDir()
 		kept := map[string]string{"x": "theirs", ".tmp-step-00000001.safetensors1": "theirs too"}

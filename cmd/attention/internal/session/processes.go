@@ -3,8 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,9 +122,8 @@ func programSum() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.New()
-	_, err = folder.Copy(sum, path)
-	return hex.EncodeToString(sum.Sum(nil)), err
+	_, sum, err := folder.Sum(path)
+	return sum, err
 }
 
 // printProcesses prints how the processes share the machine, and how long a stop may take.

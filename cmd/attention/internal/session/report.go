@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/train/metrics"
 )
 
 // ReportFile is the file of a run folder with what happened and when. No other file holds a date, so that equal runs
@@ -38,6 +39,18 @@ type Losses struct {
 	Bigram     *float64 `json:"bigram,omitempty"`
 	Unigram    *float64 `json:"unigram,omitempty"`
 	Uniform    *float64 `json:"uniform,omitempty"` // of all tokens being equally likely
+}
+
+// lossesOf returns the last losses of a history.
+func lossesOf(h metrics.History) (l Losses) {
+	if len(h.Steps) > 0 {
+		mean, _ := h.Recent()
+		l.Training = &mean
+	}
+	if n := len(h.Evaluations); n > 0 {
+		l.Validation = &h.Evaluations[n-1].Loss
+	}
+	return l
 }
 
 // Sample is the text that a session draws at its end: what continues the prompt, or its translation.

@@ -10,6 +10,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/record"
 )
 
@@ -72,7 +73,7 @@ type Session struct {
 	Folder   *Folder              // nil in a process that does not lead
 	Kernels  program.Kernels
 	Report   Report
-	History  History
+	History  metrics.History
 	From     int               // steps before the session
 	Last     *train.Evaluation // of the whole validation data, if evaluations during training saw parts of it
 	Best     int               // step of the model, with Training.KeepBest; 0 before the first evaluation
@@ -125,7 +126,7 @@ func (s *Session) Losses() Losses {
 	if s.Best > 0 {
 		h = h.Until(s.Best)
 	}
-	l := h.Losses()
+	l := lossesOf(h)
 	l.Bigram, l.Unigram, l.Uniform = s.Counted.Bigram, s.Counted.Unigram, s.Counted.Uniform
 	if s.Last != nil {
 		l.Validation = &s.Last.Loss

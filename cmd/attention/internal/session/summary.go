@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
-	"attention/internal/folder"
+	"attention/train/metrics"
 )
 
 // Summary is what the files of a run folder say about its run.
@@ -63,11 +62,12 @@ func Summarize(dir string) (Summary, error) {
 }
 
 // complete fills in what the report of a run does not hold while it trains, after it was killed, or without a report.
-func (s *Summary) complete(in *run.Inspection) (err error) {
-	s.Best = 0
-	if s.Steps, s.Losses, err = readLosses(in.Dir); err != nil {
+func (s *Summary) complete(in *run.Inspection) error {
+	h, err := metrics.Read(in.Dir)
+	if err != nil {
 		return err
 	}
+	s.Best, s.Steps, s.Losses = 0, len(h.Steps), lossesOf(h)
 	if n := in.Config.NGram; n != nil {
 		s.Losses.Bigram, s.Losses.Unigram = &n.Bigram, &n.Unigram
 	}
@@ -81,22 +81,4 @@ func (s *Summary) complete(in *run.Inspection) (err error) {
 		s.Seconds = nil // when it was killed is not known
 	}
 	return nil
-}
-
-// readLosses returns the number of steps in a folder's metrics.jsonl and its last losses.
-func readLosses(dir string) (steps int, l Losses, err error) {
-	path := filepath.Join(dir, MetricsFile)
-	f, err := folder.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, l, nil
-	}
-	if err != nil {
-		return 0, l, err
-	}
-	defer f.Close()
-	h, err := readHistory(f)
-	if err != nil {
-		return 0, l, fmt.Errorf("%s: %w", path, err)
-	}
-	return len(h.Steps), h.Losses(), nil
 }

@@ -13,6 +13,8 @@ import (
 	"attention/internal/golden"
 	"attention/train/checkpoint"
 
+	"attention/train/metrics"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -156,7 +158,7 @@ func TestSummarizeForeign(t *testing.T) {
 }
 
 // A line of metrics.jsonl that was cut by a kill does not count; one in the middle is damage.
-func TestReadLosses(t *testing.T) {
+func TestLossesOf(t *testing.T) {
 	const lines = `{"step":1,"loss":4}
 {"step":2,"loss":2}
 {"step":2,"validation_loss":2.5}
@@ -168,19 +170,20 @@ func TestReadLosses(t *testing.T) {
 			err: `/metrics.jsonl: got the line "{\n", want a JSON object of numbers`},
 	} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(row.text), 0o644))
-		steps, l, err := readLosses(dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, metrics.FileName), []byte(row.text), 0o644))
+		h, err := metrics.Read(dir)
 		if row.err != "" {
 			require.EqualError(t, err, dir+row.err)
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, []float64{2, 3, 2.5}, []float64{float64(steps), *l.Training, *l.Validation}, row.reason)
+		l := lossesOf(h)
+		require.Equal(t, []float64{2, 3, 2.5}, []float64{float64(len(h.Steps)), *l.Training, *l.Validation}, row.reason)
 	}
-	steps, l, err := readLosses(t.TempDir())
+	h, err := metrics.Read(t.TempDir())
 	require.NoError(t, err)
-	require.Zero(t, steps)
-	require.Equal(t, Losses{}, l)
+	require.Empty(t, h.Steps)
+	require.Equal(t, Losses{}, lossesOf(h))
 }
 
 // A report from elsewhere holds only what a run writes: a table of runs shows it.

@@ -66,7 +66,7 @@ func (c command) listen() error {
 // folder.
 func (c command) begin() (*training, error) {
 	if c.flags.Changed("resume") {
-		dir, checkpoint := session.FolderOf(run.Given(c.flags, "resume"))
+		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
 		r, err := c.oldRun(dir)
 		if err := c.Agree(err); err != nil {
 			return nil, err
@@ -223,7 +223,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	if c.QKClip > 0 {
 		p.Training.Observe = []string{"*"}
 	}
-	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c); err != nil {
+	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {
 		return p, err
 	}
 	p.Watch, err = r.watch()
@@ -242,7 +242,7 @@ func (r *training) counted() session.Losses {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	loss, err := text.TokenLoss(r.model.Loss, r.config.Windows())(b)
+	loss, err := text.TokenLoss(r.model.Loss, r.config.Sources().Windows)(b)
 	if err != nil {
 		return nil, err
 	}

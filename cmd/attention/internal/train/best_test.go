@@ -15,6 +15,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,7 +27,7 @@ var worsening = strings.Fields(
 
 // validations returns the validation losses of a run by their steps, each step's first.
 func validations(t *testing.T, folder string) (losses map[int]float64, last int) {
-	content, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
+	content, err := os.ReadFile(filepath.Join(folder, metrics.FileName))
 	require.NoError(t, err)
 	losses = map[int]float64{}
 	for line := range strings.Lines(string(content)) {
@@ -92,8 +93,8 @@ func TestTrainBest(t *testing.T) {
 	require.NotContains(t, printed, "The model is that of")
 	last40, _ := modelOf(t, other)
 	require.NotEqual(t, last40, weights, "without --best the last one")
-	_, lines := outcome(t, other)[session.MetricsFile], outcome(t, folder)[session.MetricsFile]
-	require.Equal(t, outcome(t, other)[session.MetricsFile], lines, "the training itself is the same")
+	_, lines := outcome(t, other)[metrics.FileName], outcome(t, folder)[metrics.FileName]
+	require.Equal(t, outcome(t, other)[metrics.FileName], lines, "the training itself is the same")
 }
 
 // TestTrainBestOnParts: validations during training are over random batches; the last one is of the best model.
@@ -131,7 +132,7 @@ func TestTrainPatience(t *testing.T) {
 	require.Equal(t, before, outcome(t, folder))
 	resume(t, folder, "--patience", "0")
 	whole, _ := tinyRun(t, append(worsening, "--best")...)
-	for _, name := range []string{run.ModelFile, session.MetricsFile, session.LossPicture} {
+	for _, name := range []string{run.ModelFile, metrics.FileName, session.LossPicture} {
 		require.True(t, outcome(t, whole)[name] == outcome(t, folder)[name], name)
 	}
 

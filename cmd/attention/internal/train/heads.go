@@ -1,9 +1,7 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -51,22 +49,16 @@ func (r *training) clipQK(b *layers.Build) (err error) {
 	return err
 }
 
-// aHead is a head with one of its statistics.
-type aHead struct {
-	layer  string
-	head   int
-	number float64
-}
-
-func (h aHead) String() string {
-	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(h.layer, "transformer."), h.head+1)
+// nameOf returns the name of a head.
+func nameOf(h record.Head) string {
+	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(h.Layer, "transformer."), h.Head+1)
 }
 
 // printHeads prints the statistics of a record, and what QK-clip did in the last step.
-func (r *training) printHeads(record record.Record) {
+func (r *training) printHeads(at record.Record) {
 	var phrases []string
-	entropies := headsBy(record, "entropy.")
-	for _, part := range [][]string{extremes(entropies, headsBy(record, "largest_score.")), collapse(entropies), r.clipped()} {
+	entropies := at.Heads("entropy")
+	for _, part := range [][]string{extremes(entropies, at.Heads("largest_score")), collapse(entropies), r.clipped()} {
 		if len(phrases) > 0 && len(part) > 0 {
 			phrases[len(phrases)-1] += ";"
 		}
@@ -75,23 +67,23 @@ func (r *training) printHeads(record record.Record) {
 	if len(phrases) > 0 {
 		r.Progress.Clear()
 		r.printTableHead()
-		fmt.Fprint(r.Out, term.Fill(fmt.Sprintf("%*d  ", r.stepWidth(), record.Step), phrases...))
+		fmt.Fprint(r.Out, term.Fill(fmt.Sprintf("%*d  ", r.stepWidth(), at.Step), phrases...))
 	}
 }
 
 // extremes returns the least and the largest entropy, and the largest score, of heads in their order.
-func extremes(entropies, scores []aHead) []string {
+func extremes(entropies, scores []record.Head) []string {
 	if len(entropies) == 0 {
 		return nil
 	}
 	least, most, largest := entropies[0], entropies[len(entropies)-1], scores[len(scores)-1]
-	return []string{fmt.Sprintf("entropy %.2f nats (%v) to %.2f (%v),", least.number, least, most.number, most),
-		fmt.Sprintf("largest score %.2f (%v)", largest.number, largest)}
+	return []string{fmt.Sprintf("entropy %.2f nats (%s) to %.2f (%s),", least.Number, nameOf(least), most.Number, nameOf(most)),
+		fmt.Sprintf("largest score %.2f (%s)", largest.Number, nameOf(largest))}
 }
 
 // collapse returns how many heads have collapsed, if one has. Heads come in the order of their entropies.
-func collapse(entropies []aHead) []string {
-	low := slices.IndexFunc(entropies, func(h aHead) bool { return h.number >= collapsed })
+func collapse(entropies []record.Head) []string {
+	low := slices.IndexFunc(entropies, func(h record.Head) bool { return h.Number >= collapsed })
 	if low < 0 {
 		low = len(entropies)
 	}
@@ -114,17 +106,4 @@ func (r *training) clipped() []string {
 		}
 	}
 	return []string{fmt.Sprintf("QK-clip scaled %d of %d heads in this step, by %.3f or more", n, len(heads), least)}
-}
-
-// headsBy returns all heads in the order of a statistic. NaN comes first.
-func headsBy(record record.Record, statistic string) (all []aHead) {
-	for _, name := range slices.Sorted(maps.Keys(record.Numbers)) {
-		if layer, ok := strings.CutPrefix(name, statistic); ok {
-			for h, v := range record.Numbers[name] {
-				all = append(all, aHead{layer, h, float64(v)})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b aHead) int { return cmp.Compare(a.number, b.number) })
-	return all
 }

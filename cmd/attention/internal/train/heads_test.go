@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/record"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,7 +32,7 @@ func TestCollapsedHeads(t *testing.T) {
 	} {
 		var printed bytes.Buffer
 		out := term.NewOutput(&printed, "train")
-		r := &training{corpus: &run.Corpus{},
+		r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{}},
 			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
 		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{
 			"entropy.transformer.h.0.attn": c.first, "entropy.transformer.h.1.attn": c.second,

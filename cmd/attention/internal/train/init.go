@@ -2,20 +2,15 @@ package train
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
-	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/train"
 	"attention/train/checkpoint"
-
-	"gorgonia.org/tensor"
 )
 
 // readInit reads the initial weights and completes their source. If that has a checksum, the weights must match it.
@@ -79,11 +74,7 @@ func (r *training) readFolder(path string) (err error) {
 	if err := r.config.CheckGPT(g); err != nil {
 		return atPath(path, err)
 	}
-	for name, to := range r.model.Params().All() {
-		from, _ := g.Params.Get(name)
-		copyRows(to, from)
-	}
-	return nil
+	return g.CopyTo(r.model.Params())
 }
 
 // atPath returns an error about a file: it begins with its path.
@@ -92,15 +83,6 @@ func atPath(path string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// copyRows fills to with the first elements of from, which may be of another type.
-func copyRows(to, from *tensor.Dense) {
-	if n := to.Shape().TotalSize(); to.Dtype() == tensor.Float32 {
-		copy(to.Float32s(), dense.Float32s(from, 0, n))
-	} else {
-		dense.SetFloats(to, dense.Float64s(from)[:n])
-	}
 }
 
 // sourceOf returns the size and checksum of a file, or of the files of a model's folder.
@@ -118,13 +100,6 @@ func sourceOf(path string) (run.TextSource, error) {
 			}
 		}
 	}
-	sum, size := sha256.New(), 0
-	for _, name := range names {
-		n, err := folder.Copy(sum, name)
-		if err != nil {
-			return run.TextSource{}, err
-		}
-		size += n
-	}
-	return run.TextSource{Name: path, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+	size, sum, err := folder.Sum(names...)
+	return run.TextSource{Name: path, Bytes: size, SHA256: sum}, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,13 +36,13 @@ func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
 	delete(files, session.ReportFile)
 	var lines strings.Builder
-	for line := range strings.Lines(files[session.MetricsFile]) {
+	for line := range strings.Lines(files[metrics.FileName]) {
 		var m map[string]json.Number
 		require.NoError(t, json.Unmarshal([]byte(line), &m), "%q", line)
 		delete(m, "tokens_per_second")
 		fmt.Fprintln(&lines, m)
 	}
-	files[session.MetricsFile] = lines.String()
+	files[metrics.FileName] = lines.String()
 	return files
 }
 

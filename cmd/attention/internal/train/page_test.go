@@ -22,6 +22,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
+	"attention/train/metrics"
 	"attention/train/parallel"
 	"attention/train/record"
 
@@ -144,7 +145,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 		heads[head] = true
 	}
 	require.Len(t, heads, len(seen), "the weights of each step")
-	for _, name := range []string{run.ModelFile, session.MetricsFile, record.TensorsFile, record.LinesFile} {
+	for _, name := range []string{run.ModelFile, metrics.FileName, record.TensorsFile, record.LinesFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, v.folder)[name], name)
 	}
 }

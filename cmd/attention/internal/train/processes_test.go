@@ -11,6 +11,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/train/metrics"
 	"attention/train/parallel"
 
 	"github.com/spf13/pflag"
@@ -85,7 +86,7 @@ func TestProcessesResumeTheSameRun(t *testing.T) {
 }
 
 func requireSameModel(t *testing.T, want, got string) {
-	require.Equal(t, outcome(t, want)[session.MetricsFile], outcome(t, got)[session.MetricsFile])
+	require.Equal(t, outcome(t, want)[metrics.FileName], outcome(t, got)[metrics.FileName])
 	wanted, err := os.ReadFile(filepath.Join(want, run.ModelFile))
 	require.NoError(t, err)
 	found, err := os.ReadFile(filepath.Join(got, run.ModelFile))

@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
+	"attention/train/record"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -61,7 +61,7 @@ func (r *training) countPhrases() []string {
 
 func (r *training) solverPhrases() []string {
 	training, solver := r.config.Training, r.config.Training.Solver
-	text := fmt.Sprintf("%s, learning rate %v", solver.Name, peakRate(training.Schedule))
+	text := fmt.Sprintf("%s, learning rate %v", solver.Name, training.Schedule.Peak())
 	for _, f := range []struct {
 		name  string
 		value float64
@@ -74,14 +74,6 @@ func (r *training) solverPhrases() []string {
 		text += ", " + term.Line(g.String())
 	}
 	return strings.SplitAfter(text, ", ")
-}
-
-// peakRate returns the highest learning rate of a schedule.
-func peakRate(s train.ScheduleConfig) float64 {
-	if c, ok := s.Schedule.(train.CosineLR); ok {
-		return c.Peak
-	}
-	return s.At(0)
 }
 
 // memoryPhrases returns the memory of a step and, for a GPT, of the sample's cache.
@@ -136,30 +128,12 @@ const (
 	lastShown = 4
 )
 
-// untrained is a parameter with a copy of its value before training.
-type untrained struct {
-	name  string
-	value *tensor.Dense
-}
-
-// snapshot copies the parameters that the report shows.
-func (r *training) snapshot() (all []untrained) {
-	i, n := 0, r.model.Params().Len()
-	for name, value := range r.model.Params().All() {
-		if n <= mostShown || i < mostShown-lastShown || i >= n-lastShown {
-			all = append(all, untrained{name, value.Clone().(*tensor.Dense)})
-		}
-		i++
-	}
-	return all
-}
-
 // printUpdates shows how far training moved each parameter, and a corner of the query weights before and after.
-func (r *training) printUpdates(shown []untrained) {
+func (r *training) printUpdates(shown []record.Moved) {
 	width, corner := len("parameter"), shown[0] // if the layer has no weights of its own
 	for _, p := range slices.Backward(shown) {
-		width = max(width, len(p.name))
-		if strings.Contains(p.name, r.model.Queries()) {
+		width = max(width, len(p.Name))
+		if strings.Contains(p.Name, r.model.Queries()) {
 			corner = p
 		}
 	}
@@ -173,13 +147,11 @@ func (r *training) printUpdates(shown []untrained) {
 		if left := r.model.Params().Len() - len(shown); left > 0 && i == len(shown)-lastShown {
 			fmt.Fprintf(r.Out, "… and %d more …\n", left)
 		}
-		after, _ := r.model.Params().Get(p.name)
-		was, is, change := norms(p.value, after)
-		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, p.name, fmt.Sprint(after.Shape()), was, is, change)
+		was, is, change := p.Norms()
+		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, p.Name, fmt.Sprint(p.Now.Shape()), was, is, change)
 	}
-	after, _ := r.model.Params().Get(corner.name)
 	fmt.Fprintf(r.Out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
-		corner.name, cornerString(corner.value), cornerString(after))
+		corner.Name, cornerString(corner.Before), cornerString(corner.Now))
 }
 
 // cornerString prints the first three rows and four columns.
@@ -187,22 +159,6 @@ func cornerString(t *tensor.Dense) string {
 	rows, cols := min(3, t.Shape()[0]), min(4, t.Shape()[1])
 	corner, _ := t.Slice(tensor.S(0, rows), tensor.S(0, cols)) // which is inside
 	return tensorprint.Format(dense.Float64s(corner.(*tensor.Dense)), []int{rows, cols})
-}
-
-// norms returns the Euclidean norms of two tensors of the same type and shape, and of their difference.
-func norms(was, is *tensor.Dense) (before, after, change float64) {
-	if is.Dtype() == tensor.Float32 {
-		return normsOf(was.Float32s(), is.Float32s())
-	}
-	return normsOf(was.Float64s(), is.Float64s())
-}
-
-func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
-	for i := range is {
-		b, a := float64(was[i]), float64(is[i])
-		before, after, change = before+b*b, after+a*a, change+(a-b)*(a-b)
-	}
-	return math.Sqrt(before), math.Sqrt(after), math.Sqrt(change)
 }
 
 // cacheBytes returns the memory of the keys and values of a whole text.

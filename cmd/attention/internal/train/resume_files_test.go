@@ -16,6 +16,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 )
@@ -73,11 +74,11 @@ func TestTrainResumeRefuses(t *testing.T) {
 		"--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.width=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
-	spoil(path(session.MetricsFile), replace(`{"step":7,`, `{"step":8,`),
-		path(session.MetricsFile)+`: line 8: got "{\"step\":8,`)
-	spoil(path(session.MetricsFile), cut, ": line 8: got ")
-	spoil(path(session.MetricsFile), replace(`"loss":3.`, `"loss":2.`),
-		"--resume: "+path(session.MetricsFile)+": damaged: the lines of the first 12 steps: got numbers with SHA-256 ")
+	spoil(path(metrics.FileName), replace(`{"step":7,`, `{"step":8,`),
+		path(metrics.FileName)+`: line 8: got "{\"step\":8,`)
+	spoil(path(metrics.FileName), cut, ": line 8: got ")
+	spoil(path(metrics.FileName), replace(`"loss":3.`, `"loss":2.`),
+		"--resume: "+path(metrics.FileName)+": damaged: the lines of the first 12 steps: got numbers with SHA-256 ")
 	spoil(checkpoint, cut, "--resume: train: checkpoint: "+checkpoint+": damaged: ")
 
 	moved := filepath.Join(t.TempDir(), "moved")
@@ -93,13 +94,13 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	dir := t.TempDir()
 	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	metrics, config := filepath.Join(folder, session.MetricsFile), filepath.Join(folder, run.ConfigFile)
+	lines, config := filepath.Join(folder, metrics.FileName), filepath.Join(folder, run.ConfigFile)
 	out := &doOnce{text: "How far training moved", do: func() {
-		require.NoError(t, os.Remove(metrics))
+		require.NoError(t, os.Remove(lines))
 		require.NoError(t, os.Remove(config))
 	}}
 	err := trainTo(t.Context(), out, tinyFlags(text, folder)...)
-	require.ErrorContains(t, err, "train: metrics: "+metrics+": got none or another file, want the one")
+	require.ErrorContains(t, err, "train: metrics: "+lines+": got none or another file, want the one")
 	require.ErrorContains(t, err, "; train: "+config+": got none, want the one that the run began with")
 	require.Equal(t, term.OneLine(err), err.Error())
 	require.FileExists(t, filepath.Join(folder, run.ModelFile))
@@ -172,16 +173,16 @@ func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4",
 		"--sample", "0", "--out", out)
 	require.NoError(t, err)
-	metrics, err := os.ReadFile(filepath.Join(out, session.MetricsFile))
+	lines, err := os.ReadFile(filepath.Join(out, metrics.FileName))
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(filepath.Join(out, "checkpoints")))
 	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
 	require.EqualError(t, err, "--resume: "+out+
 		": got no checkpoint of a run that has taken 4 steps, want one; start again with --config "+
 		filepath.Join(out, run.ConfigFile))
-	after, err := os.ReadFile(filepath.Join(out, session.MetricsFile))
+	after, err := os.ReadFile(filepath.Join(out, metrics.FileName))
 	require.NoError(t, err)
-	require.Equal(t, metrics, after)
+	require.Equal(t, lines, after)
 }
 
 // Values that the steps depend on cannot be edited under a checkpoint.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"github.com/spf13/pflag"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +81,7 @@ func TestTrainLengthens(t *testing.T) {
 	printed := resume(t, folder, "--steps", "20", "--keep", "1", "--save-every", "500", "--sample", "0")
 	require.Contains(t, printed, "training  20 steps of 3 windows")
 	want, got := outcome(t, calm), outcome(t, folder)
-	for _, name := range []string{"model.safetensors", session.MetricsFile, "attention.png", "loss.png"} {
+	for _, name := range []string{"model.safetensors", metrics.FileName, "attention.png", "loss.png"} {
 		require.True(t, want[name] == got[name], name)
 	}
 	require.Equal(t, runFiles, namesIn(t, folder))
@@ -176,7 +176,7 @@ func TestTrainResumesWithOtherCheckpointsOfBlocks(t *testing.T) {
 		stopAfter(t, 5, append(append(tinyFlags(text, folder), flags...), flag+c.first)...)
 		resume(t, folder, flag+c.then)
 		got := outcome(t, folder)
-		for _, name := range []string{run.ModelFile, session.MetricsFile} {
+		for _, name := range []string{run.ModelFile, metrics.FileName} {
 			require.NotEmpty(t, got[name])
 			if ends[name] == "" {
 				ends[name] = got[name]

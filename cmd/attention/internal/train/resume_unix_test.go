@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/session"
 	"attention/internal/testenv"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,13 +37,13 @@ func TestTrainSurvivesKills(t *testing.T) {
 	}
 	began := time.Now()
 	calm := startTrain(t, flags("calm/run")...)
-	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm/run", session.MetricsFile)) > 0 }))
+	require.True(t, calm.until(func() bool { return fileSize(filepath.Join(dir, "calm/run", metrics.FileName)) > 0 }))
 	startup := time.Since(began)
 	<-calm.done
 	require.NoError(t, calm.err, calm.printed)
 
-	folder, whole := filepath.Join(dir, "killed/run"), fileSize(filepath.Join(dir, "calm/run", session.MetricsFile))
-	taken := func() int { return int(fileSize(filepath.Join(folder, session.MetricsFile)) * int64(steps) / whole) } // about
+	folder, whole := filepath.Join(dir, "killed/run"), fileSize(filepath.Join(dir, "calm/run", metrics.FileName))
+	taken := func() int { return int(fileSize(filepath.Join(folder, metrics.FileName)) * int64(steps) / whole) } // about
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	spread := map[int]bool{}
 	for kill := range kills {

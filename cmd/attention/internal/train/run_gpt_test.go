@@ -13,9 +13,11 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/internal/dense"
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -142,7 +144,7 @@ func TestTrainEvaluates(t *testing.T) {
 
 // metricLines returns the lines of metrics.jsonl.
 func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
-	text, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
+	text, err := os.ReadFile(filepath.Join(folder, metrics.FileName))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		var m map[string]float64
@@ -199,8 +201,7 @@ func writeGolden(t *testing.T, path string, file *golden.File, dt tensor.Dtype, 
 		NumHeads: 3, Bias: !plain, Activation: "gelu_new", TieWordEmbeddings: true})
 	require.NoError(t, err)
 	for name, v := range p.All() {
-		values := file.Float64("weight." + name)
-		copyRows(v, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(values)))
+		dense.SetFloats(v, file.Float64("weight."+name))
 	}
 	require.NoError(t, checkpoint.WriteParams(path, p, nil))
 }

@@ -17,6 +17,7 @@ import (
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
+	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -62,7 +63,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 				require.True(t, ok, name)
 				require.Equal(t, rate == "0", slices.Equal(initial.Float32s(), now.Data.([]float32)),
 					"%s %s %s", solver, rate, name)
-				was, _, _ := norms(initial, initial)
+				was, _, _ := record.Moved{Before: initial, Now: initial}.Norms()
 				require.Contains(t, printed, fmt.Sprintf("  %8.4f  ", was))
 			}
 			require.Equal(t, map[string]int{"0": p.Len(), "0.01": 0}[rate], strings.Count(printed, "    0.0000\n"))

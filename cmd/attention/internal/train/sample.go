@@ -20,7 +20,7 @@ func (r *training) promptIDs(prompt string) ([]int, error) {
 		if r.model.Causal() {
 			n = min(n, shownPrompt)
 		}
-		return r.words(0, n)
+		return r.corpus.Words(0, n)
 	}
 	ids, err := r.corpus.Tokenizer.Encode(prompt)
 	if err != nil {

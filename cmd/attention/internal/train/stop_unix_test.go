@@ -19,9 +19,9 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -99,7 +99,7 @@ func TestTrainInterrupted(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, calm), flags...)...))
 
 	c := startTrain(t, append(append(tinyFlags(text, dir), "--out", folder), flags...)...)
-	require.True(t, c.until(func() bool { return fileSize(filepath.Join(folder, session.MetricsFile)) > 0 }))
+	require.True(t, c.until(func() bool { return fileSize(filepath.Join(folder, metrics.FileName)) > 0 }))
 	err := trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	require.ErrorIs(t, err, checkpoint.ErrInUse)
 	require.EqualError(t, err, fmt.Sprintf("--resume: train: checkpoints: %s: in use by another process (%d), want none",
@@ -183,7 +183,7 @@ func TestTrainSignalled(t *testing.T) {
 
 // requireSteps waits until a run has taken some more steps.
 func requireSteps(t *testing.T, c *child, folder string) {
-	path := filepath.Join(folder, session.MetricsFile)
+	path := filepath.Join(folder, metrics.FileName)
 	before := fileSize(path)
 	require.True(t, c.until(func() bool { return fileSize(path) > before+4096 }), c.printed)
 }

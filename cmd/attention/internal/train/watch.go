@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"attention/cmd/attention/internal/run"
-	"attention/cmd/attention/internal/session"
 	"attention/layers"
 	"attention/train/record"
 	"attention/train/text"
@@ -43,7 +42,7 @@ func (r *training) watch() (c record.Config, err error) {
 	if r.config.HeadStats {
 		n = max(n, min(r.model.Context(), statsTokens))
 	}
-	ids, err := r.words(0, n)
+	ids, err := r.corpus.Words(0, n)
 	if err != nil {
 		return c, err
 	}
@@ -57,7 +56,7 @@ func (r *training) watch() (c record.Config, err error) {
 	}
 	about := text.WeightTexts{Queries: tokens, Keys: tokens, Causal: r.model.Causal()}
 	return record.Config{
-		Matrices: session.QueryParts(r.model.Params(), r.model.Queries(), part), OnRecord: r.printHeads,
+		Matrices: record.QueryParts(r.model.Params(), r.model.Queries(), part), OnRecord: r.printHeads,
 		Probe: func(b *layers.Build) (record.Probe, error) { return r.probe(b, ids, about) },
 	}, nil
 }
@@ -70,7 +69,7 @@ func (r *training) probe(b *layers.Build, ids []int, about text.WeightTexts) (p 
 		if err != nil {
 			return p, err
 		}
-		p = session.NewProbe(weights, func(string) text.WeightTexts { return about })
+		p = record.NewProbe(weights, func(string) string { return about.Note() })
 	}
 	if !r.config.HeadStats {
 		return p, nil

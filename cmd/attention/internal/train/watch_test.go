@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/train/metrics"
 	"attention/train/record"
 	"attention/train/text"
 
@@ -44,11 +45,11 @@ func TestTrainWatches(t *testing.T) {
 	require.NotContains(t, printed, "collapsed")
 
 	plain, _ := tinyRun(t, tinyGPT...)
-	for _, name := range []string{session.MetricsFile, run.ModelFile} {
+	for _, name := range []string{metrics.FileName, run.ModelFile} {
 		require.NotEqual(t, outcome(t, plain)[name], outcome(t, folder)[name], "clipped")
 	}
 	watched, _ := tinyRun(t, append(tinyGPT, "--head-stats")...)
-	for _, name := range []string{session.MetricsFile, run.ModelFile, record.TensorsFile} {
+	for _, name := range []string{metrics.FileName, run.ModelFile, record.TensorsFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, watched)[name], "statistics change no bit")
 	}
 }

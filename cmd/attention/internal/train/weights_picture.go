@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
@@ -37,38 +34,8 @@ func (r *training) pictured() (window []int, first int, err error) {
 	case prompted:
 		return r.prompt[len(r.prompt)-context:], first, nil
 	}
-	window, err = r.words(first, n)
+	window, err = r.corpus.Words(first, n)
 	return window, first, err
-}
-
-// words returns n tokens of the validation text from the start of a word, after the tokens before it: as many as before
-// says.
-func (r *training) words(before, n int) ([]int, error) {
-	begin, err := r.wordStart(before, n)
-	return r.corpus.Validation[begin-before:][:before+n], err
-}
-
-// wordStart returns the first index, at least from, at which a word of the validation text begins that n tokens
-// follow, or from if there is none.
-func (r *training) wordStart(from, n int) (int, error) {
-	ids := r.corpus.Validation
-	for i := max(from, 1); i+n <= len(ids); i++ {
-		before, err := r.corpus.Tokenizer.Decode(ids[i-1 : i])
-		if err != nil {
-			return 0, err
-		}
-		token, err := r.corpus.Tokenizer.Decode(ids[i : i+1])
-		if err != nil {
-			return 0, err
-		}
-		word := strings.TrimPrefix(token, " ")
-		c, _ := utf8.DecodeRuneInString(word)
-		if last, _ := utf8.DecodeLastRuneInString(before); c != utf8.RuneError && !unicode.IsSpace(c) &&
-			(word != token || unicode.IsSpace(last)) {
-			return i, nil
-		}
-	}
-	return from, nil
 }
 
 // weightsTitle returns the title of the picture of a model's attention weights after n steps of the run in a folder.

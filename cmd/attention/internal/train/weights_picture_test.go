@@ -114,5 +114,5 @@ func TestPictured(t *testing.T) {
 func corpusOf(t *testing.T, characters string) *run.Corpus {
 	v, err := text.NewVocabulary(characters)
 	require.NoError(t, err)
-	return &run.Corpus{Tokenizer: v}
+	return &run.Corpus{Corpus: &text.Corpus{Tokenizer: v}}
 }

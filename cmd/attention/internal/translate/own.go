@@ -5,33 +5,20 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/translations"
 	"attention/train/dates"
 )
 
-// noISO stands for the ISO date that is not known.
-const noISO = "0000-00-00"
-
-// ownDates returns the dates of --date in lower case, without ISO dates.
-func ownDates(given []string) ([]dates.Pair, error) {
-	var pairs []dates.Pair
-	for _, d := range given {
-		n := utf8.RuneCountInString(d)
-		if n == 0 || n > dates.WrittenLength {
-			return nil, fmt.Errorf("--date: got %d characters, want 1 to %d", n, dates.WrittenLength)
+// ownDates returns the dates of --date, without ISO dates.
+func ownDates(given []string) (pairs []dates.Pair, err error) {
+	for _, written := range given {
+		p, err := dates.Untranslated(written)
+		if err != nil {
+			return nil, fmt.Errorf("--date: %w", err)
 		}
-		written := strings.ToLower(d)
-		for at, c := range []rune(written) {
-			if !strings.ContainsRune(dates.WrittenCharacters, c) {
-				return nil, fmt.Errorf("--date: got %q at position %d of %q, want letters from a to z, digits, blanks and ',./",
-					c, at, d)
-			}
-		}
-		pairs = append(pairs, dates.Pair{Written: written, ISO: noISO})
+		pairs = append(pairs, p)
 	}
 	return pairs, nil
 }

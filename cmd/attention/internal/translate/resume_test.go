@@ -15,6 +15,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,9 +49,9 @@ func outcomes(t *testing.T, folder string) map[string]string {
 		require.NoError(t, err)
 		files[name] = string(content)
 	}
-	metrics, err := os.ReadFile(filepath.Join(folder, session.MetricsFile))
+	lines, err := os.ReadFile(filepath.Join(folder, metrics.FileName))
 	require.NoError(t, err)
-	files[session.MetricsFile] = regexp.MustCompile(`,"tokens_per_second":[^}]*`).ReplaceAllString(string(metrics), "")
+	files[metrics.FileName] = regexp.MustCompile(`,"tokens_per_second":[^}]*`).ReplaceAllString(string(lines), "")
 	return files
 }
 

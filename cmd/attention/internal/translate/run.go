@@ -54,7 +54,7 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 		}
 		return r, r.Begin(o.folder)
 	}
-	dir, checkpoint := session.FolderOf(o.resume)
+	dir, checkpoint := run.FolderOf(o.resume)
 	in, err := translations.Inspect(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
@@ -96,7 +96,7 @@ func (r *translation) plan() (session.Plan, error) {
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
 		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
-		Source: r.training, Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: crossAttention,
+		Source: r.training, Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: dates.CrossAttention,
 		Text: "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
 	}, err

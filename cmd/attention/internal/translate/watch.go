@@ -3,28 +3,25 @@ package translate
 import (
 	"strings"
 
-	"attention/cmd/attention/internal/session"
 	"attention/layers"
+	"attention/train/dates"
 	"attention/train/record"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// crossAttention matches the paths of the decoder's cross-attentions, the ones of the picture.
-const crossAttention = "*.multihead_attn"
-
 // watch returns what the run records: how its weights move, and all attention weights of the held-out date of the
 // picture.
 func (r *translation) watch() record.Config {
 	queries := record.Matrix{Rows: r.model.Settings.Model.Width}
-	return record.Config{Matrices: session.QueryParts(r.model.Params(), "in_proj_weight", queries), Probe: r.probe}
+	return record.Config{Matrices: record.QueryParts(r.model.Params(), "in_proj_weight", queries), Probe: r.probe}
 }
 
 // probe returns the attention weights of the held-out date of the picture and its translation.
 func (r *translation) probe(b *layers.Build) (record.Probe, error) {
 	p := r.heldOut.Pairs[drawnPair]
-	if err := translatePair(r.model, b, p); err != nil {
+	if err := r.model.Pair(b, p); err != nil {
 		return record.Probe{}, err
 	}
 	weights := map[string]*G.Node{}
@@ -37,13 +34,14 @@ func (r *translation) probe(b *layers.Build) (record.Probe, error) {
 	written := strings.Split(p.Written, "")
 	writes := strings.Split(p.ISO, "")
 	reads := append([]string{"<begin>"}, writes[:len(writes)-1]...)
-	return session.NewProbe(weights, func(name string) text.WeightTexts {
+	return record.NewProbe(weights, func(name string) string {
+		texts := text.WeightTexts{Queries: written, Keys: written}
 		switch {
-		case strings.HasSuffix(name, crossAttention[1:]):
-			return text.WeightTexts{Queries: writes, Keys: written}
+		case strings.HasSuffix(name, dates.CrossAttention[1:]):
+			texts.Queries = writes
 		case strings.Contains(name, "decoder"):
-			return text.WeightTexts{Queries: reads, Keys: reads, Causal: true}
+			texts = text.WeightTexts{Queries: reads, Keys: reads, Causal: true}
 		}
-		return text.WeightTexts{Queries: written, Keys: written}
+		return texts.Note()
 	}), nil
 }

@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
+	"attention/train/metrics"
 	"attention/train/record"
 )
 
@@ -22,7 +23,7 @@ type Run struct {
 	dir  string
 
 	mu          sync.Mutex
-	tail        *session.Tail
+	tail        *metrics.Tail
 	state       State
 	stale       bool           // whether the config is to be read anew
 	sessions    int            // of the report when it was read
@@ -63,7 +64,7 @@ func Open(dir string) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
 	}
-	r := &Run{Name: run.Name(dir), dir: dir, tail: session.NewTail(dir)}
+	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err
 	}

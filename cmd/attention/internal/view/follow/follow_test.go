@@ -16,6 +16,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/train/checkpoint"
+	"attention/train/metrics"
 	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ type folder struct {
 func newFolder(t *testing.T) *folder {
 	f := &folder{t: t, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
-	f.lines = bytes.SplitAfter(f.read(session.MetricsFile), []byte("\n"))
+	f.lines = bytes.SplitAfter(f.read(metrics.FileName), []byte("\n"))
 	return f
 }
 
@@ -46,7 +47,7 @@ func (f *folder) write(name string, text []byte) {
 }
 
 // metrics writes the first lines.
-func (f *folder) metrics(n int) { f.write(session.MetricsFile, bytes.Join(f.lines[:n], nil)) }
+func (f *folder) metrics(n int) { f.write(metrics.FileName, bytes.Join(f.lines[:n], nil)) }
 
 // report changes the report.
 func (f *folder) report(change func(r *session.Report)) {
@@ -90,7 +91,7 @@ func evaluatedAt(s State) (numbers []int) {
 func TestARunGrows(t *testing.T) {
 	f := newFolder(t)
 	f.report(begun)
-	require.NoError(t, os.Remove(filepath.Join(f.path, session.MetricsFile)))
+	require.NoError(t, os.Remove(filepath.Join(f.path, metrics.FileName)))
 	r, err := Open(f.path)
 	require.NoError(t, err, "before the first step")
 	require.Empty(t, r.State().Steps)
@@ -103,7 +104,7 @@ func TestARunGrows(t *testing.T) {
 	require.NotNil(t, s.Losses.Unigram)
 	require.Equal(t, s.Version, updated(t, r).Version, "nothing is new")
 
-	f.write(session.MetricsFile, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
+	f.write(metrics.FileName, append(bytes.Join(f.lines[:4], nil), f.lines[4][:20]...))
 	require.Equal(t, []int{1, 2, 3, 4}, numbersOf(updated(t, r)), "the fifth line is cut")
 	f.metrics(10)
 	grown := updated(t, r)
@@ -128,13 +129,13 @@ func TestStepsBeforeAWrongLine(t *testing.T) {
 	require.NoError(t, err)
 	before := r.Version()
 	whole := bytes.Join(f.lines[:8], nil)
-	f.write(session.MetricsFile, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
+	f.write(metrics.FileName, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
 	for range 2 {
 		require.ErrorContains(t, r.Update(), `got the line "no JSON\n", want a JSON object of numbers`)
 		require.Equal(t, []int{1, 2, 3, 4, 5}, numbersOf(r.State()))
 		require.Equal(t, before+1, r.Version())
 	}
-	f.write(session.MetricsFile, whole)
+	f.write(metrics.FileName, whole)
 	s := updated(t, r)
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, numbersOf(s))
 	require.Equal(t, before+2, s.Version)
@@ -154,7 +155,7 @@ func TestARunResumes(t *testing.T) {
 	require.Len(t, r.State().Steps, 11)
 
 	again := bytes.ReplaceAll(bytes.Join(f.lines, nil), []byte(`"loss":`), []byte(`"loss":1`))
-	f.write(session.MetricsFile, again)
+	f.write(metrics.FileName, again)
 	f.report(func(r *session.Report) { r.Sessions = append(r.Sessions, r.Sessions[0]) })
 	config := bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
 	f.write(run.ConfigFile, config)
@@ -275,7 +276,7 @@ func TestLongRuns(t *testing.T) {
 		fmt.Fprintf(&text, `{"step":%d,"loss":2,"learning_rate":0.1,"grad_norm":1,"tokens_per_second":5}`+"\n", i+1)
 		fmt.Fprintf(&text, `{"step":%d,"validation_loss":3}`+"\n", i+1)
 	}
-	f.write(session.MetricsFile, []byte(text.String()))
+	f.write(metrics.FileName, []byte(text.String()))
 	r, err := Open(f.path)
 	require.NoError(t, err)
 	s := r.State()
@@ -284,7 +285,7 @@ func TestLongRuns(t *testing.T) {
 	require.Equal(t, 1, s.Steps[0].Step)
 	require.Equal(t, steps, s.Steps[len(s.Steps)-1].Step)
 
-	path := filepath.Join(f.path, session.MetricsFile)
+	path := filepath.Join(f.path, metrics.FileName)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer file.Close()

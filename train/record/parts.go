@@ -1,20 +1,20 @@
-package session
+package record
 
 import (
 	"strings"
 
 	"attention/layers"
-	"attention/train/record"
-	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 )
 
 // NewProbe returns a probe of attention weights, with a note of the tokens that each is about.
-func NewProbe(weights map[string]*G.Node, texts func(name string) text.WeightTexts) record.Probe {
-	p := record.Probe{Tensors: weights, Notes: map[string]string{}}
+func NewProbe(weights map[string]*G.Node, note func(name string) string) Probe {
+	p := Probe{Tensors: weights, Notes: map[string]string{}}
 	for name := range weights {
-		p.Notes[name] = texts(name).Note()
+		if note != nil {
+			p.Notes[name] = note(name)
+		}
 	}
 	return p
 }
@@ -24,11 +24,14 @@ const drawnQueries = 4
 
 // QueryParts returns parts of some of the matrices that make queries: of parameters with a part of a name, or of the
 // first matrix if there is none. They have at most the rows and columns of most: a matrix may make keys and values too.
-func QueryParts(p *layers.Params, name string, most record.Matrix) []record.Matrix {
-	var all []record.Matrix
+func QueryParts(p *layers.Params, name string, most Matrix) []Matrix {
+	if p == nil {
+		return nil
+	}
+	var all []Matrix
 	for param, shape := range p.Shapes() {
 		if shape.Dims() == 2 && strings.Contains(param, name) {
-			all = append(all, record.Matrix{Param: param, Rows: most.Rows, Columns: most.Columns})
+			all = append(all, Matrix{Param: param, Rows: most.Rows, Columns: most.Columns})
 		}
 	}
 	if len(all) > 0 {
@@ -36,14 +39,14 @@ func QueryParts(p *layers.Params, name string, most record.Matrix) []record.Matr
 	}
 	for param, shape := range p.Shapes() {
 		if shape.Dims() == 2 {
-			return []record.Matrix{{Param: param}}
+			return []Matrix{{Param: param}}
 		}
 	}
 	return nil
 }
 
 // spreadParts returns the first part, the last one and some between.
-func spreadParts(all []record.Matrix) (some []record.Matrix) {
+func spreadParts(all []Matrix) (some []Matrix) {
 	n := min(len(all), drawnQueries)
 	for i := range n {
 		some = append(some, all[i*(len(all)-1)/max(n-1, 1)])

@@ -1,4 +1,4 @@
-package session
+package metrics
 
 import (
 	"crypto/sha256"
@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 
+	"attention/internal/folder"
 	"attention/train"
 )
 
@@ -27,15 +30,24 @@ func (h History) evaluated() int {
 	return h.Evaluations[len(h.Evaluations)-1].Step
 }
 
-// readHistory reads all whole lines of metrics.jsonl.
-func readHistory(r io.Reader) (History, error) {
-	var h History
-	for line, err := range lines(r) {
+// Read reads the history in the metrics.jsonl of a run folder, also while the run trains: all whole lines. A folder
+// without that file has none.
+func Read(dir string) (h History, err error) {
+	path := filepath.Join(dir, FileName)
+	file, err := folder.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err != nil {
+		return h, err
+	}
+	defer file.Close()
+	for line, err := range lines(file) {
 		if errors.Is(err, errCut) {
-			return h, nil
+			break
 		}
 		if err != nil {
-			return h, err
+			return h, fmt.Errorf("%s: %w", path, err)
 		}
 		h.add(line)
 	}
@@ -107,18 +119,6 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 		seconds += 1 / s.TokensPerSecond / float64(len(steps))
 	}
 	return loss, 1 / seconds
-}
-
-// Losses returns the last losses.
-func (h History) Losses() (l Losses) {
-	if len(h.Steps) > 0 {
-		mean, _ := h.Recent()
-		l.Training = &mean
-	}
-	if n := len(h.Evaluations); n > 0 {
-		l.Validation = &h.Evaluations[n-1].Loss
-	}
-	return l
 }
 
 // recentSteps is the number of steps that a training loss is a mean of.

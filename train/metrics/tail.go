@@ -1,4 +1,4 @@
-package session
+package metrics
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ type Tail struct {
 }
 
 // NewTail returns a reader of the metrics of a run folder, from the beginning.
-func NewTail(dir string) *Tail { return &Tail{path: filepath.Join(dir, MetricsFile)} }
+func NewTail(dir string) *Tail { return &Tail{path: filepath.Join(dir, FileName)} }
 
 // Read yields the lines that have come since the last call. If lines that it has read are gone, since the run was
 // resumed from an earlier checkpoint or another one is in its place, it calls anew and begins again. A file that does

@@ -1,4 +1,4 @@
-package run
+package text_test
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"attention/graph"
-	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/text"
 
@@ -20,30 +19,28 @@ func TestSources(t *testing.T) {
 	for i := range ids {
 		ids[i] = i
 	}
-	c := &Corpus{Training: ids, Validation: ids}
+	c := &text.Corpus{Training: ids, Validation: ids}
 	for _, s := range []struct {
 		reason  string
-		layer   string
+		whole   bool // whether only the token after a window is a target
 		context int
 		targets int // of one validation
 		first   int
 	}{
-		{reason: "every target counts", layer: "causal", context: 7, targets: 100, first: 1},
-		{reason: "a pass for each shift", layer: "simple", context: 7, targets: 94, first: 7},
-		{reason: "windows of one token", layer: "simple", context: 1, targets: 100, first: 1},
-		{reason: "as many passes as there may be", layer: "simple", context: 8, targets: 93, first: 8},
-		{reason: "one window", layer: "simple", context: 100, targets: 1, first: 100},
-		{reason: "one window a pass", layer: "simple", context: 90, targets: 8, first: 90},
-		{reason: "fewer passes than targets of a window", layer: "simple", context: 20, targets: 5 + 4*7, first: 20},
+		{reason: "every target counts", context: 7, targets: 100, first: 1},
+		{reason: "a pass for each shift", whole: true, context: 7, targets: 94, first: 7},
+		{reason: "windows of one token", whole: true, context: 1, targets: 100, first: 1},
+		{reason: "as many passes as there may be", whole: true, context: 8, targets: 93, first: 8},
+		{reason: "one window", whole: true, context: 100, targets: 1, first: 100},
+		{reason: "one window a pass", whole: true, context: 90, targets: 8, first: 90},
+		{reason: "fewer passes than targets of a window", whole: true, context: 20, targets: 5 + 4*7, first: 20},
 	} {
-		var r Config
-		r.Batch, r.Order = 3, RandomOrder
-		r.Model.Layer = &chapter.LanguageModelConfig{ContextLength: s.context, Attention: chapter.Config{Layer: s.layer}}
+		of := text.SourcesConfig{Windows: text.WindowConfig{Batch: 3, Context: s.context, LastOnly: s.whole}}
 		tokens := 3 // of a batch
-		if s.layer == "causal" {
+		if !s.whole {
 			tokens *= s.context
 		}
-		training, validation, _, err := c.Sources(r)
+		training, validation, _, err := c.Sources(of)
 		require.NoError(t, err)
 		for range 2 { // the second validation equals the first
 			asked := drain(t, validation)
@@ -57,8 +54,8 @@ func TestSources(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tokens, b.Tokens)
 
-		r.Order = sequentialOrder
-		training, _, _, err = c.Sources(r)
+		of.Order = text.SequentialOrder
+		training, _, _, err = c.Sources(of)
 		require.NoError(t, err)
 		for i := range 2 {
 			b, err = training.Next()

@@ -1,4 +1,4 @@
-package session
+package metrics
 
 import (
 	"os"
@@ -7,11 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/folder"
 	"attention/train"
 	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
 )
+
+// enter opens a folder until the end of the test.
+func enter(t *testing.T, path string) *folder.Dir {
+	dir, err := folder.Enter(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
 
 // TestMetricsAreCutWhereTheCheckpointStands: later lines are removed.
 func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
@@ -36,10 +45,9 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		{steps: 3, evaluated: 3, kept: 5},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, MetricsFile)
+		path := filepath.Join(dir, FileName)
 		require.NoError(t, os.WriteFile(path, []byte(lines), 0o644))
-		f := openFolder(t, dir)
-		h, err := f.ResumeMetrics(c.steps, c.evaluated, "")
+		w, h, err := Resume(enter(t, dir), c.steps, c.evaluated, "")
 		require.NoError(t, err)
 		require.Equal(t, c.evaluated, h.evaluated())
 		require.Len(t, h.Steps, c.steps)
@@ -48,8 +56,8 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 				h.Steps[2])
 			require.Equal(t, train.Evaluation{Step: 2, Loss: 1.5}, h.Evaluations[0])
 		}
-		f.Metrics.add("more")
-		require.NoError(t, f.Metrics.Close())
+		w.add("more")
+		require.NoError(t, w.Close())
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, lines[:ends[c.kept]]+"\"more\"\n", string(text))
@@ -62,15 +70,15 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		{steps: 1, evaluated: 1, want: `line 2: got "{\"step\":2,`},
 	} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(lines), 0o644))
-		_, err := openFolder(t, dir).ResumeMetrics(c.steps, c.evaluated, "")
-		require.ErrorContains(t, err, filepath.Join(dir, MetricsFile)+": "+c.want)
-		_, err = openFolder(t, t.TempDir()).ResumeMetrics(c.steps, c.evaluated, "")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte(lines), 0o644))
+		_, _, err := Resume(enter(t, dir), c.steps, c.evaluated, "")
+		require.ErrorContains(t, err, filepath.Join(dir, FileName)+": "+c.want)
+		_, _, err = Resume(enter(t, t.TempDir()), c.steps, c.evaluated, "")
 		require.ErrorContains(t, err, `line 1: got ""`)
 	}
 }
 
-func TestReadHistory(t *testing.T) {
+func TestRead(t *testing.T) {
 	const step = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}` + "\n"
 	for _, row := range []struct {
 		reason, text string
@@ -82,36 +90,36 @@ func TestReadHistory(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if row.text != "" {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte(row.text), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte(row.text), 0o644))
 		}
-		h, err := openFolder(t, dir).ReadHistory()
+		h, err := Read(dir)
 		require.NoError(t, err, row.reason)
 		require.Len(t, h.Steps, row.want, row.reason)
 	}
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, MetricsFile), []byte("learning_rate\n"), 0o644))
-	_, err := openFolder(t, dir).ReadHistory()
-	require.EqualError(t, err, filepath.Join(dir, MetricsFile)+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte("learning_rate\n"), 0o644))
+	_, err := Read(dir)
+	require.EqualError(t, err, filepath.Join(dir, FileName)+
 		`: got the line "learning_rate\n", want a JSON object of numbers`)
 }
 
 // A file without line ends is not read whole, and one of many evaluations is none of a run.
 func TestHostileMetrics(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, MetricsFile)
+	path := filepath.Join(dir, FileName)
 	require.NoError(t, os.WriteFile(path, nil, 0o644))
 	require.NoError(t, os.Truncate(path, 3<<30))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := openFolder(t, dir).ResumeMetrics(1, 0, "")
+	_, _, err := Resume(enter(t, dir), 1, 0, "")
 	require.EqualError(t, err, path+": line 1: got more than 65536 bytes, want a shorter line")
-	_, err = openFolder(t, dir).ReadHistory()
+	_, err = Read(dir)
 	require.EqualError(t, err, path+": got more than 65536 bytes, want a shorter line")
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat(`{"step":0,"validation_loss":1}`+"\n", 100)), 0o644))
-	_, err = openFolder(t, dir).ResumeMetrics(1, 0, "")
+	_, _, err = Resume(enter(t, dir), 1, 0, "")
 	require.ErrorContains(t, err, "line 3: got ")
 }
 
@@ -121,10 +129,11 @@ func TestChangedMetricsAreNoticed(t *testing.T) {
 {"step":1,"validation_loss":1.5}
 `
 	dir := t.TempDir()
-	path := filepath.Join(dir, MetricsFile)
+	path := filepath.Join(dir, FileName)
 	resume := func(text, digest string) (History, error) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return openFolder(t, dir).ResumeMetrics(1, 1, digest)
+		_, h, err := Resume(enter(t, dir), 1, 1, digest)
+		return h, err
 	}
 	h, err := resume(lines, "")
 	require.NoError(t, err)
@@ -159,28 +168,27 @@ func TestChangedMetricsAreNoticed(t *testing.T) {
 func TestRemovedMetricsAreSaid(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, MetricsFile)
-		f := openFolder(t, dir)
-		require.NoError(t, f.BeginMetrics())
+		path := filepath.Join(dir, FileName)
+		w, err := Begin(enter(t, dir))
+		require.NoError(t, err)
 		require.NoError(t, os.Remove(path))
 		if replace {
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
-		require.NoError(t, f.Metrics.Flush(), "the checkpoint is saved all the same")
-		require.EqualError(t, f.Metrics.Close(), "train: metrics: "+path+": got none or another file, "+
+		require.NoError(t, w.Flush(), "the checkpoint is saved all the same")
+		require.EqualError(t, w.Close(), "train: metrics: "+path+": got none or another file, "+
 			"want the one that the run writes: it was removed or replaced during the run")
 	}
 }
 
 // TestMetricsKeepTheFirstError: Flush and Close return it.
 func TestMetricsKeepTheFirstError(t *testing.T) {
-	f := openFolder(t, t.TempDir())
-	require.NoError(t, f.BeginMetrics())
-	m := f.Metrics
-	require.NoError(t, m.file.Close())
-	m.add(1)
-	m.add(2)
-	for _, err := range []error{m.Flush(), m.Close()} {
+	w, err := Begin(enter(t, t.TempDir()))
+	require.NoError(t, err)
+	require.NoError(t, w.file.Close())
+	w.add(1)
+	w.add(2)
+	for _, err := range []error{w.Flush(), w.Close()} {
 		require.ErrorIs(t, err, os.ErrClosed)
 		require.ErrorContains(t, err, "train: metrics: write ")
 	}

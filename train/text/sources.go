@@ -1,0 +1,56 @@
+package text
+
+import (
+	"cmp"
+
+	"attention/internal/config"
+	"attention/train"
+)
+
+// SourcesConfig chooses the batches of a run on a corpus.
+type SourcesConfig struct {
+	Windows     WindowConfig `json:"windows"`
+	Order       string       `json:"order"`        // of the windows to train on: RandomOrder or SequentialOrder
+	WholeEpochs bool         `json:"whole_epochs"` // each epoch has every window once, instead of windows anywhere
+	EvalBatches int          `json:"eval_batches"` // random ones of an evaluation during training; 0 means all
+	Seed        int64        `json:"seed"`
+}
+
+// The orders of windows; "" is RandomOrder.
+const (
+	RandomOrder     = "random"
+	SequentialOrder = "sequential"
+)
+
+// Validate returns an error for the first wrong field.
+func (c SourcesConfig) Validate() error {
+	return cmp.Or(config.In(c, "Windows", c.Windows.Validate()),
+		config.OneOf(c, "Order", cmp.Or(c.Order, RandomOrder), RandomOrder, SequentialOrder),
+		config.AtLeast(c, 0, "EvalBatches"))
+}
+
+// Sources returns the batches to train on, those of the evaluations during training and those of the whole validation
+// text. An evaluation during training is over EvalBatches random batches, the same each time, or over the whole text.
+func (c *Corpus) Sources(of SourcesConfig) (training train.Resumable, validation, whole train.Source, err error) {
+	if err := of.Validate(); err != nil {
+		return nil, nil, nil, err
+	}
+	sequential := of.Order == SequentialOrder
+	switch {
+	case of.WholeEpochs:
+		training, err = NewEpochs(c.Training, of.Windows, EpochsConfig{Shuffle: !sequential, Seed: uint64(of.Seed)})
+	case sequential:
+		training, err = NewCycle(c.Training, of.Windows)
+	default:
+		training, err = NewWindows(c.Training, of.Windows, uint64(of.Seed))
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	passes, err := NewPasses(c.Validation, of.Windows)
+	if err != nil || of.EvalBatches == 0 {
+		return training, passes, passes, err
+	}
+	validation, err = NewSample(c.Validation, of.Windows, ^uint64(of.Seed), of.EvalBatches)
+	return training, validation, passes, err
+}
