@@ -1,9 +1,9 @@
-package why
+// Package reversal is a task that shows what attention is for: random strings to be written backwards, three
+// encoder–decoders that learn it, with and without attention, and the measure of how well they write.
+package reversal
 
 import (
-	"context"
-	"image/color"
-	"math/rand/v2"
+	"fmt"
 
 	"attention/layers"
 	"attention/train"
@@ -12,60 +12,72 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// reverser is an encoder–decoder.
-type reverser interface {
+// Kind is the kind of a model. All kinds have the same number of parameters, within 4 %.
+type Kind string
+
+// The kinds of models.
+const (
+	// Squeezed is a GRU that reads and another that writes: all that the second knows of a string is one hidden state.
+	Squeezed Kind = "squeezed"
+	// Attending is Squeezed whose writer looks at all states of the reader before each letter (Bahdanau et al. 2014).
+	Attending Kind = "attending"
+	// Transformer is an encoder and a decoder of self- and cross-attention (Vaswani et al. 2017).
+	Transformer Kind = "transformer"
+)
+
+// Model is a model that learns to write strings backwards.
+type Model struct{ network }
+
+// network is an encoder–decoder.
+type network interface {
 	Forward(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error)
 	Loss(b *layers.Build, source, target, lengths, targets *G.Node) (*G.Node, error)
 	Params() *layers.Params
 }
 
-// rivals are the models in the order of the table. They have the same number of parameters, within 3 %.
-var rivals = []struct {
-	name   string
-	create func(s layers.Scope) (reverser, error)
-	mark   byte        // on a terminal
-	ink    color.NRGBA // which the colour-blind can tell from the others
-	width  float64     // of its curve in points: one is visible behind another
-}{
-	{"squeezed", recurrent(92, 0), 's', color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff}, 2},
-	{"attending", recurrent(72, 32), 'a', color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, 6},
-	{"transformer", newTransformer, 't', color.NRGBA{G: 0x9e, B: 0x73, A: 0xff}, 2},
+// New makes a model of a kind and its parameters.
+func New(s layers.Scope, k Kind) (m *Model, err error) {
+	m = new(Model)
+	recurrent := layers.RNNSeq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab, EmbedDim: 32}
+	switch k {
+	case Squeezed:
+		recurrent.HiddenSize = 92
+		m.network, err = layers.NewRNNSeq2Seq(s, recurrent)
+	case Attending:
+		recurrent.HiddenSize, recurrent.AttnDim = 72, 32
+		m.network, err = layers.NewRNNSeq2Seq(s, recurrent)
+	case Transformer:
+		m.network, err = layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab,
+			ContextLength: Longest + 1, EmbedDim: 64, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 4,
+			Sinusoidal: true})
+	default:
+		return nil, fmt.Errorf("reversal: kind: got %q, want %s, %s or %s", k, Squeezed, Attending, Transformer)
+	}
+	return m, err
 }
 
-// recurrent returns the constructor of two GRUs, with attention if its width is not 0.
-func recurrent(hidden, attn int) func(s layers.Scope) (reverser, error) {
-	return func(s layers.Scope) (reverser, error) {
-		return layers.NewRNNSeq2Seq(s, layers.RNNSeq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab, EmbedDim: 32,
-			HiddenSize: hidden, AttnDim: attn})
+// Loss returns the mean cross entropy of the letters of batches of so many strings.
+func (m *Model) Loss(size int) train.Loss {
+	return func(b *layers.Build) (*G.Node, error) {
+		source, target, lengths := inputs(b, size)
+		targets := b.InputOf(tensor.Int, targetsInput, size, Longest)
+		return m.network.Loss(b, source, target, lengths, targets)
 	}
 }
 
-func newTransformer(s layers.Scope) (reverser, error) {
-	return layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab,
-		ContextLength: longest + 1, EmbedDim: 64, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 4, Sinusoidal: true})
-}
-
-// rival is a model that learns to reverse.
-type rival struct{ reverser }
-
-// newRival returns one of rivals with the initial weights of a seed.
-func newRival(model int, seed int64) (learner, error) {
-	m, err := rivals[model].create(layers.NewParams(tensor.Float32, seed).Scope(""))
-	return rival{m}, err
-}
-
-func (rival) examples(random *rand.Rand) train.Source { return newStringBatch(reverseBatch, random) }
-
-func (m rival) exampleLoss(b *layers.Build) (*G.Node, error) {
-	source, target, lengths, targets := stringInputs(b, reverseBatch)
-	return m.Loss(b, source, target, lengths, targets)
-}
-
-func (m rival) examine(ctx context.Context, seed int64) (record func(*modelReport), err error) {
-	j, err := newJudge(m, testStrings)
-	if err != nil {
+// weights returns the node (B, H, T, S) of the weights with which target sees source, or nil if there is no attention.
+func (m *Model) weights(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error) {
+	if rnn, ok := m.network.(*layers.RNNSeq2Seq); ok {
+		memory, err := rnn.Encode(b, source, lengths)
+		if err != nil {
+			return nil, err
+		}
+		out, err := rnn.Decode(b, target, memory)
+		return out.Weights, err
+	}
+	b.Observe("*.multihead_attn")
+	if _, err := m.Forward(b, source, target, lengths); err != nil {
 		return nil, err
 	}
-	exact, err := j.exact(ctx, testStrings, seed)
-	return func(r *modelReport) { r.Exact = append(r.Exact, exact) }, err
+	return b.Calls("*.multihead_attn")[0].Weights()
 }

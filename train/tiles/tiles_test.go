@@ -1,44 +1,44 @@
-package why
+package tiles
 
 import (
-	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A picture has as many askers of each kind, and each asks for a digit: beside an arrow, or on the one other tile of a
+// A picture has as many askers of each kind, and each asks for a Digit: beside an arrow, or on the one other tile of a
 // colour.
 func TestTilesAsk(t *testing.T) {
-	random, short := streamed(1, trainStream), 0
+	random, short := rand.New(rand.NewPCG(1, 0)), 0
 	directions := map[int]int{}
 	for range 500 {
-		all, count, colours := pictureOf(random), map[int]int{}, map[int][]int{}
+		all, count, pairs := pictureOf(random), map[Kind]int{}, map[int][]int{}
 		for at, tile := range all {
-			count[tile.kind]++
-			require.Equal(t, digitTile, all[tile.answer].kind)
+			count[tile.Kind]++
+			require.Equal(t, Digit, all[tile.Answer].Kind)
 			if tile.colour > 0 {
-				colours[tile.colour] = append(colours[tile.colour], at)
+				pairs[tile.colour] = append(pairs[tile.colour], at)
 			}
-			switch tile.kind {
-			case digitTile:
-				require.Equal(t, at, tile.answer)
-			case arrowTile:
+			switch tile.Kind {
+			case Digit:
+				require.Equal(t, at, tile.Answer)
+			case Arrow:
 				directions[tile.arrow]++
 				beside, ok := beside(at, tile.arrow)
 				require.True(t, ok)
-				require.Equal(t, beside, tile.answer)
+				require.Equal(t, beside, tile.Answer)
 				require.Zero(t, tile.colour)
-			case colourTile:
-				require.Equal(t, tile.colour, all[tile.answer].colour)
+			case Colour:
+				require.Equal(t, tile.colour, all[tile.Answer].colour)
 			}
 		}
-		require.Equal(t, askersByColour, count[colourTile])
-		if count[arrowTile] < askersByArrow {
+		require.Equal(t, askersByColour, count[Colour])
+		if count[Arrow] < askersByArrow {
 			short++
 		}
-		require.Len(t, colours, askersByColour)
-		for colour, pair := range colours {
+		require.Len(t, pairs, askersByColour)
+		for colour, pair := range pairs {
 			require.Len(t, pair, 2, "tiles of colour %d", colour)
 		}
 	}
@@ -46,43 +46,4 @@ func TestTilesAsk(t *testing.T) {
 	for arrow := range arrows {
 		require.Greater(t, directions[arrow], 350, "arrows %s", arrows[arrow].name)
 	}
-}
-
-// No two tiles that mean different things look alike, and the numbers of a batch are the picture's.
-func TestTilesDiffer(t *testing.T) {
-	var all []tile
-	for colour := range tileColours {
-		for digit := range digits {
-			all = append(all, tile{digit: digit, colour: colour})
-		}
-		all = append(all, tile{kind: colourTile, colour: colour})
-	}
-	for arrow := range arrows {
-		all = append(all, tile{kind: arrowTile, arrow: arrow})
-	}
-	seen := map[string]bool{}
-	for _, shown := range all {
-		page := make([]tile, tiles)
-		page[0] = shown
-		picture := drawTiles(page)
-		look := ""
-		for y := range tileSize {
-			for x := range tileSize {
-				look += fmt.Sprint(picture.NRGBAAt(x, y))
-			}
-		}
-		require.False(t, seen[look], "%+v", shown)
-		seen[look] = true
-	}
-	b := newTileBatch(2, streamed(3, testStream))
-	_, err := b.Next()
-	require.NoError(t, err)
-	picture := drawTiles(b.pictures[1])
-	for _, at := range [][2]int{{0, 0}, {5, 3}, {41, 17}} {
-		c := picture.NRGBAAt(at[0], at[1])
-		pixel := b.pixels[((width+at[1])*width+at[0])*3:][:3]
-		require.InDeltaSlice(t, []float64{float64(c.R) / 255, float64(c.G) / 255, float64(c.B) / 255},
-			[]float64{float64(pixel[0]), float64(pixel[1]), float64(pixel[2])}, 1e-6)
-	}
-	require.Equal(t, b.pictures[1][b.pictures[1][7].answer].digit, b.answers[tiles+7])
 }
