@@ -154,11 +154,11 @@ func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 func (m HeatMaps) grid() (cols int, width, height vg.Length) {
 	n, across, down := len(m.Maps), float64(len(m.Maps[0].Columns)), float64(len(m.Maps[0].Rows))
 	aspect := min(max(down/across, 0.65), 2) // height to width
-	side := math.Inf(1)
-	for c := 1; c <= n; c++ {
-		if m.Across > 0 && c != min(m.Across, n) {
-			continue
-		}
+	side, least, most := math.Inf(1), 1, n
+	if m.Across > 0 {
+		least, most = min(m.Across, n), min(m.Across, n)
+	}
+	for c := least; c <= most; c++ {
 		r := (n + c - 1) / c
 		if s := max(float64(c)/1.3, float64(r)*aspect); s < side {
 			cols, side = c, s

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"image/color"
-	"io"
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
@@ -13,33 +12,34 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// write writes the curves as a PNG: the mean of the seeds, and each seed thin.
-func (r *taskReport) write(w io.Writer) error {
-	var curves []plot.Curve
+// curves returns the picture of the shares of right strings: the mean of the seeds, and each seed thin.
+func (r *taskReport) curves() plot.Curves {
+	picture := plot.Curves{X: "length of the string", Y: "right to the last letter, %", Shares: true}
+	n := len(r.Models[0].Exact)
 	for model, m := range r.Models {
 		rival := rivals[model]
-		line := func(share func(n int) float64) (points plotter.XYs) {
-			for _, n := range r.Lengths {
-				points = append(points, plotter.XY{X: float64(n), Y: 100 * share(n)})
+		line := func(share func(length int) float64) (points plotter.XYs) {
+			for _, length := range r.Lengths {
+				points = append(points, plotter.XY{X: float64(length), Y: 100 * share(length)})
 			}
 			return points
 		}
-		if len(m.Exact) > 1 {
-			for i := range m.Exact {
-				curves = append(curves, plot.Curve{Points: line(func(n int) float64 { return m.at(n)[i] }),
-					Color: faint(rival.ink), Width: 0.7})
+		for i := range n {
+			if n > 1 {
+				picture.Curves = append(picture.Curves, plot.Curve{Color: faint(rival.ink), Width: 0.7,
+					Points: line(func(length int) float64 { return m.at(length)[i] })})
 			}
 		}
-		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters),
+		picture.Curves = append(picture.Curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters),
 			Width: rival.width, Color: rival.ink,
-			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean })})
+			Points: line(func(length int) float64 { mean, _, _ := spread(m.at(length)); return mean })})
 	}
-	seeds := seedsText(len(r.Models[0].Exact))
-	if len(r.Models[0].Exact) > 1 {
+	seeds := seedsText(n)
+	if n > 1 {
 		seeds += " (thin: each)"
 	}
-	title := fmt.Sprintf("strings written backwards, %d steps, %s", r.Steps, seeds)
-	return plot.WriteShares(w, title, "length of the string", "right to the last letter, %", curves)
+	picture.Title = fmt.Sprintf("strings written backwards, %d steps, %s", r.Steps, seeds)
+	return picture
 }
 
 // faint returns the colour, half transparent.
