@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
 	"internal/dense":       "",
+	"internal/layered":     "",
 	"internal/pattern":     "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -67,7 +68,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
-	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
+	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter`,

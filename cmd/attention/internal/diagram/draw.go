@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/internal/layered"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -18,6 +19,8 @@ const (
 	boxHeight = 28
 	boxMargin = 7 // on both sides of a label
 	margin    = 14
+	gapX      = 14 // between boxes
+	gapY      = 24
 	titleRoom = 30
 	keyRoom   = 26
 )
@@ -40,19 +43,19 @@ func (d Diagram) Write(w io.Writer) error {
 		text := max(plot.TextWidth(label, n.label), plot.TextWidth(shape, n.shape))
 		widths[i], in[i] = float64(text)+2*boxMargin, n.in
 	}
-	l := newLayout(widths, in)
-	left, right := l.ends()
+	l := layered.New(widths, gapX, in)
+	left, right := l.Ends()
 	const keyWidth = 3 * 76
 	width := max(vg.Length(right-left), plot.TextWidth(title, d.title), keyWidth) + 2*margin
-	height := titleRoom + vg.Length(len(l.order))*(boxHeight+gapY) - gapY + keyRoom + margin
+	height := titleRoom + vg.Length(len(l.Layers))*(boxHeight+gapY) - gapY + keyRoom + margin
 	canvas := vgimg.New(width, height)
 	c := draw.New(canvas)
 	plot.FillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, d.title)
 	middle := vg.Point{X: (width - vg.Length(left+right)) / 2, Y: height - titleRoom - margin/2 - boxHeight/2}
 	at := func(i int) vg.Point {
-		return middle.Add(vg.Point{X: vg.Length(l.nodes[i].x), Y: -vg.Length(l.nodes[i].layer) * (boxHeight + gapY)})
+		return middle.Add(vg.Point{X: vg.Length(l.Nodes[i].X), Y: -vg.Length(l.Nodes[i].Layer) * (boxHeight + gapY)})
 	}
-	for _, path := range l.paths {
+	for _, path := range l.Paths {
 		edge(c, path, len(d.nodes), at)
 	}
 	for i, n := range d.nodes {
