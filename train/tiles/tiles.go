@@ -1,5 +1,5 @@
-// Package tiles is a task that shows what attention is for: random pictures of tiles, some of which ask for the digit on
-// another, a transformer that answers, with and without attention, and its exam.
+// Package tiles is a task that shows what attention is for: random pictures of tiles, some of which ask for the digit
+// on another, a transformer that answers, with and without attention, and its exam.
 package tiles
 
 import (
