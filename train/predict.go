@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,17 +17,32 @@ import (
 // Predict computes nodes of the build's graph, which trains nothing, and returns their
 // values in order, each with memory of its own. v holds a value for every input that they
 // depend on; other values, such as a batch's labels, are not read. A graph with dropout is
-// refused: build an Eval one. Predict plans the graph in each call; machine.New plans one
-// that runs often.
+// refused: build an Eval one. Predict plans the graph in each call; a Predictor plans it once.
 func Predict(b *layers.Build, v Values, out ...*G.Node) ([]*tensor.Dense, error) {
-	values, err := predict(b, v, out)
+	p, err := NewPredictor(b, out...)
+	if err != nil {
+		return nil, err
+	}
+	defer p.program.machine.Close()
+	return p.Run(context.Background(), v)
+}
+
+// Predictor computes nodes of a graph that trains nothing, for one batch after another.
+type Predictor struct {
+	out     G.Nodes
+	program program // whose inputs are those that out depends on
+}
+
+// NewPredictor plans the part of the build's graph that computes nodes. Like Predict, it refuses a graph with dropout.
+func NewPredictor(b *layers.Build, out ...*G.Node) (*Predictor, error) {
+	p, err := newPredictor(b, out)
 	if err != nil {
 		return nil, fmt.Errorf("train: predict: %w", err)
 	}
-	return values, nil
+	return p, nil
 }
 
-func predict(b *layers.Build, v Values, out G.Nodes) ([]*tensor.Dense, error) {
+func newPredictor(b *layers.Build, out G.Nodes) (*Predictor, error) {
 	if b == nil || b.Graph() == nil {
 		return nil, errors.New("build: got none, want one of layers.NewBuild")
 	}
@@ -40,25 +56,40 @@ func predict(b *layers.Build, v Values, out G.Nodes) ([]*tensor.Dense, error) {
 	if key := b.DropoutKey(); key != nil && slices.Contains(reached, key) {
 		return nil, fmt.Errorf("build: got a %v graph with dropout, want an %v one", b.Mode(), layers.Eval)
 	}
-	pr, read := program{inputs: map[string]*G.Node{}}, Values{}
+	p := &Predictor{out: out, program: program{inputs: map[string]*G.Node{}}}
 	for name, n := range b.Inputs() {
 		if slices.Contains(reached, n) {
-			pr.inputs[name], read[name] = n, v[name]
+			p.program.inputs[name] = n
 		}
 	}
-	if err := pr.bind(read); err != nil {
+	var err error
+	p.program.machine, err = machine.New(out...)
+	return p, err
+}
+
+// Run returns the nodes' values in order, each with memory of its own. v is as in Predict.
+func (p *Predictor) Run(ctx context.Context, v Values) ([]*tensor.Dense, error) {
+	values, err := p.run(ctx, v)
+	if err != nil {
+		return nil, fmt.Errorf("train: predict: %w", err)
+	}
+	return values, nil
+}
+
+func (p *Predictor) run(ctx context.Context, v Values) ([]*tensor.Dense, error) {
+	read := Values{}
+	for name := range p.program.inputs {
+		read[name] = v[name]
+	}
+	if err := p.program.bind(read); err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
-	m, err := machine.New(out...)
-	if err != nil {
+	if err := p.program.machine.Run(ctx); err != nil {
 		return nil, err
 	}
-	defer m.Close()
-	if err := m.RunAll(); err != nil {
-		return nil, err
-	}
-	values := make([]*tensor.Dense, len(out))
-	for i, n := range out {
+	values := make([]*tensor.Dense, len(p.out))
+	for i, n := range p.out {
+		var err error
 		if values[i], err = dense.Copy(n.Value()); err != nil {
 			return nil, fmt.Errorf("output %d: %w", i, err)
 		}

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -42,6 +43,32 @@ func TestPredict(t *testing.T) {
 	}
 	require.NoError(t, in.Memset(7.0))
 	require.Equal(t, []float64{2, 3}, got[1][3].Float64s())
+}
+
+// A predictor runs often: each run has its own values, the parameters as they are, and a context that may stop it.
+func TestPredictor(t *testing.T) {
+	p := layers.NewBlankParams(tensor.Float64)
+	w, err := p.Scope("").Param("w", layers.Init{}, 2)
+	require.NoError(t, err)
+	b := layers.NewBuild(p, layers.Eval)
+	sum := b.Of(graph.Add(b.Input("x", 2), b.Node(w)))
+	predictor, err := train.NewPredictor(b, sum)
+	require.NoError(t, err)
+	b.Input("later", 2) // is none of the predictor's
+	first, err := predictor.Run(t.Context(), train.Values{"x": small.Vector(1, 2), "labels": nil})
+	require.NoError(t, err)
+	require.NoError(t, p.Set("w", small.Vector(10, 10)))
+	second, err := predictor.Run(t.Context(), train.Values{"x": small.Vector(3, 4)})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 2}, first[0].Float64s())
+	require.Equal(t, []float64{13, 14}, second[0].Float64s())
+
+	_, err = predictor.Run(t.Context(), train.Values{"y": small.Vector(3, 4)})
+	require.EqualError(t, err, "train: predict: values: x: got none, want float64 (2)")
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = predictor.Run(stopped, train.Values{"x": small.Vector(3, 4)})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestWrongPredictionsAreRefused(t *testing.T) {

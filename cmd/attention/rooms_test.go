@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
 	"internal/dense":       "",
+	"internal/layered":     "",
 	"internal/pattern":     "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -58,6 +59,8 @@ var rooms = map[string]string{
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
 	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/reversal": `train layers graph internal/dense internal/expr`,
+	"train/tiles":    `train layers graph graph/mask internal/expr`,
 	"train/text":     `train layers graph internal/config`,
 	"train/parallel": `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
@@ -67,7 +70,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
-	"cmd/attention/internal/diagram": `cmd/attention/internal/plot`,
+	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter`,
@@ -107,9 +110,9 @@ var rooms = map[string]string{
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
 		train train/checkpoint train/record train/text layers`,
-	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot cmd/attention/internal/program
-		cmd/attention/internal/term internal/folder internal/dense
-		train layers graph graph/machine graph/mask internal/expr internal/kernel`,
+	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/term internal/dense internal/folder internal/kernel
+		train train/reversal train/tiles layers`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,

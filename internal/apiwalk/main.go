@@ -37,7 +37,9 @@ var unwalked = map[string]string{
 	"layers/gradcases": "for tests",
 	"train/dates":      "an example of a model and its data, for one command",
 	"train/metrics":    "its folders are those of package folder, for one command",
+	"train/reversal":   "a task of models and its data, for one command",
 	"train/small":      "for tests",
+	"train/tiles":      "a task of models and its data, for one command",
 }
 
 // instances are the type arguments with which a generic function is called.

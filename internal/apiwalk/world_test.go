@@ -202,6 +202,13 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*text.GPT2Tokenizer](): {func(*world) any { return gpt2 }},
 	reflect.TypeFor[train.Loss]():          {func(w *world) any { return w.loss() }},
 	reflect.TypeFor[*train.Step]():         {func(w *world) any { return w.step() }},
+	reflect.TypeFor[*train.Predictor](): {func(w *world) any {
+		p, err := train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2))
+		if err != nil {
+			panic(err)
+		}
+		return p
+	}},
 	reflect.TypeFor[*train.Solver](): {func(*world) any {
 		s, err := train.SolverConfig{}.New([]train.Param{{Name: "p", Value: ones(tensor.Float32, 2, 2)}})
 		if err != nil {

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 
-	"attention/graph/machine"
 	"attention/internal/dense"
-	"attention/internal/oneline"
 	"attention/layers"
+	"attention/train"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -18,29 +16,24 @@ import (
 // batch and the decoder once for each character of the target.
 type Translator struct {
 	Alphabets
-	encoder, decoder *machine.Machine
-	source, lengths  *G.Node // inputs of both
-	encoded          *G.Node // (B, S, E), the encoder's output
-	memory, target   *G.Node // the decoder's inputs
-	logits           *G.Node // (B, T, V)
+	encoder *train.Predictor // from SourceInput and LengthsInput to its output (B, S, E)
+	decoder *train.Predictor // from memoryInput, LengthsInput and TargetInput to logits (B, T, V)
 }
 
+// memoryInput is the decoder's input of the encoder's output.
+const memoryInput = "memory"
+
 // NewTranslator builds the graphs of a translator of batches of n pairs.
-func (m *Model) NewTranslator(n int) (*Translator, error) {
+func (m *Model) NewTranslator(n int) (t *Translator, err error) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
-	t := &Translator{Alphabets: m.Alphabets}
-	t.source, t.lengths, t.target = m.inputs(b, n)
-	t.memory = b.Input("memory", n, WrittenLength, m.Config().EmbedDim)
-	t.encoded = b.Of(m.Encode(b, t.source, t.lengths))
-	t.logits = b.Of(m.Decode(b, t.target, t.memory, t.lengths))
-	err := b.Err()
-	if err != nil {
+	source, lengths, target := m.inputs(b, n)
+	memory := b.Input(memoryInput, n, WrittenLength, m.Config().EmbedDim)
+	encoded, logits := b.Of(m.Encode(b, source, lengths)), b.Of(m.Decode(b, target, memory, lengths))
+	t = &Translator{Alphabets: m.Alphabets}
+	if t.encoder, err = train.NewPredictor(b, encoded); err != nil {
 		return nil, err
 	}
-	if t.encoder, err = machine.New(t.encoded); err != nil {
-		return nil, err
-	}
-	t.decoder, err = machine.New(t.logits)
+	t.decoder, err = train.NewPredictor(b, logits)
 	return t, err
 }
 
@@ -67,26 +60,23 @@ func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]st
 // chosen yet are 0; no earlier position sees them.
 func (t *Translator) translate(ctx context.Context, b *Batch) ([]string, error) {
 	in := b.Batch.Inputs
-	if err := oneline.Join(G.Let(t.source, in[SourceInput]), G.Let(t.lengths, in[LengthsInput])); err != nil {
-		return nil, err
-	}
-	if err := t.encoder.Run(ctx); err != nil {
+	encoded, err := t.encoder.Run(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	target := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(in[TargetInput].Shape()...))
-	if err := oneline.Join(G.Let(t.memory, t.encoded.Value()), G.Let(t.target, target)); err != nil {
-		return nil, err
-	}
+	values := train.Values{memoryInput: encoded[0], LengthsInput: in[LengthsInput], TargetInput: target}
 	rows, given := len(b.Lengths), target.Ints()
 	chosen := make([][]int, rows)
 	for row := range rows {
 		given[row*ISOLength] = t.Begin()
 	}
 	for at := range ISOLength {
-		if err := t.decoder.Run(ctx); err != nil {
+		out, err := t.decoder.Run(ctx, values)
+		if err != nil {
 			return nil, err
 		}
-		logits, v := dense.Float64s(t.logits.Value().(*tensor.Dense)), t.logits.Shape()[2]
+		logits, v := dense.Float64s(out[0]), out[0].Shape()[2]
 		for row := range rows {
 			id := Largest(logits[(row*ISOLength+at)*v:][:t.ISO.Len()])
 			chosen[row] = append(chosen[row], id)
@@ -97,7 +87,6 @@ func (t *Translator) translate(ctx context.Context, b *Batch) ([]string, error) 
 	}
 	texts := make([]string, rows)
 	for row, ids := range chosen {
-		var err error
 		if texts[row], err = t.ISO.Decode(ids); err != nil {
 			return nil, err
 		}

@@ -19,11 +19,7 @@ import (
 
 // measure builds the work's graph, runs it once to warm up and then times it.
 func measure(ctx context.Context, w work, o options) (*result, error) {
-	run, err := prepare(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	took, err := timeRuns(o.runs, run)
+	took, err := timeWork(ctx, w, o.runs)
 	if err != nil {
 		return nil, err
 	}
@@ -43,21 +39,30 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	}, nil
 }
 
-// prepare returns the function that does the work once.
-func prepare(ctx context.Context, w work) (run func() error, err error) {
+// timeWork times runs of the work as timeRuns does.
+func timeWork(ctx context.Context, w work, runs int) ([]float64, error) {
 	if w.Mode == gptStep {
 		step, err := newGPTStep(w)
-		return func() error { _, err := step(); return err }, err
+		if err != nil {
+			return nil, err
+		}
+		return timeRuns(runs, func() error { _, err := step(); return err })
 	}
 	wanted, err := graphOf(w)
 	if err != nil {
 		return nil, err
 	}
+	return timeGraph(ctx, wanted, runs)
+}
+
+// timeGraph times runs that compute nodes as timeRuns does.
+func timeGraph(ctx context.Context, wanted G.Nodes, runs int) ([]float64, error) {
 	m, err := machine.New(wanted...)
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return m.Run(ctx) }, nil
+	took, err := timeRuns(runs, func() error { return m.Run(ctx) })
+	return took, cmp.Or(err, m.Close())
 }
 
 // graphOf returns the output of the work's layer and, in mode forwardBackward, the gradients of its parameters.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/term"
-	"attention/graph/machine"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -85,12 +84,8 @@ func measureVariant(ctx context.Context, v chapter.Variant, w work, o options) (
 				}
 			}
 		}
-		m, err := machine.New(wanted...)
+		took, err := timeGraph(ctx, wanted, o.runs)
 		if err != nil {
-			return r, err
-		}
-		took, err := timeRuns(o.runs, func() error { return m.Run(ctx) })
-		if err := cmp.Or(err, m.Close()); err != nil {
 			return r, err
 		}
 		*row.seconds = median(took)

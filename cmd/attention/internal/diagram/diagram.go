@@ -8,51 +8,52 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Kind is the kind of a node.
-type Kind int
+// kind is the kind of a node.
+type kind int
 
+// The kinds in the order of the legend.
 const (
-	Op     Kind = iota // computed from its inputs
-	Learnt             // a parameter
-	Input              // neither computed nor learnt
+	learnt kind = iota // a parameter
+	input              // neither computed nor learnt
+	op                 // computed from its inputs
 )
 
-// Node is a box of a diagram.
-type Node struct {
-	Label string
-	Shape string // the second line
-	Kind  Kind
-	In    []int // indices of the nodes that it is computed from, each once
+// node is a box of a diagram.
+type node struct {
+	label string
+	shape string // the second line
+	kind  kind
+	in    []int // indices of the nodes that it is computed from, each once
 }
 
 // Diagram is a graph to draw. A node comes after the nodes that it is computed from.
 type Diagram struct {
-	Title string
-	Nodes []Node
+	title string
+	nodes []node
 }
 
 // Of returns the graph that a node is computed by. The node is the last one of the diagram.
 func Of(title string, out *G.Node, learnables G.Nodes) Diagram {
-	d := Diagram{Title: title}
+	d := Diagram{title: title}
 	index := map[int64]int{}
 	var visit func(n *G.Node) int
 	visit = func(n *G.Node) int {
 		if i, ok := index[n.ID()]; ok {
 			return i
 		}
-		node := Node{Label: n.Name(), Shape: fmt.Sprint(n.Shape()), Kind: Input}
+		box := node{label: n.Name(), shape: fmt.Sprint(n.Shape()), kind: input}
 		for it := n.Graph().From(n.ID()); it != nil && it.Next(); {
-			if i := visit(it.Node().(*G.Node)); !slices.Contains(node.In, i) {
-				node.In = append(node.In, i)
+			if i := visit(it.Node().(*G.Node)); !slices.Contains(box.in, i) {
+				box.in = append(box.in, i)
 			}
 		}
 		if slices.Contains(learnables, n) {
-			node.Kind = Learnt
-		} else if op := n.Op(); op != nil {
-			node.Kind, node.Label = Op, op.String()
+			box.kind = learnt
+		} else if of := n.Op(); of != nil {
+			box.kind, box.label = op, of.String()
 		}
-		index[n.ID()] = len(d.Nodes)
-		d.Nodes = append(d.Nodes, node)
+		index[n.ID()] = len(d.nodes)
+		d.nodes = append(d.nodes, box)
 		return index[n.ID()]
 	}
 	visit(out)

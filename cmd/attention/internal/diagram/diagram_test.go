@@ -26,13 +26,13 @@ func small(t *testing.T) (out, w *G.Node) {
 // TestOf: every node behind the result is there once, after its inputs.
 func TestOf(t *testing.T) {
 	out, w := small(t)
-	require.Equal(t, Diagram{Title: "a graph", Nodes: []Node{
-		{Label: "x", Shape: "(3, 3)", Kind: Input},
-		{Label: "w", Shape: "(3, 3)", Kind: Learnt},
-		{Label: "MatMul", Shape: "(3, 3)", In: []int{0, 1}},
-		{Label: "Softmax", Shape: "(3, 3)", In: []int{2}},
-		{Label: "MatMul", Shape: "(3, 3)", In: []int{3, 0}},
-		{Label: "Add", Shape: "(3, 3)", In: []int{4, 2}},
+	require.Equal(t, Diagram{title: "a graph", nodes: []node{
+		{label: "x", shape: "(3, 3)", kind: input},
+		{label: "w", shape: "(3, 3)", kind: learnt},
+		{label: "MatMul", shape: "(3, 3)", kind: op, in: []int{0, 1}},
+		{label: "Softmax", shape: "(3, 3)", kind: op, in: []int{2}},
+		{label: "MatMul", shape: "(3, 3)", kind: op, in: []int{3, 0}},
+		{label: "Add", shape: "(3, 3)", kind: op, in: []int{4, 2}},
 	}}, Of("a graph", out, G.Nodes{w}))
 }
 
@@ -41,7 +41,7 @@ func TestOfASquare(t *testing.T) {
 	x := G.NewMatrix(G.NewGraph(), tensor.Float32, G.WithShape(2, 2), G.WithName("x"))
 	y, err := graph.Mul(x, x)
 	require.NoError(t, err)
-	require.Equal(t, []int{0}, Of("", y, nil).Nodes[1].In)
+	require.Equal(t, []int{0}, Of("", y, nil).nodes[1].in)
 }
 
 // TestWrite: the picture has the colours of what is learnt, given and computed.
@@ -51,18 +51,18 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, Of("a graph", out, G.Nodes{w}).Write(&written))
 	picture, err := png.Decode(&written)
 	require.NoError(t, err)
-	counts := map[Kind]int{}
+	counts := map[kind]int{}
 	for y := range picture.Bounds().Dy() {
 		for x := range picture.Bounds().Dx() {
-			for kind, c := range colors {
-				r, g, b, _ := c.RGBA()
+			for k, of := range legend {
+				r, g, b, _ := of.fill.RGBA()
 				if gotR, gotG, gotB, _ := picture.At(x, y).RGBA(); r == gotR && g == gotG && b == gotB {
-					counts[kind]++
+					counts[kind(k)]++
 				}
 			}
 		}
 	}
-	require.Greater(t, counts[Learnt], 500, "one box")
-	require.Greater(t, counts[Input], 500, "one box")
-	require.Greater(t, counts[Op], 3*counts[Input], "four boxes")
+	require.Greater(t, counts[learnt], 500, "one box")
+	require.Greater(t, counts[input], 500, "one box")
+	require.Greater(t, counts[op], 3*counts[input], "four boxes")
 }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curve is one line of a picture of curves over steps.
+// Curve is one line of a picture of curves.
 type Curve struct {
 	Name   string // in the legend; empty for none
 	Points plotter.XYs
@@ -21,17 +21,32 @@ type Curve struct {
 	Dots   bool
 }
 
-// WriteCurves writes a PNG of curves over steps.
-func WriteCurves(w io.Writer, title, x, y string, curves []Curve) error {
-	return writeCurves(w, title, x, y, curves, func(p *plot.Plot) { p.X.Min = 0 })
+// Curves is a picture of curves.
+type Curves struct {
+	Title, X, Y string
+	Curves      []Curve
+	// Shares says that Y is in percent. Such curves lie high or low, so the legend is in the middle.
+	Shares bool
 }
 
-// WriteShares writes a PNG of curves of shares in percent. Such curves lie high or low, so the legend is in the middle.
-func WriteShares(w io.Writer, title, x, y string, curves []Curve) error {
-	return writeCurves(w, title, x, y, curves, func(p *plot.Plot) {
+// Write writes the curves as a PNG.
+func (c Curves) Write(w io.Writer) error {
+	p, err := plotOf(c.Title, c.X, c.Y, c.Curves)
+	if err != nil {
+		return err
+	}
+	if c.Shares {
 		p.Y.Min, p.Y.Max = 0, 100
 		p.Legend.YOffs = -1.5 * vg.Inch
-	})
+	} else {
+		p.X.Min = 0
+	}
+	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
+	margin := (p.Y.Max - p.Y.Min) / 25
+	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
+	canvas := newCanvas(8*vg.Inch, 5*vg.Inch)
+	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
+	return WritePNG(w, canvas)
 }
 
 // plotOf returns a plot of curves with a grid and a legend.
@@ -45,21 +60,6 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 		}
 	}
 	return p, nil
-}
-
-// writeCurves writes a PNG of curves on axes that a function sets.
-func writeCurves(w io.Writer, title, x, y string, curves []Curve, axes func(*plot.Plot)) error {
-	p, err := plotOf(title, x, y, curves)
-	if err != nil {
-		return err
-	}
-	axes(p)
-	p.X.Tick.Marker = plot.TickerFunc(stepTicks)
-	margin := (p.Y.Max - p.Y.Min) / 25
-	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
-	canvas := newCanvas(8*vg.Inch, 5*vg.Inch)
-	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
-	return WritePNG(w, canvas)
 }
 
 // addTo adds the curve and its entry in the legend to a plot. A single point is a dot.

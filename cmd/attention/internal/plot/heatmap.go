@@ -56,9 +56,7 @@ func (m HeatMaps) Write(w io.Writer) error {
 	all := draw.New(canvas)
 	drawTitle(all, m.Title)
 	left := (total - size.X) / 2
-	if err := m.drawOn(draw.Crop(all, left, -left, 0, -titleRoom)); err != nil {
-		return err
-	}
+	m.drawOn(draw.Crop(all, left, -left, 0, -titleRoom))
 	if m.Across > 0 { // many maps
 		return writeQuickPNG(w, canvas)
 	}
@@ -96,11 +94,8 @@ func drawTitle(c draw.Canvas, text string) {
 }
 
 // drawOn draws the maps and, on their right, the scale of colours on a canvas of their size.
-func (m HeatMaps) drawOn(c draw.Canvas) error {
-	colors, hidden, err := m.colors()
-	if err != nil {
-		return err
-	}
+func (m HeatMaps) drawOn(c draw.Canvas) {
+	colors, hidden := m.colors()
 	if hidden {
 		m.X += " (grey: hidden by the mask)"
 	}
@@ -110,7 +105,6 @@ func (m HeatMaps) drawOn(c draw.Canvas) error {
 	scale.HideX()
 	_, columnLabel := m.labelRoom()
 	scale.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+14, -10, axisRoom+mapMargin-8+columnLabel, -mapTitle+4))
-	return nil
 }
 
 // draw draws the maps at their places. Only maps at the left and lower edges have labels of the axes. With Across they
@@ -154,11 +148,11 @@ func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 func (m HeatMaps) grid() (cols int, width, height vg.Length) {
 	n, across, down := len(m.Maps), float64(len(m.Maps[0].Columns)), float64(len(m.Maps[0].Rows))
 	aspect := min(max(down/across, 0.65), 2) // height to width
-	side := math.Inf(1)
-	for c := 1; c <= n; c++ {
-		if m.Across > 0 && c != min(m.Across, n) {
-			continue
-		}
+	side, least, most := math.Inf(1), 1, n
+	if m.Across > 0 {
+		least, most = min(m.Across, n), min(m.Across, n)
+	}
+	for c := least; c <= most; c++ {
 		r := (n + c - 1) / c
 		if s := max(float64(c)/1.3, float64(r)*aspect); s < side {
 			cols, side = c, s

@@ -13,8 +13,7 @@ import (
 
 // Each row and column has its label.
 func TestHeatMapLabels(t *testing.T) {
-	colors, err := whiteToBlue(1)
-	require.NoError(t, err)
+	colors := whiteToBlue(1)
 	h := HeatMap{Columns: []string{"a", "b", "c"}, Rows: []string{"d", "e"}, Values: make([]float64, 6)}
 	p := h.plot("x", "y", colors, 1)
 	labels := ""
@@ -35,8 +34,7 @@ func TestHeatMapLabels(t *testing.T) {
 // A cell that is too small for its label leaves some out.
 func TestLabelsAreThinned(t *testing.T) {
 	require.Equal(t, []int{1, 1, 2, 3}, []int{labelEvery(30), labelEvery(8), labelEvery(7), labelEvery(3)})
-	colors, err := whiteToBlue(1)
-	require.NoError(t, err)
+	colors := whiteToBlue(1)
 	labels := []string{"a", "b", "c", "d", "e"}
 	p := HeatMap{Columns: labels, Rows: labels, Values: make([]float64, 25)}.plot("x", "y", colors, 2)
 	columns, rows := p.X.Tick.Marker.Ticks(0, 1), p.Y.Tick.Marker.Ticks(0, 1)
@@ -62,8 +60,7 @@ func TestMapsAreOfOneSize(t *testing.T) {
 		cols, width, height := m.grid()
 		require.Equal(t, 2, cols)
 		left, below := m.labelRoom()
-		colors, err := whiteToBlue(1)
-		require.NoError(t, err)
+		colors := whiteToBlue(1)
 		c := draw.New(vgimg.New(1000, 1000))
 		for i, h := range m.Maps {
 			if !m.rowsAt(i, cols) {

@@ -113,10 +113,9 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 		for j, v := range row {
 			x := origin.X + width*vg.Length(j)
 			fill, text := cellColors(v, largest)
-			top := y + cellHeight
-			rectangle := []vg.Point{{X: x, Y: y}, {X: x + width, Y: y}, {X: x + width, Y: top}, {X: x, Y: top}}
-			c.FillPolygon(fill, rectangle)
-			c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 0xd8}, Width: 0.4}, append(rectangle, rectangle[0]))
+			corner := vg.Point{X: x, Y: y}
+			Box(c, vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: width, Y: cellHeight})}, fill,
+				draw.LineStyle{Color: color.Gray{Y: 0xd8}, Width: 0.4})
 			number := label
 			number.Color = text
 			FillText(c, number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))

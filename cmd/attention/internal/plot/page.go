@@ -53,9 +53,7 @@ func (p Page) Write(w io.Writer) error {
 	if maps.Y > 0 {
 		below := draw.Crop(all, (total-maps.X)/2, (maps.X-total)/2, 0, maps.Y-all.Max.Y)
 		drawTitle(below, p.Maps.Title)
-		if err := p.Maps.drawOn(draw.Crop(below, 0, 0, 0, -titleRoom)); err != nil {
-			return err
-		}
+		p.Maps.drawOn(draw.Crop(below, 0, 0, 0, -titleRoom))
 	}
 	return writeQuickPNG(w, canvas)
 }

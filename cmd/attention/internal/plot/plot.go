@@ -2,6 +2,7 @@
 package plot
 
 import (
+	"image/color"
 	"image/png"
 	"io"
 
@@ -45,6 +46,13 @@ func TextStyle(size vg.Length) draw.TextStyle {
 	style.Font.Size = size
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 	return style
+}
+
+// Box draws a filled rectangle with a line around it.
+func Box(c draw.Canvas, r vg.Rectangle, fill color.Color, line draw.LineStyle) {
+	corners := []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min}
+	c.FillPolygon(fill, corners)
+	c.StrokeLines(line, corners)
 }
 
 // writeQuickPNG writes a canvas as WritePNG does, in two thirds of the time, with a tenth more bytes.

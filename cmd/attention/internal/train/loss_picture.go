@@ -21,7 +21,8 @@ func (r *training) drawLoss(w io.Writer) error {
 		text = filepath.Base(r.config.Text.Name)
 	}
 	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, run.Name(r.Folder.Path))
-	return plot.WriteCurves(w, title, "step", "loss (nats per "+strings.TrimSuffix(r.corpus.Unit(), "s")+")", r.curves())
+	return plot.Curves{Title: title, X: "step", Y: "loss (nats per " + strings.TrimSuffix(r.corpus.Unit(), "s") + ")",
+		Curves: r.curves()}.Write(w)
 }
 
 // curves returns the lines to draw, each with its last value in the legend. The line of single steps is pale.

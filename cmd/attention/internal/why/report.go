@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"attention/internal/folder"
+	"attention/train/reversal"
+	"attention/train/tiles"
 )
 
 // report is the content of report.json: every number of a run.
@@ -32,22 +34,23 @@ type taskReport struct {
 
 // modelReport has the results of a model. The first index is the number of the seed.
 type modelReport struct {
-	Name       string       `json:"name"`
-	Parameters int          `json:"parameters"`
-	Loss       []float64    `json:"loss"`             // mean of the last steps, in nats a letter or an answer
-	Exact      [][]float64  `json:"exact,omitempty"`  // the share of strings of each length that are right
-	Digits     []float64    `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
-	Arrows     []float64    `json:"arrows,omitempty"`
-	Colours    []float64    `json:"colours,omitempty"`
-	Looks      [][]headLook `json:"looks,omitempty"` // of each head of each block
+	Name       string             `json:"name"`
+	Parameters int                `json:"parameters"`
+	Loss       []float64          `json:"loss"`             // mean of the last steps, in nats a letter or an answer
+	Exact      [][]float64        `json:"exact,omitempty"`  // the share of strings of each length that are right
+	Digits     []float64          `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
+	Arrows     []float64          `json:"arrows,omitempty"`
+	Colours    []float64          `json:"colours,omitempty"`
+	Looks      [][]tiles.HeadLook `json:"looks,omitempty"` // of each head of each block
 }
 
-// headLook has the share of askers for which the tile with the head's largest weight is the one that they ask for.
-type headLook struct {
-	Block   int     `json:"block"`
-	Head    int     `json:"head"`
-	Arrows  float64 `json:"arrows"`
-	Colours float64 `json:"colours"`
+// at returns the share of right strings of a length for each seed.
+func (r modelReport) at(length int) []float64 {
+	shares := make([]float64, len(r.Exact))
+	for i, exact := range r.Exact {
+		shares[i] = exact[length-reversal.Shortest]
+	}
+	return shares
 }
 
 // write writes report.json.

@@ -3,6 +3,12 @@ package why
 import (
 	"context"
 	"fmt"
+	"image/color"
+	"math/rand/v2"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/reversal"
 )
 
 // reverseTask is the task's name, reverseSteps how long each model is trained without --steps.
@@ -13,32 +19,54 @@ const (
 	testStrings  = 64 // of each length and seed
 )
 
-// at returns the share of right strings of a length for each seed.
-func (r modelReport) at(length int) []float64 {
-	shares := make([]float64, len(r.Exact))
-	for i, exact := range r.Exact {
-		shares[i] = exact[length-shortest]
-	}
-	return shares
+// rivals are the models in the order of the table.
+var rivals = []struct {
+	kind  reversal.Kind
+	mark  byte        // on a terminal
+	ink   color.NRGBA // which the colour-blind can tell from the others
+	width float64     // of its curve in points: one is visible behind another
+}{
+	{reversal.Squeezed, 's', color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff}, 2},
+	{reversal.Attending, 'a', color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, 6},
+	{reversal.Transformer, 't', color.NRGBA{G: 0x9e, B: 0x73, A: 0xff}, 2},
 }
 
 // reverse returns the task of writing strings backwards.
 func reverse() task {
-	r := taskReport{Steps: reverseSteps, Batch: reverseBatch, Rate: 0.008, Letters: letters, Strings: testStrings}
-	for n := shortest; n <= longest; n++ {
+	r := taskReport{Steps: reverseSteps, Batch: reverseBatch, Rate: 0.008, Letters: reversal.Letters,
+		Strings: testStrings}
+	for n := reversal.Shortest; n <= reversal.Longest; n++ {
 		r.Lengths = append(r.Lengths, n)
 	}
 	for _, rival := range rivals {
-		r.Models = append(r.Models, modelReport{Name: rival.name})
+		r.Models = append(r.Models, modelReport{Name: string(rival.kind)})
 	}
 	return task{
 		name: reverseTask, report: r,
-		title:   fmt.Sprintf("Strings of %d to %d letters, written backwards", shortest, longest),
+		title:   fmt.Sprintf("Strings of %d to %d letters, written backwards", reversal.Shortest, reversal.Longest),
 		head:    fmt.Sprintf("%6s  %-12s %10s %9s", "seed", "model", "parameters", "loss"),
-		create:  newRival,
+		create:  newReverser,
 		results: func(modelReport) string { return "" },
 		compare: compareRivals,
 	}
+}
+
+// reverser is a model that learns to reverse.
+type reverser struct{ *reversal.Model }
+
+// newReverser makes one of rivals.
+func newReverser(model int, s layers.Scope) (learner, error) {
+	m, err := reversal.New(s, rivals[model].kind)
+	return reverser{m}, err
+}
+
+func (reverser) examples(random *rand.Rand) train.Source {
+	return reversal.NewStrings(reverseBatch, random)
+}
+
+func (m reverser) examine(ctx context.Context, random *rand.Rand) (record func(*modelReport), err error) {
+	exact, err := m.Exact(ctx, reversal.NewStrings(testStrings, random))
+	return func(r *modelReport) { r.Exact = append(r.Exact, exact) }, err
 }
 
 // compareRivals prints and draws what the models have learnt.
@@ -47,7 +75,7 @@ func compareRivals(ctx context.Context, c *comparison, r *taskReport, models []l
 	if err := c.printWritings(ctx, models); err != nil {
 		return err
 	}
-	if err := c.draw("reverse.png", r.write); err != nil {
+	if err := c.draw("reverse.png", r.curves().Write); err != nil {
 		return err
 	}
 	return c.drawReverseAttention(ctx, models)

@@ -3,13 +3,10 @@ package why
 import (
 	"context"
 	"fmt"
-	"image/color"
-	"io"
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-
-	"gonum.org/v1/plot/plotter"
+	"attention/train/reversal"
 )
 
 // shownLengths are the lengths of the strings whose reverses by every model are printed.
@@ -60,24 +57,21 @@ func seedsText(n int) string {
 
 // printWritings prints what each model of the first seed writes for a few strings, with wrong letters in capitals.
 func (c *comparison) printWritings(ctx context.Context, models []learner) error {
-	b := newStringBatch(len(shownLengths), streamed(c.seeds[0], shownStream))
-	b.drawEach(shownLengths)
+	drawn := reversal.NewStrings(len(shownLengths), streamed(c.seeds[0], shownStream))
+	drawn.Draw(shownLengths)
 	writings := make([][]string, len(models))
 	for i, m := range models {
-		j, err := newJudge(m.(rival), len(shownLengths))
-		if err != nil {
-			return err
-		}
-		if writings[i], err = j.write(ctx, b); err != nil {
+		var err error
+		if writings[i], err = m.(reverser).Write(ctx, drawn); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(c.out, "\nWhat the models of seed %d write, wrong letters in capitals:\n", c.seeds[0])
-	for row := range b.lengths {
-		text, reverse := b.row(row)
+	for row := range shownLengths {
+		text, reverse := drawn.Row(row)
 		fmt.Fprintf(c.out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
 		for i, rival := range rivals {
-			fmt.Fprintf(c.out, "%-12s %s\n", rival.name, markWrong(writings[i][row], reverse))
+			fmt.Fprintf(c.out, "%-12s %s\n", rival.kind, markWrong(writings[i][row], reverse))
 		}
 	}
 	return nil
@@ -92,39 +86,4 @@ func markWrong(written, want string) string {
 		}
 	}
 	return string(text)
-}
-
-// write writes the curves as a PNG: the mean of the seeds, and each seed thin.
-func (r *taskReport) write(w io.Writer) error {
-	var curves []plot.Curve
-	for model, m := range r.Models {
-		rival := rivals[model]
-		line := func(share func(n int) float64) (points plotter.XYs) {
-			for _, n := range r.Lengths {
-				points = append(points, plotter.XY{X: float64(n), Y: 100 * share(n)})
-			}
-			return points
-		}
-		if len(m.Exact) > 1 {
-			for i := range m.Exact {
-				curves = append(curves, plot.Curve{Points: line(func(n int) float64 { return m.at(n)[i] }),
-					Color: faint(rival.ink), Width: 0.7})
-			}
-		}
-		curves = append(curves, plot.Curve{Name: fmt.Sprintf("%s, %d parameters", m.Name, m.Parameters),
-			Width: rival.width, Color: rival.ink,
-			Points: line(func(n int) float64 { mean, _, _ := spread(m.at(n)); return mean })})
-	}
-	seeds := seedsText(len(r.Models[0].Exact))
-	if len(r.Models[0].Exact) > 1 {
-		seeds += " (thin: each)"
-	}
-	title := fmt.Sprintf("strings written backwards, %d steps, %s", r.Steps, seeds)
-	return plot.WriteShares(w, title, "length of the string", "right to the last letter, %", curves)
-}
-
-// faint returns the colour, half transparent.
-func faint(c color.NRGBA) color.NRGBA {
-	c.A = 0x70
-	return c
 }

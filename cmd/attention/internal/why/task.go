@@ -10,7 +10,7 @@ import (
 	"attention/layers"
 	"attention/train"
 
-	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // task is a task that several models learn from the same examples.
@@ -18,7 +18,7 @@ type task struct {
 	name        string
 	report      taskReport // its settings and the names of its models, without results
 	title, head string     // of the table of trained models
-	create      func(model int, seed int64) (learner, error)
+	create      func(model int, s layers.Scope) (learner, error)
 	// results returns the end of a model's row in the table, of the last seed that its report has.
 	results func(r modelReport) string
 	// compare prints and draws what the models of the first seed have learnt.
@@ -28,11 +28,10 @@ type task struct {
 // learner is a model of a task.
 type learner interface {
 	Params() *layers.Params
+	Loss(batch int) train.Loss
 	examples(random *rand.Rand) train.Source
-	exampleLoss(b *layers.Build) (*G.Node, error)
-	// examine asks the model new examples of a seed. It returns a function that adds the shares of right answers to a
-	// report.
-	examine(ctx context.Context, seed int64) (record func(*modelReport), err error)
+	// examine asks the model new examples. It returns a function that adds the shares of right answers to a report.
+	examine(ctx context.Context, random *rand.Rand) (record func(*modelReport), err error)
 }
 
 // run trains the models of a task from all seeds, and compares them.
@@ -48,7 +47,7 @@ func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 	began := program.Now()
 	err := all.run(ctx, n, func(ctx context.Context, i int) (report func(), err error) {
 		model, seed := &r.Models[i%models], c.seeds[i/models]
-		m, err := t.create(i%models, seed)
+		m, err := t.create(i%models, layers.NewParams(tensor.Float32, seed).Scope(""))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +55,7 @@ func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 		if err != nil {
 			return nil, err
 		}
-		record, err := m.examine(ctx, seed)
+		record, err := m.examine(ctx, streamed(seed, testStream))
 		return func() {
 			if i < models {
 				first = append(first, m)

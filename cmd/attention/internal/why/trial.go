@@ -69,7 +69,7 @@ const warmup = 50
 // train trains a model by the settings of its task. It returns the mean loss of the last steps.
 func (t *trials) train(ctx context.Context, m learner, r *taskReport, seed int64) (mean float64, err error) {
 	last := min(50, r.Steps)
-	loop, err := train.New(m.Params(), m.exampleLoss, train.Config{
+	loop, err := train.New(m.Params(), m.Loss(r.Batch), train.Config{
 		Steps: r.Steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},

@@ -105,17 +105,6 @@ func TestWhyWithoutAReader(t *testing.T) {
 	require.EqualError(t, err, "why: printing: no space left")
 }
 
-// The models of a task have as many parameters, within 10 %.
-func TestRivalsAreEqual(t *testing.T) {
-	least, most := 1<<40, 0
-	for i := range rivals {
-		m, err := newRival(i, 1)
-		require.NoError(t, err)
-		least, most = min(least, m.Params().Count()), max(most, m.Params().Count())
-	}
-	require.LessOrEqual(t, float64(most), 1.1*float64(least))
-}
-
 // Attention is what the task needs: a sixth of a run finds most coloured pairs, and without it none. It takes 14 seconds
 // of CPU time.
 func TestPictureNeedsAttention(t *testing.T) {

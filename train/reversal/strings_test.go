@@ -1,6 +1,7 @@
-package why
+package reversal
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 
 // Each row is a string, its end, and the reverse after the end mark.
 func TestStrings(t *testing.T) {
-	b := newStringBatch(64, streamed(1, trainStream))
+	b := NewStrings(64, rand.New(rand.NewPCG(1, 0)))
 	seen := map[int]int{}
 	for range 100 {
 		batch, err := b.Next()
@@ -21,22 +22,22 @@ func TestStrings(t *testing.T) {
 			n := length - 1
 			sum += n
 			seen[n]++
-			source, target, targets := b.source[row*(longest+1):][:longest+1], b.target[row*longest:][:longest],
-				b.targets[row*longest:][:longest]
+			source, target, targets := b.source[row*(Longest+1):][:Longest+1], b.target[row*Longest:][:Longest],
+				b.targets[row*Longest:][:Longest]
 			text := slices.Clone(source[:n])
 			slices.Reverse(text)
 			require.Equal(t, text, targets[:n])
 			require.Equal(t, append([]int{endMark}, text[:n-1]...), target[:n])
 			require.Equal(t, endMark, source[n])
-			for i := n; i < longest; i++ {
+			for i := n; i < Longest; i++ {
 				require.Equal(t, []int{0, 0, graph.IgnoreTarget}, []int{source[i+1], target[i], targets[i]})
 			}
 		}
 		require.Equal(t, sum, batch.Tokens)
 	}
-	require.Len(t, seen, longest-shortest+1)
-	require.Greater(t, seen[longest], 6400/36, "long ones come more often")
-	text, reverse := b.row(3)
+	require.Len(t, seen, Longest-Shortest+1)
+	require.Greater(t, seen[Longest], 6400/36, "long ones come more often")
+	text, reverse := b.Row(3)
 	back := []byte(reverse)
 	slices.Reverse(back)
 	require.Equal(t, text, string(back))

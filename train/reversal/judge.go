@@ -1,0 +1,126 @@
+package reversal
+
+import (
+	"context"
+	"slices"
+
+	"attention/graph"
+	"attention/internal/dense"
+	"attention/internal/expr"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Exact returns the share of new strings of each length, from Shortest to Longest, that the model writes right to the
+// last letter. It draws a batch of s for each length. One pass with the right answer as its input decides it: up to the
+// first wrong letter, the model writes the same letters itself.
+func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
+	next, err := m.writer(len(s.lengths))
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]float64, 0, Longest-Shortest+1)
+	for length := Shortest; length <= Longest; length++ {
+		s.draw(func(int) int { return length })
+		got, err := next(ctx, s.batch.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		right := 0
+		for row := range s.lengths {
+			if slices.Equal(got[row*Longest:][:length], s.targets[row*Longest:][:length]) {
+				right++
+			}
+		}
+		shares = append(shares, float64(right)/float64(len(s.lengths)))
+	}
+	return shares, nil
+}
+
+// Write returns what the model writes for each string of the batch, the likeliest letter each time, and $ for the end.
+func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
+	next, err := m.writer(len(s.lengths))
+	if err != nil {
+		return nil, err
+	}
+	own := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(len(s.lengths), Longest))
+	values := train.Values{sourceInput: s.batch.Inputs[sourceInput], lengthsInput: s.batch.Inputs[lengthsInput],
+		targetInput: own}
+	target, texts := own.Ints(), make([]string, len(s.lengths))
+	for row := range s.lengths {
+		target[row*Longest] = endMark
+	}
+	for at := range Longest {
+		got, err := next(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		for row, n := range s.lengths {
+			id := got[row*Longest+at]
+			if at < n-1 {
+				texts[row] += spell([]int{id})
+			}
+			if at+1 < Longest {
+				target[row*Longest+at+1] = id
+			}
+		}
+	}
+	return texts, nil
+}
+
+// writer returns a function that returns the likeliest next letters (B, T) at all positions of the targets.
+func (m *Model) writer(size int) (next func(context.Context, train.Values) ([]int, error), err error) {
+	p, err := m.predictor(size, func(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error) {
+		return graph.ArgMax(b.Of(m.Forward(b, source, target, lengths)), graph.ReduceConfig{Dim: []int{-1}})
+	})
+	return func(ctx context.Context, v train.Values) ([]int, error) {
+		ids, err := p.Run(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		return ids[0].Ints(), nil
+	}, err
+}
+
+// Weights returns the attention weights (T, S) of each head for the first string of the batch, from each letter that is
+// written, with the right ones before it, to each letter of the string and its end. A model without attention has none.
+func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err error) {
+	p, err := m.predictor(len(s.lengths), m.weights)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	values, err := p.Run(ctx, s.batch.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	all := dense.Float64s(values[0]) // (B, H, Longest, Longest+1)
+	n := s.lengths[0]
+	for padded := range slices.Chunk(all[:len(all)/len(s.lengths)], Longest*(Longest+1)) {
+		var head []float64
+		for row := range n - 1 {
+			head = append(head, padded[row*(Longest+1):][:n]...)
+		}
+		heads = append(heads, head)
+	}
+	return heads, nil
+}
+
+// predictor returns the predictor of a node that a function makes of the inputs of so many strings, or nil if it makes
+// none.
+func (m *Model) predictor(size int, node func(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error),
+) (p *train.Predictor, err error) {
+	err = expr.Building(func() error {
+		b := layers.NewBuild(m.Params(), layers.Eval)
+		source, target, lengths := inputs(b, size)
+		n, err := node(b, source, target, lengths)
+		if n == nil || err != nil {
+			return err
+		}
+		p, err = train.NewPredictor(b, n)
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,83 @@
+// Package reversal is a task that shows what attention is for: random strings to be written backwards, three
+// encoder–decoders that learn it, with and without attention, and the measure of how well they write.
+package reversal
+
+import (
+	"fmt"
+
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Kind is the kind of a model. All kinds have the same number of parameters, within 4 %.
+type Kind string
+
+// The kinds of models.
+const (
+	// Squeezed is a GRU that reads and another that writes: all that the second knows of a string is one hidden state.
+	Squeezed Kind = "squeezed"
+	// Attending is Squeezed whose writer looks at all states of the reader before each letter (Bahdanau et al. 2014).
+	Attending Kind = "attending"
+	// Transformer is an encoder and a decoder of self- and cross-attention (Vaswani et al. 2017).
+	Transformer Kind = "transformer"
+)
+
+// Model is a model that learns to write strings backwards.
+type Model struct{ network }
+
+// network is an encoder–decoder.
+type network interface {
+	Forward(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error)
+	Loss(b *layers.Build, source, target, lengths, targets *G.Node) (*G.Node, error)
+	Params() *layers.Params
+}
+
+// New makes a model of a kind and its parameters.
+func New(s layers.Scope, k Kind) (m *Model, err error) {
+	m = new(Model)
+	recurrent := layers.RNNSeq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab, EmbedDim: 32}
+	switch k {
+	case Squeezed:
+		recurrent.HiddenSize = 92
+		m.network, err = layers.NewRNNSeq2Seq(s, recurrent)
+	case Attending:
+		recurrent.HiddenSize, recurrent.AttnDim = 72, 32
+		m.network, err = layers.NewRNNSeq2Seq(s, recurrent)
+	case Transformer:
+		m.network, err = layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: vocab, TargetVocabSize: vocab,
+			ContextLength: Longest + 1, EmbedDim: 64, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 4,
+			Sinusoidal: true})
+	default:
+		return nil, fmt.Errorf("reversal: kind: got %q, want %s, %s or %s", k, Squeezed, Attending, Transformer)
+	}
+	return m, err
+}
+
+// Loss returns the mean cross entropy of the letters of batches of so many strings.
+func (m *Model) Loss(size int) train.Loss {
+	return func(b *layers.Build) (*G.Node, error) {
+		source, target, lengths := inputs(b, size)
+		targets := b.InputOf(tensor.Int, targetsInput, size, Longest)
+		return m.network.Loss(b, source, target, lengths, targets)
+	}
+}
+
+// weights returns the node (B, H, T, S) of the weights with which target sees source, or nil if there is no attention.
+func (m *Model) weights(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error) {
+	if rnn, ok := m.network.(*layers.RNNSeq2Seq); ok {
+		memory, err := rnn.Encode(b, source, lengths)
+		if err != nil {
+			return nil, err
+		}
+		out, err := rnn.Decode(b, target, memory)
+		return out.Weights, err
+	}
+	b.Observe("*.multihead_attn")
+	if _, err := m.Forward(b, source, target, lengths); err != nil {
+		return nil, err
+	}
+	return b.Calls("*.multihead_attn")[0].Weights()
+}

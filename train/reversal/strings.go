@@ -1,0 +1,111 @@
+package reversal
+
+import (
+	"math/rand/v2"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// The strings of the task.
+const (
+	Letters  = "abcdefghij"
+	Shortest = 5
+	Longest  = 40 // T, and S without the end mark
+
+	endMark = len(Letters) // after a string, and before its reverse
+	vocab   = len(Letters) + 1
+)
+
+// Names of a model's inputs.
+const (
+	sourceInput  = "source"  // (B, S) ids of the string, the end mark, then padding
+	lengthsInput = "lengths" // (B) of the sources without padding
+	targetInput  = "target"  // (B, T) the end mark, then the reverse without its last letter
+	targetsInput = "targets" // (B, T) the reverse, or graph.IgnoreTarget beyond it
+)
+
+// Strings is an endless source of batches of random strings and their reverses. The memory of a batch is reused.
+type Strings struct {
+	random                           *rand.Rand
+	batch                            train.Batch
+	source, lengths, target, targets []int // the batch's inputs
+}
+
+// NewStrings returns a source of batches of so many strings.
+func NewStrings(size int, random *rand.Rand) *Strings {
+	in := train.Values{}
+	ids := func(name string, shape ...int) []int {
+		in[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(shape...))
+		return in[name].Ints()
+	}
+	return &Strings{
+		random: random, batch: train.Batch{Inputs: in},
+		source: ids(sourceInput, size, Longest+1), lengths: ids(lengthsInput, size),
+		target: ids(targetInput, size, Longest), targets: ids(targetsInput, size, Longest),
+	}
+}
+
+// Next draws strings of all lengths. Half of them are the longer of two: long strings have more to learn from, and cost
+// the same.
+func (s *Strings) Next() (train.Batch, error) {
+	const lengths = Longest - Shortest + 1
+	s.draw(func(int) int {
+		n := s.random.IntN(lengths)
+		if s.random.IntN(2) > 0 {
+			n = max(n, s.random.IntN(lengths))
+		}
+		return Shortest + n
+	})
+	return s.batch, nil
+}
+
+// Draw draws a batch with a string of each length, from Shortest to Longest.
+func (s *Strings) Draw(lengths []int) { s.draw(func(row int) int { return lengths[row] }) }
+
+// draw draws a batch whose strings have the lengths that a function returns.
+func (s *Strings) draw(length func(row int) int) {
+	clear(s.source)
+	clear(s.target)
+	for i := range s.targets {
+		s.targets[i] = graph.IgnoreTarget
+	}
+	s.batch.Tokens = 0
+	for row := range s.lengths {
+		n := length(row)
+		source, target, targets := s.source[row*(Longest+1):], s.target[row*Longest:], s.targets[row*Longest:]
+		for i := range n {
+			source[i] = s.random.IntN(len(Letters))
+			targets[n-1-i] = source[i]
+		}
+		source[n], target[0] = endMark, endMark
+		copy(target[1:n], targets)
+		s.lengths[row] = n + 1
+		s.batch.Tokens += n
+	}
+}
+
+// Row returns string i of the batch and its reverse.
+func (s *Strings) Row(i int) (text, reverse string) {
+	n := s.lengths[i] - 1
+	return spell(s.source[i*(Longest+1):][:n]), spell(s.targets[i*Longest:][:n])
+}
+
+// spell returns ids as letters, and the end mark as $.
+func spell(ids []int) string {
+	text := make([]byte, len(ids))
+	for i, id := range ids {
+		text[i] = (Letters + "$")[id]
+	}
+	return string(text)
+}
+
+// inputs makes the inputs of a batch of so many strings in a graph.
+func inputs(b *layers.Build, size int) (source, target, lengths *G.Node) {
+	return b.InputOf(tensor.Int, sourceInput, size, Longest+1), b.InputOf(tensor.Int, targetInput, size, Longest),
+		b.InputOf(tensor.Int, lengthsInput, size)
+}

@@ -1,0 +1,76 @@
+package tiles
+
+import "context"
+
+// Marks are the shares of right answers, by the kind of the tile that asks.
+type Marks struct {
+	Digits, Arrows, Colours float64
+	Looks                   []HeadLook // of each head of each block; none if each tile sees itself alone
+}
+
+// HeadLook has the share of askers for which the tile with the head's largest weight is the one that they ask for.
+type HeadLook struct {
+	Block   int     `json:"block"` // from 1
+	Head    int     `json:"head"`  // from 1
+	Arrows  float64 `json:"arrows"`
+	Colours float64 `json:"colours"`
+}
+
+// Exam returns the model's marks on so many new batches of pictures.
+func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, error) {
+	look, err := m.looker(len(p.pictures))
+	if err != nil {
+		return Marks{}, err
+	}
+	var t tally
+	for range batches {
+		seen, err := look(ctx, p)
+		if err != nil {
+			return Marks{}, err
+		}
+		t.add(p, seen)
+	}
+	marks := Marks{Digits: t.share(Digit, t.right[Digit]), Arrows: t.share(Arrow, t.right[Arrow]),
+		Colours: t.share(Colour, t.right[Colour])}
+	if m.seen == nil {
+		marks.Looks = t.looks()
+	}
+	return marks, nil
+}
+
+// tally counts answers and looks by the kind of the asker.
+type tally struct {
+	asked, right [3]int
+	looked       [blocks][heads][3]int
+}
+
+// add counts what a model answers to a batch, and where it looks most.
+func (t *tally) add(p *Pictures, seen Glance) {
+	for i, picture := range p.pictures {
+		for at, asker := range picture {
+			t.asked[asker.Kind]++
+			if seen.Answers[i*Tiles+at] == picture[asker.Answer].Digit {
+				t.right[asker.Kind]++
+			}
+			for block := range seen.most {
+				for h := range heads {
+					if seen.most[block][(i*heads+h)*Tiles+at] == asker.Answer {
+						t.looked[block][h][asker.Kind]++
+					}
+				}
+			}
+		}
+	}
+}
+
+func (t *tally) share(k Kind, n int) float64 { return float64(n) / float64(t.asked[k]) }
+
+func (t *tally) looks() (all []HeadLook) {
+	for block, ofHeads := range t.looked {
+		for h, n := range ofHeads {
+			all = append(all, HeadLook{Block: block + 1, Head: h + 1, Arrows: t.share(Arrow, n[Arrow]),
+				Colours: t.share(Colour, n[Colour])})
+		}
+	}
+	return all
+}

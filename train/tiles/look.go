@@ -1,0 +1,66 @@
+package tiles
+
+import (
+	"context"
+
+	"attention/graph"
+	"attention/internal/expr"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Glance is what a model answers to a batch of pictures, and where it looks.
+type Glance struct {
+	Answers []int           // (B, Tiles) the likeliest digits
+	Weights []*tensor.Dense // (B, H, Tiles, Tiles) of each block
+
+	most [][]int // (B, H, Tiles) of each block: the tiles with the largest weights
+}
+
+// Look draws a batch of pictures and shows it to the model.
+func (m *Model) Look(ctx context.Context, p *Pictures) (Glance, error) {
+	look, err := m.looker(len(p.pictures))
+	if err != nil {
+		return Glance{}, err
+	}
+	return look(ctx, p)
+}
+
+// looker returns Look for batches of so many pictures.
+func (m *Model) looker(size int) (look func(context.Context, *Pictures) (Glance, error), err error) {
+	var predictor *train.Predictor
+	err = expr.Building(func() (err error) {
+		b := layers.NewBuild(m.Params(), layers.Eval)
+		b.Observe("*")
+		nodes := G.Nodes{likeliest(b, b.Of(m.Forward(b, pixels(b, size), m.seen)))}
+		for _, call := range b.Calls("*") {
+			weights := b.Of(call.Weights())
+			nodes = append(nodes, weights, likeliest(b, weights))
+		}
+		predictor, err = train.NewPredictor(b, nodes...)
+		return err
+	})
+	return func(ctx context.Context, p *Pictures) (g Glance, err error) {
+		batch, err := p.Next()
+		if err != nil {
+			return g, err
+		}
+		values, err := predictor.Run(ctx, batch.Inputs)
+		if err != nil {
+			return g, err
+		}
+		g.Answers = values[0].Ints()
+		for i := 1; i < len(values); i += 2 {
+			g.Weights, g.most = append(g.Weights, values[i]), append(g.most, values[i+1].Ints())
+		}
+		return g, nil
+	}, err
+}
+
+// likeliest returns the node of the indices of the largest numbers, on the last axis.
+func likeliest(b *layers.Build, x *G.Node) *G.Node {
+	return b.Of(graph.ArgMax(x, graph.ReduceConfig{Dim: []int{-1}}))
+}
