@@ -10,6 +10,7 @@ import (
 	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/layers/apply"
 	"attention/layers/chapter"
 	"attention/layers/generate"
 	"attention/train"
@@ -144,6 +145,9 @@ var exportedFunctions = []struct {
 	{"layers.NewRNNSeq2Seq", layers.NewRNNSeq2Seq},
 	{"layers.NewSeq2Seq", layers.NewSeq2Seq},
 	{"layers.NewViT", layers.NewViT},
+	{"apply.Read", apply.Read},
+	{"apply.Names", apply.Names},
+	{"apply.Parse", apply.Parse},
 	{"chapter.Names", chapter.Names},
 	{"chapter.New", chapter.New},
 	{"chapter.NewAdditive", chapter.NewAdditive},
@@ -303,6 +307,9 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.StepHook](),
 	reflect.TypeFor[layers.ViTConfig](),
 	reflect.TypeFor[layers.ViT](),
+	reflect.TypeFor[apply.Config](),
+	reflect.TypeFor[apply.Tensor](),
+	reflect.TypeFor[apply.Layer](),
 	reflect.TypeFor[chapter.Config](),
 	reflect.TypeFor[chapter.Layer](),
 	reflect.TypeFor[chapter.Formula](),
