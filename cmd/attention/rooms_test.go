@@ -87,7 +87,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
-		layers layers/chapter graph graph/mask internal/dense`,
+		layers layers/chapter internal/dense`,
 	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
