@@ -49,7 +49,8 @@ func TestHeadOperands(t *testing.T) {
 			require.Equal(t, c.QKNorm == "" && c.RoPE == nil && S == 7, h.ProjectedQuery == nil, name)
 			require.Len(t, h.Value, S*o.Value.Shape()[1]/cmp.Or(o.Config.KVHeads, o.Config.Heads), name)
 			for q := range T {
-				require.InDeltaSlice(t, want[(head*T+q)*S:][:S], weightsOfHead(o, h, shown.Keys[2*shown.Start[q]:2*shown.Start[q+1]], q, S, D), 1e-5,
+				keys := shown.Keys[2*shown.Start[q] : 2*shown.Start[q+1]]
+				require.InDeltaSlice(t, want[(head*T+q)*S:][:S], weightsOfHead(o, h, keys, q, S, D), 1e-5,
 					"%s: head %d, query %d", name, head, q)
 			}
 		}

@@ -51,8 +51,8 @@ func (c *command) drawAll(
 		if len(prompts) > 1 {
 			out = new(bytes.Buffer)
 		}
-		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...), out: out,
-			ids: slices.Clone(ids)})
+		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...),
+			out: out, ids: slices.Clone(ids)})
 		stats.prompt += len(ids)
 	}
 	err = c.draw(ctx, d, m.EndOfText, texts, stats)
