@@ -3,6 +3,7 @@ package layers
 import (
 	"attention/graph"
 	"attention/graph/mask"
+	"cmp"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -85,7 +86,11 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	}
 	c := b.pendingCall(l, in)
 	how := fused
-	if b.Observes(c.Path) && in.Cache == nil {
+	switch {
+	case in.Cache != nil:
+	case b.Composes(c.Path):
+		how = composed
+	case b.Observes(c.Path):
 		how = observed
 	}
 	s := newStep(c, how)
@@ -93,9 +98,7 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.attended = true; s.stats != nil {
-		c.stats = s.stats
-	}
+	c.attended, c.stats, c.weights = true, cmp.Or(s.stats, c.stats), cmp.Or(s.weights, c.weights)
 	return out, nil
 }
 

@@ -24,6 +24,17 @@ func (b *Build) Observes(layer string) bool {
 	return slices.ContainsFunc(b.changesOf(layer), func(c change) bool { return c.observed })
 }
 
+// Compose makes the attentions whose paths match one of the patterns compute their output of one op for each step, as
+// AttentionCall.Weights computes the weights, so that the graph shows how attention works. The output is equal up to
+// rounding, and takes memory of size T·S. Compose is called before the attentions are built, which are then not
+// observed; calls with a cache stay as they are. Patterns are as for Observe.
+func (b *Build) Compose(patterns ...string) { b.change("compose", change{composed: true}, patterns) }
+
+// Composes reports whether the layer at a path is composed.
+func (b *Build) Composes(layer string) bool {
+	return slices.ContainsFunc(b.changesOf(layer), func(c change) bool { return c.composed })
+}
+
 // Calls returns the calls of the attentions whose paths match a pattern of path.Match, in
 // the order they were built.
 func (b *Build) Calls(pattern string) []*AttentionCall {

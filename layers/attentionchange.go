@@ -15,6 +15,7 @@ import (
 type change struct {
 	pattern  string
 	observed bool      // statistics come with the output
+	composed bool      // the output is computed step by step
 	mask     mask.Mask // hides more keys; may be nil
 	heads    []float64 // factors of the heads' outputs; may be nil
 }

@@ -48,7 +48,9 @@ var rooms = map[string]string{
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
-	"layers/generate":  `internal/config internal/expr layers graph graph/machine internal/oneline`,
+	"layers/apply": `layers layers/chapter graph graph/mask graph/machine internal/config internal/dense
+		internal/folder internal/oneline internal/safetensors`,
+	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
 		internal/safetensors internal/oneline`,
 	"train/checkpoint": `train layers graph internal/config internal/dense internal/folder internal/kernel
@@ -82,16 +84,15 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
 		train/parallel layers internal/config internal/folder internal/oneline`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/config
-		internal/folder
-		layers layers/chapter graph graph/mask graph/machine internal/safetensors internal/oneline internal/dense`,
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term layers/apply
+		internal/safetensors internal/dense`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
 		graph/machine internal/dense`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
-		layers layers/chapter graph graph/mask internal/dense`,
+		layers layers/chapter internal/dense`,
 	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate

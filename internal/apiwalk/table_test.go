@@ -10,6 +10,7 @@ import (
 	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/layers/apply"
 	"attention/layers/chapter"
 	"attention/layers/generate"
 	"attention/train"
@@ -144,6 +145,9 @@ var exportedFunctions = []struct {
 	{"layers.NewRNNSeq2Seq", layers.NewRNNSeq2Seq},
 	{"layers.NewSeq2Seq", layers.NewSeq2Seq},
 	{"layers.NewViT", layers.NewViT},
+	{"apply.Read", apply.Read},
+	{"apply.Names", apply.Names},
+	{"apply.Parse", apply.Parse},
 	{"chapter.Names", chapter.Names},
 	{"chapter.New", chapter.New},
 	{"chapter.NewAdditive", chapter.NewAdditive},
@@ -159,6 +163,7 @@ var exportedFunctions = []struct {
 	{"generate.NewBatch", generate.NewBatch},
 	{"generate.New", generate.New},
 	{"generate.NewWithoutCache", generate.NewWithoutCache},
+	{"generate.NewStops", generate.NewStops},
 	{"train.Accuracy", train.Accuracy},
 	{"train.NewBatches", train.NewBatches},
 	{"train.ClipNorm", train.ClipNorm},
@@ -272,8 +277,10 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.AttentionCall](),
 	reflect.TypeFor[layers.AttentionConfig](),
 	reflect.TypeFor[layers.RelativeBiasConfig](),
+	reflect.TypeFor[layers.HeadOperands](),
 	reflect.TypeFor[layers.AttentionInput](),
 	reflect.TypeFor[layers.AttentionOperands](),
+	reflect.TypeFor[layers.ShownKeys](),
 	reflect.TypeFor[layers.BlockConfig](),
 	reflect.TypeFor[layers.Block](),
 	reflect.TypeFor[layers.CausalBuffer](),
@@ -316,6 +323,9 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.StepHook](),
 	reflect.TypeFor[layers.ViTConfig](),
 	reflect.TypeFor[layers.ViT](),
+	reflect.TypeFor[apply.Config](),
+	reflect.TypeFor[apply.Tensor](),
+	reflect.TypeFor[apply.Layer](),
 	reflect.TypeFor[chapter.Config](),
 	reflect.TypeFor[chapter.Layer](),
 	reflect.TypeFor[chapter.Formula](),
@@ -331,6 +341,8 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[generate.Generator](),
 	reflect.TypeFor[generate.Model](),
 	reflect.TypeFor[generate.Memory](),
+	reflect.TypeFor[generate.Stops](),
+	reflect.TypeFor[generate.Texts](),
 	reflect.TypeFor[train.BatchConfig](),
 	reflect.TypeFor[train.Batches](),
 	reflect.TypeFor[train.Decay](),

@@ -10,6 +10,7 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/layers/apply"
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -136,6 +137,13 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
 	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
 	reflect.TypeFor[*G.ExprGraph]():   {func(w *world) any { return w.build.Graph() }},
+	reflect.TypeFor[*apply.Layer](): {func(*world) any {
+		l, err := apply.Parse([]byte(`{"layer": "simple"}`))
+		if err != nil {
+			panic(err)
+		}
+		return l
+	}},
 	reflect.TypeFor[*pretrained.Folder](): {func(w *world) any {
 		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
 			"n_embd": 2, "n_layer": 1, "n_head": 1}`))

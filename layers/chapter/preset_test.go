@@ -121,3 +121,25 @@ func TestWrongTransfersAreRefusedWhole(t *testing.T) {
 		i++
 	}
 }
+
+// Each class computes the same of one op for each step.
+func TestComposed(t *testing.T) {
+	for _, s := range chapter.Sections() {
+		c := s.Layer()
+		if c.Layer == "" || len(s.Words) == 0 {
+			continue
+		}
+		p := layers.NewParams(tensor.Float64, 5)
+		l, err := chapter.New(p.Scope(""), c)
+		require.NoError(t, err)
+		x := p.Draw(layers.Normal(0, 1), 6, 3)
+		run := func(patterns ...string) []float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			b.Compose(patterns...)
+			out := b.Of(l.Forward(b, input(t, b, "x", x)))
+			require.NoError(t, b.Err())
+			return values(t, out)[0]
+		}
+		require.InDeltaSlice(t, run(), run("*"), 1e-12, c.Layer)
+	}
+}

@@ -19,6 +19,10 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
+	if b.Composes("") {
+		out, _, err := graph.Attention(x, x, x, unscaled)
+		return out, err
+	}
 	if b.Observes("") {
 		out, _, err := graph.FusedAttentionStats(x, x, x, unscaled, 0)
 		return out, err

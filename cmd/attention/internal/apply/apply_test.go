@@ -12,8 +12,12 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/dense"
+	"attention/internal/safetensors"
+	"attention/layers/apply"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestApplyPrintsWhatItWrote: the command prints one line about its output.
@@ -23,6 +27,38 @@ func TestApplyPrintsWhatItWrote(t *testing.T) {
 	require.NoError(t, err)
 	out = strings.ReplaceAll(out, "\n      ", " ") // a line break after a long path
 	require.Equal(t, "wrote "+f.output+": output (2, 7, 6), weights (2, 3, 7, 7)\n", out)
+}
+
+// TestApplyWritesWhatTheLayerComputes: the output has the layer's tensors, in the type of --dtype or the input's.
+func TestApplyWritesWhatTheLayerComputes(t *testing.T) {
+	f := caseFiles(t, "multi_head_batch")
+	layer, err := apply.Read(f.config)
+	require.NoError(t, err)
+	for _, row := range []struct {
+		name  string
+		flags []string
+		dt    tensor.Dtype
+		want  safetensors.DType
+	}{
+		{name: "the input's", want: safetensors.F64},
+		{name: "float64", flags: []string{"--dtype=float64"}, dt: tensor.Float64, want: safetensors.F64},
+		{name: "float32", flags: []string{"--dtype", "float32"}, dt: tensor.Float32, want: safetensors.F32},
+	} {
+		_, err := f.run(t, row.flags...)
+		require.NoError(t, err)
+		written, err := safetensors.ReadFile(f.output)
+		require.NoError(t, err)
+		want, err := layer.Run(t.Context(), apply.Config{Weights: f.weights, Input: f.input, Dtype: row.dt})
+		require.NoError(t, err)
+		require.Len(t, written.Tensors, len(want))
+		for _, x := range want {
+			got, ok := written.Get(x.Name)
+			require.True(t, ok, x.Name)
+			require.Equal(t, row.want, got.DType, row.name)
+			require.Equal(t, x.Value.Shape(), tensor.Shape(got.Shape), x.Name)
+			require.Equal(t, dense.Slice(x.Value), got.Data, x.Name)
+		}
+	}
 }
 
 // TestApplyIsRepeatable: a second call replaces the output with equal bytes and leaves

@@ -120,7 +120,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 				"it sees only the end of the prompt\n", len(ids), most)
 		}
 	}
-	g, all, err := c.newDrawer(m, prompts)
+	g, all, err := c.newTexts(m, prompts)
 	if err != nil {
 		return err
 	}

@@ -16,30 +16,8 @@ import (
 // maxTexts is how many texts may be continued at once.
 const maxTexts = 1024
 
-// drawer draws the next token of each of several texts, as a generate.Batch does.
-type drawer interface {
-	Prompt(ctx context.Context, prompts [][]int) error
-	Next(ctx context.Context) ([]int, error) // −1 for a text that has been stopped
-	Stop(text int)
-	Memory() generate.Memory
-}
-
-// single is the drawer of one text.
-type single struct{ *generate.Generator }
-
-func (s single) Prompt(ctx context.Context, prompts [][]int) error {
-	return s.Generator.Prompt(ctx, prompts[0])
-}
-
-func (s single) Next(ctx context.Context) ([]int, error) {
-	id, err := s.Generator.Next(ctx)
-	return []int{id}, err
-}
-
-func (s single) Stop(int) {}
-
-// newDrawer returns a drawer that continues each prompt c.samples times, and the prompts of its texts.
-func (c *command) newDrawer(m *run.OpenModel, prompts [][]int) (d drawer, all [][]int, err error) {
+// newTexts returns what continues each prompt c.samples times, and the prompts of its texts.
+func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Texts, all [][]int, err error) {
 	longest := 0
 	for _, ids := range prompts {
 		for range c.samples {
@@ -49,7 +27,7 @@ func (c *command) newDrawer(m *run.OpenModel, prompts [][]int) (d drawer, all []
 	}
 	if len(all) == 1 {
 		g, err := run.NewGenerator(m.Model, c.sampling, longest+c.tokens)
-		return single{g}, all, err
+		return g.Texts(), all, err
 	}
 	g, err := run.NewBatch(m.Model, len(all), c.sampling, longest+c.tokens)
 	if err != nil {
@@ -61,7 +39,7 @@ func (c *command) newDrawer(m *run.OpenModel, prompts [][]int) (d drawer, all []
 // drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out,
 // several are kept in memory.
 func (c *command) drawAll(
-	ctx context.Context, d drawer, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
+	ctx context.Context, d generate.Texts, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
 ) (texts []*continuation, err error) {
 	began := program.Now()
 	if err := d.Prompt(ctx, prompts); err != nil {
@@ -73,8 +51,8 @@ func (c *command) drawAll(
 		if len(prompts) > 1 {
 			out = new(bytes.Buffer)
 		}
-		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: stopper{stops: c.stop}, out: out,
-			ids: slices.Clone(ids)})
+		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...),
+			out: out, ids: slices.Clone(ids)})
 		stats.prompt += len(ids)
 	}
 	err = c.draw(ctx, d, m.EndOfText, texts, stats)
@@ -88,7 +66,7 @@ func (c *command) drawAll(
 
 // draw draws tokens and writes the characters that they complete. A text ends before the end-of-text token, which is −1
 // if there is none, and before a stop text.
-func (c *command) draw(ctx context.Context, d drawer, endOfText int, texts []*continuation, stats *stats) error {
+func (c *command) draw(ctx context.Context, d generate.Texts, endOfText int, texts []*continuation, stats *stats) error {
 	left := len(texts)
 	for n := 0; n < c.tokens && left > 0; n++ {
 		ids, err := d.Next(ctx)
@@ -105,7 +83,7 @@ func (c *command) draw(ctx context.Context, d drawer, endOfText int, texts []*co
 					return err
 				}
 			}
-			if id == endOfText || texts[i].stop.stopped {
+			if id == endOfText || texts[i].stop.Stopped() {
 				d.Stop(i)
 				left--
 			}

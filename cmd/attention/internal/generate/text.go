@@ -3,7 +3,6 @@ package generate
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"attention/layers/generate"
@@ -13,7 +12,7 @@ import (
 // continuation writes what a model adds to a text, character by character.
 type continuation struct {
 	decoder *text.Decoder
-	stop    stopper
+	stop    *generate.Stops
 	out     io.Writer
 	ids     []int // of the prompt and of what was added
 }
@@ -25,12 +24,12 @@ func (w *continuation) add(id int) error {
 	if err != nil {
 		return err
 	}
-	return w.print(w.stop.add(text))
+	return w.print(w.stop.Add(text))
 }
 
 // end prints the text held back, unless a stop text ended it.
 func (w *continuation) end() error {
-	return w.print(w.stop.add(w.decoder.Flush()) + w.stop.rest())
+	return w.print(w.stop.Add(w.decoder.Flush()) + w.stop.Rest())
 }
 
 func (w *continuation) print(text string) error {
@@ -41,49 +40,6 @@ func (w *continuation) print(text string) error {
 		return fmt.Errorf("generate: printing: %w", err)
 	}
 	return nil
-}
-
-// stopper holds back the text from where a stop text may begin.
-type stopper struct {
-	stops   []string
-	held    string
-	stopped bool
-}
-
-// add takes the next piece of the text and returns the part that is certainly before every
-// stop text. After a stop text it returns nothing.
-func (s *stopper) add(piece string) string {
-	if s.stopped {
-		return ""
-	}
-	s.held += piece
-	end, keep := len(s.held), 0
-	for _, stop := range s.stops {
-		if i := strings.Index(s.held, stop); i >= 0 && i < end {
-			end, s.stopped = i, true
-		}
-		for n := min(len(stop)-1, len(s.held)); n > keep; n-- {
-			if strings.HasSuffix(s.held, stop[:n]) {
-				keep = n
-			}
-		}
-	}
-	if !s.stopped {
-		end -= keep
-	}
-	out := s.held[:end]
-	s.held = s.held[end:]
-	return out
-}
-
-// rest returns the held back end of a text that ended without a stop text.
-func (s *stopper) rest() string {
-	if s.stopped {
-		return ""
-	}
-	rest := s.held
-	s.held = ""
-	return rest
 }
 
 // stats holds the numbers that --stats prints.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/expr"
 	"attention/layers"
@@ -43,20 +42,12 @@ type Layer struct {
 	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
 
 	kept  layers.AttentionOperands // in a graph of their own
-	shown Runs
+	shown layers.ShownKeys
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
 	summaries []*Summary // of each head; nil until they are asked for
 }
-
-// Runs is the keys that each query sees: query t sees the ranges Keys[2i] ≤ s < Keys[2i+1] for Start[t] ≤ i < Start[t+1].
-type Runs struct {
-	Start, Keys []uint32
-}
-
-// of returns the ranges of keys that a query sees.
-func (r Runs) of(t int) []uint32 { return r.Keys[2*r.Start[t] : 2*r.Start[t+1]] }
 
 // newLayer returns a layer with operands of a graph that has not run yet.
 func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
@@ -75,16 +66,24 @@ func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 
 // keep copies the values of the operands, after the run of their graph.
 func (l *Layer) keep() error {
-	c := l.kept.Config
-	if c.Bias != nil {
+	if l.kept.Config.Bias != nil {
 		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
 	}
 	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
 	if err != nil {
 		return err
 	}
-	l.shown, err = runsOf(l.kept.Config.Mask, l.T, l.S-c.ExtraKeys, c.ExtraKeys)
+	l.shown, err = l.kept.Shown()
 	return err
+}
+
+// seen returns the ranges of keys that query t sees, the first key and the end of each.
+func (l *Layer) seen(t int) []uint32 { return l.shown.Keys[2*l.shown.Start[t] : 2*l.shown.Start[t+1]] }
+
+// Head returns the operands of a head, and the keys that its queries see.
+func (l *Layer) Head(head int) (layers.HeadOperands, layers.ShownKeys, error) {
+	h, err := l.kept.Head(head)
+	return h, l.shown, err
 }
 
 // float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.
@@ -97,56 +96,4 @@ func float32sOf(n *G.Node) []float32 {
 		return v.Float32s()
 	}
 	return dense.Float32s(v, 0, v.Shape().TotalSize())
-}
-
-// runsOf returns the keys that a mask shows, and the extra keys after them, which all queries see.
-func runsOf(m mask.Mask, T, S, extra int) (r Runs, err error) {
-	scores := mask.Scores{H: 1, T: T, S: S}
-	m, in, err := mask.Resolve(m, scores)
-	if err != nil {
-		return r, err
-	}
-	values := make([]*tensor.Dense, len(in))
-	for i, input := range in {
-		values[i] = input.Node.Value().(*tensor.Dense)
-	}
-	set, err := mask.Bind(m, values, scores)
-	if err != nil {
-		return r, err
-	}
-	r.Start = append(r.Start, 0)
-	shown := make([]bool, S)
-	for t := range T {
-		lo, hi, all := set.Span(0, t)
-		lo, hi = max(lo, 0), min(hi, S) // a mask may have no end
-		if all {
-			r.add(lo, hi)
-		} else {
-			set.Fill(0, 0, t, lo, shown[lo:hi])
-			r.addShown(lo, shown[lo:hi])
-		}
-		r.add(S, S+extra)
-		r.Start = append(r.Start, uint32(len(r.Keys)/2))
-	}
-	return r, nil
-}
-
-func (r *Runs) add(lo, hi int) {
-	if lo < hi {
-		r.Keys = append(r.Keys, uint32(lo), uint32(hi))
-	}
-}
-
-// addShown adds the runs of true in shown, whose first element is key lo.
-func (r *Runs) addShown(lo int, shown []bool) {
-	begin := -1
-	for i, s := range append(shown[:len(shown):len(shown)], false) {
-		switch {
-		case s && begin < 0:
-			begin = i
-		case !s && begin >= 0:
-			r.add(lo+begin, lo+i)
-			begin = -1
-		}
-	}
 }

@@ -51,21 +51,23 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	t.Helper()
 	s, err := l.Summary(head)
 	require.NoError(t, err)
-	p, weights := l.Head(head), make([]float64, l.T*l.S)
+	p, _, err := l.Head(head)
+	require.NoError(t, err)
+	weights := make([]float64, l.T*l.S)
 	for q := range l.T {
-		eachKey(l.shown.of(q), func(k int) {
-			weights[q*l.S+k] = math.Exp(p.score(l, q, k) - float64(s.LSE[q]))
+		eachKey(l.seen(q), func(k int) {
+			weights[q*l.S+k] = math.Exp(score(l, p, q, k) - float64(s.LSE[q]))
 		})
 	}
 	return weights
 }
 
 // score returns the score of a query and a key, as the page computes it.
-func (p HeadParts) score(l *Layer, q, k int) (score float64) {
+func score(l *Layer, p layers.HeadOperands, q, k int) (score float64) {
 	for d := range l.Width {
 		x, y := float64(p.Query[q*l.Width+d]), float64(p.Key[k*l.Width+d])
 		if l.Additive {
-			score += float64(p.Vector[d]) * math.Tanh(x+y)
+			score += float64(p.Additive[d]) * math.Tanh(x+y)
 		} else {
 			score += l.Scale * x * y
 		}

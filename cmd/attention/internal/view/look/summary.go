@@ -94,7 +94,7 @@ func finite(v float64) *float64 {
 func (l *Layer) hide(cells []float32, value float32, columns int, row, column func(at int) int) {
 	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {
-		keys := l.shown.of(t)
+		keys := l.seen(t)
 		for i := 0; i < len(keys); i += 2 {
 			for c := column(int(keys[i])); c <= column(int(keys[i+1])-1); c++ {
 				shown[c] = true

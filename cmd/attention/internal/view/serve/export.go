@@ -26,10 +26,10 @@ const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="defaul
 // export collects the answers that the page would ask for.
 type export struct {
 	server  *Server
-	answers map[string]any // by path; packs in base64
-	size    int            // bytes of the packs
-	most    int            // largest size
-	left    []string       // what has no room
+	answers map[string]json.RawMessage // by path; a pack is a text in base64
+	size    int                        // bytes of the packs
+	most    int                        // largest size
+	left    []string                   // what has no room
 }
 
 // Export writes the page as one file with all its numbers, up to MaxExport bytes of them. It returns what has no room.
@@ -39,7 +39,7 @@ func Export(ctx context.Context, c Config, w io.Writer) (left []string, err erro
 
 func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []string, err error) {
 	s := &Server{config: c, looks: newLooks(c.Models), turns: newTurns()}
-	e := &export{server: s, answers: map[string]any{}, most: most}
+	e := &export{server: s, answers: map[string]json.RawMessage{}, most: most}
 	if c.Run != nil {
 		if err := e.add(ctx, s.training, "training", ""); err != nil {
 			return nil, err
@@ -60,7 +60,9 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 	}
 	view := s.contents()
 	view.Left = e.left
-	e.answers["view"] = view
+	if err := e.keep("view", view); err != nil {
+		return nil, err
+	}
 	return e.left, e.write(w)
 }
 
@@ -96,7 +98,9 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
 	}
-	e.answers[request.path()] = l
+	if err := e.keep(request.path(), l); err != nil {
+		return nil, err
+	}
 	for i := range l.Layers {
 		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Name)
 		if err := e.add(ctx, s.thumbnails, layerPath("thumbnails", l.ID, i), what); err != nil {
@@ -132,8 +136,7 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 	}
 	p, ok := got.(*pack)
 	if !ok {
-		e.answers[path] = got
-		return nil
+		return e.keep(path, got)
 	}
 	data, err := p.bytes()
 	if err != nil {
@@ -145,8 +148,13 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 		return nil
 	}
 	e.size += len(text)
-	e.answers[path] = text
-	return nil
+	return e.keep(path, text)
+}
+
+// keep keeps the answer to a request of a path.
+func (e *export) keep(path string, answer any) (err error) {
+	e.answers[path], err = json.Marshal(answer)
+	return err
 }
 
 // write writes the page with its script, style and answers inside. The answers' JSON has no <, so that no text of

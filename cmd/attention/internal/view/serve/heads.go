@@ -39,16 +39,20 @@ func (s *Server) head(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, p := l.Head(head), new(pack)
-	add(p, "q", parts.Query)
-	add(p, "k", parts.Key)
-	add(p, "rawQ", parts.RawQuery)
-	add(p, "rawK", parts.RawKey)
-	add(p, "vector", parts.Vector)
-	add(p, "bias", parts.Bias)
+	of, shown, err := l.Head(head)
+	if err != nil {
+		return nil, err
+	}
+	p := new(pack)
+	add(p, "q", of.Query)
+	add(p, "k", of.Key)
+	add(p, "rawQ", of.ProjectedQuery)
+	add(p, "rawK", of.ProjectedKey)
+	add(p, "vector", of.Additive)
+	add(p, "bias", of.Bias)
 	add(p, "lse", summary.LSE)
-	add(p, "start", parts.Shown.Start)
-	add(p, "keys", parts.Shown.Keys)
+	add(p, "start", shown.Start)
+	add(p, "keys", shown.Keys)
 	return p, nil
 }
 
@@ -121,8 +125,11 @@ func (s *Server) values(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, sink := l.Values(head)
-	p := &pack{About: valuesAnswer{sink}}
-	add(p, "v", values)
+	of, _, err := l.Head(head)
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{About: valuesAnswer{of.Sink}}
+	add(p, "v", of.Value)
 	return p, nil
 }

@@ -1,45 +1,23 @@
 package apply
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"attention/graph/machine"
 	"attention/internal/dense"
-	"attention/internal/safetensors"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// runLayer computes the layer on files that have been checked. It returns as soon as ctx ends:
-// a single op on long sequences takes seconds.
-func runLayer(
-	ctx context.Context, l *layer, dt tensor.Dtype, weights, input *tensorFile,
-) ([]safetensors.Tensor, error) {
-	var tensors []safetensors.Tensor
-	var err error
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		tensors, err = l.compute(dt, weights, input)
-	}()
-	select {
-	case <-done:
-		return tensors, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // compute returns output, weights and, if the input holds grad_output, the gradients.
-func (l *layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []safetensors.Tensor, err error) {
+func (l *Layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []Tensor, err error) {
 	// Gorgonia panics on some operations it does not support.
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("layer %s: panic: %v", l.name, r)
+			err = fmt.Errorf("layer %s: panic: %v", l.Name, r)
 		}
 	}()
 	names, nodes, err := l.graph(dt, weights, input)
@@ -58,14 +36,14 @@ func (l *layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []
 		if err != nil {
 			return nil, err
 		}
-		tensors = append(tensors, safetensors.Tensor{Name: names[i], Shape: n.Shape(), Data: dense.Slice(value)})
+		tensors = append(tensors, Tensor{names[i], value})
 	}
 	return tensors, nil
 }
 
 // graph builds the layer's graph and binds all values. It returns the names and nodes of the
 // tensors to write.
-func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []string, nodes G.Nodes, err error) {
+func (l *Layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []string, nodes G.Nodes, err error) {
 	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
 	if err != nil {
@@ -111,7 +89,7 @@ func (l *layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 		}
 	}
 	for _, n := range b.Graph().AllNodes() {
-		if err := checkElements(l.name, n.Shape()); err != nil {
+		if err := checkElements(l.Name, n.Shape()); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -14,13 +14,13 @@ import (
 // maxLength is the maximum length of a context.
 const maxLength = math.MaxInt32
 
-// readLayer reads a layer.json. Errors name the file and the field.
-func readLayer(path string) (*layer, error) {
+// Read reads a layer.json. Errors name the file and the field.
+func Read(path string) (*Layer, error) {
 	text, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		return nil, err
 	}
-	layer, err := newLayer(text)
+	layer, err := Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, config.JSON(err))
 	}
@@ -39,11 +39,11 @@ const (
 	additiveName  = "additive"
 )
 
-// layerNames returns the names of all layers.
-func layerNames() []string { return append(chapter.Names(), attentionName) }
+// Names returns the names of all layers.
+func Names() []string { return append(chapter.Names(), attentionName) }
 
-// newLayer returns the layer that the text of a layer.json describes.
-func newLayer(text []byte) (*layer, error) {
+// Parse returns the layer that the text of a layer.json describes.
+func Parse(text []byte) (*Layer, error) {
 	var e envelope
 	if err := config.Foreign.Decode(text, &e); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newLayer(text []byte) (*layer, error) {
 	case slices.Contains(chapter.Names(), e.Layer):
 		return newSelfAttention(text)
 	}
-	return nil, config.OneOf(e, "Layer", e.Layer, layerNames()...)
+	return nil, config.OneOf(e, "Layer", e.Layer, Names()...)
 }
 
 // refuseDefaults returns an error for a field of attention whose value means that the field is

@@ -87,7 +87,7 @@ func TestApplyWrongNames(t *testing.T) {
 	} {
 		c := newWrongCallOf(t, row.of)
 		row.spoil(c)
-		require.Equal(t, "apply: "+row.want, c.message())
+		require.Equal(t, row.want, c.message())
 	}
 }
 
@@ -114,6 +114,6 @@ func TestApplyHugeFiles(t *testing.T) {
 		}
 		f.weights = huge
 		_, err := f.run(t)
-		require.ErrorContains(t, err, "apply: "+huge+": "+row.want)
+		require.ErrorContains(t, err, huge+": "+row.want)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestApplyParameters: the tensors that the command wants are the parameters of the
+// TestApplyParameters: the tensors that a layer wants are the parameters of the
 // layer, in their order.
 func TestApplyParameters(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range caseNames(t) {
-		l, err := readLayer(caseFiles(t, name).config)
+		l, err := Read(caseFiles(t, name).config)
 		require.NoError(t, err)
-		seen[l.name] = true
+		seen[l.Name] = true
 		p := layers.NewParams(tensor.Float32, 0)
 		_, err = l.build(p.Scope(""))
 		require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestApplyParameters(t *testing.T) {
 			require.Equal(t, value.Shape(), shape, parameter)
 		}
 	}
-	require.Len(t, seen, len(layerNames()))
+	require.Len(t, seen, len(Names()))
 }
 
 // TestApplyIgnoresUnusedFields: the fields of another self-attention layer may be
@@ -45,11 +45,11 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 		` { "dropout" : 0.0 , "l\u0061yer" : "simple" } ` + "\n",
 	} {
 		f := caseFiles(t, "simple").withConfig(t, text)
-		compareWithTorch(t, "simple", f, []string{"output", "weights", "grad.x"}, safetensors.F64, 1e-10)
+		compareWithTorch(t, "simple", f, []string{"output", "weights", "grad.x"}, tensor.Float64, 1e-10)
 	}
 	f := caseFiles(t, "self_v1").withConfig(t, `{"layer": "self_v1", "d_in": 5, "d_out": 6, "context_length": 2, `+
 		`"num_heads": 4, "qkv_bias": true, "dropout": 0.9}`)
-	compareWithTorch(t, "self_v1", f, nil, safetensors.F64, 1e-10)
+	compareWithTorch(t, "self_v1", f, nil, tensor.Float64, 1e-10)
 }
 
 // TestApplyBuffers: the causal mask of the book's classes may be missing, or there in any type.
@@ -63,7 +63,7 @@ func TestApplyBuffers(t *testing.T) {
 	for _, mask := range []any{nil, bools, ints} {
 		f := caseFiles(t, "multi_head_wrapper")
 		f.weights = withTensor(t, f.weights, safetensors.Tensor{Name: name, Shape: []int{11, 11}, Data: mask})
-		compareWithTorch(t, "multi_head_wrapper", f, nil, safetensors.F64, 1e-10)
+		compareWithTorch(t, "multi_head_wrapper", f, nil, tensor.Float64, 1e-10)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestApplyWrongBuffers(t *testing.T) {
 			}
 		}
 		c.tensor(c.weights, "heads.1.mask", row.shape, row.data)
-		require.Equal(t, "apply: "+row.want, c.message())
+		require.Equal(t, row.want, c.message())
 	}
 }
 
@@ -106,7 +106,7 @@ func TestApplyIgnoresBuffersOfGPT2(t *testing.T) {
 	f := caseFiles(t, "attention_gpt2")
 	f.weights = withTensor(t, f.weights,
 		safetensors.Tensor{Name: "bias", Shape: []int{1, 1, 3}, Data: []bool{true, false, true}})
-	compareWithTorch(t, "attention_gpt2", f, nil, safetensors.F64, 1e-10)
+	compareWithTorch(t, "attention_gpt2", f, nil, tensor.Float64, 1e-10)
 }
 
 // TestApplyWrongWeights: an error about a parameter names the file and the tensor, what it
@@ -125,9 +125,9 @@ func TestApplyWrongWeights(t *testing.T) {
 	} {
 		c := newWrongCall(t)
 		c.tensor(c.weights, row.name, row.shape, row.data)
-		require.Equal(t, fmt.Sprintf("apply: w.safetensors: tensor %q: %s", row.name, row.want), c.message())
+		require.Equal(t, fmt.Sprintf("w.safetensors: tensor %q: %s", row.name, row.want), c.message())
 	}
 	c := newWrongCallOf(t, "attention_gpt2")
 	c.tensor(c.weights, "c_attn.weight", []int{18, 6}, zeros(108))
-	require.Equal(t, `apply: w.safetensors: tensor "c_attn.weight": shape (18, 6), want (6, 18)`, c.message())
+	require.Equal(t, `w.safetensors: tensor "c_attn.weight": shape (18, 6), want (6, 18)`, c.message())
 }

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
-	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestApplyWrongConfig: an error names the file, the field by its path in JSON, what it
@@ -82,7 +81,7 @@ func TestApplyWrongConfig(t *testing.T) {
 // requireBegins checks how the error about layer.json begins.
 func requireBegins(t *testing.T, c *wrongCall, text, want string) {
 	t.Helper()
-	got, ok := strings.CutPrefix(c.message(), "apply: layer.json: ")
+	got, ok := strings.CutPrefix(c.message(), "layer.json: ")
 	require.True(t, ok, text)
 	require.Equal(t, want, got[:min(len(got), len(want))], "%s: %s", text, got)
 }
@@ -193,7 +192,7 @@ func TestLayerIsTheConfig(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, string(written), "causal\":", "the short form of a mask is not written")
 		f = f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:]))
-		compareWithTorch(t, name, f, nil, safetensors.F64, 1e-10)
+		compareWithTorch(t, name, f, nil, tensor.Float64, 1e-10)
 	}
 }
 
@@ -202,7 +201,7 @@ var oneLineError = regexp.MustCompile(`^[^\n]+$`)
 // Any text gives a layer or an error of one line. Sizes are checked before anything is
 // allocated for them.
 func FuzzLayerConfig(f *testing.F) {
-	files, err := filepath.Glob("../../../../testdata/apply/*/layer.json")
+	files, err := filepath.Glob("../../testdata/apply/*/layer.json")
 	require.NoError(f, err)
 	require.NotEmpty(f, files)
 	for _, path := range files {
@@ -215,12 +214,12 @@ func FuzzLayerConfig(f *testing.F) {
 	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		layer, err := newLayer(text)
+		layer, err := Parse(text)
 		if err != nil {
-			require.Regexp(t, oneLineError, term.OneLine(err))
+			require.Regexp(t, oneLineError, err.Error())
 			return
 		}
-		require.NotEmpty(t, layer.name)
+		require.NotEmpty(t, layer.Name)
 		require.NotEmpty(t, layer.inputs())
 		for name, shape := range layer.parameters.Shapes() {
 			require.NotEmpty(t, name)

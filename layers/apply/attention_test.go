@@ -95,7 +95,7 @@ func TestApplyPerHead(t *testing.T) {
 		added := safetensors.Tensor{Name: name, Shape: []int{1, 3, 1, T}, Data: zeros(3 * T)}
 		require.NoError(t, safetensors.WriteFile(g.input, &safetensors.File{Tensors: []safetensors.Tensor{x, added}}))
 		_, err := g.run(t)
-		require.EqualError(t, err, fmt.Sprintf("apply: %s: tensor %q: shape (1, 3, 1, %d), want one that broadcasts "+
+		require.EqualError(t, err, fmt.Sprintf("%s: tensor %q: shape (1, 3, 1, %d), want one that broadcasts "+
 			"to (B, H, T, S) = (%d, 1, %d, %d)", g.input, name, T, B, T, T))
 		added = safetensors.Tensor{Name: name, Shape: []int{1, 1, 1, T}, Data: zeros(T)}
 		require.NoError(t, safetensors.WriteFile(g.input, &safetensors.File{Tensors: []safetensors.Tensor{x, added}}))
@@ -107,7 +107,7 @@ func TestApplyPerHead(t *testing.T) {
 // TestApplyWithoutPlace: the place of the queries among the keys must be given if it
 // matters. T is 5 and S 7.
 func TestApplyWithoutPlace(t *testing.T) {
-	const place = `apply: in.safetensors: tensor "key": got T=5 and S=7, want T = S or an alignment, ` +
+	const place = `in.safetensors: tensor "key": got T=5 and S=7, want T = S or an alignment, ` +
 		"upper_left or lower_right (align in layer.json)"
 	for _, row := range []struct {
 		fields string
@@ -137,6 +137,6 @@ func TestApplyWithoutPlace(t *testing.T) {
 	}
 	c := newWrongCallOf(t, "attention_gpt2_prefix")
 	c.tensor(c.input, "key", []int{2, 3, 6}, zeros(36))
-	require.Equal(t, `apply: in.safetensors: tensor "key": got T=5 and S=3 with lower_right, want S ≥ T `+
+	require.Equal(t, `in.safetensors: tensor "key": got T=5 and S=3 with lower_right, want S ≥ T `+
 		"(align in layer.json)", c.message())
 }

@@ -31,7 +31,7 @@ type extraSpec struct {
 }
 
 // inputs returns the names and kinds of the tensors that the input file may hold, without grad_output.
-func (l *layer) inputs() (list []extraSpec) {
+func (l *Layer) inputs() (list []extraSpec) {
 	for _, s := range l.sequences {
 		list = append(list, extraSpec{name: s.name, kind: realNumbers})
 	}
@@ -40,8 +40,8 @@ func (l *layer) inputs() (list []extraSpec) {
 
 // checkInput checks that the layer's inputs are present and fit it, with one batch
 // size. The shape of grad_output is known only once the graph is built.
-func (l *layer) checkInput(f *tensorFile) error {
-	if f.has("x") && l.name == attentionName {
+func (l *Layer) checkInput(f *tensorFile) error {
+	if f.has("x") && l.Name == attentionName {
 		return f.fail("x", "unknown, want it by the name query, which is key and value too if there are none")
 	}
 	var wanted, optional []string
@@ -55,7 +55,7 @@ func (l *layer) checkInput(f *tensorFile) error {
 	for _, e := range l.extras {
 		optional = append(optional, e.name)
 	}
-	if err := f.checkNames(l.name, wanted, append(optional, gradOutput)); err != nil {
+	if err := f.checkNames(l.Name, wanted, append(optional, gradOutput)); err != nil {
 		return err
 	}
 	scores, err := l.checkSequences(f)
@@ -79,7 +79,7 @@ func (l *layer) checkInput(f *tensorFile) error {
 }
 
 // checkSequences checks the sequences in their order and returns the axes of their scores.
-func (l *layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
+func (l *Layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
 	scores = mask.Scores{Heads: true, H: l.heads}
 	first, keys := l.sequences[0].name, ""
 	called := map[string]string{} // the name in the file of each sequence

@@ -13,10 +13,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// layer is the layer that a layer.json describes: the tensors it reads and how
-// it is built.
-type layer struct {
-	name       string
+// Layer is the layer that a layer.json describes: the tensors it reads and how it is built.
+type Layer struct {
+	Name       string
 	parameters *layers.Params                       // declared: the weights file's names, shapes and causal buffers
 	build      func(layers.Scope) (forward, error)  // makes the layer
 	buffers    []string                             // names that the weights file may hold too; ignored
@@ -34,16 +33,17 @@ type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node)
 func declare[C, L any](
 	name string, construct func(layers.Scope, C) (L, error), c C,
 	call func(l L, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node),
-) (*layer, error) {
+) (*Layer, error) {
 	parameters, err := layers.Declare(construct, c)
 	build := func(s layers.Scope) (forward, error) {
 		l, err := construct(s, c)
 		return func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node) { return call(l, b, in) }, err
 	}
-	return &layer{name: name, parameters: parameters, build: build}, err
+	return &Layer{Name: name, parameters: parameters, build: build}, err
 }
 
-func (l *layer) parameterNames() (names []string) {
+// Parameters returns the names of the parameters, which the file of the weights has.
+func (l *Layer) Parameters() (names []string) {
 	for name := range l.parameters.Shapes() {
 		names = append(names, name)
 	}
@@ -51,12 +51,12 @@ func (l *layer) parameterNames() (names []string) {
 }
 
 // checkWeights checks that the file has the layer's parameters, each in its shape.
-func (l *layer) checkWeights(f *tensorFile) error {
+func (l *Layer) checkWeights(f *tensorFile) error {
 	optional := slices.Clone(l.buffers)
 	for name := range l.parameters.Buffers() {
 		optional = append(optional, name)
 	}
-	if err := f.checkNames(l.name, l.parameterNames(), optional); err != nil {
+	if err := f.checkNames(l.Name, l.Parameters(), optional); err != nil {
 		return err
 	}
 	for name, want := range l.parameters.Shapes() {
@@ -76,7 +76,7 @@ func (l *layer) checkWeights(f *tensorFile) error {
 }
 
 // checkCausal checks a buffer (C, C) if the file has it. The input may then be no longer than C.
-func (l *layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) error {
+func (l *Layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) error {
 	if !f.has(name) {
 		return nil
 	}
@@ -111,7 +111,7 @@ type selfConfig struct {
 }
 
 // newSelfAttention returns one of the chapter's layers other than additive.
-func newSelfAttention(text []byte) (*layer, error) {
+func newSelfAttention(text []byte) (*Layer, error) {
 	var e envelope
 	var f selfConfig
 	if err := config.Decode(text, &e, &f); err != nil {
@@ -142,7 +142,7 @@ func newSelfAttention(text []byte) (*layer, error) {
 }
 
 // newAdditive returns the layer additive.
-func newAdditive(text []byte) (*layer, error) {
+func newAdditive(text []byte) (*Layer, error) {
 	var c layers.AdditiveAttentionConfig
 	if err := config.Decode(text, new(envelope), &c); err != nil {
 		return nil, err

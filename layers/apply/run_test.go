@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestApplyEqualsPyTorch runs every case in both types, with gradients and without.
@@ -19,26 +21,43 @@ func TestApplyEqualsPyTorch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := caseFiles(t, name)
 			if name == "half" { // F16, BF16 and F32 in, float32 out
-				compareWithTorch(t, name, f, nil, safetensors.F32, 1e-5)
+				compareWithTorch(t, name, f, nil, tensor.Float32, 1e-5)
 				return
 			}
 			plain, results := withoutGradOutput(t, f), []string{"output", "weights"}
 			for _, r := range []struct {
 				files files
 				names []string
-				flags []string
-				dt    safetensors.DType
+				dt    []tensor.Dtype
+				want  tensor.Dtype
 				tol   float64
 			}{
-				{files: f, dt: safetensors.F64, tol: 1e-10},
-				{files: f, flags: []string{"--dtype", "float32"}, dt: safetensors.F32, tol: 1e-5},
-				{files: plain, names: results, flags: []string{"--dtype=float64"}, dt: safetensors.F64, tol: 1e-10},
-				{files: plain, names: results, flags: []string{"--dtype=float32"}, dt: safetensors.F32, tol: 1e-5},
+				{files: f, want: tensor.Float64, tol: 1e-10},
+				{files: f, dt: []tensor.Dtype{tensor.Float32}, want: tensor.Float32, tol: 1e-5},
+				{files: plain, names: results, dt: []tensor.Dtype{tensor.Float64}, want: tensor.Float64, tol: 1e-10},
+				{files: plain, names: results, dt: []tensor.Dtype{tensor.Float32}, want: tensor.Float32, tol: 1e-5},
 			} {
-				compareWithTorch(t, name, r.files, r.names, r.dt, r.tol, r.flags...)
+				compareWithTorch(t, name, r.files, r.names, r.want, r.tol, r.dt...)
 			}
 		})
 	}
+}
+
+// TestApplyWrongCalls: a type that is no float, and no file of weights for a layer with parameters.
+func TestApplyWrongCalls(t *testing.T) {
+	f := caseFiles(t, "self_v1")
+	_, err := f.run(t, tensor.Int)
+	require.EqualError(t, err, "Dtype: got int, want float32 or float64")
+	f.weights = ""
+	_, err = f.run(t)
+	require.EqualError(t, err, "weights: missing W_query, W_key, W_value; want W_query, W_key, W_value for layer self_v1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f = caseFiles(t, "self_v1")
+	l, err := Read(f.config)
+	require.NoError(t, err)
+	_, err = l.Run(ctx, Config{Weights: f.weights, Input: f.input})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // TestApplyNonFinite: NaN in a token reaches every row of the output that sees it.
@@ -57,7 +76,7 @@ func TestApplyNonFinite(t *testing.T) {
 
 // TestApplyMemory: a graph that needs too much memory is refused before any is allocated.
 func TestApplyMemory(t *testing.T) {
-	const tooLarge = "apply: layer %s: a tensor of the computation has shape %v, want at most 1073741824 elements in each"
+	const tooLarge = "layer %s: a tensor of the computation has shape %v, want at most 1073741824 elements in each"
 	c := newWrongCall(t)
 	c.text(`{"layer": "simple"}`)
 	c.weights = ""
@@ -78,10 +97,10 @@ func TestApplyMemory(t *testing.T) {
 	c.tensor(c.input, "query", []int{300, 1}, zeros(300))
 	require.Equal(t, fmt.Sprintf(tooLarge, "attention", "(16384, 300, 301)"), c.message())
 	c.text(`{"layer": "attention", "d_in": 2147483647, "num_heads": 1}`)
-	require.Equal(t, "apply: layer.json: W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements",
+	require.Equal(t, "layer.json: W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements",
 		c.message())
 	c.text(`{"layer": "attention", "d_in": 30000, "num_heads": 1}`)
-	require.Equal(t, `apply: w.safetensors: tensor "W_query.weight": shape (16384, 1), want (30000, 30000)`, c.message())
+	require.Equal(t, `w.safetensors: tensor "W_query.weight": shape (16384, 1), want (30000, 30000)`, c.message())
 	runtime.ReadMemStats(&after)
 	// The biases of alibi alone would take 78 MiB in float64, the weights 27 GiB.
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))

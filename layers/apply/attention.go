@@ -24,7 +24,7 @@ type averaging struct {
 }
 
 // newAttention returns the layer attention.
-func newAttention(text []byte) (*layer, error) {
+func newAttention(text []byte) (*Layer, error) {
 	a := new(attention)
 	if err := config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig); err != nil {
 		return nil, err

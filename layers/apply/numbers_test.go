@@ -7,13 +7,14 @@ import (
 	"attention/internal/safetensors"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
 )
 
 // TestApplyWidens: F16, BF16 and F32 files can be computed with in float64; the
 // reference is rounded to float32.
 func TestApplyWidens(t *testing.T) {
 	f := caseFiles(t, "half")
-	compareWithTorch(t, "half", f, nil, safetensors.F64, 1e-7, "--dtype", "float64")
+	compareWithTorch(t, "half", f, nil, tensor.Float64, 1e-7, tensor.Float64)
 }
 
 // TestApplyMaskTypes: a mask is the same in every type, and so are whole numbers.

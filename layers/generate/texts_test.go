@@ -1,0 +1,38 @@
+package generate_test
+
+import (
+	"testing"
+
+	"attention/layers"
+	"attention/layers/generate"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// A generator is the only one of some texts: it draws the same tokens until it is stopped.
+func TestTextsOfOne(t *testing.T) {
+	_, m := small(t, tensor.Float32, layers.GPTConfig{VocabSize: 11, ContextLength: 13, EmbedDim: 6, NumLayers: 2,
+		NumHeads: 3})
+	c := generate.Config{Temperature: 1, Seed: 3}
+	g, err := generate.New(m, c)
+	require.NoError(t, err)
+	require.NoError(t, g.Prompt(t.Context(), []int{1, 2}))
+	want := draw(t, g, 3)
+
+	g, err = generate.New(m, c)
+	require.NoError(t, err)
+	texts := g.Texts()
+	require.EqualError(t, texts.Prompt(t.Context(), nil), "generate: prompts: got 0, want one")
+	require.NoError(t, texts.Prompt(t.Context(), [][]int{{1, 2}}))
+	for _, id := range want {
+		got, err := texts.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []int{id}, got)
+	}
+	texts.Stop(0)
+	got, err := texts.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{-1}, got)
+	require.Equal(t, g.Memory(), texts.Memory())
+}
