@@ -79,6 +79,7 @@ type page struct {
 	moves bool // things move on the page by themselves
 
 	mu       sync.Mutex
+	origin   string   // to which requests may go
 	problems []string // errors of the console, exceptions, and requests to elsewhere
 }
 
@@ -108,8 +109,8 @@ func (p *page) open(url string) {
 
 // tab opens a tab of Chromium, from which there may be no request but to the origin.
 func tab(t testing.TB, url, origin string) *page {
-	p := &page{t: t, url: url, haste: 1}
-	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithListener(func(event any) { p.listen(event, origin) }))
+	p := &page{t: t, url: url, haste: 1, origin: origin}
+	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithListener(p.listen))
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx))
 	p.ctx = ctx
@@ -122,7 +123,14 @@ func tab(t testing.TB, url, origin string) *page {
 	return p
 }
 
-func (p *page) listen(event any, origin string) {
+// goes sets the URL that a tab is for.
+func (p *page) goes(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.url, p.origin = url, url
+}
+
+func (p *page) listen(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
@@ -139,7 +147,7 @@ func (p *page) listen(event any, origin string) {
 			p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !strings.HasPrefix(u, origin) && !strings.HasPrefix(u, "blob:") &&
+		if u := e.Request.URL; !strings.HasPrefix(u, p.origin) && !strings.HasPrefix(u, "blob:") &&
 			!strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") {
 			p.problems = append(p.problems, "a request to "+u)
 		}

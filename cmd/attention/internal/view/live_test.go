@@ -38,7 +38,7 @@ var attention = sync.OnceValues(func() (path string, err error) {
 type process struct {
 	*exec.Cmd
 	t     *testing.T
-	url   string
+	page  *page // a tab for its page, which is there before the run begins: some runs are over soon
 	ended chan error
 
 	mu      sync.Mutex
@@ -57,26 +57,32 @@ func (p *process) text() string {
 	return p.printed.String()
 }
 
-// startTrain starts attention train --view and waits for its page.
+// startTrain starts attention train --view and waits until its page is served.
 func startTrain(t *testing.T, args ...string) *process {
 	if runtime.GOOS == "windows" {
 		t.Skip("a test cannot send a process Ctrl-C there")
 	}
-	browser(t)
+	p := &process{t: t, ended: make(chan error, 1)}
+	t.Cleanup(func() {
+		if p.Cmd != nil && p.Process != nil {
+			_ = p.Process.Kill()
+		}
+	})
+	p.page = tab(t, "", "")
+	p.page.moves = true
+	p.page.hasten()
 	path, err := attention()
 	require.NoError(t, err)
-	command := exec.Command(path, append([]string{"train", "--view"}, args...)...)
-	p := &process{t: t, Cmd: command, ended: make(chan error, 1)}
+	p.Cmd = exec.Command(path, append([]string{"train", "--view"}, args...)...)
 	p.Stdout, p.Stderr = p, p
 	p.Env = append(os.Environ(), "GOMAXPROCS=1") // the browser needs a processor, too
 	require.NoError(t, p.Start())
 	go func() { p.ended <- p.Wait() }()
-	t.Cleanup(func() { _ = p.Process.Kill() })
 	url := regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
 	require.Eventually(t, func() bool {
 		found := url.FindStringSubmatch(p.text())
 		if found != nil {
-			p.url = found[1]
+			p.page.goes(found[1])
 		}
 		return found != nil
 	}, patience, 10*time.Millisecond)
@@ -105,12 +111,9 @@ func (p *process) wait() int {
 
 // follow opens the page of a run.
 func (p *process) follow() *page {
-	page := tab(p.t, p.url, p.url)
-	page.moves = true
-	page.hasten()
-	page.open(p.url + "#panel=training")
-	page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
-	return page
+	p.page.open(p.page.url + "#panel=training")
+	p.page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
+	return p.page
 }
 
 // hasten makes the page's clock run fast, so that a test need not sit through the rests that the page gives a run.
