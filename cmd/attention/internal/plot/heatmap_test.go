@@ -3,7 +3,6 @@ package plot
 import (
 	"bytes"
 	"image/color"
-	"image/png"
 	"math"
 	"testing"
 
@@ -47,15 +46,7 @@ func TestHiddenCellsAreGrey(t *testing.T) {
 		labels := []string{"a", "b"}
 		m := HeatMaps{Title: "title", Maps: []HeatMap{{Columns: labels, Rows: labels, Values: values}}}
 		require.NoError(t, m.Write(&file))
-		picture, err := png.Decode(&file)
-		require.NoError(t, err)
-		seen := map[color.NRGBA]int{}
-		for y := range picture.Bounds().Dy() {
-			for x := range picture.Bounds().Dx() {
-				seen[color.NRGBAModel.Convert(picture.At(x, y)).(color.NRGBA)]++
-			}
-		}
-		return seen
+		return pixelsOf(t, &file)
 	}
 	const cell = 40_000 // pixels, nearly
 	masked, unmasked := count([]float64{1, math.NaN(), 0, 1}), count([]float64{1, 0, 0, 1})

@@ -3,8 +3,7 @@ package view_test
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -50,11 +49,24 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		return nil, exec.ErrNotFound
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU)
+		chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+		// Tabs share a few processes, whose beginnings are a fifth of the browser's work otherwise.
+		chromedp.Flag("renderer-process-limit", "3"), chromedp.Flag("disable-site-isolation-trials", true),
+		chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx) // ends with the test's process
 	return ctx, chromedp.Do(ctx)
 })
+
+// browser returns the context of Chromium. Where there is none the test is skipped.
+func browser(t testing.TB) context.Context {
+	ctx, err := chromium()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("there is no Chromium: install_chromium.sh beside this test installs it")
+	}
+	require.NoError(t, err)
+	return ctx
+}
 
 // page is the page of attention view in a tab of Chromium.
 type page struct {
@@ -63,15 +75,24 @@ type page struct {
 	ctx  context.Context
 	stop func() error // the command, which is over then
 
-	patience time.Duration // with a condition, by the page's clock
+	haste int  // how much faster the page's clock is
+	moves bool // things move on the page by themselves
 
 	mu       sync.Mutex
+	origin   string   // to which requests may go
 	problems []string // errors of the console, exceptions, and requests to elsewhere
 }
 
-// openPage starts attention view and opens its page with a state. At the end of the test the page must have had no
-// errors.
+// openPage starts attention view, opens its page with a state and waits until that is shown. At the end of the test the
+// page must have had no errors.
 func openPage(t testing.TB, state string, args ...string) *page {
+	p := beginPage(t, state, args...)
+	p.settle()
+	return p
+}
+
+// beginPage is openPage that waits for nothing.
+func beginPage(t testing.TB, state string, args ...string) *page {
 	url, stop := serve(t, args...)
 	p := tab(t, url, url)
 	p.stop = stop
@@ -79,18 +100,20 @@ func openPage(t testing.TB, state string, args ...string) *page {
 	return p
 }
 
+// open opens a URL and waits until what it asks for is shown.
+func (p *page) open(url string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(url))
+	p.settle()
+}
+
 // tab opens a tab of Chromium, from which there may be no request but to the origin.
 func tab(t testing.TB, url, origin string) *page {
-	browser, err := chromium()
-	if err != nil {
-		t.Skipf("no Chromium: %v; install_chromium.sh beside this test installs it", err)
-	}
-	p := &page{t: t, url: url, patience: time.Minute}
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithListener(func(event any) { p.listen(event, origin) }))
+	p := &page{t: t, url: url, haste: 1, origin: origin}
+	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithListener(p.listen))
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx))
-	p.ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(cancel)
+	p.ctx = ctx
 	p.do(enable(network.Enable), enable(log.Enable), enable(runtime.Enable), chromedp.EmulateViewport(1280, 800))
 	t.Cleanup(func() {
 		p.mu.Lock()
@@ -100,7 +123,14 @@ func tab(t testing.TB, url, origin string) *page {
 	return p
 }
 
-func (p *page) listen(event any, origin string) {
+// goes sets the URL that a tab is for.
+func (p *page) goes(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.url, p.origin = url, url
+}
+
+func (p *page) listen(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
@@ -117,7 +147,7 @@ func (p *page) listen(event any, origin string) {
 			p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !strings.HasPrefix(u, origin) && !strings.HasPrefix(u, "blob:") &&
+		if u := e.Request.URL; !strings.HasPrefix(u, p.origin) && !strings.HasPrefix(u, "blob:") &&
 			!strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") {
 			p.problems = append(p.problems, "a request to "+u)
 		}
@@ -137,13 +167,7 @@ func (p *page) expectProblem(part string) {
 			}
 		}
 		return false
-	}, 10*time.Second, 20*time.Millisecond)
-}
-
-// do runs actions; an error fails the test.
-func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	require.NoError(p.t, chromedp.Do(p.ctx, actions...))
+	}, patience, 20*time.Millisecond)
 }
 
 // enable enables the events of a domain.
@@ -161,34 +185,6 @@ func descriptionOf(o *runtime.RemoteObject) string {
 		return ""
 	}
 	return fmt.Sprint(o.Description, " ", o.Value)
-}
-
-// click clicks the first element of a selector.
-func (p *page) click(selector string) {
-	p.t.Helper()
-	p.do(chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
-}
-
-// js returns the value of a JavaScript expression, which may be a promise.
-func js[T any](p *page, expression string) T {
-	p.t.Helper()
-	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	require.NoError(p.t, err, expression)
-	return value
-}
-
-// waitFor waits until a JavaScript condition holds.
-func (p *page) waitFor(condition string) {
-	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(p.patience),
-		chromedp.WithPollingInterval(30*time.Millisecond)))
-	require.NoError(p.t, err, "%s; the page says: %s", condition, p.text("main"))
-}
-
-// text returns the text of the first element of a selector.
-func (p *page) text(selector string) string {
-	p.t.Helper()
-	return js[string](p, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
 }
 
 // serve starts attention view and returns its URL, and a function that ends it as Ctrl-C does.
@@ -214,75 +210,4 @@ func serve(t testing.TB, args ...string) (url string, stop func() error) {
 	}
 	go io.Copy(io.Discard, out)
 	return strings.TrimSpace(string(line[:n])), stop
-}
-
-// saved returns the file that a click on the button of a selector saves.
-func (p *page) saved(selector string) (name, content string) {
-	p.t.Helper()
-	js[bool](p, `(() => {
-		window.savedFile = null;
-		const make = URL.createObjectURL;
-		URL.createObjectURL = (blob) => { window.savedBlob = blob; return make.call(URL, blob); };
-		HTMLAnchorElement.prototype.click = function () { window.savedFile = this.download; };
-		return true;
-	})()`)
-	p.click(selector)
-	p.waitFor(`window.savedFile`)
-	content = js[string](p, `savedBlob.arrayBuffer().then((b) =>
-		btoa(Array.from(new Uint8Array(b), (x) => String.fromCharCode(x)).join("")))`)
-	data, err := base64.StdEncoding.DecodeString(content)
-	require.NoError(p.t, err)
-	return js[string](p, "window.savedFile"), string(data)
-}
-
-// csv returns the table that a button saves.
-func (p *page) csv(selector string) (rows [][]string) {
-	p.t.Helper()
-	name, content := p.saved(selector)
-	require.Contains(p.t, name, ".csv")
-	rows, err := csv.NewReader(strings.NewReader(content)).ReadAll()
-	require.NoError(p.t, err)
-	return rows
-}
-
-// set sets the state of the page.
-func (p *page) set(state string) {
-	p.t.Helper()
-	js[string](p, fmt.Sprintf("location.hash = %q", state))
-}
-
-// choose chooses a value of a select.
-func (p *page) choose(selector, value string) {
-	p.t.Helper()
-	js[bool](p, fmt.Sprintf(`((e, value) => { e.value = value; return e.dispatchEvent(new Event("change")); })(
-		document.querySelector(%q), %q)`, selector, value))
-}
-
-// float returns the number that a text of the page or a cell of a table is.
-func float(t testing.TB, text string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), "−", "-"), 64)
-	require.NoError(t, err)
-	return v
-}
-
-// look writes screenshots of the page to the folder VIEW_PICTURES, if that is set, for somebody to look at: at
-// 1280 × 800 and 390 wide, light and dark.
-func (p *page) look(t testing.TB, name string) {
-	dir := os.Getenv("VIEW_PICTURES")
-	if dir == "" {
-		return
-	}
-	for _, size := range [][2]int64{{1280, 800}, {390, 844}} {
-		for _, theme := range []string{"light", "dark"} {
-			p.do(chromedp.EmulateViewport(size[0], size[1]))
-			js[string](p, fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
-			js[bool](p, `dispatchEvent(new Event("theme"))`)
-			p.do(chromedp.Sleep(700 * time.Millisecond))
-			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(fmt.Sprintf("%s/%s-%d-%s.png", dir, name, size[0], theme), picture, 0o644))
-		}
-	}
-	p.do(chromedp.EmulateViewport(1280, 800))
 }

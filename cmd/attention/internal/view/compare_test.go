@@ -19,7 +19,7 @@ func TestCompareCheckpoints(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/runs/finished_gpt/run")))
 	p := openPage(t, "panel=compare&q=3&k=1", "--run", dir, "--text", "jumps")
-	p.waitFor(`document.querySelectorAll(".three canvas").length === 3 && ` + settled)
+	p.waitFor(`document.querySelectorAll(".three canvas").length === 3`)
 	names := js[[]string](p, `[...document.querySelector("main select").options].map((o) => o.textContent)`)
 	require.Equal(t, []string{"run", "run, step 12"}, names)
 	require.Contains(t, p.text(".readout"), "difference 0.0000", "the run ended at its last checkpoint")

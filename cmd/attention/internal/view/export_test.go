@@ -10,7 +10,6 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +29,7 @@ func TestExport(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(1<<20))
 	p := tab(t, "", "file://"+file)
-	p.do(chromedp.Navigate("file://" + file + "#layer=1&head=1"))
+	p.open("file://" + file + "#layer=1&head=1")
 	p.waitFor(headReady)
 	p.requireColours(weights[1][121:][:121], 11)
 	for state, ready := range map[string]string{

@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attention builds the program once.
+// attention builds the program once, without what debuggers read.
 var attention = sync.OnceValues(func() (path string, err error) {
 	dir, err := os.MkdirTemp("", "attention")
 	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "attention")
-	out, err := exec.Command("go", "build", "-o", path, "attention/cmd/attention").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "attention/cmd/attention").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, out)
 	}
@@ -38,7 +38,7 @@ var attention = sync.OnceValues(func() (path string, err error) {
 type process struct {
 	*exec.Cmd
 	t     *testing.T
-	url   string
+	page  *page // a tab for its page, which is there before the run begins: some runs are over soon
 	ended chan error
 
 	mu      sync.Mutex
@@ -57,32 +57,41 @@ func (p *process) text() string {
 	return p.printed.String()
 }
 
-// startTrain starts attention train --view and waits for its page.
+// startTrain starts attention train --view and waits until its page is served.
 func startTrain(t *testing.T, args ...string) *process {
 	if runtime.GOOS == "windows" {
 		t.Skip("a test cannot send a process Ctrl-C there")
 	}
-	if _, err := chromium(); err != nil {
-		t.Skipf("no Chromium: %v", err)
-	}
+	p := &process{t: t, ended: make(chan error, 1)}
+	t.Cleanup(func() {
+		if p.Cmd != nil && p.Process != nil {
+			_ = p.Process.Kill()
+		}
+	})
+	p.page = tab(t, "", "")
+	p.page.moves = true
+	p.page.hasten()
 	path, err := attention()
 	require.NoError(t, err)
-	command := exec.Command(path, append([]string{"train", "--view"}, args...)...)
-	p := &process{t: t, Cmd: command, ended: make(chan error, 1)}
+	p.Cmd = exec.Command(path, append([]string{"train", "--view"}, args...)...)
 	p.Stdout, p.Stderr = p, p
 	p.Env = append(os.Environ(), "GOMAXPROCS=1") // the browser needs a processor, too
 	require.NoError(t, p.Start())
 	go func() { p.ended <- p.Wait() }()
-	t.Cleanup(func() { _ = p.Process.Kill() })
 	url := regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
 	require.Eventually(t, func() bool {
 		found := url.FindStringSubmatch(p.text())
 		if found != nil {
-			p.url = found[1]
+			p.page.goes(found[1])
 		}
 		return found != nil
-	}, time.Minute, time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	return p
+}
+
+// says waits for a text that the process prints.
+func (p *process) says(part string) {
+	require.Eventually(p.t, func() bool { return strings.Contains(p.text(), part) }, patience, 10*time.Millisecond, part)
 }
 
 // interrupt sends Ctrl-C and returns the exit code.
@@ -94,7 +103,7 @@ func (p *process) interrupt() int {
 func (p *process) wait() int {
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		p.t.Fatal("the program does not end")
 	}
 	return p.ProcessState.ExitCode()
@@ -102,33 +111,23 @@ func (p *process) wait() int {
 
 // follow opens the page of a run.
 func (p *process) follow() *page {
-	page := tab(p.t, p.url, p.url)
-	page.hasten()
-	page.do(chromedp.Navigate(p.url + "#panel=training"))
-	page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
-	return page
+	p.page.open(p.page.url + "#panel=training")
+	p.page.waitFor(`document.querySelector('[aria-label="Loss"] .curve')`)
+	return p.page
 }
 
 // hasten makes the page's clock run fast, so that a test need not sit through the rests that the page gives a run.
 func (p *page) hasten() {
-	const times = 10
-	p.patience *= times
+	p.haste = 10
 	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, cdppage.AddScriptToEvaluateOnNewDocument,
 			cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`(() => {
 				const [now, later] = [performance.now.bind(performance), setTimeout];
 				performance.now = () => %[1]d * now();
 				window.setTimeout = (f, ms, ...args) => later(f, ms / %[1]d, ...args);
-			})()`, times)})
+			})()`, p.haste)})
 		return err
 	}))
-}
-
-// press clicks an element wherever it is: the words of a run that trains move it from under a pointer.
-func (p *page) press(selector string) {
-	p.t.Helper()
-	p.waitFor(fmt.Sprintf(`document.querySelector(%q)?.disabled === false`, selector))
-	js[bool](p, fmt.Sprintf(`(document.querySelector(%q).click(), true)`, selector))
 }
 
 // status waits for a text in the line of the run's state.
@@ -150,13 +149,11 @@ func TestTrainView(t *testing.T) {
 	p.status("tokens/s, ")
 	p.status(" left. gpt, 2 layers")
 	curve := `document.querySelector('[aria-label="Loss"] .curve[data-series="training"]').getAttribute("d")`
-	last := func() int {
-		return js[int](p, `Number(document.querySelector(".status").textContent.match(/step (\d+)/)[1])`)
-	}
+	const step = `Number(document.querySelector(".status").textContent.match(/step (\d+)/)[1])`
+	last := func() int { return js[int](p, step) }
 	for range 2 {
 		before, at := js[string](p, curve), last()
-		p.waitFor(fmt.Sprintf(`%s !== %q`, curve, before))
-		require.Greater(t, last(), at)
+		p.waitFor(fmt.Sprintf(`%s !== %q && %s > %d`, curve, before, step, at))
 		for _, name := range []string{"bigram", "unigram", "validation"} {
 			p.waitFor(fmt.Sprintf(`document.querySelector('[aria-label="Loss"] .curve[data-series=%q]')`, name))
 		}
@@ -170,7 +167,7 @@ func TestTrainView(t *testing.T) {
 	p.waitFor(`document.querySelector("#moment")?.max >= 2`)
 	records := `document.querySelector('[aria-label="Largest score of the heads"] .curve').getAttribute("d")`
 	p.waitFor(fmt.Sprintf(`%s !== %q`, records, js[string](p, records)))
-	p.waitFor(curve + `.length > 10000 || document.querySelector(".status").textContent.match(/step (\d+)/)[1] > 3000`)
+	p.waitFor(curve + `.length > 10000 || ` + step + ` > 3000`)
 	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
 	p.look(t, "live")
 
@@ -189,11 +186,11 @@ func TestTrainView(t *testing.T) {
 	p.press("#follow")
 	require.Contains(t, js[string](p, "location.hash"), "follow=no")
 	for _, line := range []string{"main [data-steps]", "header [data-steps]"} {
-		if before = steps(); line[0] == 'h' {
+		if strings.HasPrefix(line, "header") {
 			p.set("panel=pair&layer=1&head=1")
-			p.waitFor(`document.querySelector("header [data-steps]")`)
-			before = steps()
 		}
+		p.waitFor(fmt.Sprintf(`document.querySelector(%q).textContent.includes("There are newer ones.")`, line))
+		before = steps()
 		p.press(line + " button")
 		p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
 	}
@@ -217,7 +214,7 @@ func TestTrainView(t *testing.T) {
 	p.waitFor(`document.querySelectorAll(".samples pre").length === 1`)
 	p.set("panel=heads")
 	p.waitFor(headReady)
-	require.Contains(t, run.text(), "the run is done; serving its page until Ctrl-C")
+	run.says("the run is done; serving its page until Ctrl-C")
 	p.do(chromedp.Navigate("about:blank")) // the page still asks for thumbnails
 	require.Equal(t, 0, run.interrupt())
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/session"
@@ -53,11 +52,6 @@ func layerRun(t testing.TB) string {
 	return dir
 }
 
-// settled is when nothing is computed any more.
-const settled = `!document.querySelector("main [role=status]") && document.querySelector("main h2") &&
-	[...document.querySelectorAll(".heatmap canvas")].every((c) => c.dataset.ready === "yes") &&
-	document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length`
-
 // A control is something to choose, click or move in a panel.
 type control struct {
 	Name  string `json:"name"`
@@ -79,16 +73,10 @@ const driver = `
 		e.id || e.textContent.replace(/ [▲▼]/, "");
 	window.fingerprint = () => [location.hash, window.saved, document.querySelector("main").innerHTML].join();
 	window.saved = 0;
-	window.quiet = async () => { // what a state begins has begun
-		for (let last = null; last !== document.querySelector("main").innerHTML;) {
-			last = document.querySelector("main").innerHTML;
-			await new Promise((done) => setTimeout(done, 60));
-		}
-		return true;
-	};
 	HTMLAnchorElement.prototype.click = function () { window.saved++; };
 	window.use = (name, tag, nth) => {
 		const e = controls().filter((e) => e.tagName === tag && nameOf(e) === name)[nth];
+		if (!e) throw new Error("got none, want " + [tag, name, nth] + " in " + document.querySelector("main").innerHTML);
 		if (e.tagName === "SELECT") e.selectedIndex = (e.selectedIndex + 1) % e.options.length;
 		if (e.tagName === "INPUT") e.value = Number(e.value) === Number(e.min) ? e.max : e.min;
 		if (e.tagName === "TEXTAREA") e.value += e.value.at(-1);
@@ -136,7 +124,6 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			}
 			t.Parallel()
 			p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
-			p.waitFor(settled)
 			js[bool](p, driver)
 			for _, panel := range []string{"heads", "pair", "whatif", "compare", "steps"} {
 				state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
@@ -156,9 +143,8 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 					}
 					what := fmt.Sprintf("%s, %s: %s %q", kind.name, panel, c.Tag, c.Name)
 					js[bool](p, fmt.Sprintf("window.before = fingerprint(), use(%q, %q, %d), true", c.Name, c.Tag, nth))
-					require.Eventually(t, func() bool { return js[bool](p, "fingerprint() !== before") }, 20*time.Second,
-						20*time.Millisecond, "%s changes nothing", what)
-					p.waitFor(settled)
+					p.waitFor("fingerprint() !== before")
+					p.settle()
 					require.False(t, js[bool](p, `!!document.querySelector("main [role=alert]")`), "%s: %s", what, p.text("main"))
 					if strings.Contains("PNG SVG CSV", c.Name) {
 						continue // which changes nothing else
@@ -171,21 +157,20 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 	}
 }
 
-// restore sets the whole state of the page.
+// restore sets the whole state of the page, which shows nothing else then.
 func (p *page) restore(state string) {
 	p.t.Helper()
 	p.set(state)
-	p.waitFor(fmt.Sprintf(`document.querySelector("nav [aria-current=page]")?.dataset.panel === %q && %s`,
-		strings.TrimPrefix(strings.Split(state, "&")[0], "panel="), settled))
-	js[bool](p, "quiet()")
-	p.waitFor(settled)
+	require.Equal(p.t, strings.TrimPrefix(strings.Split(state, "&")[0], "panel="),
+		js[string](p, `document.querySelector("nav [aria-current=page]").dataset.panel`))
+	require.True(p.t, js[bool](p, `!document.querySelector("main [role=status]") && !!document.querySelector("main h2") &&
+		document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length`))
 }
 
 // Cross-attention has both texts, and the colours of the library's numbers are those of the table.
 func TestCrossAttention(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
-	p.waitFor(settled)
 	require.Equal(t, "Layer 2 (cross-attention), head 1", p.text("h2.head"))
 	require.Contains(t, p.text(".texts"), "queries: ISO date, 1975")
 	require.Contains(t, p.text(".texts"), "keys: date, 3·sep·'75")
@@ -237,14 +222,13 @@ func TestLayersWithNothingToChange(t *testing.T) {
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--model", datesRun(t, 1))
-	p.waitFor(settled)
 	p.choose("main select", "1")
-	p.waitFor(`document.querySelector(".texts")?.textContent.includes("wednesday") && ` + settled)
+	require.Contains(t, p.text(".texts"), "wednesday")
 	p.set("model=0&text=zzz")
 	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("got 'z'")`)
 	p.expectProblem("400")
 	p.click("[role=alert] + button")
-	p.waitFor(settled + ` && !document.querySelector("[role=alert]")`)
+	require.False(t, js[bool](p, `!!document.querySelector("[role=alert]")`))
 }
 
 // The bytes of a character that is cut into tokens are marked.

@@ -61,7 +61,7 @@ const timing = `
 // zooming and panning at T 4096.
 func BenchmarkPage(b *testing.B) {
 	for b.Loop() {
-		p := openPage(b, "", "--model", largeGPT(b, 12, 12, 512), "--text", strings.Repeat("abaab", 1024/5)+"abab")
+		p := beginPage(b, "", "--model", largeGPT(b, 12, 12, 512), "--text", strings.Repeat("abaab", 1024/5)+"abab")
 		b.ReportMetric(js[float64](p, `new Promise((done) => { const f = () => { const e = performance.getEntriesByName("first-contentful-paint")[0];
 			e ? done(e.startTime) : setTimeout(f, 20); }; f(); })`), "ms-first-paint")
 		js[bool](p, timing)
@@ -89,7 +89,7 @@ func median(p *page, n int) float64 {
 // BenchmarkZoom reports the frames while a head of T 4096 is zoomed and panned.
 func BenchmarkZoom(b *testing.B) {
 	for b.Loop() {
-		p := openPage(b, "", "--model", largeGPT(b, 1, 2, 2048), "--text", strings.Repeat("abaaabab", 4096/8))
+		p := beginPage(b, "", "--model", largeGPT(b, 1, 2, 2048), "--text", strings.Repeat("abaaabab", 4096/8))
 		js[bool](p, timing)
 		p.do(chromedp.EmulateViewport(1280, 800))
 		b.ReportMetric(js[float64](p, `drawn()`), "ms-drawn")

@@ -271,7 +271,7 @@ func TestExportHasSteps(t *testing.T) {
 		commandtest.WriteGPT(t, g), "--text", "a b", "--export", file))
 	require.Empty(t, notes.String())
 	p := tab(t, "", "file://"+file)
-	p.do(chromedp.Navigate("file://" + file + "#section=14"))
+	p.open("file://" + file + "#section=14")
 	p.waitFor(`document.querySelectorAll(".matrix").length > 5`)
 	require.Contains(t, p.text("main"), "On the words “a b”")
 	s := chapter.Sections()[13]

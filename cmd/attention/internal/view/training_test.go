@@ -90,10 +90,14 @@ func TestTrainingLive(t *testing.T) {
 		require.NoError(t, os.WriteFile(report+".new", changed, 0o644))
 		require.NoError(t, os.Rename(report+".new", report)) // as a run does
 	}
-	write := func(n int) { require.NoError(t, os.WriteFile(metrics, bytes.Join(lines[:n], nil), 0o644)) }
+	write := func(n int) { // whole, whenever somebody reads
+		require.NoError(t, os.WriteFile(metrics+".new", bytes.Join(lines[:n], nil), 0o644))
+		require.NoError(t, os.Rename(metrics+".new", metrics))
+	}
 	state(`"state": "unfinished"`)
 	write(5)
 	p := openPage(t, "panel=training", "--run", dir)
+	p.moves = true
 	points := func() int { return len(p.csv(`[aria-label="Learning rate"] h3 .csv`)) - 1 }
 	p.waitFor(`document.querySelector('[aria-label="Learning rate"] .curve')`)
 	before, status := points(), p.text(".status")

@@ -30,7 +30,7 @@ func TestOpen(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 		var out bytes.Buffer
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		ctx, stop := context.WithTimeout(t.Context(), patience)
 		notes := &notes{done: stop, last: want}
 		go notes.await(ctx, asked)
 		require.NoError(t, commandtest.Run(ctx, &out, notes, view.New(), "--model", dir, "--open"))

@@ -269,7 +269,7 @@ func TestWatched(t *testing.T) {
 
 // Of a file of many lines only what is new is read, and some steps and validations are kept.
 func TestLongRuns(t *testing.T) {
-	const steps = 100_000
+	const steps = 6*most + 1 // more than are kept, even of every fourth
 	f := newFolder(t)
 	var text strings.Builder
 	for i := range steps {

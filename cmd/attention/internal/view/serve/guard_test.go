@@ -39,7 +39,7 @@ func start(t *testing.T, s *Server) {
 		select {
 		case err := <-ended:
 			require.NoError(t, err)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the server does not end")
 		}
 	})

@@ -1,5 +1,6 @@
 // The page: a frame with panels, of which one is shown.
 import { isExported, json } from './api.js';
+import { busy } from './busy.js';
 import { button, choice, fill, h } from './dom.js';
 import { forgetAll, onSeen } from './look.js';
 import { Newer } from './newer.js';
@@ -132,4 +133,4 @@ async function start() {
   }
 }
 
-start();
+busy(start());

@@ -9,7 +9,9 @@ export class Matrix {
   constructor(label, names, window, onpoint) {
     Object.assign(this, { label, names, window: window ?? {}, onpoint });
     this.element = h('div', { class: 'blocks' });
-    this.cells = new Map();
+    this.cells = new Map(); // the index of each cell’s number and its place in the value
+    this.places = new Map(); // the cell of each place
+    this.marked = [];
     this.element.addEventListener('pointerover', (e) => this.point(e.target));
     this.element.addEventListener('focusin', (e) => this.point(e.target));
     this.element.addEventListener('keydown', (e) => this.key(e));
@@ -57,6 +59,8 @@ export class Matrix {
   build() {
     const { shape } = this.value;
     this.cells.clear();
+    this.places.clear();
+    this.marked = [];
     const range = (axis, n) => {
       const [from, to] = this.window[axis] ?? [0, n];
       return Array.from({ length: to - from }, (_, i) => from + i);
@@ -74,7 +78,9 @@ export class Matrix {
     const cell = (i, j) => {
       const index = [block, i, j].filter((n) => n !== null);
       const td = h('td', { tabindex: -1 });
-      this.cells.set(td, { index, at: flat(this.value.shape, index) });
+      const at = flat(this.value.shape, index);
+      this.cells.set(td, { index, at });
+      this.places.set(at, td);
       return td;
     };
     const label = `${this.label} ${of}`.trim();
@@ -125,7 +131,9 @@ export class Matrix {
 
   /** mark outlines the cells at some places. */
   mark(places) {
-    for (const [cell, { at }] of this.cells) cell.classList.toggle('used', places.has(at));
+    for (const cell of this.marked) cell.classList.remove('used');
+    this.marked = [...places].map((at) => this.places.get(at)).filter(Boolean);
+    for (const cell of this.marked) cell.classList.add('used');
   }
 
   /** rows are the numbers as a table, with names. */

@@ -1,4 +1,5 @@
 // Saving pictures and tables as files.
+import { busy } from './busy.js';
 import { button, h } from './dom.js';
 
 function save(name, blob) {
@@ -61,7 +62,7 @@ export async function savePNG(name, element) {
     canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(url);
   }
-  canvas.toBlob((blob) => save(`${name}.png`, blob), 'image/png');
+  save(`${name}.png`, await new Promise((made) => { canvas.toBlob(made, 'image/png'); }));
 }
 
 /** pictureButtons are buttons that save a picture: what get returns, an SVG element or {canvas, svg}. */
@@ -72,7 +73,7 @@ export function pictureButtons(name, get) {
     return kind === 'svg' ? got.svg() : got.canvas;
   };
   return h('span', { class: 'save' },
-    button('PNG', () => savePNG(name(), of('png')), { title: 'save the picture as PNG' }),
+    button('PNG', () => busy(savePNG(name(), of('png'))), { title: 'save the picture as PNG' }),
     button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }));
 }
 

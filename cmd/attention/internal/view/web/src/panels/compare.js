@@ -1,4 +1,5 @@
 // Compare: a head of two models over one text, and the difference of their weights.
+import { busy } from '../busy.js';
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
 import { chosen, headChoice, headOf, modelChoice, nameOf, otherOf, requestOf, textsOf, wrong } from '../choose.js';
@@ -14,9 +15,9 @@ export const compare = {
   needs: (view) => view.models?.length > 0,
   show(element, view) {
     const panel = new Compare(element, view);
-    panel.load();
+    busy(panel.load());
     const ends = [state.onChange((changed) => {
-      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) panel.load();
+      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
       else if (['q', 'k'].some(changed)) panel.choose();
     })];
     const repaint = () => panel.maps.forEach((m) => m.repaint());

@@ -1,4 +1,5 @@
 // Heads: all heads as thumbnails with their statistics, and one of them large, as a heat map or as lines.
+import { busy } from '../busy.js';
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
 import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wrong } from '../choose.js';
@@ -17,7 +18,7 @@ export const heads = {
   needs: (view) => view.models?.length > 0,
   show(element, view) {
     const panel = new Heads(element, view);
-    panel.start();
+    busy(panel.start());
     return () => panel.close();
   },
 };
@@ -31,9 +32,9 @@ class Heads {
 
   async start() {
     this.ends.push(state.onChange((changed) => {
-      if (['model', 'text'].some(changed)) this.load();
+      if (['model', 'text'].some(changed)) busy(this.load());
       else if (!this.look) return;
-      else if (['layer', 'head', 'scale', 'as'].some(changed)) this.showHead();
+      else if (['layer', 'head', 'scale', 'as'].some(changed)) busy(this.showHead());
       else if (['q', 'k'].some(changed)) this.choose();
     }));
     const repaint = () => { this.map?.repaint(); this.paintThumbnails(); this.paintLegend(); };
@@ -45,7 +46,9 @@ class Heads {
   async load() {
     const { element, view } = this;
     const request = requestOf(view);
-    this.look = null;
+    this.look = this.wanted = null; // what is on its way is of another text or model
+    this.map?.close();
+    this.map = null;
     const wanted = (this.loading = {});
     const isOver = () => this.closed || this.loading !== wanted; // another text or model was chosen meanwhile
     fill(element, modelChoice(view),
@@ -106,7 +109,7 @@ class Heads {
   /** newerOf is the line about the weights of a run that trains. */
   newerOf(look) {
     this.newer?.close();
-    this.newer = new Newer(() => this.lookAgain(), true);
+    this.newer = new Newer(() => busy(this.lookAgain()), true);
     this.newer.show(look.steps);
     return this.newer.element;
   }
@@ -140,7 +143,7 @@ class Heads {
     to?.click();
   }
 
-  /** showHead shows the chosen head; anew, in the place of its earlier weights. */
+  /** showHead shows the chosen head; anew, in the place of its earlier weights if these are shown. */
   async showHead(anew = false) {
     const [layer, head] = chosen(this.look);
     for (const b of [...this.thumbnails.flat(), ...this.means]) {
@@ -160,7 +163,10 @@ class Heads {
     if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
     fill(this.texts, textsOf(this.look, layer));
-    if (anew && this.map) {
+    const place = [layer, head, state.get('as')].join(' ');
+    const there = this.map && this.drawnAt === place;
+    this.drawnAt = place;
+    if (anew && there) {
       this.scale = this.scaleOf();
       this.map.show(this.head, this.scale, this.cell());
       this.paintLegend();

@@ -3,6 +3,7 @@ import { axisLeft } from 'd3-axis';
 import { max, min, sum } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
+import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../choose.js';
 import { choice, fill, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
@@ -15,8 +16,8 @@ export const pair = {
   needs: (view) => view.models?.length > 0,
   show(element, view) {
     const panel = new Pair(element, view);
-    panel.load();
-    const end = state.onChange(() => panel.load());
+    busy(panel.load());
+    const end = state.onChange(() => busy(panel.load()));
     return () => { panel.closed = true; end(); };
   },
 };

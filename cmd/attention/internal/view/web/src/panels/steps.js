@@ -1,5 +1,6 @@
 // Steps: what a section of the chapter, or a head of a model, computes, number by number.
 import { isExported, json, path } from '../api.js';
+import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, nameOf, requestOf, textsOf } from '../choose.js';
 import { button, choice, fill, h, number, shown as textOf } from '../dom.js';
 import { explain, flat, indexOf } from '../explain.js';
@@ -16,9 +17,9 @@ export const steps = {
   needs: (view) => view.models?.length > 0 || view.chapter,
   show(element, view) {
     const panel = new Steps(element, view);
-    panel.load();
+    busy(panel.load());
     const end = state.onChange((changed) => {
-      if (['section', 'sentence', 'model', 'text', 'layer', 'head', 'q', 'k'].some(changed)) panel.load();
+      if (['section', 'sentence', 'model', 'text', 'layer', 'head', 'q', 'k'].some(changed)) busy(panel.load());
       else if (changed('change') && panel.program) panel.showSliders();
     });
     const repaint = () => panel.matrices.forEach((m) => m.paint());
@@ -118,14 +119,14 @@ class Steps {
       e.preventDefault();
       this.own = input.value.trim();
       state.set({ sentence: this.own, numbers: '' }, true);
-      this.load();
+      busy(this.load());
     };
     return h('form', { class: 'tools', onsubmit: run },
       h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
       button(this.view.text ? 'As at the start' : 'The chapter’s', () => {
         this.own = undefined;
         state.set({ sentence: '', numbers: '' }, true);
-        this.load();
+        busy(this.load());
       }, { title: 'the words that attention view began with' }));
   }
 

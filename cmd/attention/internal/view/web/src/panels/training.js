@@ -1,5 +1,6 @@
 // Training: what a run recorded, live while it trains.
 import { events, isExported, json, packed } from '../api.js';
+import { busy } from '../busy.js';
 import { short } from '../choose.js';
 import { Curves, stroke } from '../curves.js';
 import { choice, fill, h, keepFocus } from '../dom.js';
@@ -13,7 +14,7 @@ export const training = {
   needs: (view) => view.training,
   show(element) {
     const panel = new Training(element);
-    panel.start();
+    busy(panel.start());
     return () => panel.close();
   },
 };
@@ -45,8 +46,8 @@ class Training {
     this.progress = h('progress', { 'aria-label': 'steps taken', value: 0, max: 1 });
     this.samples = h('section', { class: 'samples' });
     this.collapse = h('p', { class: 'note small' });
-    this.pace = new Pace(() => this.load(), { least: 2000 });
-    this.watchedPace = new Pace(() => this.load(), { least: 4000, most: 20000, times: 40 });
+    this.pace = new Pace(() => busy(this.load()), { least: 2000 });
+    this.watchedPace = new Pace(() => busy(this.load()), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
     const { loss, rate, gradient, params, entropy, score } = this.curves;
     fill(element, h('h2', {}, 'Training'), this.status, this.progress,

@@ -1,6 +1,7 @@
 // What if: another text, hidden tokens, heads switched off or scaled; what the model expects next, before and after.
 import { chosen, headChoice, modelChoice, requestOf, textOf } from '../choose.js';
 import { isExported } from '../api.js';
+import { busy } from '../busy.js';
 import { bar, button, fill, h, number, shown } from '../dom.js';
 import { see } from '../look.js';
 import { tableButton } from '../save.js';
@@ -12,9 +13,9 @@ export const whatif = {
   needs: (view) => view.models?.length > 0 && !isExported,
   show(element, view) {
     const panel = new WhatIf(element, view);
-    panel.load();
+    busy(panel.load());
     const end = state.onChange((changed) => {
-      if (['model', 'text', 'hide', 'factors', 'layer', 'head', 'at'].some(changed)) panel.load();
+      if (['model', 'text', 'hide', 'factors', 'layer', 'head', 'at'].some(changed)) busy(panel.load());
     });
     return () => { panel.closed = true; end(); };
   },
@@ -67,24 +68,43 @@ class WhatIf {
 
   show(before, after, note, isError) {
     const focused = document.activeElement?.dataset?.keep;
-    const plain = this.view.text || this.view.models[requestOf(this.view).model].example;
-    const text = h('textarea', { rows: 3, id: 'whatif-text', 'data-keep': 'text', '.value': textOf(this.view) });
-    const read = () => state.set({ text: text.value === plain ? '' : text.value, hide: '', at: '' });
-    text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) read(); });
+    const text = this.field();
     fill(this.element,
       h('h2', {}, 'What if the text, or the model, were another?'),
       h('div', { class: 'tools' }, modelChoice(this.view)),
       h('label', { for: 'whatif-text' }, 'Text'), text,
-      h('div', { class: 'tools' }, button('Read this text', read, { 'data-keep': 'read' }),
-        button('Undo all changes', () => state.set({ hide: '', factors: '', text: '', at: '' }),
-          { 'data-keep': 'undo' })),
+      h('div', { class: 'tools' }, button('Read this text', () => this.read(), { 'data-keep': 'read' }),
+        button('Undo all changes', () => this.undo(), { 'data-keep': 'undo' })),
       before ? this.changes(before) : null,
       note ? h('p', { class: isError ? 'error' : 'note', role: isError ? 'alert' : 'status' }, note) : null,
       before && after ? this.next(before, after) : null);
     if (focused) this.element.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
 
-  /** changes are the controls of what can be changed. */
+  /** field is where the text is written. An answer leaves what somebody writes there as it is. */
+  field() {
+    this.text ??= h('textarea', { rows: 3, id: 'whatif-text', 'data-keep': 'text', onkeydown: (e) => {
+      if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) this.read();
+    } });
+    const wanted = textOf(this.view);
+    if (this.shownText !== wanted) this.text.value = this.shownText = wanted;
+    return this.text;
+  }
+
+  /** plain is the text of the command line, or of the model. */
+  plain() { return this.view.text || this.view.models[requestOf(this.view).model].example; }
+
+  read() {
+    const { value } = this.text;
+    state.set({ text: value === this.plain() ? '' : value, hide: '', at: '' });
+  }
+
+  undo() {
+    this.text.value = this.plain();
+    state.set({ hide: '', factors: '', text: '', at: '' });
+  }
+
+  /** changes are the controls of what can be changed. Each changes the state of when it is used, not of its drawing. */
   changes(look) {
     if (look.layers.some((l) => l.fixed)) {
       return h('p', { class: 'note' },
@@ -94,8 +114,9 @@ class WhatIf {
   }
 
   tokens(look) {
-    const hide = this.hidden();
+    const hidden = this.hidden();
     const toggle = (i) => {
+      const hide = this.hidden();
       const all = hide.includes(i) ? hide.filter((x) => x !== i) : [...hide, i];
       state.set({ hide: all.sort((a, b) => a - b).join('.') });
     };
@@ -107,26 +128,34 @@ class WhatIf {
       const legend = all.length > 1 ? `Hide keys of the ${sequence.name}` : 'Hide tokens as keys';
       return h('fieldset', {}, h('legend', {}, legend),
         h('div', { class: 'tokens' }, sequence.tokens.map((t, i) => button(shown(t), () => toggle(first + i),
-          { class: 'token', 'aria-pressed': String(hide.includes(first + i)), 'data-keep': `token${first + i}`,
+          { class: 'token', 'aria-pressed': String(hidden.includes(first + i)), 'data-keep': `token${first + i}`,
             title: `token ${i}` }))));
     });
   }
 
+  /** head is the head that is scaled. */
+  head(look) {
+    const [layer, head] = chosen(look);
+    return { layer, head: head === 'mean' ? 0 : head };
+  }
+
   heads(look) {
-    const [layer, of] = chosen(look);
-    const head = of === 'mean' ? 0 : of;
+    const { layer, head } = this.head(look);
     const all = this.factors();
-    const others = all.filter((f) => f.layer !== layer || f.head !== head);
     const now = all.find((f) => f.layer === layer && f.head === head)?.factor ?? 1;
     const write = (list) => state.set({ factors: list.map((f) => `${f.layer}x${f.head}x${f.factor}`).join('_') });
-    const set = (factor) => write(factor === 1 ? others : [...others, { layer, head, factor }]);
+    const but = (f) => this.factors().filter((x) => x.layer !== f.layer || x.head !== f.head);
+    const set = (factor) => {
+      const f = { ...this.head(look), factor };
+      write(factor === 1 ? but(f) : [...but(f), f]);
+    };
     const range = h('input', { type: 'range', min: 0, max: 2, step: 0.1, '.value': now, 'data-keep': 'factor',
       onchange: () => set(Number(range.value)) });
     return h('fieldset', {}, h('legend', {}, 'Scale heads'),
       h('div', { class: 'tools' }, headChoice(look), h('label', {}, 'factor ', range, ` ${now}`),
         button(now === 0 ? 'Switch on' : 'Switch off', () => set(now === 0 ? 1 : 0), { 'data-keep': 'off' })),
       all.length ? h('div', { class: 'tokens' }, all.map((f) =>
-        button(`layer ${f.layer}, head ${f.head} × ${f.factor} ✕`, () => write(all.filter((x) => x !== f)),
+        button(`layer ${f.layer}, head ${f.head} × ${f.factor} ✕`, () => write(but(f)),
           { title: 'undo this factor' }))) : null);
   }
 

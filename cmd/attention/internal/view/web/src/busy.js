@@ -1,0 +1,17 @@
+// What the page waits for: as long as something that its state asks for is not shown yet, its panel says so.
+
+let waiting = 0;
+
+function say() { document.getElementById('panel').dataset.busy = waiting ? 'yes' : 'no'; }
+
+/** busy returns a promise; the panel is busy until it is settled. */
+export function busy(promise) {
+  waiting++;
+  say();
+  const over = () => {
+    waiting--;
+    say();
+  };
+  promise.then(over, over);
+  return promise;
+}
