@@ -191,15 +191,13 @@ func cornerString(t *tensor.Dense) string {
 
 // norms returns the Euclidean norms of two tensors of the same type and shape, and of their difference.
 func norms(was, is *tensor.Dense) (before, after, change float64) {
-	if is.Dtype() == tensor.Float32 {
-		return normsOf(was.Float32s(), is.Float32s())
-	}
-	return normsOf(was.Float64s(), is.Float64s())
+	return dense.ByType(is.Dtype(), normsOf[float32], normsOf[float64])(was, is)
 }
 
-func normsOf[F float32 | float64](was, is []F) (before, after, change float64) {
-	for i := range is {
-		b, a := float64(was[i]), float64(is[i])
+func normsOf[F float32 | float64](was, is *tensor.Dense) (before, after, change float64) {
+	y := dense.Floats[F](is)
+	for i, x := range dense.Floats[F](was) {
+		b, a := float64(x), float64(y[i])
 		before, after, change = before+b*b, after+a*a, change+(a-b)*(a-b)
 	}
 	return math.Sqrt(before), math.Sqrt(after), math.Sqrt(change)
