@@ -47,7 +47,7 @@ var rooms = map[string]string{
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
-	"layers/generate":  `internal/config internal/expr layers graph graph/machine internal/oneline`,
+	"layers/generate":  `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
 		internal/safetensors internal/oneline`,
 	"train/checkpoint": `train layers graph internal/config internal/dense internal/folder internal/kernel
@@ -56,10 +56,11 @@ var rooms = map[string]string{
 		internal/kernel internal/safetensors internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
-	"train/text":       `train layers graph internal/config`,
-	"train/parallel":   `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/folder internal/safetensors internal/oneline`,
+	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/text":     `train layers graph internal/config`,
+	"train/parallel": `train internal/dense internal/kernel`,
+	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder
+		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "",
 	"cmd/attention/internal/program": `internal/kernel`,
