@@ -197,13 +197,8 @@ func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 	switch {
 	case !o.out.IsScalar() && !ok:
 		out = tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...))
-	case !o.out.IsScalar():
-	case o.dt == tensor.Float32:
-		out = G.NewF32(0)
-	case o.dt == tensor.Int:
-		out = G.NewI(0)
-	default:
-		out = G.NewF64(0)
+	case o.out.IsScalar():
+		out = dense.NewScalar(o.dt)
 	}
 	return out, o.ComputeInto(out, in...)
 }

@@ -60,13 +60,11 @@ func (o rootNorm[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o rootNorm[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	norm := kernel.RMSNorm[F]
-	if o.Name == "L2Norm" {
-		norm = kernel.L2Norm[F]
-	}
-	norm(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.Eps)
+	kernel.NormByRoot(dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.rule())
 	return nil
 }
+
+func (o rootNorm[F]) rule() kernel.RootNorm { return kernel.RootNorm{ByLength: o.Name == "L2Norm", Eps: o.Eps} }
 
 // y = x·r⊙weight, g = dy⊙weight, n = D for RMSNorm and 1 for L2Norm:
 // dx = r·(g − x·r²·Σ(g⊙x)/n), dweight = Σ dy⊙x·r; where ‖x‖ < eps, r is constant
@@ -94,11 +92,7 @@ func (rootNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o rootNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	backward := kernel.RMSNormBackward[F]
-	if o.Of.Name == "L2Norm" {
-		backward = kernel.L2NormBackward[F]
-	}
 	x, weight, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
-	backward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Of.Eps)
+	kernel.NormByRootBackward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Of.rule())
 	return nil
 }

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"attention/internal/dense"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -38,10 +40,7 @@ func (o segment) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 func copyFrom(out, in *tensor.Dense, from int) error {
-	if out.Dtype() == tensor.Float32 {
-		copy(out.Float32s(), in.Float32s()[from:])
-	} else {
-		copy(out.Float64s(), in.Float64s()[from:])
-	}
+	n := out.Shape().TotalSize()
+	copy(dense.BytesOf(out, 0, n), dense.BytesOf(in, from, from+n))
 	return nil
 }

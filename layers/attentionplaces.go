@@ -3,6 +3,8 @@ package layers
 import (
 	"fmt"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -84,15 +86,12 @@ func (c AttentionConfig) headRow(p projection, row int, names [3]string) (string
 
 // copyRow copies n numbers.
 func copyRow(dst *tensor.Dense, to place, src *tensor.Dense, from place, n int) {
-	if dst.Dtype() == tensor.Float32 {
-		copySteps(dst.Float32s(), to, src.Float32s(), from, n)
-		return
-	}
-	copySteps(dst.Float64s(), to, src.Float64s(), from, n)
+	dense.ByType(dst.Dtype(), copySteps[float32], copySteps[float64])(dst, to, src, from, n)
 }
 
-func copySteps[F float32 | float64](dst []F, to place, src []F, from place, n int) {
+func copySteps[F float32 | float64](dst *tensor.Dense, to place, src *tensor.Dense, from place, n int) {
+	y, x := dense.Floats[F](dst), dense.Floats[F](src)
 	for i := range n {
-		dst[to.at+i*to.step] = src[from.at+i*from.step]
+		y[to.at+i*to.step] = x[from.at+i*from.step]
 	}
 }

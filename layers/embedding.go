@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -74,12 +75,7 @@ func newEmbeddingLike(s Scope, c embeddingLike) (*Embedding, error) {
 // clearRow sets a row of a matrix to 0.
 func clearRow(m *tensor.Dense, row int) {
 	n := m.Shape()[1]
-	switch data := m.Data().(type) {
-	case []float32:
-		clear(data[row*n:][:n])
-	case []float64:
-		clear(data[row*n:][:n])
-	}
+	clear(dense.BytesOf(m, row*n, (row+1)*n))
 }
 
 // Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's

@@ -3,6 +3,7 @@ package layers
 import (
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/torchrand"
 
 	"gorgonia.org/tensor"
@@ -68,18 +69,14 @@ func drawnThenZero(i Init) Init {
 }
 
 func (i Init) fill(g *torchrand.Generator, v *tensor.Dense) {
-	switch data := v.Data().(type) {
-	case []float32:
-		fill(i, g, data)
-	case []float64:
-		fill(i, g, data)
-	}
+	dense.ByType(v.Dtype(), fill[float32], fill[float64])(i, g, v)
 	if i.cleared {
 		v.Zero()
 	}
 }
 
-func fill[F torchrand.Float](i Init, g *torchrand.Generator, dst []F) {
+func fill[F torchrand.Float](i Init, g *torchrand.Generator, v *tensor.Dense) {
+	dst := dense.Floats[F](v)
 	switch i.dist {
 	case uniform:
 		torchrand.Uniform(g, dst, F(i.a), F(i.b))

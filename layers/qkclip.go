@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
@@ -117,19 +119,14 @@ func (o outputs) scale(first, n int, by float64) {
 		rows, at, size = shape.TotalSize()/step, o.from+first, n
 	}
 	for r := range rows {
-		scalePart(v, at+r*step, size, by)
+		dense.ByType(v.Dtype(), scalePart[float32], scalePart[float64])(v, at+r*step, size, by)
 	}
 }
 
 // scalePart multiplies n elements of v from at on.
-func scalePart(v *tensor.Dense, at, n int, by float64) {
-	if v.Dtype() == tensor.Float32 {
-		for i := range v.Float32s()[at:][:n] {
-			v.Float32s()[at+i] *= float32(by)
-		}
-		return
-	}
-	for i := range v.Float64s()[at:][:n] {
-		v.Float64s()[at+i] *= by
+func scalePart[F float32 | float64](v *tensor.Dense, at, n int, by float64) {
+	part := dense.Floats[F](v)[at:][:n]
+	for i := range part {
+		part[i] *= F(by)
 	}
 }

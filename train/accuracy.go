@@ -21,6 +21,7 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 		return 0, err
 	}
 	right, rows, v := 0, 0, logits.Shape()[logits.Dims()-1]
+	largest := dense.ByType(logits.Dtype(), largestOf[float32], largestOf[float64])
 	for i, label := range dense.Ints(labels) {
 		if label == graph.IgnoreTarget {
 			continue
@@ -29,7 +30,7 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 			return 0, fmt.Errorf("train: labels: got %d at %d, want 0 <= label < V=%d or %d", label, i, v,
 				graph.IgnoreTarget)
 		}
-		best, ok := largestOf(logits, i*v, v)
+		best, ok := largest(logits, i*v, v)
 		if !ok {
 			return 0, fmt.Errorf("train: logits: got NaN in row %d, want numbers", i)
 		}
@@ -70,16 +71,9 @@ func checkLogits(logits, labels *tensor.Dense) error {
 	return nil
 }
 
-// largestOf returns the largest of n elements from one on.
-func largestOf(logits *tensor.Dense, from, n int) (index int, ok bool) {
-	if logits.Dtype() == tensor.Float32 {
-		return largest(dense.Floats[float32](logits)[from:][:n])
-	}
-	return largest(dense.Floats[float64](logits)[from:][:n])
-}
-
-// largest returns the index of the first of the largest elements, and false if one is NaN.
-func largest[F kernel.Float](row []F) (index int, ok bool) {
+// largestOf returns the index of the first of the largest of n elements from one on, and false if one is NaN.
+func largestOf[F kernel.Float](logits *tensor.Dense, from, n int) (index int, ok bool) {
+	row := dense.Floats[F](logits)[from:][:n]
 	for i, v := range row {
 		if math.IsNaN(float64(v)) {
 			return 0, false

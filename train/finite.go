@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/internal/dense"
 	"attention/internal/kernel"
 	"attention/layers"
 
@@ -40,13 +41,11 @@ func CheckFinite(p *layers.Params) error {
 
 // finite reports whether a float tensor holds no NaN and no infinity.
 func finite(d *tensor.Dense) bool {
-	if d.Dtype() == tensor.Float32 {
-		return allFinite(d.Float32s())
-	}
-	return allFinite(d.Float64s())
+	return dense.ByType(d.Dtype(), allFinite[float32], allFinite[float64])(d)
 }
 
-func allFinite[F kernel.Float](x []F) bool {
+func allFinite[F kernel.Float](d *tensor.Dense) bool {
+	x := dense.Floats[F](d)
 	if sum := kernel.SumSquares(x); sum-sum == 0 {
 		return true
 	}

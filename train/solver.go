@@ -79,11 +79,7 @@ func (s *Solver) Step(lr float64, params []Param) error {
 		if at.own.Len() == 0 {
 			continue
 		}
-		if p.Value.Dtype() == tensor.Float32 {
-			update[float32](s, at, lr*at.factor, p)
-		} else {
-			update[float64](s, at, lr*at.factor, p)
-		}
+		dense.ByType(p.Value.Dtype(), update[float32], update[float64])(s, at, lr*at.factor, p)
 	}
 	return nil
 }

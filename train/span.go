@@ -21,29 +21,28 @@ func part[F kernel.Float](d *tensor.Dense, s Span) []F { return dense.Floats[F](
 
 // scalePart writes c·x to y, which may be x, for some elements; both are of one dtype and shape.
 func scalePart(y, x *tensor.Dense, s Span, c float64) {
-	if x.Dtype() == tensor.Float32 {
-		kernel.Scale(part[float32](y, s), part[float32](x, s), float32(c))
-	} else {
-		kernel.Scale(part[float64](y, s), part[float64](x, s), c)
-	}
+	dense.ByType(x.Dtype(), scale[float32], scale[float64])(y, x, s, c)
+}
+
+func scale[F kernel.Float](y, x *tensor.Dense, s Span, c float64) {
+	kernel.Scale(part[F](y, s), part[F](x, s), F(c))
 }
 
 // sumSquares returns Σ x² over some elements.
 func sumSquares(x *tensor.Dense, s Span) float64 {
-	if x.Dtype() == tensor.Float32 {
-		return kernel.SumSquares(part[float32](x, s))
-	}
-	return kernel.SumSquares(part[float64](x, s))
+	return dense.ByType(x.Dtype(), squares[float32], squares[float64])(x, s)
+}
+
+func squares[F kernel.Float](x *tensor.Dense, s Span) float64 {
+	return kernel.SumSquares(part[F](x, s))
 }
 
 // scaleTensor writes c·x to y, which may be x; both are of one dtype and shape.
 func scaleTensor(y, x *tensor.Dense, c float64) { scalePart(y, x, wholeOf(x), c) }
 
 // addTensor adds x to y; both are of one dtype and shape.
-func addTensor(y, x *tensor.Dense) {
-	if x.Dtype() == tensor.Float32 {
-		kernel.AddRows(y.Float32s(), y.Float32s(), x.Float32s())
-	} else {
-		kernel.AddRows(y.Float64s(), y.Float64s(), x.Float64s())
-	}
+func addTensor(y, x *tensor.Dense) { dense.ByType(x.Dtype(), add[float32], add[float64])(y, x) }
+
+func add[F kernel.Float](y, x *tensor.Dense) {
+	kernel.AddRows(dense.Floats[F](y), dense.Floats[F](y), dense.Floats[F](x))
 }

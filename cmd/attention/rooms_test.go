@@ -50,7 +50,7 @@ var rooms = map[string]string{
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
 	"layers/apply": `layers layers/chapter graph graph/mask graph/machine internal/config internal/dense
 		internal/folder internal/oneline internal/safetensors`,
-	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/oneline`,
+	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
 		internal/safetensors internal/oneline`,
 	"train/checkpoint": `train layers graph internal/config internal/dense internal/folder internal/kernel

@@ -3,7 +3,6 @@ package machine
 import (
 	"attention/internal/dense"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -72,7 +71,7 @@ func (p *memoryPlan) plan(i int) {
 		return
 	}
 	if s.shape.IsScalar() {
-		s.into = scalar(s.node.Dtype())
+		s.into = dense.NewScalar(s.node.Dtype())
 		return
 	}
 	if from := p.inPlace(i); from >= 0 {
@@ -96,14 +95,6 @@ func overwrites(s *step) bool {
 	}
 	dt := s.node.Dtype()
 	return dense.IsFloat(dt) || dt == tensor.Bool && !s.shape.IsScalar()
-}
-
-// scalar returns memory for a number.
-func scalar(dt tensor.Dtype) G.Value {
-	if dt == tensor.Float32 {
-		return G.NewF32(0)
-	}
-	return G.NewF64(0)
 }
 
 // inPlace returns the step whose value step i may overwrite, one of its inputs, or −1. Step i

@@ -2,7 +2,10 @@ package machine
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
+
+	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
 )
@@ -74,15 +77,7 @@ func (s *slab) holds(at uintptr) bool {
 
 // part returns the part of a tensor's memory that begins at an element, as a tensor of a shape.
 func part(of *tensor.Dense, shape tensor.Shape, from int) *tensor.Dense {
-	var backing any
 	to := from + shape.TotalSize()
-	switch of.Dtype() {
-	case tensor.Float32:
-		backing = of.Float32s()[from:to:to]
-	case tensor.Float64:
-		backing = of.Float64s()[from:to:to]
-	case tensor.Bool:
-		backing = of.Bools()[from:to:to]
-	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
+	backing := reflect.ValueOf(dense.Slice(of)).Slice3(from, to, to)
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing.Interface()))
 }

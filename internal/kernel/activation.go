@@ -3,19 +3,13 @@ package kernel
 import "math"
 
 // tanhGo is within 3 units in the last place, as the assembly is.
-func tanhGo[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = F(math.Tanh(float64(v)))
-	}
-}
+func tanhGo[F Float](y, x []F) { ofOne(y, x, func(x F) F { return F(math.Tanh(float64(x))) }) }
 
 // y = tanh x:  dx = dy⊙(1 − y²).
 func tanhBackwardGo[F Float](dx, y, dy []F) {
-	dx, dy = dx[:len(y)], dy[:len(y)]
-	for i, v := range y {
-		dx[i] = dy[i] * (1 - F(v*v)) // rounded, even on processors that can fuse the two operations
-	}
+	ofTwo(dx, y, dy, func(y, dy F) F {
+		return dy * (1 - F(y*y)) // rounded, even on processors that can fuse the two operations
+	})
 }
 
 func softcap[F Float](y, x []F, limit F) {
@@ -29,20 +23,16 @@ func softcap[F Float](y, x []F, limit F) {
 
 // y = limit·tanh(x/limit):  dx = dy⊙(1 − (y/limit)²).
 func softcapSlope[F Float](dx, y, dy []F, limit F) {
-	dx, dy = dx[:len(y)], dy[:len(y)]
 	inverse := 1 / limit
-	for i, v := range y {
-		v *= inverse
-		dx[i] = dy[i] * (1 - F(v*v)) // rounded, even on processors that can fuse the two operations
-	}
+	ofTwo(dx, y, dy, func(y, dy F) F {
+		y *= inverse
+		return dy * (1 - F(y*y)) // rounded, as in tanhBackwardGo
+	})
 }
 
 // clamp keeps NaN.
 func clamp[F Float](y, x []F, low, high F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = min(max(v, low), high)
-	}
+	ofOne(y, x, func(x F) F { return min(max(x, low), high) })
 }
 
 // dx = dy where low ≤ x ≤ high, else 0.
@@ -58,12 +48,7 @@ func clampSlope[F Float](dx, x, dy []F, low, high F) {
 }
 
 // relu keeps NaN.
-func relu[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = max(v, 0)
-	}
-}
+func relu[F Float](y, x []F) { ofOne(y, x, func(x F) F { return max(x, 0) }) }
 
 // dx = dy where y is above 0 or NaN, else 0.
 func reluSlope[F Float](dx, y, dy []F) {

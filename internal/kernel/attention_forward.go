@@ -52,10 +52,7 @@ type forwardTiles[F Float] struct {
 	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these; then what is added up
 }
 
-var forwardTilePools = pools{
-	{New: func() any { return new(forwardTiles[float32]) }},
-	{New: func() any { return new(forwardTiles[float64]) }},
-}
+var forwardTilePools = newPools[forwardTiles[float32], forwardTiles[float64]]()
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {

@@ -159,10 +159,7 @@ type attentionTiles[F Float] struct {
 	sums                    [keyBlock]F // of rows times zeros
 }
 
-var attentionTilePools = pools{
-	{New: func() any { return new(attentionTiles[float32]) }},
-	{New: func() any { return new(attentionTiles[float64]) }},
-}
+var attentionTilePools = newPools[attentionTiles[float32], attentionTiles[float64]]()
 
 // cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
 // memory does.

@@ -73,10 +73,7 @@ type weightTiles[F Float] struct {
 	part []F // a number for each key
 }
 
-var weightTilePools = pools{
-	{New: func() any { return new(weightTiles[float32]) }},
-	{New: func() any { return new(weightTiles[float64]) }},
-}
+var weightTilePools = newPools[weightTiles[float32], weightTiles[float64]]()
 
 // overWeights calls task for the tasks [0,n), each worker with tiles of its own.
 func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,

@@ -3,9 +3,7 @@ package kernel
 import "math"
 
 func geluGo[F Float](y, x []F) {
-	for i, v := range x {
-		y[i] = F(float64(v) * normal(float64(v)))
-	}
+	ofOne(y, x, func(x F) F { return F(float64(x) * normal(float64(x))) })
 }
 
 // normal returns Φ(x), by the complement of erf so that small values keep their digits.
@@ -28,11 +26,10 @@ const (
 
 // ½·(1 + tanh(u/2)) = 1/(1 + e^−u).
 func geluTanhGo[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
+	ofOne(y, x, func(v F) F {
 		x := float64(v)
-		y[i] = F(x / (1 + math.Exp(-geluFactor*(x+geluCube*x*x*x))))
-	}
+		return F(x / (1 + math.Exp(-geluFactor*(x+geluCube*x*x*x))))
+	})
 }
 
 // y = x·s, s = 1/(1 + e^−u):  dy/dx = s + x·s·(1−s)·u′, 1−s = e^−u·s.

@@ -136,10 +136,7 @@ func (g *product[F]) scale() {
 // workspace is memory for copied blocks, reused from call to call.
 type workspace[F Float] struct{ a, b []F }
 
-var workspaces = pools{
-	{New: func() any { return new(workspace[float32]) }},
-	{New: func() any { return new(workspace[float64]) }},
-}
+var workspaces = newPools[workspace[float32], workspace[float64]]()
 
 // room returns n elements of *s, which grows if it must. What they hold is left over from before. Large
 // slices begin on a page, so a small one is never made.

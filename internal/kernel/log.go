@@ -38,9 +38,4 @@ func logarithms[F Float](y, x []F) {
 }
 
 // logSingleGo writes the logarithm of each element.
-func logSingleGo[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = log(v)
-	}
-}
+func logSingleGo[F Float](y, x []F) { ofOne(y, x, log[F]) }

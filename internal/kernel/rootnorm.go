@@ -2,63 +2,36 @@ package kernel
 
 import "math"
 
-// RMSNorm writes y = x·r⊙weight for every row of len(weight) elements, with the row's r = 1/√(mean(x²) + eps)
-// (Zhang and Sennrich, arXiv:1910.07467). y may be x.
-func RMSNorm[F Float](y, x, weight []F, eps float64) {
-	rootNorm("rms norm", y, x, weight, rowFactor{byMeanSquare, eps})
+// A RootNorm is the rule for the factor r of a row: 1/√(mean(x²) + Eps) (RMSNorm: Zhang and Sennrich, arXiv:1910.07467)
+// or, by length, 1/max(‖x‖, Eps) (torch's normalize).
+type RootNorm struct {
+	ByLength bool
+	Eps      float64
 }
-
-// RMSNormBackward writes the gradients of RMSNorm for the gradient dy of y.
-func RMSNormBackward[F Float](dx, dweight, dy, x, weight []F, eps float64) {
-	rootNormBackward("rms norm backward", dx, dweight, dy, x, weight, rowFactor{byMeanSquare, eps})
-}
-
-// L2Norm writes y = x·r⊙weight for every row of len(weight) elements, with the row's r = 1/max(‖x‖, eps)
-// (torch's normalize). y may be x.
-func L2Norm[F Float](y, x, weight []F, eps float64) {
-	rootNorm("l2 norm", y, x, weight, rowFactor{byLength, eps})
-}
-
-// L2NormBackward writes the gradients of L2Norm for the gradient dy of y.
-func L2NormBackward[F Float](dx, dweight, dy, x, weight []F, eps float64) {
-	rootNormBackward("l2 norm backward", dx, dweight, dy, x, weight, rowFactor{byLength, eps})
-}
-
-// A rowFactor is the rule for the factor r of a row.
-type rowFactor struct {
-	kind rowFactorKind
-	eps  float64
-}
-
-type rowFactorKind uint8
-
-const (
-	byMeanSquare rowFactorKind = iota
-	byLength
-)
 
 // of returns the r of a row of n elements with the given sum of squares, and its slope: dr/dx = −r·slope·x.
-func (f rowFactor) of(squares float64, n int) (r, slope float64) {
-	if f.kind == byMeanSquare {
-		r = 1 / math.Sqrt(squares/float64(n)+f.eps)
+func (f RootNorm) of(squares float64, n int) (r, slope float64) {
+	if !f.ByLength {
+		r = 1 / math.Sqrt(squares/float64(n)+f.Eps)
 		return r, r * r / float64(n)
 	}
 	norm := math.Sqrt(squares)
-	if norm < f.eps {
-		return 1 / f.eps, 0
+	if norm < f.Eps {
+		return 1 / f.Eps, 0
 	}
 	return 1 / norm, 1 / squares
 }
 
-func rootNorm[F Float](name string, y, x, weight []F, f rowFactor) {
-	fit(name, len(x), len(y))
-	rows := fitRows(name, len(x), len(weight))
+// NormByRoot writes y = x·r⊙weight for every row of len(weight) elements. y may be x.
+func NormByRoot[F Float](y, x, weight []F, f RootNorm) {
+	fit("norm", len(x), len(y))
+	rows := fitRows("norm", len(x), len(weight))
 	split(rootNormCall[F]{y, x, weight, f}, rows, rowGrain(grainFast, len(weight)))
 }
 
 type rootNormCall[F Float] struct {
 	y, x, weight []F
-	factor       rowFactor
+	factor       RootNorm
 }
 
 func (c rootNormCall[F]) do(lo, hi int) {
@@ -73,12 +46,15 @@ func (c rootNormCall[F]) do(lo, hi int) {
 	}
 }
 
-// With g = dy⊙weight:  dx = r·(g − x·slope·Σ g⊙x), dweight = Σ dy⊙x·r over the rows.
+// NormByRootBackward writes the gradients of NormByRoot for the gradient dy of y. With g = dy⊙weight:
+//
+//	dx = r·(g − x·slope·Σ g⊙x), dweight = Σ dy⊙x·r over the rows
 //
 // The rows are done in shares, each with its own sum for dweight, which stands where the dx of its last row belongs.
 // When all sums are done, they are added up and these last rows follow. The shares depend on the sizes alone, and so
 // do the bits of the result.
-func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f rowFactor) {
+func NormByRootBackward[F Float](dx, dweight, dy, x, weight []F, f RootNorm) {
+	const name = "norm backward"
 	cols := len(weight)
 	fit(name, len(x), len(dx), len(dy))
 	fit(name, cols, len(dweight))
@@ -97,7 +73,7 @@ func rootNormBackward[F Float](name string, dx, dweight, dy, x, weight []F, f ro
 // A rootNormBackwardCall is split by shares.
 type rootNormBackwardCall[F Float] struct {
 	dx, dy, x, weight []F
-	factor            rowFactor
+	factor            RootNorm
 }
 
 // do does the shares [lo,hi) except for their last rows.

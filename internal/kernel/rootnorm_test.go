@@ -10,19 +10,17 @@ import (
 
 // rootNorms are both norms, and the factor of a row by their formulas.
 var rootNorms = map[string]struct {
-	forward  func(y, x, weight []float64, eps float64)
-	backward func(dx, dweight, dy, x, weight []float64, eps float64)
-	single   func(y, x, weight []float32, eps float64)
-	factor   func(x []float64, eps float64) float64
+	rule   func(eps float64) RootNorm
+	factor func(x []float64, eps float64) float64
 }{
 	"rms": {
-		forward: RMSNorm[float64], backward: RMSNormBackward[float64], single: RMSNorm[float32],
+		rule: func(eps float64) RootNorm { return RootNorm{Eps: eps} },
 		factor: func(x []float64, eps float64) float64 {
 			return 1 / math.Sqrt(sumSquaresGo(x)/float64(len(x))+eps)
 		},
 	},
 	"l2": {
-		forward: L2Norm[float64], backward: L2NormBackward[float64], single: L2Norm[float32],
+		rule:   func(eps float64) RootNorm { return RootNorm{ByLength: true, Eps: eps} },
 		factor: func(x []float64, eps float64) float64 { return 1 / max(math.Sqrt(sumSquaresGo(x)), eps) },
 	},
 }
@@ -35,8 +33,8 @@ func TestRootNormsEqualTheirFormulas(t *testing.T) {
 			rows, cols := s[0], s[1]
 			x, weight := normals[float32](r, rows*cols), normals[float32](r, cols)
 			y, single := make([]float64, rows*cols), make([]float32, rows*cols)
-			norm.forward(y, wide(x), wide(weight), 0.3)
-			norm.single(single, x, weight, 0.3)
+			NormByRoot(y, wide(x), wide(weight), norm.rule(0.3))
+			NormByRoot(single, x, weight, norm.rule(0.3))
 			for i := range rows {
 				factor := norm.factor(wide(x[i*cols:][:cols]), 0.3)
 				for j := range cols {
@@ -65,14 +63,14 @@ func TestRootNormBackwardEqualsDifferences(t *testing.T) {
 		}
 		y := make([]float64, rows*cols)
 		loss := func() (sum float64) {
-			norm.forward(y, x, weight, 0.3)
+			NormByRoot(y, x, weight, norm.rule(0.3))
 			for i, v := range y {
 				sum += v * dy[i]
 			}
 			return sum
 		}
 		dx, dweight := make([]float64, rows*cols), make([]float64, cols)
-		norm.backward(dx, dweight, dy, x, weight, 0.3)
+		NormByRootBackward(dx, dweight, dy, x, weight, norm.rule(0.3))
 		for what, c := range map[string][2][]float64{"x": {x, dx}, "weight": {weight, dweight}} {
 			for i, v := range c[0] {
 				c[0][i] = v + step
@@ -94,11 +92,11 @@ func TestRootNormBackwardOfManyRows(t *testing.T) {
 	x, dy, weight := normals[float64](r, rows*cols), normals[float64](r, rows*cols), normals[float64](r, cols)
 	for name, norm := range rootNorms {
 		dx, dweight := make([]float64, rows*cols), make([]float64, cols)
-		norm.backward(dx, dweight, dy, x, weight, 0.3)
+		NormByRootBackward(dx, dweight, dy, x, weight, norm.rule(0.3))
 		one, sum := make([]float64, cols), make([]float64, cols)
 		for i := range rows {
 			part := make([]float64, cols)
-			norm.backward(one, part, dy[i*cols:][:cols], x[i*cols:][:cols], weight, 0.3)
+			NormByRootBackward(one, part, dy[i*cols:][:cols], x[i*cols:][:cols], weight, norm.rule(0.3))
 			require.Equal(t, one, dx[i*cols:][:cols], "%s: row %d", name, i)
 			AddRows(sum, sum, part)
 		}

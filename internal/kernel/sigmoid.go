@@ -28,10 +28,7 @@ func sigmoid[F Float](y, x []F) {
 
 // y = sigmoid(x):  dx = dy⊙y⊙(1 − y).
 func sigmoidSlope[F Float](dx, y, dy []F) {
-	dx, dy = dx[:len(y)], dy[:len(y)]
-	for i, v := range y {
-		dx[i] = dy[i] * (1 - v) * v
-	}
+	ofTwo(dx, y, dy, func(y, dy F) F { return dy * (1 - y) * y })
 }
 
 func silu[F Float](y, x []F) {

@@ -70,8 +70,8 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 			CrossEntropy(make([]float64, 1), x, Targets[float32]{IDs: make([]int64, 1), Cols: 3})
 		}},
 		{reason: "layer norm: gamma", call: func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) }},
-		{reason: "rms norm: weight", call: func() { RMSNorm(x, x, x[:4], 1) }},
-		{reason: "l2 norm: dweight", call: func() { L2NormBackward(x, y, x, x, x[:3], 1) }},
+		{reason: "rms norm: weight", call: func() { NormByRoot(x, x, x[:4], RootNorm{Eps: 1}) }},
+		{reason: "l2 norm: dweight", call: func() { NormByRootBackward(x, y, x, x, x[:3], RootNorm{ByLength: true, Eps: 1}) }},
 		{reason: "swiglu: up", call: func() { SwiGLUBackward(x, x, x, y, x) }},
 		{reason: "adam: v", call: func() { Adam(x, x, x, y, AdamConstants[float32]{}) }},
 		{reason: "momentum: buffer", call: func() { Momentum(x, x, y, 1, 1, 1) }},
@@ -90,9 +90,9 @@ func TestVectorOfNothing(t *testing.T) {
 		AddRows(none, none, []float64{1})
 		LayerNorm(none, none, none, none, nil, nil, 3, 1e-5)
 		Apply(SiLU, Settings{}, none, none)
-		RMSNorm(none, none, []float64{1, 2}, 1e-5)
+		NormByRoot(none, none, []float64{1, 2}, RootNorm{Eps: 1e-5})
 		sum := []float64{7, 7}
-		RMSNormBackward(none, sum, none, none, []float64{1, 2}, 1e-5)
+		NormByRootBackward(none, sum, none, none, []float64{1, 2}, RootNorm{Eps: 1e-5})
 		require.Equal(t, []float64{0, 0}, sum)
 		SumRows(sum, none)
 		require.Equal(t, []float64{0, 0}, sum)

@@ -1,21 +1,13 @@
 package kernel
 
-func mulGo[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = v * y[i]
-	}
-}
+func mulGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x * y }) }
+func subGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x - y }) }
+func divGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x / y }) }
 
 // Scale writes c·x to y, of one length. y may be x.
 func Scale[F Float](y, x []F, c F) { Apply(Multiple, Settings{float64(c)}, y, x) }
 
-func scaleGo[F Float](y, x []F, c F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = c * v
-	}
-}
+func scaleGo[F Float](y, x []F, c F) { ofOne(y, x, func(x F) F { return c * x }) }
 
 // AddRows adds the row y to every row of x and writes the sums to z, which may be x.
 func AddRows[F Float](z, x, y []F) {
@@ -83,18 +75,4 @@ func sumSquaresGo[F Float](x []F) float64 {
 		sum += float64(v) * float64(v)
 	}
 	return sum
-}
-
-func subGo[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = v - y[i]
-	}
-}
-
-func divGo[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = v / y[i]
-	}
 }

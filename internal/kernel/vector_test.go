@@ -111,19 +111,19 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 		},
 		{
 			name: "RMSNorm", lengths: []int{n, n, cols},
-			run: func(a [][]F) { RMSNorm(a[0], a[1], a[2], 1e-2) }, inPlace: [][2]int{{0, 1}},
+			run: func(a [][]F) { NormByRoot(a[0], a[1], a[2], RootNorm{Eps: 1e-2}) }, inPlace: [][2]int{{0, 1}},
 		},
 		{
 			name: "RMSNormBackward", lengths: []int{n, cols, n, n, cols},
-			run: func(a [][]F) { RMSNormBackward(a[0], a[1], a[2], a[3], a[4], 1e-2) },
+			run: func(a [][]F) { NormByRootBackward(a[0], a[1], a[2], a[3], a[4], RootNorm{Eps: 1e-2}) },
 		},
 		{
 			name: "L2Norm", lengths: []int{n, n, cols},
-			run: func(a [][]F) { L2Norm(a[0], a[1], a[2], 0.5) }, inPlace: [][2]int{{0, 1}},
+			run: func(a [][]F) { NormByRoot(a[0], a[1], a[2], RootNorm{ByLength: true, Eps: 0.5}) }, inPlace: [][2]int{{0, 1}},
 		},
 		{
 			name: "L2NormBackward", lengths: []int{n, cols, n, n, cols},
-			run: func(a [][]F) { L2NormBackward(a[0], a[1], a[2], a[3], a[4], 0.5) },
+			run: func(a [][]F) { NormByRootBackward(a[0], a[1], a[2], a[3], a[4], RootNorm{ByLength: true, Eps: 0.5}) },
 		},
 		{
 			name: "SwiGLU", lengths: []int{n, n, n},

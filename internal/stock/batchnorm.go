@@ -19,7 +19,6 @@ type normed[F kernel.Float] struct {
 	momentum, epsilon      float64
 	training               *bool // as SetTraining leaves it
 	mean, variance         []F   // running
-	y, x, up               []F   // up is the gradient of y
 }
 
 // normedOf reads what an op for batch normalisation of x holds.
@@ -51,14 +50,10 @@ func batchNorm[F kernel.Float](c call) *Op {
 	if n == nil {
 		return nil
 	}
-	part := func(lo, hi int) {
+	return loops(nil, n.channels, n.grain(), func(y []F, x [][]F, lo, hi int) {
 		for channel := lo; channel < hi; channel++ {
-			n.forward(channel)
+			n.forward(y, x[0], channel)
 		}
-	}
-	return computes(Loop, nil, func(y []F, x [][]F) {
-		n.y, n.x = y, x[0]
-		kernel.Parallel(n.channels, n.grain(), part)
 	})
 }
 
@@ -76,14 +71,10 @@ func batchNormGradient[F kernel.Float](c call) *Op {
 	if n == nil {
 		return nil
 	}
-	part := func(lo, hi int) {
+	return loops([]int{0, 1}, n.channels, n.grain(), func(dx []F, in [][]F, lo, hi int) {
 		for channel := lo; channel < hi; channel++ {
-			n.backward(channel)
+			n.backward(dx, in[0], in[1], channel)
 		}
-	}
-	return computes(Loop, []int{0, 1}, func(dx []F, in [][]F) {
-		n.y, n.x, n.up = dx, in[0], in[1]
-		kernel.Parallel(n.channels, n.grain(), part)
 	})
 }
 
@@ -96,55 +87,56 @@ func (n *normed[F]) row(of []F, one, channel int) []F {
 }
 
 // moments returns the mean and the variance of a channel, and the number of its elements.
-func (n *normed[F]) moments(channel int) (mean, variance, count float64) {
+func (n *normed[F]) moments(all []F, channel int) (mean, variance, count float64) {
 	count = float64(n.batch * n.inner)
 	for one := range n.batch {
-		for _, v := range n.row(n.x, one, channel) {
+		for _, v := range n.row(all, one, channel) {
 			mean += float64(v)
 		}
 	}
 	mean /= count
 	for one := range n.batch {
-		for _, v := range n.row(n.x, one, channel) {
+		for _, v := range n.row(all, one, channel) {
 			variance += (float64(v) - mean) * (float64(v) - mean)
 		}
 	}
 	return mean, variance / count, count
 }
 
-func (n *normed[F]) forward(channel int) {
+func (n *normed[F]) forward(all, x []F, channel int) {
 	mean, variance := float64(n.mean[channel]), float64(n.variance[channel])
 	if *n.training {
-		m, v, count := n.moments(channel)
+		m, v, count := n.moments(x, channel)
 		n.mean[channel] = F(n.momentum*m + (1-n.momentum)*mean)
 		n.variance[channel] = F(n.momentum*v*count/(count-1) + (1-n.momentum)*variance)
 		mean, variance = m, v
 	}
 	scale := 1 / math.Sqrt(variance+n.epsilon)
 	for one := range n.batch {
-		y := n.row(n.y, one, channel)
-		for i, v := range n.row(n.x, one, channel) {
+		y := n.row(all, one, channel)
+		for i, v := range n.row(x, one, channel) {
 			y[i] = F((float64(v) - mean) * scale)
 		}
 	}
 }
 
-func (n *normed[F]) backward(channel int) {
+// backward writes the gradient for x to gradient, from that of the result.
+func (n *normed[F]) backward(gradient, all, up []F, channel int) {
 	if !*n.training {
 		scale := 1 / math.Sqrt(float64(n.variance[channel])+n.epsilon)
 		for one := range n.batch {
-			dx := n.row(n.y, one, channel)
-			for i, v := range n.row(n.up, one, channel) {
+			dx := n.row(gradient, one, channel)
+			for i, v := range n.row(up, one, channel) {
 				dx[i] = F(float64(v) * scale)
 			}
 		}
 		return
 	}
-	mean, variance, count := n.moments(channel)
+	mean, variance, count := n.moments(all, channel)
 	sum, dot := 0.0, 0.0
 	for one := range n.batch {
-		x := n.row(n.x, one, channel)
-		for i, v := range n.row(n.up, one, channel) {
+		x := n.row(all, one, channel)
+		for i, v := range n.row(up, one, channel) {
 			sum += float64(v)
 			dot += float64(v) * (float64(x[i]) - mean)
 		}
@@ -152,8 +144,8 @@ func (n *normed[F]) backward(channel int) {
 	scale := 1 / math.Sqrt(variance+n.epsilon)
 	sum, dot = sum/count, dot*scale*scale/count
 	for one := range n.batch {
-		x, dx := n.row(n.x, one, channel), n.row(n.y, one, channel)
-		for i, v := range n.row(n.up, one, channel) {
+		x, dx := n.row(all, one, channel), n.row(gradient, one, channel)
+		for i, v := range n.row(up, one, channel) {
 			dx[i] = F((float64(v) - sum - (float64(x[i])-mean)*dot) * scale)
 		}
 	}

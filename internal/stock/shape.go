@@ -1,27 +1,23 @@
 package stock
 
 import (
+	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // reshape returns the op whose result is its input in another shape. It computes only where one of the two is a
 // scalar, which is no tensor in Gorgonia.
-func reshape(c call) *Op {
+func reshape[F kernel.Float](c call) *Op {
 	switch {
 	case !sameSize(c.node, c.in[0]):
 		return nil
 	case !c.node.Shape().IsScalar() && !c.in[0].Shape().IsScalar():
 		return &Op{by: Nothing}
-	case c.node.Dtype() == tensor.Float32:
-		return computes(Loop, nil, copyElements[float32])
 	}
-	return computes(Loop, nil, copyElements[float64])
+	return computes(Loop, nil, func(y []F, x [][]F) { copy(y, x[0]) })
 }
-
-func copyElements[F kernel.Float](y []F, x [][]F) { copy(y, x[0]) }
 
 // constant returns the op of a value that is known before any run.
 func constant(c call) *Op { return known(c.node.Value()) }
@@ -36,13 +32,11 @@ func size(c call) *Op {
 		}
 		length = all[0]
 	}
-	switch c.node.Dtype() {
-	case tensor.Float32:
-		return known(G.NewF32(float32(length)))
-	case tensor.Float64:
-		return known(G.NewF64(float64(length)))
+	dt := c.node.Dtype()
+	if !dense.IsFloat(dt) {
+		return nil
 	}
-	return nil
+	return known(dense.ByType[G.Value](dt, G.NewF32(float32(length)), G.NewF64(float64(length))))
 }
 
 func known(v G.Value) *Op { return &Op{by: Nothing, view: -1, value: v} }

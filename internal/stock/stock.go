@@ -90,7 +90,7 @@ var families = map[string]family{
 	"gorgonia.sumOp":              {sum[float32], sum[float64]},
 	"gorgonia.elemBinOp":          {binary[float32], binary[float64]},
 	"gorgonia.elemUnaryOp":        {unary[float32], unary[float64]},
-	"gorgonia.reshapeOp":          {reshape, reshape},
+	"gorgonia.reshapeOp":          {reshape[float32], reshape[float64]},
 	"gorgonia.sizeOp":             {size, size},
 }
 
@@ -108,13 +108,10 @@ func Of(n *G.Node, g Graph) *Op {
 	if len(c.in) > 0 {
 		dt = c.in[0].Dtype() // a comparison's result is of another type
 	}
-	var op *Op
-	switch dt {
-	case tensor.Float32:
-		op = f.of32(c)
-	case tensor.Float64:
-		op = f.of64(c)
+	if !dense.IsFloat(dt) {
+		return nil
 	}
+	op := dense.ByType(dt, f.of32, f.of64)(c)
 	if op == nil {
 		return nil
 	}
@@ -224,10 +221,4 @@ func sameSize(nodes ...*G.Node) bool {
 }
 
 // isFloat reports whether a node holds numbers of type F.
-func isFloat[F kernel.Float](n *G.Node) bool {
-	var f F
-	if _, ok := any(f).(float32); ok {
-		return n.Dtype() == tensor.Float32
-	}
-	return n.Dtype() == tensor.Float64
-}
+func isFloat[F kernel.Float](n *G.Node) bool { return n.Dtype() == dense.TypeOf[F]() }

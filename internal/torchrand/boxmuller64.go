@@ -47,17 +47,7 @@ func log(x float64) float64 {
 	sLow := math.FMA(-sHigh, denLow, math.FMA(-sHigh, den, num)) / den
 
 	z := float64(sHigh * sHigh)
-	p := 1. / 23
-	p = math.FMA(p, z, 1./21)
-	p = math.FMA(p, z, 1./19)
-	p = math.FMA(p, z, 1./17)
-	p = math.FMA(p, z, 1./15)
-	p = math.FMA(p, z, 1./13)
-	p = math.FMA(p, z, 1./11)
-	p = math.FMA(p, z, 1./9)
-	p = math.FMA(p, z, 1./7)
-	p = math.FMA(p, z, 1./5)
-	p = math.FMA(p, z, 1./3)
+	p := polynomial(z, 1./23, 1./21, 1./19, 1./17, 1./15, 1./13, 1./11, 1./9, 1./7, 1./5, 1./3)
 	p = float64(p * z)
 	low := 2 * math.FMA(sHigh, p, sLow)
 
@@ -99,13 +89,8 @@ func sincosSmall(r, low float64) (sin, cos float64) {
 	z := float64(r * r) // z + zLow = r²
 	zLow := math.FMA(2*r, low, math.FMA(r, r, -z))
 
-	p := 1. / 355687428096000 // 1/17!
-	p = math.FMA(p, z, -1./1307674368000)
-	p = math.FMA(p, z, 1./6227020800)
-	p = math.FMA(p, z, -1./39916800)
-	p = math.FMA(p, z, 1./362880)
-	p = math.FMA(p, z, -1./5040)
-	p = math.FMA(p, z, 1./120)
+	p := polynomial(z, 1./355687428096000, -1./1307674368000, 1./6227020800, -1./39916800, 1./362880, -1./5040,
+		1./120) // from 1/17! on
 	cube := float64(z * r) // cube + cubeLow = r³
 	cubeLow := math.FMA(z, low, math.FMA(zLow, r, math.FMA(z, r, -cube)))
 	t := -cube / 6                                // t + tLow = -r³/6
@@ -113,14 +98,8 @@ func sincosSmall(r, low float64) (sin, cos float64) {
 	high := r + t
 	sin = high + (t - (high - r) + math.FMA(float64(cube*z), p, tLow+low))
 
-	q := -1. / 6402373705728000 // 1/18!
-	q = math.FMA(q, z, 1./20922789888000)
-	q = math.FMA(q, z, -1./87178291200)
-	q = math.FMA(q, z, 1./479001600)
-	q = math.FMA(q, z, -1./3628800)
-	q = math.FMA(q, z, 1./40320)
-	q = math.FMA(q, z, -1./720)
-	q = math.FMA(q, z, 1./24)
+	q := polynomial(z, -1./6402373705728000, 1./20922789888000, -1./87178291200, 1./479001600, -1./3628800, 1./40320,
+		-1./720, 1./24) // from −1/18! on
 	half := z / 2
 	high = 1 - half
 	cos = high + ((1 - high) - half + math.FMA(float64(z*z), q, float64(zLow*math.FMA(z, 1./12, -0.5))))

@@ -20,6 +20,16 @@ func fma32(a, b, c float64) float64 {
 	return float64(float32(s))
 }
 
+// polynomial returns the polynomial in x with these coefficients, that of the highest power first, rounded after
+// each step.
+func polynomial(x float64, coefficients ...float64) float64 {
+	y := coefficients[0]
+	for _, c := range coefficients[1:] {
+		y = math.FMA(y, x, c)
+	}
+	return y
+}
+
 // leaveHalfway returns s, which is p+c rounded, if it is exact; otherwise its neighbour
 // towards the exact sum.
 func leaveHalfway(s, p, c float64) float64 {

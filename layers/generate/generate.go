@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -178,12 +179,11 @@ func (g *Generator) Memory() Memory {
 
 // copyFloats copies len(dst) numbers, from element from on.
 func copyFloats(dst []float64, src *tensor.Dense, from int) {
-	switch data := src.Data().(type) {
-	case []float64:
-		copy(dst, data[from:])
-	case []float32:
-		for i, v := range data[from:][:len(dst)] {
-			dst[i] = float64(v)
-		}
+	dense.ByType(src.Dtype(), widen[float32], widen[float64])(dst, src, from)
+}
+
+func widen[F float32 | float64](dst []float64, src *tensor.Dense, from int) {
+	for i, v := range dense.Floats[F](src)[from:][:len(dst)] {
+		dst[i] = float64(v)
 	}
 }

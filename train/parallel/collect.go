@@ -5,8 +5,6 @@ import (
 
 	"attention/internal/dense"
 	"attention/train"
-
-	"gorgonia.org/tensor"
 )
 
 // A checkpoint is whole, but each process has a part of the solver's state. Rank 0 asks for the
@@ -113,7 +111,7 @@ func (g *Group) eachPiece(p train.Part, i int, owners []train.Span, write func(a
 			} else if err := g.fetch(rank, request{int64(i), int64(lo), int64(hi)}, values); err != nil {
 				return err
 			}
-			if err := write(numbersOf(values, p.Dtype)); err != nil {
+			if err := write(dense.ByType(p.Dtype, numbersOf[float32], numbersOf[float64])(values)); err != nil {
 				return err
 			}
 		}
@@ -130,9 +128,4 @@ func (g *Group) fetch(rank int, r request, values []byte) error {
 }
 
 // numbersOf returns memory as floats.
-func numbersOf(values []byte, dt tensor.Dtype) any {
-	if dt == tensor.Float32 {
-		return dense.FromBytes[float32](values)
-	}
-	return dense.FromBytes[float64](values)
-}
+func numbersOf[F float32 | float64](values []byte) any { return dense.FromBytes[F](values) }

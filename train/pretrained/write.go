@@ -10,11 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
-
-	"gorgonia.org/tensor"
 )
 
 // modelName is the Python file of the format Torch, for import or changes.
@@ -157,17 +156,14 @@ func (g *GPT) config(f Format) (map[string]any, error) {
 
 // tensors returns the parameters in the form of the format.
 func (g *GPT) tensors(f Format) []safetensors.Tensor {
-	if g.Dtype() == tensor.Float64 {
-		return tensors(g, f, (*tensor.Dense).Float64s)
-	}
-	return tensors(g, f, (*tensor.Dense).Float32s)
+	return dense.ByType(g.Dtype(), tensors[float32], tensors[float64])(g, f)
 }
 
-func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) []F) []safetensors.Tensor {
+func tensors[F float32 | float64](g *GPT, f Format) []safetensors.Tensor {
 	var all []safetensors.Tensor
 	c := g.Model.Config()
 	for name, value := range g.Params.All() {
-		data, shape := floats(value), slices.Clone(value.Shape())
+		data, shape := dense.Floats[F](value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]
 		if f == Torch && isLinear(name) {
 			slices.Reverse(shape)

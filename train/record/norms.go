@@ -63,11 +63,7 @@ func (p *param) move(norms []float64) Param {
 	if p.last == nil {
 		return w
 	}
-	change := changes[float32]
-	if p.value.Dtype() == tensor.Float64 {
-		change = changes[float64]
-	}
-	w.Change, w.ChangeFromStart = change(p)
+	w.Change, w.ChangeFromStart = dense.ByType(p.value.Dtype(), changes[float32], changes[float64])(p)
 	w.Gradient = Number(norms[p.gradient])
 	copyAt(p.last, p.value, p.at)
 	return w
@@ -75,10 +71,11 @@ func (p *param) move(norms []float64) Param {
 
 // norm returns the Euclidean norm of a tensor, summed in float64.
 func norm(d *tensor.Dense) float64 {
-	if d.Dtype() == tensor.Float32 {
-		return math.Sqrt(kernel.SumSquares(d.Float32s()))
-	}
-	return math.Sqrt(kernel.SumSquares(d.Float64s()))
+	return math.Sqrt(dense.ByType(d.Dtype(), sumSquares[float32], sumSquares[float64])(d))
+}
+
+func sumSquares[F kernel.Float](d *tensor.Dense) float64 {
+	return kernel.SumSquares(dense.Floats[F](d))
 }
 
 // changes returns the norms of the changes since the last record and since the start. Those
@@ -105,15 +102,12 @@ func copyAt(to, from *tensor.Dense, at []int) {
 		dense.SetSlice(to, dense.Slice(from))
 		return
 	}
-	if to.Dtype() == tensor.Float32 {
-		gather(to.Float32s(), from.Float32s(), at)
-	} else {
-		gather(to.Float64s(), from.Float64s(), at)
-	}
+	dense.ByType(to.Dtype(), gather[float32], gather[float64])(to, from, at)
 }
 
-func gather[F kernel.Float](to, from []F, at []int) {
+func gather[F kernel.Float](to, from *tensor.Dense, at []int) {
+	y, x := dense.Floats[F](to), dense.Floats[F](from)
 	for i, j := range at {
-		to[i] = from[j]
+		y[i] = x[j]
 	}
 }

@@ -37,10 +37,7 @@ func (m Moved) Norms() (before, now, change float64) {
 		dense.Form(m.Before) != dense.Form(m.Now) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	if m.Now.Dtype() == tensor.Float32 {
-		return normsOf[float32](m)
-	}
-	return normsOf[float64](m)
+	return dense.ByType(m.Now.Dtype(), normsOf[float32], normsOf[float64])(m)
 }
 
 func normsOf[F float32 | float64](m Moved) (before, now, change float64) {

@@ -39,53 +39,45 @@ func (g *generator) maxColumns() {
 		func() { g.move(top, operand.Mem{Base: p["top"]}) })
 }
 
-func (g *generator) expColumns() {
-	p := g.load("rows", "n", "x", "ld", "shift", "sum")
-	v := g.vectors
-	shift, sum, x := v[0], v[1], v[2]
-	g.openTable()
-	g.holdExp(v[6], v[7])
-	g.columns(p, []string{"shift", "sum"},
-		func() {
-			g.move(operand.Mem{Base: p["shift"]}, shift)
-			g.move(operand.Mem{Base: p["sum"]}, sum)
-		},
-		func(m operand.Mem) {
-			g.move(m, x)
-			g.sub(shift, x, x)
-			g.scoreExp(x, v[3], v[4], v[5])
-			g.move(x, m)
-			g.add(x, sum, sum)
-		},
-		func() { g.move(sum, operand.Mem{Base: p["sum"]}) })
-}
+func (g *generator) expColumns() { g.addExp() }
 
 // momentColumns is expColumns that also adds up exp(x − shift)·(x − shift), in which x − shift is no lower than where
 // its exponential is 0, so that −∞ adds 0.
-func (g *generator) momentColumns() {
-	p := g.load("rows", "n", "x", "ld", "shift", "sum", "moment")
+func (g *generator) momentColumns() { g.addExp("moment") }
+
+// addExp writes exp(x − shift) and adds it to the line of sums and, if there is that line, to the moments.
+func (g *generator) addExp(moments ...string) {
+	sums := append([]string{"sum"}, moments...)
+	p := g.load(append([]string{"rows", "n", "x", "ld", "shift"}, sums...)...)
 	v := g.vectors
-	shift, sum, x, moment, u := v[0], v[1], v[2], v[8], v[9]
+	shift, x, u := v[0], v[2], v[9]
+	to := []reg.VecPhysical{v[1], v[8]}
 	g.openTable()
 	g.holdExp(v[6], v[7])
-	g.columns(p, []string{"shift", "sum", "moment"},
+	g.columns(p, append([]string{"shift"}, sums...),
 		func() {
 			g.move(operand.Mem{Base: p["shift"]}, shift)
-			g.move(operand.Mem{Base: p["sum"]}, sum)
-			g.move(operand.Mem{Base: p["moment"]}, moment)
+			for i, name := range sums {
+				g.move(operand.Mem{Base: p[name]}, to[i])
+			}
 		},
 		func(m operand.Mem) {
 			g.move(m, x)
 			g.sub(shift, x, x)
-			g.max(x, g.constant("least"), u)
+			if len(moments) > 0 {
+				g.max(x, g.constant("least"), u)
+			}
 			g.scoreExp(x, v[3], v[4], v[5])
 			g.move(x, m)
-			g.add(x, sum, sum)
-			g.fma(x, u, moment)
+			g.add(x, to[0], to[0])
+			if len(moments) > 0 {
+				g.fma(x, u, to[1])
+			}
 		},
 		func() {
-			g.move(sum, operand.Mem{Base: p["sum"]})
-			g.move(moment, operand.Mem{Base: p["moment"]})
+			for i, name := range sums {
+				g.move(to[i], operand.Mem{Base: p[name]})
+			}
 		})
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -14,7 +12,7 @@ func (g *generator) dot() {
 	d.aRow3 = g.GP64()
 	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
 	for _, rows := range []int{4, 1} {
-		d.rows(rows)
+		d.asLongAs(d.m, rows, func() { d.rows(rows) })
 	}
 }
 
@@ -24,7 +22,7 @@ func (g *generator) rowDots() {
 	d.x, d.xRow = g.GP64(), g.GP64()
 	g.loadInto(d.x, "x")
 	g.loadInto(d.xRow, "xRow")
-	d.rows(1)
+	d.asLongAs(d.m, 1, func() { d.rows(1) })
 }
 
 // beginDot loads what both have in common.
@@ -63,13 +61,9 @@ func (d *dotRows) tailMask(v int) *mask {
 	return &mask{v: d.vectors[14+v]}
 }
 
-// rows handles groups of the given number of rows as long as there are enough.
+// rows handles a group of rows.
 func (d *dotRows) rows(rows int) {
-	begin, end := d.label("rows"+strconv.Itoa(rows)), d.label("less")
 	loop, rest, sum := d.label("k"), d.label("rest"), d.label("sum")
-	d.Label(begin)
-	d.check(d.m, operand.U32(rows))
-	d.jumpIf(below, end)
 	p, x, k := d.GP64(), d.GP64(), d.GP64()
 	d.set(d.a, p)
 	if own := d.x != nil; own {
@@ -103,8 +97,6 @@ func (d *dotRows) rows(rows int) {
 	d.times(operand.U32(rows), d.aRow, step)
 	d.increase(step, d.a)
 	d.decrease(operand.U32(rows), d.m)
-	d.jump(begin)
-	d.Label(end)
 }
 
 // step multiplies two vectors of each row.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -47,26 +46,18 @@ func (g *generator) tileNEON() {
 // tiles goes down the rows with the tallest tile and ends with one tile of each smaller height that is needed.
 func (t *panelNEON) tiles(vectors int) {
 	g := t.generator
-	for i, rows := range t.rows {
-		begin, end := g.label("rows"+strconv.Itoa(rows)), g.label("less")
-		g.Label(begin)
-		g.check(t.m, operand.U32(rows))
-		g.jumpIf(below, end)
+	g.heights(t.m, func(rows int, away string) {
 		t.multiply(rows, vectors)
 		t.update(rows, vectors)
 		g.decrease(operand.U32(rows), t.m)
 		step := g.GP64()
-		if i == 0 {
-			g.loadInto(step, "aPanel")
+		if away != "" {
+			g.loadInto(step, away)
 		} else {
 			g.times(operand.U32(rows), t.aRow, step)
 		}
 		g.increase(step, t.a)
-		if i == 0 {
-			g.jump(begin)
-		}
-		g.Label(end)
-	}
+	})
 }
 
 // multiply sums A·B over k in the accumulators. Where the rows of a column of A lie together, whole vectors of them

@@ -98,19 +98,34 @@ func (t *panel) tiles(vectors int, multiply multiplier) {
 		t.JMP(operand.LabelRef(begin))
 		t.Label(end)
 	}
-	for i, rows := range t.rows {
-		begin, end := t.label("rows"+strconv.Itoa(rows)), t.label("less")
-		t.Label(begin)
-		t.CMPQ(t.m, operand.U32(rows))
-		t.JLT(operand.LabelRef(end))
-		if i == 0 {
-			t.oneTile(rows, vectors, multiply, "aPanel")
-			t.JMP(operand.LabelRef(begin))
-		} else {
-			t.oneTile(rows, vectors, multiply, "")
-		}
-		t.Label(end)
+	t.heights(t.m, func(rows int, away string) { t.oneTile(rows, vectors, multiply, away) })
+}
+
+// heights writes a tile for each height: the tallest for as long as m rows are enough, the others once. What is away is
+// the parameter that says how far the next rows of A are, if they do not just follow.
+func (g *generator) heights(m reg.GPVirtual, tile func(rows int, away string)) {
+	g.asLongAs(m, g.rows[0], func() { tile(g.rows[0], "aPanel") })
+	for _, rows := range g.rows[1:] {
+		g.ifLeft(m, rows, func(string) { tile(rows, "") })
 	}
+}
+
+// ifLeft does body, which gets the label where it begins, if at least so many of m rows are left.
+func (g *generator) ifLeft(m reg.GPVirtual, rows int, body func(begin string)) {
+	begin, end := g.label("rows"+strconv.Itoa(rows)), g.label("less")
+	g.Label(begin)
+	g.check(m, operand.U32(rows))
+	g.jumpIf(below, end)
+	body(begin)
+	g.Label(end)
+}
+
+// asLongAs does body again and again while so many rows are left.
+func (g *generator) asLongAs(m reg.GPVirtual, rows int, body func()) {
+	g.ifLeft(m, rows, func(begin string) {
+		body()
+		g.jump(begin)
+	})
 }
 
 // oneTile computes a tile and goes on to the next, whose rows of A are the given parameter away, or follow.

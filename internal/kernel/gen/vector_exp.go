@@ -55,22 +55,14 @@ func (v *vector) tanh(x, n, e, s, sign reg.VecPhysical) {
 func (v *vector) expElements() {
 	z := v.vectors
 	v.holdExp(z[13], z[14])
-	v.elements(func(part *mask) {
-		v.load(part, "x", z[0])
-		v.exp(z[0], z[1], z[2], z[3])
-		v.store(part, z[0], "y")
-	})
+	v.ofOne(func(x reg.VecPhysical) { v.exp(x, z[1], z[2], z[3]) })
 }
 
 func (v *vector) tanhElements() {
 	z := v.vectors
 	v.holdExp(z[13], z[14])
 	v.hold("tanhMost", z[12])
-	v.elements(func(part *mask) {
-		v.load(part, "x", z[0])
-		v.tanh(z[0], z[1], z[2], z[3], z[4])
-		v.store(part, z[0], "y")
-	})
+	v.ofOne(func(x reg.VecPhysical) { v.tanh(x, z[1], z[2], z[3], z[4]) })
 }
 
 func (v *vector) tanhBackward() {

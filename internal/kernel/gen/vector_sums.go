@@ -81,13 +81,9 @@ func (v *vector) ofTwo(op func(y, x, z operand.Op)) {
 }
 
 func (v *vector) scale() {
-	z := v.vectors
-	v.fillParam("c", z[1])
-	v.elements(func(part *mask) {
-		v.load(part, "x", z[0])
-		v.mul(z[1], z[0], z[0])
-		v.store(part, z[0], "y")
-	})
+	c := v.vectors[1]
+	v.fillParam("c", c)
+	v.ofOne(func(x reg.VecPhysical) { v.mul(c, x, x) })
 }
 
 func (v *vector) addRows() {

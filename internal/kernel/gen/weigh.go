@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -26,7 +25,7 @@ func (g *generator) weigh() {
 	w.tail = &mask{k: reg.K1, v: g.vectors[15]}
 	g.makeMask(n, w.tail)
 	for _, rows := range []int{8, 4, 2, 1} {
-		w.rows(rows)
+		w.asLongAs(w.m, rows, func() { w.rows(rows) })
 	}
 }
 
@@ -38,13 +37,9 @@ type weighted struct {
 	tail                 *mask         // of the elements behind them
 }
 
-// rows handles groups of the given number of rows as long as there are enough.
+// rows handles a group of rows.
 func (w *weighted) rows(rows int) {
-	begin, end := w.label("rows"+strconv.Itoa(rows)), w.label("less")
 	loop, rest, next := w.label("n"), w.label("rest"), w.label("next")
-	w.Label(begin)
-	w.check(w.m, operand.U32(rows))
-	w.jumpIf(below, end)
 	w.weights(rows)
 	p, y, n := []reg.GPVirtual{w.GP64()}, w.GP64(), w.GP64()
 	var ahead []reg.GPVirtual
@@ -78,8 +73,6 @@ func (w *weighted) rows(rows int) {
 	w.times(operand.U32(rows), w.aRow, step)
 	w.increase(step, w.a)
 	w.decrease(operand.U32(rows), w.m)
-	w.jump(begin)
-	w.Label(end)
 }
 
 // weights fills a vector with α·x of each row.
