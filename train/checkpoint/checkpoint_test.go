@@ -114,8 +114,7 @@ func TestCheckpointFile(t *testing.T) {
 	require.Equal(t, `{"width": 6}`, f.Metadata["about.model"])
 	require.Equal(t, "AAAAAAAAAA8=", f.Metadata["source"], "position 15 in the text")
 	require.Equal(t, kernel.InstructionSet(), f.Metadata["kernels"])
-	require.Equal(t, "tree", f.Metadata["sums"])
-	require.Len(t, f.Metadata, 9)
+	require.Len(t, f.Metadata, 8)
 	var saved train.Config
 	require.NoError(t, json.Unmarshal([]byte(f.Metadata["config"]), &saved))
 	saved.About = c.About
@@ -154,7 +153,6 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 	}{
 		{key: "kernels", value: kernel.InstructionSet()},
 		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"}},
-		{key: "sums", value: "one by one", want: checkpoint.Restored{Sums: true}},
 		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
 	} {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}

@@ -75,7 +75,7 @@ func open(path string, c Config) (*Folder, error) {
 	return &Folder{dir: dir, config: c, lock: lock, last: -1}, nil
 }
 
-// Close lets other processes have the folder.
+// Close unlocks the folder for other processes.
 func (f *Folder) Close() error {
 	return oneline.Join(f.lock.Close(), f.dir.Close())
 }

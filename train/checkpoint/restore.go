@@ -20,7 +20,6 @@ import (
 // zero, the coming steps give other bits than the steps of a run that never stopped.
 type Restored struct {
 	Kernels   string // "avx512", "avx2", "neon" or "go", if other kernels run now: these sum in another order
-	Sums      bool   // whether that program added the gradients of a step's batches in another order
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
@@ -160,7 +159,6 @@ func (w *wanted) restored() *Restored {
 	if w.kernels != kernel.InstructionSet() {
 		r.Kernels = w.kernels
 	}
-	r.Sums = w.sums != treeSums && w.Steps > 0 && w.own.Accumulate > 3 // up to three there is but one order
 	if w.precision != w.own.Precision.String() {
 		r.Precision = w.precision
 	}

@@ -8,8 +8,8 @@ import (
 	"attention/train/checkpoint"
 )
 
-// NoteKernels prints a line if other kernels, or a program that adds gradients in another order, wrote the checkpoint
-// that a loop was restored from; r is nil without one.
+// NoteKernels prints a line if the checkpoint that a loop was restored from was written with other kernels or in another
+// precision; r is nil without one.
 func NoteKernels(notes io.Writer, r *checkpoint.Restored) {
 	if r == nil {
 		return
@@ -21,9 +21,5 @@ func NoteKernels(notes io.Writer, r *checkpoint.Restored) {
 	if precision := r.Precision; precision != "" {
 		fmt.Fprintf(notes, "attention: --resume: the checkpoint was written in the precision %.20q, which now is another: "+
 			"bits differ from those of a run that never stopped\n", precision)
-	}
-	if r.Sums {
-		fmt.Fprintln(notes, "attention: --resume: the checkpoint is of a program that added the gradients "+
-			"of a step's batches one after the other, not in a tree: bits differ from those of that program")
 	}
 }
