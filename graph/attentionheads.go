@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// JoinAttentionStats returns the statistics of attentions of one head each, over the same
-// batch, as those of one attention with these heads.
+// JoinAttentionStats joins the statistics of attentions of one head each, over the same
+// batch, to the statistics of one attention with these heads.
 func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
 	if len(heads) == 0 {
 		return nil, fmt.Errorf("graph: JoinAttentionStats: heads: got none, want at least one")

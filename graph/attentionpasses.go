@@ -76,7 +76,7 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, shape := c.cells(shapesOfNodes(p.in))
+		_, shape := c.cells(shapesOf(p.in))
 		cells := rowStatistic{outShape: outShape{shape}, Name: "MaxPooled"}
 		if means {
 			cells.Name, cells.From = "MeanPooled", shape.TotalSize()
@@ -88,8 +88,8 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 // again applies a second pass, to each head if they are apart: then the heads' results
 // are joined, with so many axes behind the heads'.
 func (s *AttentionStats) again(name string, axes int, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
-	if s == nil || s.pass == nil && len(s.heads) == 0 {
-		return nil, fmt.Errorf("graph: %s: got nil or the zero value of statistics, want those of an attention", name)
+	if s.pass == nil && len(s.heads) == 0 {
+		return nil, fmt.Errorf("graph: %s: got the zero value of statistics, want those of an attention", name)
 	}
 	if s.pass != nil {
 		return op(s.pass)
