@@ -49,11 +49,7 @@ func (s Scores) B() int {
 	if len(s.Batch) > 0 && slices.Min(s.Batch) < 1 || !dense.Fits(s.Batch...) {
 		return 0
 	}
-	n := 1
-	for _, d := range s.Batch {
-		n *= d
-	}
-	return n
+	return s.Batch.TotalSize()
 }
 
 func (s Scores) shape() tensor.Shape {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
 
@@ -44,14 +45,14 @@ func (w *weights) fitsOptional(name string) bool {
 // fill reads the parameters one by one and checks the tensors that are not parameters.
 func (w *weights) fill(p *layers.Params, c folderConfig) error {
 	if p.Dtype() == tensor.Float64 {
-		return fill(w, p, c, (*tensor.Dense).Float64s)
+		return fill[float64](w, p, c)
 	}
-	return fill(w, p, c, (*tensor.Dense).Float32s)
+	return fill[float32](w, p, c)
 }
 
-func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, floats func(*tensor.Dense) []F) error {
+func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig) error {
 	for name, value := range p.All() {
-		if err := read(w.tensors[name], floats(value), c.Format == Torch && isLinear(name)); err != nil {
+		if err := read(w.tensors[name], dense.Floats[F](value), c.Format == Torch && isLinear(name)); err != nil {
 			return err
 		}
 	}
@@ -66,7 +67,7 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig, flo
 		}
 		if name == headName {
 			tokens, _ := p.Get(tokensName)
-			if !slices.Equal(data, floats(tokens)) {
+			if !slices.Equal(data, dense.Floats[F](tokens)) {
 				return fmt.Errorf(`weights: %s: got other numbers than wte.weight's, want "tie_word_embeddings": false in %s`,
 					headName, configName)
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
@@ -158,16 +159,16 @@ func (g *GPT) config(f Format) (map[string]any, error) {
 // tensors returns the parameters in the form of the format.
 func (g *GPT) tensors(f Format) []safetensors.Tensor {
 	if g.Dtype() == tensor.Float64 {
-		return tensors(g, f, (*tensor.Dense).Float64s)
+		return tensors[float64](g, f)
 	}
-	return tensors(g, f, (*tensor.Dense).Float32s)
+	return tensors[float32](g, f)
 }
 
-func tensors[F float32 | float64](g *GPT, f Format, floats func(*tensor.Dense) []F) []safetensors.Tensor {
+func tensors[F float32 | float64](g *GPT, f Format) []safetensors.Tensor {
 	var all []safetensors.Tensor
 	c := g.Model.Config()
 	for name, value := range g.Params.All() {
-		data, shape := floats(value), slices.Clone(value.Shape())
+		data, shape := dense.Floats[F](value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]
 		if f == Torch && isLinear(name) {
 			slices.Reverse(shape)
