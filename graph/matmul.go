@@ -70,7 +70,8 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 		left, right = dy, in[0]
 	}
 	var f expr.Formula
-	dx, dw := f.Of(apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1])), f.Of(apply(rowOuter[F]{o.operands}, left, right))
+	dx := f.Of(apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1]))
+	dw := f.Of(apply(rowOuter[F]{o.operands}, left, right))
 	return G.Nodes{dx, dw}, f.Err()
 }
 

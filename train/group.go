@@ -13,7 +13,7 @@ import (
 
 // Group is the processes that train one model together, each with a Loop of its own over
 // parameters of equal values: package train/parallel has one for any transport. All of them make
-// the same calls of a Loop in the same order, and the same calls of this.
+// the same calls of a Loop and of its Group, in the same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int

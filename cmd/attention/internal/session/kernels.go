@@ -8,8 +8,8 @@ import (
 	"attention/train/checkpoint"
 )
 
-// NoteKernels prints a line if the checkpoint that a loop was restored from was written with other kernels or in another
-// precision; r is nil without one.
+// NoteKernels prints a line if the checkpoint that a loop was restored from was written with other kernels, or in
+// another precision; r is nil without a checkpoint.
 func NoteKernels(notes io.Writer, r *checkpoint.Restored) {
 	if r == nil {
 		return
