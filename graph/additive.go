@@ -139,12 +139,9 @@ func pairAxes(shape tensor.Shape) (t, s, a int) {
 
 // y[t,s] = q[t] + k[s]:  dq[t] = Σₛ dy[t,s], dk[s] = Σₜ dy[t,s].
 func (pairwiseAdd[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dq, err := apply(pairwiseSum[F]{OverKeys: true}, dy)
-	if err != nil {
-		return nil, err
-	}
-	dk, err := apply(pairwiseSum[F]{}, dy)
-	return G.Nodes{dq, dk}, err
+	var f expr.Formula
+	dq, dk := f.Of(apply(pairwiseSum[F]{OverKeys: true}, dy)), f.Of(apply(pairwiseSum[F]{}, dy))
+	return G.Nodes{dq, dk}, f.Err()
 }
 
 // pairwiseSum sums (…, T, S, A) over S or over T.

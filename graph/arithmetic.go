@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -92,30 +93,21 @@ func (o arithmetic[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // x + y: dx = dz, dy = dz. x − y: dx = dz, dy = −dz. x⊙y: dx = dz⊙y, dy = dz⊙x.
 // z = x/y: dx = dz/y, dy = −z⊙dx. All summed over the axes that were repeated.
 func (o arithmetic[F]) backward(in G.Nodes, z, dz *G.Node) (G.Nodes, error) {
-	x, y := in[0], in[1]
+	var f expr.Formula
 	dx, dy := dz, dz
-	var errX, errY error
 	switch o.Op {
 	case kernel.Plus:
 		return summed(sumToAddend, in, dz, dz)
 	case kernel.Minus:
-		dy, errY = Scale(dz, -1)
+		dy = f.Of(Scale(dz, -1))
 	case kernel.Times:
-		dx, errX = Mul(dz, y)
-		dy, errY = Mul(dz, x)
+		dx, dy = f.Of(Mul(dz, in[1])), f.Of(Mul(dz, in[0]))
 	case kernel.Over:
-		if dx, errX = Div(dz, y); errX == nil {
-			dy, errY = Mul(dx, z)
-		}
-		if errX == nil && errY == nil {
-			dy, errY = Scale(dy, -1)
-		}
+		dx = f.Of(Div(dz, in[1]))
+		dy = f.Of(Scale(f.Of(Mul(dx, z)), -1))
 	}
-	if errX != nil {
-		return nil, errX
-	}
-	if errY != nil {
-		return nil, errY
+	if f.Err() != nil {
+		return nil, f.Err()
 	}
 	return summed(sumTo, in, dx, dy)
 }

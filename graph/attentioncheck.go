@@ -50,10 +50,8 @@ func (a *attentionArgs) checkShapes(q, k, v tensor.Shape) error {
 	if a.Heads < 0 {
 		return a.errorf("heads: got %d, want at least 0", a.Heads)
 	}
-	a.numHeads, a.numKVHeads = max(a.Heads, 1), a.KVHeads
-	if a.numKVHeads == 0 {
-		a.numKVHeads = a.numHeads
-	}
+	a.numHeads = max(a.Heads, 1)
+	a.numKVHeads = cmp.Or(a.KVHeads, a.numHeads)
 	if a.numKVHeads < 1 || a.numHeads%a.numKVHeads != 0 {
 		return a.errorf("key/value heads: got %d, want a divisor of the %d heads", a.numKVHeads, a.numHeads)
 	}
@@ -97,9 +95,7 @@ func scoresOf(q, k tensor.Shape, heads int) mask.Scores {
 
 // checkNumbers checks scale, softcap, extra keys and dropout.
 func (a *attentionArgs) checkNumbers(width int) error {
-	if a.Scale == 0 {
-		a.Scale = 1 / math.Sqrt(float64(width))
-	}
+	a.Scale = cmp.Or(a.Scale, 1/math.Sqrt(float64(width)))
 	switch {
 	case !(a.Scale > 0) || math.IsInf(a.Scale, 0):
 		return a.errorf("scale: got %v, want a finite number above 0", a.Scale)

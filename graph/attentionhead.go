@@ -35,7 +35,7 @@ func FusedAttentionHeadStats(q, k, head *G.Node, c AttentionConfig, offset int) 
 	}
 	f, in := newFused(a, separate, q, k, k)
 	f.in[2], in[2] = fusedInput{arg{name: "head", integer: true}, headNumber}, head
-	f.OneHead, f.Watched, f.Offset = true, true, offset
+	f.OneHead, f.Observed, f.Offset = true, true, offset
 	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (f fused) checkHead(in []*tensor.Dense) error {
 	return nil
 }
 
-// fromHead makes the arguments of all heads begin at those of one.
+// fromHead makes the arguments of all heads begin at the arguments of one.
 func fromHead[F kernel.Float](f fused, x *kernel.QKV[F], a *kernel.Attention, head int) {
 	x.Q, x.K = x.Q[head*a.D:], x.K[head/(f.Heads/f.KVHeads)*a.D:]
 	if x.Bias != nil {

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// JoinAttentionStats returns the statistics of attentions of one head each, over the same
-// batch, as those of one attention with these heads.
+// JoinAttentionStats joins the statistics of attentions of one head each, over the same
+// batch, to the statistics of one attention with these heads.
 func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
 	if len(heads) == 0 {
 		return nil, fmt.Errorf("graph: JoinAttentionStats: heads: got none, want at least one")
@@ -33,7 +33,7 @@ func JoinAttentionStats(heads ...*AttentionStats) (*AttentionStats, error) {
 	return all, nil
 }
 
-// joinHeads joins nodes (…, 1, …), one of each head, to (…, H, …). Behind the heads' axis there are so many axes.
+// joinHeads joins nodes (…, 1, …), one of each head, to (…, H, …). axes is the number of axes behind the heads'.
 func joinHeads(axes int, heads G.Nodes) (*G.Node, error) {
 	n := len(heads)
 	return applyTyped(joinedHeads[float32]{Axes: axes, N: n}, joinedHeads[float64]{Axes: axes, N: n}, heads...)
@@ -66,10 +66,8 @@ func (o joinedHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o joinedHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	shape, n := in[0].Shape(), 1
-	for _, d := range shape[len(shape)-o.Axes:] {
-		n *= d
-	}
+	shape := in[0].Shape()
+	n := shape[len(shape)-o.Axes:].TotalSize()
 	y := dense.Floats[F](out)
 	for i := range in {
 		x := dense.Floats[F](in[i])

@@ -58,7 +58,7 @@ func checkCells(op string, height, width int) error {
 	return nil
 }
 
-// LargestTo is Largest of at most so many rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
+// LargestTo is Largest with at most the given rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
 // lies in row t·rows/T, key s in column s·columns/S.
 func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
 	if min(rows, columns) < 1 {
@@ -76,7 +76,7 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, shape := c.cells(shapesOfNodes(p.in))
+		_, shape := c.cells(shapesOf(p.in))
 		cells := rowStatistic{outShape: outShape{shape}, Name: "MaxPooled"}
 		if means {
 			cells.Name, cells.From = "MeanPooled", shape.TotalSize()
@@ -86,10 +86,10 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 }
 
 // again applies a second pass, to each head if they are apart: then the heads' results
-// are joined, with so many axes behind the heads'.
+// are joined. axes is the number of axes behind the heads'.
 func (s *AttentionStats) again(name string, axes int, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
-	if s == nil || s.pass == nil && len(s.heads) == 0 {
-		return nil, fmt.Errorf("graph: %s: got nil or the zero value of statistics, want those of an attention", name)
+	if s.pass == nil && len(s.heads) == 0 {
+		return nil, fmt.Errorf("graph: %s: got the zero value of statistics, want those of an attention", name)
 	}
 	if s.pass != nil {
 		return op(s.pass)

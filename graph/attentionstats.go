@@ -46,14 +46,14 @@ func (s *AttentionStats) rows() []**G.Node {
 const rowStatistics = 8
 
 // FusedAttentionStats is FusedAttention, to the bit, that also returns statistics of its
-// weights. Query t stands at key t + offset: 0 if queries and keys are the same tokens,
+// weights. Query t has the position of key t + offset: 0 if queries and keys are the same tokens,
 // S − T if the queries are the last of them.
 func FusedAttentionStats(q, k, v *G.Node, c AttentionConfig, offset int) (*G.Node, *AttentionStats, error) {
 	a, err := c.resolve("FusedAttention", q, k, v)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.fuseWatched(offset, separate, q, k, v)
+	return a.fuseObserved(offset, separate, q, k, v)
 }
 
 // FusedAttentionPackedStats is FusedAttentionPacked, to the bit, that also returns
@@ -64,16 +64,16 @@ func FusedAttentionPackedStats(qkv *G.Node, widths [3]int, c AttentionConfig, of
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.fuseWatched(offset, p, qkv)
+	return a.fuseObserved(offset, p, qkv)
 }
 
-// fuseWatched is fuse with statistics.
-func (a *attentionArgs) fuseWatched(offset int, p packing, qkv ...*G.Node) (*G.Node, *AttentionStats, error) {
+// fuseObserved is fuse with statistics.
+func (a *attentionArgs) fuseObserved(offset int, p packing, qkv ...*G.Node) (*G.Node, *AttentionStats, error) {
 	if err := a.checkOffset(offset); err != nil {
 		return nil, nil, err
 	}
 	f, in := newFused(a, p, qkv...)
-	f.Watched, f.Offset = true, offset
+	f.Observed, f.Offset = true, offset
 	both, out, err := f.apply(in)
 	if err != nil {
 		return nil, nil, err

@@ -25,7 +25,7 @@
 // float64 in blocks that depend on the shape alone: they have the same bits for any number
 // of processors, and a loss of float32 agrees with float64's to 1e-6 at any size. ArgMax and
 // TopK give ids as ints, which Embedding takes; ids have no gradient. Equals share the
-// gradient of Max and MaskedMax, as in torch.amax; that of TopK goes to the ids it gives.
+// gradient of Max and MaskedMax, as in torch.amax; the gradient of TopK goes to the ids it gives.
 //
 // Letters, in shapes:
 //

@@ -19,9 +19,9 @@ type fused struct {
 	P              float64
 	Site           int
 	Packed         packing
-	Watched        bool         // whether there are statistics
+	Observed       bool         // whether there are statistics
 	Offset         int          // of the queries among the keys, for these
-	OneHead        bool         // whether all is of the head whose number is an input; there are no values then
+	OneHead        bool         // whether only one head is computed, whose number is an input in place of the values
 	in             []fusedInput // q, k, v first, or the one that they are packed in
 }
 

@@ -42,7 +42,7 @@ func (f fused) apply(in G.Nodes) (both, out *G.Node, err error) {
 }
 
 // fusedForward computes out (…, T, H·Dv), the log-sum-exps (…, H, T) of the scores, what
-// rounding took from these (…, H, T) and, if watched, the row statistics (…, H, T), one
+// rounding took from these (…, H, T) and, if observed, the row statistics (…, H, T), one
 // after the other in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
@@ -65,7 +65,7 @@ func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	}
 	a, _ := o.sizes(in)
 	each := a.DV + 2
-	if o.Watched {
+	if o.Observed {
 		each += rowStatistics
 	}
 	return tensor.Shape{a.B * a.H * a.T * each}, nil
@@ -77,7 +77,7 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		return err
 	}
 	both, n, rows := dense.Floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
-	if !o.Watched {
+	if !o.Observed {
 		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, &a, in))
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 // GRUConfig are the options of GRU.
 type GRUConfig struct {
 	Reverse bool // from the last token to the first
-	// Lengths of the sequences, int or int64 (B); nil means T. At a token beyond, the state
-	// stays as it is, so that the last one of a run is that of the sequence's end
+	// Lengths of the sequences, int or int64 (B); nil means T. A token beyond does not change the
+	// state, so that the last state of a run is the one at the sequence's end
 	// (torch.nn.utils.rnn.pack_padded_sequence, whose output there is 0).
 	Lengths *G.Node
 	// Precision of the products of weight, and of its gradient.

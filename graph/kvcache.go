@@ -17,9 +17,9 @@ type KVCacheConfig struct {
 	ValueWidth int // of a token's values: K·Dv
 	Capacity   int // tokens that are kept
 
-	// Rolling makes a full cache forget its oldest tokens for new ones. The result is
-	// that of a cache without limit under And(m, Or(SlidingWindow{Left: w−1},
-	// Prefix{KeepFirst})) with w = Capacity−KeepFirst.
+	// Rolling makes a full cache forget its oldest tokens for new ones. The result equals
+	// a cache without limit under And(m, Or(SlidingWindow{Left: w−1}, Prefix{KeepFirst}))
+	// with w = Capacity−KeepFirst.
 	Rolling bool
 	// KeepFirst is the number of first tokens that a rolling cache never forgets
 	// (attention sinks: Xiao et al. 2023).
@@ -101,8 +101,8 @@ func (c *KVCache) Truncate(n int) error {
 	return nil
 }
 
-// checkStarts refuses a chunk of T tokens of a sequence that does not follow those before it. starts are of all
-// sequences or of each.
+// checkStarts refuses a chunk of T tokens that does not follow the tokens before it. starts has one number for all
+// sequences or one for each.
 func (c *KVCache) checkStarts(starts []int, T int) error {
 	for b, seen := range c.seen {
 		start := starts[b%len(starts)]

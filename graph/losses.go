@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -91,10 +92,7 @@ func huber(name string, input, target *G.Node, c HuberConfig) (*G.Node, error) {
 	if c.Delta < 0 || math.IsNaN(c.Delta) || math.IsInf(c.Delta, 1) {
 		return nil, fmt.Errorf("graph: %s: delta: got %v, want a finite number above 0, or 0 for 1", name, c.Delta)
 	}
-	if c.Delta == 0 {
-		c.Delta = 1
-	}
-	return lossOf(elementLoss{Name: name, C: c.Delta, Reduction: c.Reduction}, input, target, nil)
+	return lossOf(elementLoss{Name: name, C: cmp.Or(c.Delta, 1), Reduction: c.Reduction}, input, target, nil)
 }
 
 // BCEWithLogits returns the mean of −p·y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and

@@ -1,10 +1,9 @@
 package graph
 
 import (
-	"cmp"
-
 	"attention/graph/mask"
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -19,8 +18,8 @@ import (
 //	w·x   (…, T, N), a sum over the keys that a query sees
 //	wᵀ·y  (…, S, N), a sum over the queries that see a key
 //
-// each of which is the gradient of the others. 0 times NaN or ∞ is NaN: that a weight is 0
-// does not yet make a hidden key harmless.
+// and each product is the gradient of the others. 0 times NaN or ∞ is NaN: a weight of 0 does
+// not make a hidden key harmless.
 type maskedProduct[F kernel.Float] struct {
 	batchProduct[F]
 	maskFilling
@@ -134,23 +133,20 @@ func isFinite[F kernel.Float](x F) bool { return x-x == 0 }
 // wᵀ·y are the two other products.
 func (o maskedProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	a, b := in[0], in[1]
-	of := func(p batchProduct[F], x, y *G.Node) (*G.Node, error) {
+	var f expr.Formula
+	of := func(p batchProduct[F], x, y *G.Node) *G.Node {
 		p.operands = o.operands
-		return apply(maskedProduct[F]{p, o.maskFilling}, append(G.Nodes{x, y}, in[2:]...)...)
+		return f.Of(apply(maskedProduct[F]{p, o.maskFilling}, append(G.Nodes{x, y}, in[2:]...)...))
 	}
 	pairs, overKeys, overQueries := batchProduct[F]{TransB: true}, batchProduct[F]{}, batchProduct[F]{TransA: true}
 	d := make(G.Nodes, len(in))
-	var errs [2]error
 	switch {
 	case o.TransB:
-		d[0], errs[0] = of(overKeys, dc, b)
-		d[1], errs[1] = of(overQueries, dc, a)
+		d[0], d[1] = of(overKeys, dc, b), of(overQueries, dc, a)
 	case o.TransA:
-		d[0], errs[0] = of(pairs, b, dc)
-		d[1], errs[1] = of(overKeys, a, dc)
+		d[0], d[1] = of(pairs, b, dc), of(overKeys, a, dc)
 	default:
-		d[0], errs[0] = of(pairs, dc, b)
-		d[1], errs[1] = of(overQueries, a, dc)
+		d[0], d[1] = of(pairs, dc, b), of(overQueries, a, dc)
 	}
-	return d, cmp.Or(errs[0], errs[1])
+	return d, f.Err()
 }

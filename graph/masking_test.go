@@ -22,7 +22,7 @@ func TestWrongMasksAreRefused(t *testing.T) {
 	}{
 		{mask: mask.Causal{}, want: "mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right"},
 		{mask: mask.SlidingWindow{}, want: "mask: got T=5 and S=7, want T = S or an alignment, upper_left or lower_right"},
-		{mask: mask.Causal{Align: 3}, want: "mask: got alignment 3, want one of square, upper_left, lower_right"},
+		{mask: mask.Causal{Align: 3}, want: "mask: got Alignment(3), want one of square, upper_left, lower_right"},
 		{mask: mask.SlidingWindow{Left: -1, Align: mask.UpperLeft},
 			want: "mask: got a window of -1 to the left and 0 to the right, want both at least 0"},
 		{mask: mask.SlidingWindow{Left: 2, Right: -3, Align: mask.UpperLeft},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -64,16 +65,14 @@ func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x.
 func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1])
-	if err != nil {
-		return nil, err
-	}
 	left, right := in[0], dy
 	if o.TransW {
 		left, right = dy, in[0]
 	}
-	dw, err := apply(rowOuter[F]{o.operands}, left, right)
-	return G.Nodes{dx, dw}, err
+	var f expr.Formula
+	dx := f.Of(apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1]))
+	dw := f.Of(apply(rowOuter[F]{o.operands}, left, right))
+	return G.Nodes{dx, dw}, f.Err()
 }
 
 // rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P).
@@ -95,12 +94,10 @@ func (o rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // C = Σ aᵀ·b:  da = b·dCᵀ, db = a·dC.
 func (o rowOuter[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
-	da, err := apply(rowProduct[F]{o.operands, true}, in[1], dc)
-	if err != nil {
-		return nil, err
-	}
-	db, err := apply(rowProduct[F]{o.operands, false}, in[0], dc)
-	return G.Nodes{da, db}, err
+	var f expr.Formula
+	da := f.Of(apply(rowProduct[F]{o.operands, true}, in[1], dc))
+	db := f.Of(apply(rowProduct[F]{o.operands, false}, in[0], dc))
+	return G.Nodes{da, db}, f.Err()
 }
 
 // batchProduct is op(a)·op(b) for each pair of matrices in the leading axes.
@@ -160,21 +157,20 @@ func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 
 // c = op(a)·op(b):  d op(a) = dc·op(b)ᵀ, d op(b) = op(a)ᵀ·dc.
 func (o batchProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
-	a, b := in[0], in[1]
-	var da, db *G.Node
-	var err error
-	if o.TransA {
-		da, err = apply(batchProduct[F]{o.operands, o.TransB, true}, b, dc)
-	} else {
-		da, err = apply(batchProduct[F]{o.operands, false, !o.TransB}, dc, b)
+	var f expr.Formula
+	product := func(transA, transB bool, a, b *G.Node) *G.Node {
+		return f.Of(apply(batchProduct[F]{o.operands, transA, transB}, a, b))
 	}
-	if err != nil {
-		return nil, err
+	a, b, d := in[0], in[1], make(G.Nodes, 2)
+	if o.TransA {
+		d[0] = product(o.TransB, true, b, dc)
+	} else {
+		d[0] = product(false, !o.TransB, dc, b)
 	}
 	if o.TransB {
-		db, err = apply(batchProduct[F]{o.operands, true, o.TransA}, dc, a)
+		d[1] = product(true, o.TransA, dc, a)
 	} else {
-		db, err = apply(batchProduct[F]{o.operands, !o.TransA, false}, a, dc)
+		d[1] = product(!o.TransA, false, a, dc)
 	}
-	return G.Nodes{da, db}, err
+	return d, f.Err()
 }

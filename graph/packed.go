@@ -62,7 +62,7 @@ func (p packing) shapes(qkv tensor.Shape) (parts [3]tensor.Shape) {
 	return parts
 }
 
-// heads returns the shapes of q, k and v, given those of the inputs.
+// heads returns the shapes of q, k and v for inputs of these shapes.
 func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
 	if f.OneHead {
 		return in[0], in[1], append(in[1][:len(in[1])-1].Clone(), 0)
@@ -94,18 +94,11 @@ func give[F kernel.Float](f fused, x *kernel.QKV[F], r role, data []F) {
 	}
 }
 
-func shapesOf(tensors []*tensor.Dense) []tensor.Shape {
-	shapes := make([]tensor.Shape, len(tensors))
-	for i, t := range tensors {
-		shapes[i] = t.Shape()
-	}
-	return shapes
-}
-
-func shapesOfNodes(nodes G.Nodes) []tensor.Shape {
-	shapes := make([]tensor.Shape, len(nodes))
-	for i, n := range nodes {
-		shapes[i] = n.Shape()
+// shapesOf returns the shapes of tensors or nodes.
+func shapesOf[T interface{ Shape() tensor.Shape }](all []T) []tensor.Shape {
+	shapes := make([]tensor.Shape, len(all))
+	for i, x := range all {
+		shapes[i] = x.Shape()
 	}
 	return shapes
 }

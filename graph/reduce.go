@@ -35,7 +35,7 @@ func Sum(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Sum", x,
 func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", x, c, false) }
 
 // Max returns the largest element along axes, NaN if one is (torch.amax). Where several
-// are the largest, its gradient is shared evenly among them; that of TopK with k = 1 goes
+// are the largest, its gradient is shared evenly among them; TopK's with k = 1 goes
 // to one.
 func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c, false) }
 

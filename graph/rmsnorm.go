@@ -64,7 +64,9 @@ func (o rootNorm[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-func (o rootNorm[F]) rule() kernel.RootNorm { return kernel.RootNorm{ByLength: o.Name == "L2Norm", Eps: o.Eps} }
+func (o rootNorm[F]) rule() kernel.RootNorm {
+	return kernel.RootNorm{ByLength: o.Name == "L2Norm", Eps: o.Eps}
+}
 
 // y = x·r⊙weight, g = dy⊙weight, n = D for RMSNorm and 1 for L2Norm:
 // dx = r·(g − x·r²·Σ(g⊙x)/n), dweight = Σ dy⊙x·r; where ‖x‖ < eps, r is constant

@@ -1,10 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"attention/internal/config"
 )
@@ -37,38 +36,16 @@ const (
 	NTKScaling
 )
 
-var scalingNames = []string{"none", "linear", "ntk"}
+var scalings = config.Enum[RoPEScaling]{Name: "RoPEScaling", Words: []string{"none", "linear", "ntk"}}
 
 // String returns "none", "linear" or "ntk".
-func (s RoPEScaling) String() string {
-	if s < NoScaling || s > NTKScaling {
-		return fmt.Sprintf("RoPEScaling(%d)", int(s))
-	}
-	return scalingNames[s]
-}
+func (s RoPEScaling) String() string { return scalings.String(s) }
 
 // MarshalText writes what String returns.
-func (s RoPEScaling) MarshalText() ([]byte, error) { return []byte(s.String()), s.validate() }
+func (s RoPEScaling) MarshalText() ([]byte, error) { return scalings.MarshalText(s) }
 
 // UnmarshalText reads what MarshalText writes.
-func (s *RoPEScaling) UnmarshalText(text []byte) error {
-	if err := config.NotNil(s); err != nil {
-		return err
-	}
-	i := slices.Index(scalingNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("got %.60q, want one of %s", text, strings.Join(scalingNames, ", "))
-	}
-	*s = RoPEScaling(i)
-	return nil
-}
-
-func (s RoPEScaling) validate() error {
-	if s < NoScaling || s > NTKScaling {
-		return fmt.Errorf("got %v, want one of %s", s, strings.Join(scalingNames, ", "))
-	}
-	return nil
-}
+func (s *RoPEScaling) UnmarshalText(text []byte) error { return scalings.UnmarshalText(s, text) }
 
 // Validate returns an error if the settings do not fit heads of D=headDim elements.
 func (c RoPEConfig) Validate(headDim int) error {
@@ -90,13 +67,13 @@ func (c RoPEConfig) validate(headDim int) error {
 		return config.Errorf(c, "Dims", "got 0 for D=%d, want an even D above 0, or an even number of its elements", headDim)
 	case c.Base != 0 && !atLeastOne(c.Base):
 		return config.Errorf(c, "Base", "got %v, want %s, or 0 for 10000", c.Base, large)
-	case c.Scaling.validate() != nil:
-		return config.In(c, "Scaling", c.Scaling.validate())
+	case scalings.Validate(c.Scaling) != nil:
+		return config.In(c, "Scaling", scalings.Validate(c.Scaling))
 	case c.Scaling == NoScaling && c.Factor != 0:
 		return config.Errorf(c, "Factor", "got %v without %s, want 0", c.Factor, scaling)
 	case c.Scaling != NoScaling && !atLeastOne(c.Factor):
 		return config.Errorf(c, "Factor", "got %v, want %s for %s %v", c.Factor, large, scaling, c.Scaling)
-	case c.Scaling == NTKScaling && c.dims(headDim) == 2:
+	case c.Scaling == NTKScaling && cmp.Or(c.Dims, headDim) == 2:
 		return config.Errorf(c, "Dims", "got 2, want at least 4 for %s ntk", scaling)
 	case !atLeastOne(c.resolve(headDim).Base):
 		return config.Errorf(c, "Factor", "got %v, want one that keeps %s finite", c.Factor, config.Field("Base"))
@@ -106,19 +83,10 @@ func (c RoPEConfig) validate(headDim int) error {
 
 func atLeastOne(x float64) bool { return x >= 1 && !math.IsInf(x, 1) }
 
-func (c RoPEConfig) dims(headDim int) int {
-	if c.Dims == 0 {
-		return headDim
-	}
-	return c.Dims
-}
-
 // resolve replaces zeros by their defaults, and the scaling by its effect.
 func (c RoPEConfig) resolve(headDim int) rotation {
-	o := rotation{Heads: max(c.Heads, 1), Dims: c.dims(headDim), Base: c.Base, Divisor: 1, Interleaved: c.Interleaved}
-	if o.Base == 0 {
-		o.Base = 10000
-	}
+	o := rotation{Heads: max(c.Heads, 1), Dims: cmp.Or(c.Dims, headDim), Base: cmp.Or(c.Base, 10000), Divisor: 1,
+		Interleaved: c.Interleaved}
 	switch c.Scaling {
 	case LinearScaling:
 		o.Divisor = c.Factor

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph/mask"
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -139,12 +140,10 @@ func (o softmaxWithSinks[F]) forward(out *tensor.Dense, in []*tensor.Dense) erro
 
 // dx = y⊙(dy − Σ y⊙dy), dsink = −Σ p·Σ y⊙dy with the sink's weight p = 1 − Σ y.
 func (o softmaxWithSinks[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := apply(softmaxBackward[F]{}, y, dy)
-	if err != nil {
-		return nil, err
-	}
-	dsinks, err := apply(sinksBackward[F]{Heads: o.Heads}, in[0], in[1], y, dy)
-	return G.Nodes{dx, dsinks}, err
+	var f expr.Formula
+	dx := f.Of(apply(softmaxBackward[F]{}, y, dy))
+	dsinks := f.Of(apply(sinksBackward[F]{Heads: o.Heads}, in[0], in[1], y, dy))
+	return G.Nodes{dx, dsinks}, f.Err()
 }
 
 type sinksBackward[F kernel.Float] struct {

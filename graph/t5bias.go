@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -42,9 +43,7 @@ func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 	if err := checkLengths("T5RelativeBias", c.T, c.S); err != nil {
 		return nil, err
 	}
-	if c.MaxDistance == 0 {
-		c.MaxDistance = 128
-	}
+	c.MaxDistance = cmp.Or(c.MaxDistance, 128)
 	return applyTyped(t5Bias[float32]{c}, t5Bias[float64]{c}, table)
 }
 

@@ -11,8 +11,7 @@ import (
 // Where returns x where condition holds and y elsewhere (torch.where), the three broadcast
 // as in Add. The condition is a node of bools, integers or floats; any number but 0 holds.
 func Where(condition, x, y *G.Node) (*G.Node, error) {
-	args := []arg{{name: "condition", anyNumber: true, fixed: true}, {name: "x"}, {name: "y"}}
-	reads, out, err := readTogether("Where", args, condition, x, y)
+	reads, out, err := readTogether("Where", []arg{conditionArg, {name: "x"}, {name: "y"}}, condition, x, y)
 	if err != nil {
 		return nil, err
 	}
@@ -20,18 +19,20 @@ func Where(condition, x, y *G.Node) (*G.Node, error) {
 	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x, y)
 }
 
+var conditionArg = arg{name: "condition", anyNumber: true, fixed: true}
+
 // choice is z = x where the condition holds, z = y elsewhere; without x or y there is 0 in
 // its place.
 type choice struct {
 	outShape
 	X, Y  bool
-	Reads kernel.Broadcast // the condition, and what there is of x and y
+	Reads kernel.Broadcast // the condition, and x and y if they are inputs
 }
 
 type where[F kernel.Float] struct{ choice }
 
 func (o where[F]) spec() (string, []arg) {
-	args := []arg{{name: "condition", anyNumber: true, fixed: true}}
+	args := []arg{conditionArg}
 	if o.X {
 		args = append(args, arg{name: "x"})
 	}
@@ -59,7 +60,7 @@ func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 	d := make(G.Nodes, len(in))
 	for i := 1; i < len(in); i++ {
-		reads, out, err := readTogether("Where", append(o.args()[:1:1], arg{name: "dz"}), in[0], dz)
+		reads, out, err := readTogether("Where", []arg{conditionArg, {name: "dz"}}, in[0], dz)
 		if err != nil {
 			return nil, err
 		}
@@ -73,9 +74,4 @@ func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 		}
 	}
 	return d, nil
-}
-
-func (o where[F]) args() []arg {
-	_, args := o.spec()
-	return args
 }

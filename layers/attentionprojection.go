@@ -113,15 +113,8 @@ func (s *step) rows(x *G.Node, counts [3]int) (parts [3]*G.Node) {
 }
 
 // columns cuts x along its last axis.
-func (s *step) columns(x *G.Node, widths [3]int) (parts [3]*G.Node) {
-	nodes, err := graph.Split(x, widths[:]...)
-	if err != nil {
-		nodes = make(G.Nodes, len(parts))
-	}
-	for i, n := range nodes {
-		parts[i] = s.Of(n, err)
-	}
-	return parts
+func (s *step) columns(x *G.Node, widths [3]int) [3]*G.Node {
+	return [3]*G.Node(s.split(x, widths[:]...))
 }
 
 // projectOut is the output projection (…, T, H·Dv) → (…, T, Out), if the layer has one.

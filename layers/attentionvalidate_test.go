@@ -47,7 +47,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} }},
 		{wantErr: "Mask: got nil in And, Or or Not, want a mask",
 			change: func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) }},
-		{wantErr: "Mask: got alignment 7, want one of square, upper_left, lower_right",
+		{wantErr: "Mask: got Alignment(7), want one of square, upper_left, lower_right",
 			change: func(c *layers.AttentionConfig) { c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7}) }},
 		{wantErr: "OutStd: got -1, want a finite number of at least 0",
 			change: func(c *layers.AttentionConfig) { c.OutStd = -1 }},
@@ -61,7 +61,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.QKNorm = "layer" }},
 		{wantErr: "RoPE.Dims: got 6, want an even number from 0 to D=4",
 			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 6} }},
-		{wantErr: "Align: got 7, want one of square, upper_left, lower_right",
+		{wantErr: "Align: got Alignment(7), want one of square, upper_left, lower_right",
 			change: func(c *layers.AttentionConfig) { c.Align = 7 }},
 		{wantErr: "Mask: got one that holds a node, want it in the input of a call",
 			change: func(c *layers.AttentionConfig) {

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"cmp"
+	"math"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -70,6 +71,12 @@ func newEmbeddingLike(s Scope, c embeddingLike) (*Embedding, error) {
 		}
 	}
 	return done(&m, l)
+}
+
+// scaledTable makes an embedding drawn with the deviation 1/√columns.
+func scaledTable(m *maker, name string, rows, columns int) *Embedding {
+	c := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: columns}
+	return part(m, name, newEmbeddingLike, embeddingLike{c, 1 / math.Sqrt(float64(columns))})
 }
 
 // clearRow sets a row of a matrix to 0.

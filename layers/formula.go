@@ -79,6 +79,18 @@ func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
 	return y
 }
 
+// split cuts x along its last axis into parts of these widths.
+func (f *formula) split(x *G.Node, widths ...int) G.Nodes {
+	parts, err := graph.Split(x, widths...)
+	if err != nil {
+		parts = make(G.Nodes, len(widths))
+	}
+	for i, n := range parts {
+		parts[i] = f.Of(n, err)
+	}
+	return parts
+}
+
 // gradientsAlong returns the config of a loss of a product with a weight: in a Train graph the
 // loss computes the gradients of the factors that are trained.
 func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig) {

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"attention/graph"
+	"cmp"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -15,9 +16,7 @@ type GPTCache []*graph.KVCache
 // NewCache returns an empty cache of the model's widths and type; Capacity 0 means the
 // model's ContextLength.
 func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
-	if c.Capacity == 0 {
-		c.Capacity = m.config.ContextLength
-	}
+	c.Capacity = cmp.Or(c.Capacity, m.config.ContextLength)
 	var cache GPTCache
 	for _, block := range m.blocks {
 		layer, err := block.attention.NewCache(c)

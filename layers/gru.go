@@ -157,11 +157,7 @@ func (f *formula) end(out *G.Node, reverse bool) *G.Node {
 	}
 	end := sequences
 	if t > 1 {
-		parts, err := graph.Split(sequences, widths...)
-		if f.Of(nil, err); f.Err() != nil {
-			return out
-		}
-		end = parts[at] // (B, N)
+		end = f.split(sequences, widths...)[at] // (B, N)
 	}
 	return f.Of(G.Reshape(end, tensor.Shape{end.Shape().TotalSize()}))
 }

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// HeadStats sums up the statistics of attentions head by head, as train's Watch records
-// them:
+// HeadStats sums up the statistics of attentions head by head, as package train/record
+// records them:
 //
 //	entropy.PATH        (H): the mean over the queries of the weights' entropy, in nats
 //	largest_score.PATH  (H): the largest score that the softmax sees

@@ -56,7 +56,7 @@ func (p *Params) Dtype() tensor.Dtype { return p.dt }
 // Draw returns a tensor of the parameters' type, drawn from the stream of their initial
 // values. It is no parameter itself. It is nil for a shape that no parameter can have.
 func (p *Params) Draw(init Init, shape ...int) *tensor.Dense {
-	if p.checkShape("", shape) != nil {
+	if checkShape(p, "", shape) != nil {
 		return nil
 	}
 	v := tensor.New(tensor.Of(p.dt), tensor.WithShape(shape...))
@@ -160,7 +160,7 @@ func (s Scope) Params() *Params { return s.params }
 // at least one axis, each at least 1 long.
 func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	p, full := s.params, s.join(name)
-	if err := p.checkShape(full, shape); err != nil {
+	if err := checkShape(p, full, shape); err != nil {
 		return Param{}, err
 	}
 	if _, ok := p.shapes[full]; ok {
@@ -188,7 +188,7 @@ func (s Scope) Lookup(name string) Param {
 }
 
 // checkShape refuses a shape that no parameter of the set can have.
-func (p *Params) checkShape(name string, shape []int) error {
+func checkShape(p *Params, name string, shape []int) error {
 	switch {
 	case p == nil || p.random == nil:
 		const wrong = "layers: parameter %q: got a scope of no Params, want one made by Params.Scope"

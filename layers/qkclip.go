@@ -18,7 +18,7 @@ import (
 //	W_q ← √γ·W_q,  W_k ← √γ·W_k    of the head, and their biases
 //
 // so that the largest product becomes τ. Where query heads share a key head (K < H), keys
-// stay as they are and W_q ← γ·W_q. bias_k, the key that AddBiasKV adds, goes with W_k.
+// do not change and W_q ← γ·W_q. bias_k, the key that AddBiasKV adds, goes with W_k.
 // It returns each head's γ. It takes no part in gradients: it is called between two steps, or
 // by the steps of a Build with a QKClip.
 //

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"attention/graph"
+	"slices"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -39,14 +40,7 @@ func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
 // columns cuts (B, n·E) into n nodes (B, 1, E).
 func (f *formula) columns(x *G.Node, n int) G.Nodes {
 	rows, width := x.Shape()[0], last(x)/n
-	widths := make([]int, n)
-	for i := range widths {
-		widths[i] = width
-	}
-	parts, err := graph.Split(x, widths...)
-	if f.Of(nil, err); err != nil {
-		return nil
-	}
+	parts := f.split(x, slices.Repeat([]int{width}, n)...)
 	for i := range parts {
 		parts[i] = f.Of(G.Reshape(parts[i], tensor.Shape{rows, 1, width}))
 	}

@@ -55,10 +55,7 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 // makeTables makes the embeddings of tokens and positions.
 func (m *Seq2Seq) makeTables(parts *maker) {
 	c := m.config
-	table := func(name string, rows int) *Embedding {
-		size := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.EmbedDim}
-		return part(parts, name, newEmbeddingLike, embeddingLike{size, 1 / math.Sqrt(float64(c.EmbedDim))})
-	}
+	table := func(name string, rows int) *Embedding { return scaledTable(parts, name, rows, c.EmbedDim) }
 	if c.ShareEmbeddings {
 		m.source = table("embedding", c.SourceVocabSize)
 		m.target = m.source

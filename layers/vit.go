@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"attention/graph"
@@ -108,12 +107,9 @@ func NewViT(s Scope, c ViTConfig) (*ViT, error) { return checked(s, "ViT", c, ne
 func newViT(s Scope, c ViTConfig) (*ViT, error) {
 	parts := maker{scope: s}
 	m := &ViT{name: s.name("ViT"), config: c, params: s.params}
-	place := func(name string, n int) *Embedding {
-		size := EmbeddingConfig{NumEmbeddings: n, EmbeddingDim: c.EmbedDim}
-		return part(&parts, name, newEmbeddingLike, embeddingLike{size, 1 / math.Sqrt(float64(c.EmbedDim))})
-	}
 	m.patch = part(&parts, "patch", newLinear, LinearConfig{In: c.patchDim(), Out: c.EmbedDim, Bias: true})
-	m.rowTable, m.columnTable = place("rows", c.rows()), place("columns", c.columns())
+	m.rowTable = scaledTable(&parts, "rows", c.rows(), c.EmbedDim)
+	m.columnTable = scaledTable(&parts, "columns", c.columns(), c.EmbedDim)
 	m.blocks = stack(&parts, "encoder.layers", c.NumLayers, newBlock, c.block())
 	m.norm = part(&parts, "encoder.norm", newNorm, c.norm())
 	m.output = part(&parts, "output", newLinear, LinearConfig{In: c.EmbedDim, Out: c.NumClasses, Bias: true})

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,20 +46,14 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 
 // checkLogits refuses logits and labels that do not belong together.
 func checkLogits(logits, labels *tensor.Dense) error {
-	if !dense.IsTensor(logits) {
-		return errors.New("train: logits: got nil or the zero value, want a tensor")
-	}
-	if !dense.IsTensor(labels) {
-		return errors.New("train: labels: got nil or the zero value, want a tensor")
-	}
 	if err := checkDense("logits", logits); err != nil {
+		return err
+	}
+	if err := checkLayout("labels", labels); err != nil {
 		return err
 	}
 	if dt := labels.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
 		return fmt.Errorf("train: labels: got %v, want int or int64", dense.TypeName(dt))
-	}
-	if err := checkLayout("labels", labels); err != nil {
-		return err
 	}
 	if logits.Dims() == 0 || logits.Shape()[logits.Dims()-1] == 0 {
 		return fmt.Errorf("train: logits: shape %v, want (…, V)", logits.Shape())

@@ -75,7 +75,7 @@ func TestClipNormEdges(t *testing.T) {
 		grad *tensor.Dense
 		want string
 	}{
-		{grad: nil, want: "train: gradient of w: got nil, want a tensor"},
+		{grad: nil, want: "train: gradient of w: got nil or the zero value, want a tensor"},
 		{grad: small.Vector(math.NaN()), want: "train: gradient of w: got a norm of NaN, which is not finite"},
 		{grad: small.Vector(math.Inf(-1)), want: "train: gradient of w: got a norm of +Inf, which is not finite"},
 		{grad: small.Zeros(tensor.Int, 2), want: "train: gradient of w: got int, want float32 or float64"},

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"fmt"
-
 	"attention/internal/config"
 
 	"gorgonia.org/tensor"
@@ -19,45 +17,16 @@ const (
 	DecayMatrices
 )
 
+var decays = config.Enum[Decay]{Name: "Decay", Words: []string{"all", "matrices"}}
+
 // String returns "all" or "matrices".
-func (d Decay) String() string {
-	switch d {
-	case DecayAll:
-		return "all"
-	case DecayMatrices:
-		return "matrices"
-	}
-	return fmt.Sprintf("Decay(%d)", int(d))
-}
+func (d Decay) String() string { return decays.String(d) }
 
 // MarshalText writes what String returns.
-func (d Decay) MarshalText() ([]byte, error) {
-	if err := d.validate(); err != nil {
-		return nil, err
-	}
-	return []byte(d.String()), nil
-}
+func (d Decay) MarshalText() ([]byte, error) { return decays.MarshalText(d) }
 
 // UnmarshalText reads what MarshalText wrote.
-func (d *Decay) UnmarshalText(text []byte) error {
-	if err := config.NotNil(d); err != nil {
-		return err
-	}
-	for _, known := range []Decay{DecayAll, DecayMatrices} {
-		if known.String() == string(text) {
-			*d = known
-			return nil
-		}
-	}
-	return fmt.Errorf("got %q, want one of %v, %v", text, DecayAll, DecayMatrices)
-}
-
-func (d Decay) validate() error {
-	if d != DecayAll && d != DecayMatrices {
-		return fmt.Errorf("got %v, want %v or %v", d, DecayAll, DecayMatrices)
-	}
-	return nil
-}
+func (d *Decay) UnmarshalText(text []byte) error { return decays.UnmarshalText(d, text) }
 
 // covers reports whether a parameter of this shape is decayed.
 func (d Decay) covers(s tensor.Shape) bool { return d == DecayAll || s.Dims() >= 2 }

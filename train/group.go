@@ -13,7 +13,7 @@ import (
 
 // Group is the processes that train one model together, each with a Loop of its own over
 // parameters of equal values: package train/parallel has one for any transport. All of them make
-// the same calls of a Loop in the same order, and the same calls of this.
+// the same calls of a Loop and of its Group, in the same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int
@@ -23,8 +23,8 @@ type Group interface {
 	Sent() int64
 	// Agree returns the same error in all processes: the error of the first rank with one, or nil.
 	Agree(err error) error
-	// Same returns an error in all processes if a fact differs in one. Facts are names and
-	// values in turns.
+	// Same returns an error in all processes if a fact differs in one. Facts are a name, its
+	// value, the next name and so on.
 	Same(facts ...string) error
 	// Gather returns the bytes of each process, by rank, until the next call; all know their
 	// numbers.
@@ -73,17 +73,11 @@ func newGroupStep(g Group, params []Param, blocks []block, n int) *groupStep {
 	return &groupStep{Group: g, reducer: g.Share(params, ends, n)}
 }
 
-func (g *groupStep) begin() { g.before = g.Sent() }
-
-func (g *groupStep) count() {
-	g.steps++
-	g.sent += g.Sent() - g.before
-}
-
 // groupGradients is gradients in a group: this process runs its share of the batches, and the
 // elements of Reducer.Own of the gradient are in the parameters' Grad. All processes return the
 // error of one.
 func (s *Step) groupGradients(source Source) (loss float64, tokens int, err error) {
+	s.group.before = s.group.Sent()
 	own, sums, err := s.sumShare(source)
 	if err := s.group.Agree(err); err != nil {
 		return 0, 0, err
@@ -135,6 +129,16 @@ func (g *groupStep) spread(hooks []layers.StepHook) error {
 	if err := g.reducer.Gather(); err != nil {
 		return err
 	}
+	if err := g.shareLargest(hooks); err != nil {
+		return err
+	}
+	g.steps++
+	g.sent += g.Sent() - g.before
+	return nil
+}
+
+// shareLargest makes the numbers of hooks the largest of all processes.
+func (g *groupStep) shareLargest(hooks []layers.StepHook) error {
 	var lists [][]float64
 	for _, h := range hooks {
 		lists = append(lists, h.Largest...)

@@ -3,7 +3,7 @@ package train
 import (
 	"fmt"
 
-	"gorgonia.org/tensor"
+	"attention/internal/dense"
 )
 
 // afterBatch gives the build's hooks what they asked for of the batch.
@@ -12,13 +12,9 @@ func (pr *program) afterBatch() error {
 		if h.Batch == nil {
 			continue
 		}
-		values := make([]*tensor.Dense, len(h.Nodes))
-		for i, n := range h.Nodes {
-			v, ok := n.Value().(*tensor.Dense)
-			if !ok {
-				return fmt.Errorf("hook: %v: got a %T, want a tensor", n, n.Value())
-			}
-			values[i] = v
+		values, err := dense.Tensors(h.Nodes)
+		if err != nil {
+			return fmt.Errorf("hook: %w", err)
 		}
 		if err := h.Batch(values); err != nil {
 			return fmt.Errorf("hook: %w", err)

@@ -123,19 +123,19 @@ func (s slot) check(what string, d *tensor.Dense) error {
 
 // checkDense refuses a tensor whose elements are not one slice of floats.
 func checkDense(what string, d *tensor.Dense) error {
-	if d == nil {
-		return fmt.Errorf("train: %s: got nil, want a tensor", what)
+	if err := checkLayout(what, d); err != nil {
+		return err
 	}
 	if dt := d.Dtype(); !dense.IsFloat(dt) {
 		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dense.TypeName(dt))
 	}
-	return checkLayout(what, d)
+	return nil
 }
 
 // checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
 	if !dense.IsTensor(d) {
-		return fmt.Errorf("train: %s: got no elements, want a tensor", what)
+		return fmt.Errorf("train: %s: got nil or the zero value, want a tensor", what)
 	}
 	if !dense.IsRowMajor(d) {
 		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",

@@ -30,7 +30,7 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 		{name: "nan rate", lr: math.NaN(), want: "learning rate: got NaN, want a finite number >= 0"},
 		{name: "negative rate", lr: -0.1, want: "learning rate: got -0.1, want a finite number >= 0"},
 		{name: "infinite rate", lr: math.Inf(1), want: "learning rate: got +Inf, want a finite number >= 0"},
-		{name: "nil gradient", lr: 0.1, spoil: grad(2, nil), want: "gradient of cube: got nil, want a tensor"},
+		{name: "nil gradient", lr: 0.1, spoil: grad(2, nil), want: "gradient of cube: got nil or the zero value, want a tensor"},
 		{name: "shape", lr: 0.1, spoil: grad(3, small.Zeros(tensor.Float64, 2)),
 			want: "gradient of gain: got float64 (2), want float64 (1)"},
 		{name: "column", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Float64, 7, 1)),
@@ -84,7 +84,7 @@ func TestNewRefusesParameters(t *testing.T) {
 	}{
 		{name: "none", params: []train.Param{}, want: "parameters: got none, want at least one"},
 		{name: "no name", params: []train.Param{{Value: a}}, want: "parameter 0: got no name, want one"},
-		{name: "no value", params: []train.Param{{Name: "a"}}, want: "value of a: got nil, want a tensor"},
+		{name: "no value", params: []train.Param{{Name: "a"}}, want: "value of a: got nil or the zero value, want a tensor"},
 		{name: "a name twice", params: []train.Param{{Name: "a", Value: a}, {Name: "a", Value: small.Zeros(tensor.Float64, 2)}},
 			want: "parameter a: got the name twice, want it once"},
 		{name: "a tensor twice", params: []train.Param{{Name: "a", Value: a}, {Name: "b", Value: a}},

@@ -68,9 +68,9 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 			return nil, err
 		}
 	}
-	l.saving = saving{last: -1}
+	l.saving = saving{Last: -1}
 	if l.saver != nil {
-		l.saving = saving{true, l.saver.Every(), l.saver.Newest()}
+		l.saving = saving{true, int64(l.saver.Every()), int64(l.saver.Newest())}
 	}
 	if l.observer != nil {
 		return saved, l.observer.Begin()
@@ -131,7 +131,7 @@ var errNoContext = errors.New("train: context: got nil, want one")
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
 
-func (l *Loop) saveDue() bool { return l.saving.on && (l.due(l.saving.every) || l.impatient()) }
+func (l *Loop) saveDue() bool { return l.saving.On && (l.due(int(l.saving.Every)) || l.impatient()) }
 
 // due reports whether the loop has just taken a multiple of every steps or the last one;
 // 0 means only the last one.
@@ -153,17 +153,17 @@ func (l *Loop) runEval(ctx context.Context, eval Source) error {
 	return nil
 }
 
-// saving is when Run saves: in every process of a group what rank 0 does.
+// saving sets when Run saves. The processes of a group have rank 0's.
 type saving struct {
-	on    bool
-	every int // steps; 0 means only the last
-	last  int // steps of the checkpoint that was last saved or restored; -1 before
+	On    bool
+	Every int64 // steps; 0 means only the last
+	Last  int64 // steps of the checkpoint that was last saved or restored; -1 before
 }
 
 // saveCheckpoint saves a checkpoint, unless Run saves none or has this one already. In a group rank 0
 // does, and the others send their parts.
 func (l *Loop) saveCheckpoint(source Resumable) error {
-	if !l.saving.on || l.saving.last == l.Steps() {
+	if !l.saving.On || l.saving.Last == int64(l.Steps()) {
 		return nil
 	}
 	if err := l.takeNotes(); err != nil {
@@ -176,7 +176,7 @@ func (l *Loop) saveCheckpoint(source Resumable) error {
 	if err := save(); err != nil {
 		return err
 	}
-	l.saving.last = l.Steps()
+	l.saving.Last = int64(l.Steps())
 	return nil
 }
 

@@ -119,14 +119,9 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // changes them, and nobody else should.
 func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
-		if s.steps != nil && !yield(stepState, s.steps) {
-			return
-		}
-		for _, slot := range s.slots {
-			for i, state := range slot.state {
-				if !yield(s.names[i]+"."+slot.name, state) {
-					return
-				}
+		for _, p := range s.parts() {
+			if p.Value != nil && !yield(p.Name, p.Value) {
+				return
 			}
 		}
 	}

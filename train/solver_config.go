@@ -42,7 +42,7 @@ type SolverConfig struct {
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
 	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
-		config.In(c, "Decay", c.Decay.validate()), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting(),
+		config.In(c, "Decay", decays.Validate(c.Decay)), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting(),
 		c.validateGroups())
 }
 

@@ -32,7 +32,7 @@ func TestSolverConfigValidate(t *testing.T) {
 			want: "Beta1: got 0.9 with Name=sgd, want 0: only adam and adamw have it"},
 		{config: train.SolverConfig{Name: train.SGD, Eps: 0.1},
 			want: "Eps: got 0.1 with Name=sgd, want 0: only adam and adamw have it"},
-		{config: train.SolverConfig{Decay: 7}, want: "Decay: got Decay(7), want all or matrices"},
+		{config: train.SolverConfig{Decay: 7}, want: "Decay: got Decay(7), want one of all, matrices"},
 	} {
 		require.EqualError(t, row.config.Validate(), row.want)
 		_, err := row.config.New(nil)

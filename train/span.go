@@ -19,7 +19,7 @@ func wholeOf(d *tensor.Dense) Span { return Span{0, d.Shape().TotalSize()} }
 // part returns some elements of a row-major tensor of F.
 func part[F kernel.Float](d *tensor.Dense, s Span) []F { return dense.Floats[F](d)[s.Lo:s.Hi] }
 
-// scalePart writes c·x to y, which may be x, for some elements; both are of one dtype and shape.
+// scalePart writes c·x to y, which may be x, for some elements; both have one dtype and shape.
 func scalePart(y, x *tensor.Dense, s Span, c float64) {
 	dense.ByType(x.Dtype(), scale[float32], scale[float64])(y, x, s, c)
 }
@@ -37,10 +37,10 @@ func squares[F kernel.Float](x *tensor.Dense, s Span) float64 {
 	return kernel.SumSquares(part[F](x, s))
 }
 
-// scaleTensor writes c·x to y, which may be x; both are of one dtype and shape.
+// scaleTensor writes c·x to y, which may be x; both have one dtype and shape.
 func scaleTensor(y, x *tensor.Dense, c float64) { scalePart(y, x, wholeOf(x), c) }
 
-// addTensor adds x to y; both are of one dtype and shape.
+// addTensor adds x to y; both have one dtype and shape.
 func addTensor(y, x *tensor.Dense) { dense.ByType(x.Dtype(), add[float32], add[float64])(y, x) }
 
 func add[F kernel.Float](y, x *tensor.Dense) {

@@ -126,17 +126,11 @@ func (s *Step) Run(v Values) (loss float64, err error) {
 
 // take takes one step with the next batches of a source.
 func (s *Step) take(source Source) (StepResult, error) {
-	if s.group != nil {
-		s.group.begin()
-	}
 	r, err := s.step(source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	s.taken++
-	if s.group != nil {
-		s.group.count()
-	}
 	return r, nil
 }
 

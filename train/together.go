@@ -43,20 +43,16 @@ func (l *Loop) beginTogether(source Resumable, err error) error {
 	if err := g.Same(facts...); err != nil {
 		return err
 	}
-	on := uint64(0)
-	if l.saving.on {
-		on = 1
+	mine, err := binary.Append(nil, binary.LittleEndian, l.saving)
+	if err != nil {
+		return err
 	}
-	mine := binary.LittleEndian.AppendUint64(nil, on)
-	mine = binary.LittleEndian.AppendUint64(mine, uint64(l.saving.every))
-	mine = binary.LittleEndian.AppendUint64(mine, uint64(int64(l.saving.last)))
 	parts, err := g.Gather(mine, slices.Repeat([]int{len(mine)}, g.Size()))
 	if err != nil {
 		return err
 	}
-	field := func(i int) int { return int(int64(binary.LittleEndian.Uint64(parts[0][8*i:]))) }
-	l.saving = saving{field(0) == 1, field(1), field(2)}
-	return nil
+	_, err = binary.Decode(parts[0], binary.LittleEndian, &l.saving)
+	return err
 }
 
 // facts are what the bits of the steps to come depend on, for Group.Same.

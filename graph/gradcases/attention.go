@@ -31,12 +31,12 @@ func attentions() []Case {
 	return slices.Concat(
 		attentionsOf("Attention", composed, settings), attentionWeights(),
 		attentionsOf("FusedAttention", graph.FusedAttention, settings),
-		attentionsOf("FusedAttentionStats", watched, slices.Concat(plainSettings(), []setting{everythingAtOnce()})),
+		attentionsOf("FusedAttentionStats", observed, slices.Concat(plainSettings(), []setting{everythingAtOnce()})),
 		packedAttentions(), maskFills(), appendRows())
 }
 
-// watched is the output of an attention with statistics, through which no gradient flows.
-func watched(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+// observed is the output of an attention with statistics, through which no gradient flows.
+func observed(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 	out, _, err := graph.FusedAttentionStats(q, k, v, c, 0)
 	return out, err
 }

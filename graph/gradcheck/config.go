@@ -1,6 +1,9 @@
 package gradcheck
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Config holds the settings of a check. The zero value checks every element at the
 // default tolerances.
@@ -74,14 +77,6 @@ func (c Config) Validate() error {
 
 // withDefaults returns c with zeros replaced by their defaults.
 func (c Config) withDefaults(absTol, relTol float64) Config {
-	if c.Step == 0 {
-		c.Step = 1.0 / (1 << 17)
-	}
-	if c.AbsTol == 0 {
-		c.AbsTol = absTol
-	}
-	if c.RelTol == 0 {
-		c.RelTol = relTol
-	}
+	c.Step, c.AbsTol, c.RelTol = cmp.Or(c.Step, 1.0/(1<<17)), cmp.Or(c.AbsTol, absTol), cmp.Or(c.RelTol, relTol)
 	return c
 }

@@ -31,5 +31,5 @@
 // then be used. Only an op that keeps state outside the graph sees the runs.
 //
 // Differences fail where a function is not smooth: at a kink within a step of the input,
-// such as that of max(x, 0) near 0, a right gradient can fail. Choose other values there.
+// such as max(x, 0) has near 0, a right gradient can fail. Choose other values there.
 package gradcheck

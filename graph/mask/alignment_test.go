@@ -30,8 +30,8 @@ func TestAlignmentAsText(t *testing.T) {
 	}
 	for _, a := range []mask.Alignment{-1, 3} {
 		_, err := a.MarshalText()
-		require.EqualError(t, err, fmt.Sprintf("got %d, want one of square, upper_left, lower_right", int(a)))
-		require.Equal(t, fmt.Sprintf("alignment %d", int(a)), a.String())
+		require.EqualError(t, err, fmt.Sprintf("got Alignment(%d), want one of square, upper_left, lower_right", int(a)))
+		require.Equal(t, fmt.Sprintf("Alignment(%d)", int(a)), a.String())
 	}
 	a := mask.LowerRight
 	for _, word := range []string{"", "Square", "middle"} {

@@ -10,14 +10,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Scores are the axes of attention scores (…, H, T, S), and where the queries stand among
+// Scores are the axes of attention scores (…, H, T, S), and the positions of the queries among
 // the keys.
 type Scores struct {
 	Batch   tensor.Shape // the axes before H
 	Heads   bool         // whether H has an axis; if not, it is 1
 	H, T, S int
-	// Starts are where the batches' first queries stand among the keys, whatever the alignment: one for all or one for
-	// each. nil leaves it to the alignment.
+	// Starts are the positions of the batches' first queries among the keys, one for all or one for each; nil means the
+	// alignment's.
 	Starts  []int
 	Endless bool // keys come without end, as in a rolling cache
 }
@@ -49,11 +49,7 @@ func (s Scores) B() int {
 	if len(s.Batch) > 0 && slices.Min(s.Batch) < 1 || !dense.Fits(s.Batch...) {
 		return 0
 	}
-	n := 1
-	for _, d := range s.Batch {
-		n *= d
-	}
-	return n
+	return s.Batch.TotalSize()
 }
 
 func (s Scores) shape() tensor.Shape {
@@ -70,7 +66,7 @@ func (s Scores) RowShape() tensor.Shape {
 	return shape[:len(shape)-1]
 }
 
-// offsets are the keys at which the batches' first queries stand, one for all or one for each.
+// offsets returns the positions of the batches' first queries among the keys, one for all or one for each.
 func (s Scores) offsets(a Alignment) ([]int, error) {
 	if s.Starts != nil {
 		return s.Starts, nil

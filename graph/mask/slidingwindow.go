@@ -22,7 +22,7 @@ func (m SlidingWindow) validate() error {
 	if m.Left < 0 || m.Right < 0 {
 		return fmt.Errorf("got a window of %d to the left and %d to the right, want both at least 0", m.Left, m.Right)
 	}
-	return m.Align.validate()
+	return alignments.Validate(m.Align)
 }
 
 func (m SlidingWindow) resolve(in *inputs) (Mask, error) { return m, in.checkAlign(m.Align) }

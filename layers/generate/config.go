@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,10 +36,7 @@ func (c Config) capacityOf(m *layers.GPT) (int, error) {
 	if c.Capacity < 0 || c.Capacity > most {
 		return 0, config.Errorf(c, "Capacity", "got %d, want 0 to ContextLength=%d", c.Capacity, most)
 	}
-	if c.Capacity == 0 {
-		return most, nil
-	}
-	return c.Capacity, nil
+	return cmp.Or(c.Capacity, most), nil
 }
 
 // Validate returns an error that names the first wrong field.

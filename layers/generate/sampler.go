@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,9 +29,7 @@ func (a candidate) before(b candidate) bool {
 }
 
 func newSampler(c Config, vocab int) *sampler {
-	if c.VocabSize == 0 {
-		c.VocabSize = vocab
-	}
+	c.VocabSize = cmp.Or(c.VocabSize, vocab)
 	s := &sampler{config: c}
 	s.reset()
 	return s

@@ -46,7 +46,6 @@ var metadataRefusals = []refusal{
 	{want: `evaluated: got "x", want a whole number >= 0`, spoil: set("evaluated", "x")},
 	{want: `config: not JSON: unexpected end of JSON input, want one JSON object`, spoil: set("config", "{")},
 	{want: `kernels: got none, want a name`, spoil: drop("kernels")},
-	{want: `sums: got none, want a name`, spoil: set("sums", "")},
 	{want: `source: illegal base64 data at input byte 0`, spoil: set("source", "?")},
 	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: set("source", "AAAA")},
 	{want: `source: got none, want the state of one: it was saved without`, spoil: drop("source")},

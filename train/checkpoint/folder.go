@@ -75,7 +75,7 @@ func open(path string, c Config) (*Folder, error) {
 	return &Folder{dir: dir, config: c, lock: lock, last: -1}, nil
 }
 
-// Close lets other processes have the folder.
+// Close unlocks the folder for other processes.
 func (f *Folder) Close() error {
 	return oneline.Join(f.lock.Close(), f.dir.Close())
 }
@@ -90,7 +90,7 @@ func (f *Folder) Newest() int { return f.last }
 // nameOf returns the name of the checkpoint after n steps.
 func nameOf(n int) string { return fmt.Sprintf("step-%08d.safetensors", n) }
 
-// stepsOf returns the steps of the checkpoint of this name and reports whether it is one's.
+// stepsOf returns the steps in the name of a checkpoint, and reports whether a name is a checkpoint's.
 func stepsOf(name string) (n int, ok bool) {
 	_, err := fmt.Sscanf(name, "step-%d.safetensors", &n)
 	return n, err == nil && n >= 0 && name == nameOf(n)

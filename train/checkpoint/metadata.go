@@ -17,10 +17,10 @@ import (
 
 // metadata is the part of a checkpoint beside its tensors.
 type metadata struct {
-	train.State          // without tensors
-	source        []byte // nil if there is none
-	kernels, sums string
-	precision     string
+	train.State        // without tensors
+	source      []byte // nil if there is none
+	kernels     string
+	precision   string
 }
 
 // evaluations is what Run remembers of its evaluations. The zero value has seen none.
@@ -64,13 +64,8 @@ func readMetadata(all map[string]string) (c metadata, err error) {
 			return c, fmt.Errorf("%s: got %.100q, want a whole number >= 0", observedKey, text)
 		}
 	}
-	for _, field := range []struct {
-		key  string
-		text *string
-	}{{kernelsKey, &c.kernels}, {sumsKey, &c.sums}} {
-		if *field.text = all[field.key]; *field.text == "" {
-			return c, fmt.Errorf("%s: got none, want a name", field.key)
-		}
+	if c.kernels = all[kernelsKey]; c.kernels == "" {
+		return c, fmt.Errorf("%s: got none, want a name", kernelsKey)
 	}
 	c.precision = cmp.Or(all[precisionKey], graph.FullPrecision.String())
 	c.Config.About, c.Notes = withPrefix(all, aboutPrefix), withPrefix(all, notesPrefix)

@@ -20,15 +20,11 @@ import (
 // zero, the coming steps give other bits than the steps of a run that never stopped.
 type Restored struct {
 	Kernels   string // "avx512", "avx2", "neon" or "go", if other kernels run now: these sum in another order
-	Sums      bool   // whether that program added the gradients of a step's batches in another order
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
-// Differences returns a line about each of them; none of nil.
-func (r *Restored) Differences() (lines []string) {
-	if r == nil {
-		return nil
-	}
+// Differences returns a line about each of them.
+func (r Restored) Differences() (lines []string) {
 	if r.Kernels != "" {
 		lines = append(lines, fmt.Sprintf("the checkpoint was written with the kernels %.20q, not %q: "+
 			"bits may differ from those of a run that never stopped", r.Kernels, kernel.InstructionSet()))
@@ -36,10 +32,6 @@ func (r *Restored) Differences() (lines []string) {
 	if r.Precision != "" {
 		lines = append(lines, fmt.Sprintf("the checkpoint was written in the precision %.20q, which now is another: "+
 			"bits differ from those of a run that never stopped", r.Precision))
-	}
-	if r.Sums {
-		lines = append(lines, "the checkpoint is of a program that added the gradients "+
-			"of a step's batches one after the other, not in a tree: bits differ from those of that program")
 	}
 	return lines
 }
@@ -180,7 +172,6 @@ func (w *wanted) restored() *Restored {
 	if w.kernels != kernel.InstructionSet() {
 		r.Kernels = w.kernels
 	}
-	r.Sums = w.sums != treeSums && w.Steps > 0 && w.own.Accumulate > 3 // up to three there is but one order
 	if w.precision != w.own.Precision.String() {
 		r.Precision = w.precision
 	}

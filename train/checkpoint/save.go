@@ -36,7 +36,6 @@ const (
 	configKey    = "config"    // train.Config as JSON
 	sourceKey    = "source"    // Resumable.State in base64; missing without a source
 	kernelsKey   = "kernels"   // kernel.InstructionSet
-	sumsKey      = "sums"      // treeSums
 	precisionKey = "precision" // of products, unless it is full
 	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
@@ -44,9 +43,6 @@ const (
 	aboutPrefix  = "about."    // before the keys of Config.About
 	notesPrefix  = "notes."    // before the keys of State.Notes
 )
-
-// treeSums names the order in which a step adds the gradients of its batches.
-const treeSums = "tree"
 
 // Save writes all that a run needs to resume to a file: parameters, the solver's state, the
 // number of steps taken, the config and the position of the source of the batches.
@@ -123,7 +119,6 @@ func metadataOf(s train.State) (map[string]string, error) {
 		evaluatedKey: strconv.Itoa(s.Evaluated),
 		configKey:    string(settings),
 		kernelsKey:   kernel.InstructionSet(),
-		sumsKey:      treeSums,
 	}
 	if p := s.Config.Precision; p != graph.FullPrecision {
 		metadata[precisionKey] = p.String()

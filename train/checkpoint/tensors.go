@@ -53,7 +53,7 @@ func ReadTensors(path string) (tensors map[string]*tensor.Dense, metadata map[st
 }
 
 // WriteTensors writes tensors by their names, and metadata, which may be nil, to a
-// safetensors file (safetensors.torch.save_file). They are of floats, integers or bools and
+// safetensors file (safetensors.torch.save_file). They hold floats, integers or bools and are
 // row-major; an int is written as an int64. Equal maps give equal bytes. The file is written
 // beside path and then renamed, so that path never holds half of it.
 func WriteTensors(path string, tensors map[string]*tensor.Dense, metadata map[string]string) error {

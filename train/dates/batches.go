@@ -42,7 +42,7 @@ type Batch struct {
 	Source, Lengths, Target, Targets []int
 }
 
-// NewBatch returns a batch of so many pairs.
+// NewBatch returns a batch with room for size pairs.
 func NewBatch(a Alphabets, size int) *Batch {
 	in := map[string]*tensor.Dense{}
 	ids := func(name string, shape ...int) []int {

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"attention/internal/dense"
@@ -26,10 +27,8 @@ func (s *shards) Collect(parts []train.Part, lead func(each func(i int, write fu
 	if g.Rank() > 0 {
 		err = g.serve(parts)
 	} else {
-		err = lead(func(i int, write func(any) error) error { return g.eachPiece(parts[i], i, owners[i], write) })
-		if failed := g.endServing(); err == nil {
-			err = failed
-		}
+		each := func(i int, write func(any) error) error { return g.eachPiece(parts[i], i, owners[i], write) }
+		err = cmp.Or(lead(each), g.endServing())
 	}
 	return g.Agree(err)
 }

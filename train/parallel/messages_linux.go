@@ -55,8 +55,8 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// wait returns when a request is done. It asks again and again, and lets other processes have the core
-// in between, longer the longer it lasts.
+// wait returns when a request is done. It polls, and yields the core to other processes
+// in between, for longer the longer it waits.
 func (k *link) wait(request *uint64) error {
 	for asked := 0; ; asked++ {
 		if done, err := k.test(request); done || err != nil {
@@ -79,7 +79,7 @@ func (k *link) test(request *uint64) (bool, error) {
 	return *flag != 0, err
 }
 
-// pause lets other threads have the core: for at once, and after a while for up to 1 ms.
+// pause yields the core to other threads: at first for no time, and after a while for up to 1 ms.
 func pause(asked int) {
 	const quick, longest = 2000, 1_000_000 // times, and nanoseconds
 	if asked < quick {

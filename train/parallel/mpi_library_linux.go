@@ -4,7 +4,6 @@ package parallel
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -63,15 +62,11 @@ func newLibrary(handle uintptr) (*library, error) {
 		return l, nil
 	}
 	l.world, l.anySource = world, ^uintptr(0) // −1
-	var more error
 	if l.byteType, err = purego.Dlsym(handle, "ompi_mpi_byte"); err != nil {
-		more = err
+		return nil, fmt.Errorf("library: %w", err)
 	}
 	if l.errorsReturn, err = purego.Dlsym(handle, "ompi_mpi_errors_return"); err != nil {
-		more = err
-	}
-	if more != nil {
-		return nil, errors.New("library: " + more.Error())
+		return nil, fmt.Errorf("library: %w", err)
 	}
 	return l, nil
 }

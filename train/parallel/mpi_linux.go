@@ -124,9 +124,10 @@ func (k *link) abort() {
 // close waits for all processes to do so, and calls MPI_Finalize.
 func (k *link) close() (err error) {
 	k.do(func() {
-		if err = k.waitForAll(); err == nil {
-			err = k.call("MPI_Finalize")
+		if err = k.waitForAll(); err != nil {
+			return
 		}
+		err = k.call("MPI_Finalize")
 	})
 	close(k.calls)
 	return err

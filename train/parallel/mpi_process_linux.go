@@ -31,7 +31,7 @@ func (m *mpi) Exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// Abort ends all processes, this one too, with exit code 1. Nobody else can tell why: it prints
+// Abort ends all processes, this one too, with exit code 1. No other process knows why, so it prints
 // the reason to the standard error.
 func (m *mpi) Abort(reason error) {
 	fmt.Fprintf(os.Stderr, "parallel: rank %d ends the group: %v\n", m.rank, cause(reason))

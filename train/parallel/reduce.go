@@ -24,8 +24,8 @@ func (s *shards) piece(rank, k int) train.Span {
 	return train.Span{Lo: shard.Lo + k*shard.Len()/n, Hi: shard.Lo + (k+1)*shard.Len()/n}
 }
 
-// numPieces returns the number of pieces of every shard. With a message for each process they
-// are of messageSize, however many there are, since the time of a message does not shrink.
+// numPieces returns the number of pieces of every shard. With a message for each process a piece has
+// messageSize elements, however many processes there are, since the time of a message does not shrink.
 func (s *shards) numPieces() int {
 	most := pieceBytes / s.width()
 	if !s.halving {

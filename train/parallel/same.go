@@ -13,7 +13,7 @@ import (
 type fact struct{ Name, Value string }
 
 // Same returns an error, in all processes, if one has another value of a fact than rank 0, or a
-// fact that rank 0 has not, or lacks one: facts are names and values in turns. The error names
+// fact that rank 0 has not, or lacks one: facts are a name, its value, the next name and so on. The error names
 // the first such rank, with the first such fact and its values, and the names of other facts.
 func (g *Group) Same(facts ...string) error {
 	var mine []fact

@@ -143,7 +143,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		}
 		elements += tensor.Shape(t.Shape).TotalSize()
 	}
-	// Without any block the names are of another model, which check reports.
+	// Without any block the names belong to another model, which check reports.
 	if n := len(blocks); n != c.NumLayers && (n > 0 || c.NumLayers > len(w.tensors)) {
 		return fmt.Errorf("weights: got %d blocks, want the %d of %s", len(blocks), c.NumLayers, configName)
 	}

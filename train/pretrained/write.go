@@ -41,8 +41,8 @@ func (g *GPT) Write(dir string, f Format) ([]string, error) {
 }
 
 func (g *GPT) write(dir string, f Format) ([]string, error) {
-	if g == nil || g.Model == nil || g.Params == nil {
-		return nil, errors.New("got a GPT that is nil or without a Model or Params, want all")
+	if g.Model == nil || g.Params == nil {
+		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
 	c := g.Model.Config()
 	switch {

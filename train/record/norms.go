@@ -21,7 +21,7 @@ type param struct {
 	start, last *tensor.Dense
 }
 
-// newParam returns a parameter. If it is trained, gradient is its place among those that are.
+// newParam returns a parameter. If it is trained, gradient is its index among the trained parameters.
 func newParam(name string, value *tensor.Dense, gradient int, trained bool) *param {
 	p := &param{name: name, value: value, gradient: gradient}
 	if !trained {

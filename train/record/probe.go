@@ -114,12 +114,9 @@ func (o *observer) runProbe() (map[string][]Number, error) {
 	if err := o.machine.RunAll(); err != nil || o.probe.Numbers == nil {
 		return nil, err
 	}
-	values := make([]*tensor.Dense, len(o.probe.Nodes))
-	for i, n := range o.probe.Nodes {
-		var ok bool
-		if values[i], ok = n.Value().(*tensor.Dense); !ok {
-			return nil, fmt.Errorf("%v: got a %T, want a tensor", n, n.Value())
-		}
+	values, err := dense.Tensors(o.probe.Nodes)
+	if err != nil {
+		return nil, err
 	}
 	lists, err := o.probe.Numbers(values)
 	if err != nil {

@@ -148,7 +148,7 @@ func (w *Recording) readTensors(path string) error {
 	return nil
 }
 
-// setTensors takes a file's moments.
+// setTensors takes the records of a file.
 func (w *Recording) setTensors(f *safetensors.File) error {
 	if got := f.Metadata[formatKey]; got != format {
 		return fmt.Errorf("format: got %.100q, want %q", got, format)

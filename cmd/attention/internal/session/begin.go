@@ -50,7 +50,7 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil && s.Folder != nil {
 		return oneline.Join(err, s.Folder.Close())
 	}
-	if err != nil {
+	if err != nil || s.restored == nil {
 		return err
 	}
 	for _, line := range s.restored.Differences() {
