@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 )
 
@@ -42,10 +41,8 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 	return nil, nil
 }
 
-// First reports whether this process is the first of a launcher's on its machine, by the
-// environment, or was started alone: it prints what Join refused.
-func First() bool { return first(os.Getenv) }
-
+// first reports whether this process is the first of a launcher's on its machine, by the environment, or was started
+// alone.
 func first(env func(name string) string) bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
 		if rank := env(name); rank != "" {

@@ -106,7 +106,7 @@ func listOf(f *pflag.Flag) (any, error) {
 			all = append(all, text)
 			continue
 		}
-		group, err := train.ParseParamGroup(text)
+		group, err := parseGroup(text)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", f.Name, err)
 		}

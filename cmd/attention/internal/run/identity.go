@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"attention/internal/about"
 	"attention/internal/config"
 	"attention/internal/safetensors"
-	"attention/train/checkpoint"
 	"attention/train/pretrained"
 )
 
@@ -43,7 +43,7 @@ func (c Config) CheckWeights(path string) error {
 		return nil // reading the weights reports it
 	}
 	defer r.Close()
-	identity, err := checkpoint.AboutOf(r.Metadata())
+	identity, err := about.OfModel(r.Metadata())
 	if err == nil && identity != nil {
 		err = c.checkFits(identity)
 	}
@@ -76,7 +76,7 @@ func (c Config) checkFits(weights map[string]string) error {
 		return err
 	}
 	names, paths := weightPaths()
-	switch at := checkpoint.FirstOther(got, weights, paths); {
+	switch at := about.FirstDifference(got, weights, paths); {
 	case at == "":
 		return nil
 	case strings.HasPrefix(at, "vocabulary."):

@@ -53,7 +53,7 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil || s.restored == nil {
 		return err
 	}
-	for _, line := range s.restored.Differences() {
+	for _, line := range differences(s.restored) {
 		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		if file, err = checkpoint.Newest(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
+		if file, err = newestIn(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/pictures"
 	"attention/cmd/attention/internal/run"
+	"attention/internal/about"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
@@ -142,7 +143,7 @@ func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
-	path, _ := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
+	path, _ := newestIn(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
 	return path
 }
 
@@ -158,11 +159,11 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// WriteModel writes the parameters of a run that has taken n steps. They are about these values of config.json, and
-// those after step best, or the last ones if that is 0.
-func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
+// WriteModel writes the parameters of a run that has taken n steps, with the values of config.json that describe the
+// model. The parameters are those after step best, or the last ones if that is 0.
+func (f *Folder) WriteModel(values map[string]string, p *layers.Params, n, best int) error {
 	return f.Write(run.ModelFile, func(w io.Writer) error {
-		return checkpoint.WriteParamsTo(w, p, checkpoint.ModelMetadata(about, n, best))
+		return checkpoint.WriteParamsTo(w, p, about.ModelMetadata(values, n, best))
 	})
 }
 

@@ -28,7 +28,7 @@ type Processes struct {
 func Join() (p Processes, leave func() error, err error) {
 	leave = func() error { return nil }
 	group, machine, err := parallel.Join()
-	if err != nil && !parallel.First() {
+	if err != nil && !machine.First {
 		Lag()
 		err = term.Told(err)
 	}

@@ -14,10 +14,10 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/moved"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
-	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -63,7 +63,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 				require.True(t, ok, name)
 				require.Equal(t, rate == "0", slices.Equal(initial.Float32s(), now.Data.([]float32)),
 					"%s %s %s", solver, rate, name)
-				was, _, _ := record.Moved{Before: initial, Now: initial}.Norms()
+				was, _, _ := moved.Tensor{Before: initial, Now: initial}.Norms()
 				require.Contains(t, printed, fmt.Sprintf("  %8.4f  ", was))
 			}
 			require.Equal(t, map[string]int{"0": p.Len(), "0.01": 0}[rate], strings.Count(printed, "    0.0000\n"))
