@@ -75,7 +75,7 @@ type reader struct {
 }
 
 func newReader(r io.Reader) *reader {
-	return &reader{r: bufio.NewReaderSize(r, folder.MaxWatchLine), last: -1}
+	return &reader{r: bufio.NewReaderSize(r, folder.MaxRecordLine), last: -1}
 }
 
 // next returns the next record, or io.EOF after the last whole line.
@@ -85,7 +85,7 @@ func (r *reader) next() (line Record, err error) {
 	case errors.Is(err, io.EOF):
 		return line, io.EOF
 	case errors.Is(err, bufio.ErrBufferFull):
-		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxWatchLine)
+		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxRecordLine)
 	case err == nil:
 		line, err = parse(text, r.last)
 	}

@@ -23,8 +23,8 @@ type Network interface {
 	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 }
 
-// Watchable is a network that returns its attention weights.
-type Watchable interface {
+// AttentionNetwork is a network that returns its attention weights.
+type AttentionNetwork interface {
 	Network
 	// Weights returns the attention weights (…, H, T, T) for ids.
 	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)

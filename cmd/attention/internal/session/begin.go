@@ -40,7 +40,7 @@ func (s *Session) beginFiles() (err error) {
 	if s.Folder.Metrics, err = metrics.Begin(s.Folder.dir); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
@@ -90,7 +90,7 @@ func (s *Session) openFolder(dir string) (err error) {
 	if s.Folder, err = OpenFolder(dir, s.Checkpoints); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // restore restores a checkpoint, or the newest one if the path is empty, or else the initial weights.

@@ -27,7 +27,7 @@ type Folder struct {
 	Path        string
 	Checkpoints *checkpoint.Folder
 	Metrics     *metrics.Writer  // nil until training begins
-	Watch       *record.Recorder // nil until training begins
+	Recorder    *record.Recorder // nil until training begins
 	config      any              // of config.json
 	dir         *folder.Dir
 }
@@ -135,9 +135,9 @@ func (f *Folder) CheckPlace() error {
 		f.Path)
 }
 
-// WatchTo makes a loop record to the folder.
-func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
-	f.Watch, err = record.Open(l, f.Path, c)
+// RecordTo makes a loop record to the folder.
+func (f *Folder) RecordTo(l *train.Loop, c record.Config) (err error) {
+	f.Recorder, err = record.Open(l, f.Path, c)
 	return err
 }
 
@@ -205,8 +205,8 @@ func (f *Folder) Close() error {
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
 	}
-	if f.Watch != nil {
-		err = oneline.Join(err, f.Watch.Close())
+	if f.Recorder != nil {
+		err = oneline.Join(err, f.Recorder.Close())
 	}
 	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }
@@ -216,9 +216,9 @@ func (f *Folder) title(model string) string {
 	return fmt.Sprintf("%s, run %s", model, run.Name(f.Path))
 }
 
-// DrawWatched draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
+// DrawRecord draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
 // from what the run of these parameters has recorded. Without such weights there is the first only.
-func (f *Folder) DrawWatched(p *layers.Params, pattern, model string) error {
+func (f *Folder) DrawRecord(p *layers.Params, pattern, model string) error {
 	title := f.title(model)
 	w, err := record.Read(f.Path)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *Session) Save(files ...File) error {
 	for _, file := range files {
 		errs = append(errs, f.Write(file.Name, file.Fill))
 	}
-	return oneline.Join(append(errs, f.DrawWatched(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
+	return oneline.Join(append(errs, f.DrawRecord(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
 		f.CheckPlace())...)
 }
 

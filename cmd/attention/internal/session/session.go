@@ -29,7 +29,7 @@ type Plan struct {
 	Validation  train.Source      // of the evaluations during training
 	EvalBatches int               // random ones of Validation; 0 if it is the whole
 	Whole       train.Source      // of the evaluation at the end, if Validation is a part
-	Watch       record.Config     // what is recorded of the weights
+	Record      record.Config     // what is recorded of the weights
 	Title       string            // the model's name in pictures
 	Drawn       string            // pattern of the recorded attention weights to draw
 	Text, Model string            // for the report

@@ -226,7 +226,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {
 		return p, err
 	}
-	p.Watch, err = r.watch()
+	p.Record, err = r.recordConfig()
 	return p, err
 }
 

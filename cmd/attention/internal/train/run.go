@@ -43,7 +43,7 @@ func (r *training) run(ctx context.Context) error {
 // save writes the model and the pictures.
 func (r *training) save() error {
 	files := []session.File{{Name: session.LossPicture, Fill: r.drawLoss}}
-	if m, ok := r.model.Network.(run.Watchable); ok {
+	if m, ok := r.model.Network.(run.AttentionNetwork); ok {
 		files = append(files, session.File{Name: session.AttentionPicture,
 			Fill: func(w io.Writer) error { return r.drawWeights(w, m) }})
 	}

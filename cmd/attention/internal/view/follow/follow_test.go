@@ -247,23 +247,23 @@ func TestTimeLeft(t *testing.T) {
 	require.Greater(t, s.Version, before)
 }
 
-func TestWatched(t *testing.T) {
+func TestRecorded(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
 	require.NoError(t, err)
-	w, err := r.Watched()
+	w, err := r.Recording()
 	require.NoError(t, err)
 	require.Len(t, w.Records, 6)
 	f.write(record.LinesFile, append(f.read(record.LinesFile), `{"step": 41, "par`...))
-	w, err = r.Watched()
+	w, err = r.Recording()
 	require.NoError(t, err, "a line that is being written")
 	require.Len(t, w.Records, 6)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.TensorsFile)))
-	w, err = r.Watched()
+	w, err = r.Recording()
 	require.NoError(t, err)
 	require.Empty(t, w.Steps)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.LinesFile)))
-	_, err = r.Watched()
+	_, err = r.Recording()
 	require.ErrorIs(t, err, fs.ErrNotExist, "a run that recorded none")
 }
 
