@@ -218,6 +218,13 @@ func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	}
 }
 
+// skipPlainGo skips a test of plain Go with -short, if there is assembly.
+func skipPlainGo(t *testing.T, p path) {
+	if testing.Short() && p == pathGo && len(paths()) > 1 {
+		t.Skip("-short leaves out plain Go, which is many times slower")
+	}
+}
+
 // setProcs runs the rest of the test with n processors.
 func setProcs(t testing.TB, n int) {
 	before := runtime.GOMAXPROCS(n)
