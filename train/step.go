@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Values are what a graph's inputs are bound to, by the inputs' names.
+// Values are the values of a graph's inputs, by the inputs' names.
 type Values map[string]*tensor.Dense
 
 // StepConfig sets how a step updates the parameters.

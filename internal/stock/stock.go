@@ -33,7 +33,7 @@ type Op struct {
 	into    func(result operand, factor float64) bool // of a product: see products
 }
 
-// By is what computes an op.
+// By names the code that computes an op.
 type By string
 
 const (

@@ -24,7 +24,7 @@ type metadata struct {
 	precision   string
 }
 
-// evaluations is what Run remembers of its evaluations. The zero value has seen none.
+// evaluations summarizes the evaluations of a run. The zero value is for none.
 type evaluations struct {
 	Step   int     `json:"step"` // of the evaluation with the lowest loss
 	Loss   float64 `json:"loss"`

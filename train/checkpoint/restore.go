@@ -54,7 +54,7 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 	return w.restored(), nil
 }
 
-// wanted is what a loop takes from a checkpoint.
+// wanted is the part of a checkpoint that a loop takes.
 type wanted struct {
 	metadata              // with the tensors of the loop
 	own      train.Config // the loop's

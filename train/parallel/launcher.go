@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// launcher is what started several processes of this program.
+// launcher describes the launcher that started the processes of this program.
 type launcher struct {
 	name  string
 	size  int    // 0 if the environment does not say

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// Machine is what a process has of its machine.
+// Machine describes a process's share of its machine.
 type Machine struct {
 	Cores   int // that this process may run on, or may use by its container's limit
 	Sharers int // processes that may run on the same cores, with this one
@@ -32,7 +32,7 @@ func (m Machine) withThreads(procs int, given bool) Machine {
 // where the loader finds it.
 const Library = "ATTENTION_MPI"
 
-// Join returns this process of the group that mpirun started, and what it has of its machine; nil
+// Join returns this process of the group that mpirun started, and its share of the machine; nil
 // if it was started alone. With an error, or alone, of the machine only First is set. It makes GOMAXPROCS this process's part of its cores, unless the
 // environment sets it. A process joins once, and closes what it joined before it ends. Join wants a program built
 // with -tags mpi for Linux, and Open MPI 4 or 5, or MPICH 3.2 or later.

@@ -133,7 +133,8 @@ func (f *Folder) readGPT() (*GPT, error) {
 	return g, nil
 }
 
-// openWeights opens the files of weights, which are about as many as the config wants.
+// openWeights opens the files of weights, and returns an error if they have many more or fewer weights than the config
+// wants.
 func (f *Folder) openWeights() (*weights, error) {
 	w, err := openWeights(f.dir)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Recording is what a run has recorded.
+// Recording has the records of a run.
 type Recording struct {
 	Records []Record
 	// Steps are those of the records whose tensors are kept: the first record, the last one and

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Glance is what a model answers to a batch of pictures, and where it looks.
+// Glance has a model's answers to a batch of pictures, and its attention weights.
 type Glance struct {
 	Answers []int           // (B, Tiles) the likeliest digits
 	Weights []*tensor.Dense // (B, H, Tiles, Tiles) of each block

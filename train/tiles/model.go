@@ -15,7 +15,7 @@ const (
 	heads  = 4 // H
 )
 
-// Config says what a model sees.
+// Config configures a model.
 type Config struct {
 	Alone bool // every tile sees itself alone, without attention
 }

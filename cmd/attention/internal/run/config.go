@@ -24,7 +24,7 @@ type Config struct {
 	Vocabulary  text.TokenizerConfig `json:"vocabulary"`
 	Model       ModelConfig          `json:"model"`
 	Init        *TextSource          `json:"init,omitempty"`   // the initial weights; nil for new ones
-	Freeze      []string             `json:"freeze,omitempty"` // patterns of parameters that stay as they are
+	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of parameters that are not trained
 	Dtype       string               `json:"dtype"`
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
@@ -39,7 +39,8 @@ type Config struct {
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
-	// Kernels are those that trained last, a record and no setting: other ones give other last digits.
+	// Kernels names the kernels that trained last. It is not a setting: it is recorded because other kernels give other
+	// last digits.
 	Kernels string `json:"kernels,omitempty"`
 }
 

@@ -23,7 +23,7 @@ const (
 	CheckpointsFolder = "checkpoints"
 )
 
-// Inspection is what a folder holds, by its config.json, its model and its checkpoints.
+// Inspection describes a folder by its config.json, its model and its checkpoints.
 type Inspection struct {
 	Dir         string
 	Kind        string // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's

@@ -19,7 +19,7 @@ type Network interface {
 	Params() *layers.Params
 	// Forward maps ids, int (…, T), to logits (…, T, V).
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
-	// Loss returns the mean cross entropy of the logits for ids, of which targets has the right ones.
+	// Loss returns the mean cross entropy of the logits for ids against targets.
 	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 }
 

@@ -153,7 +153,7 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	return about.Check(in.configPath(), path, identity, saved)
 }
 
-// GPT reads a GPT with its weights: that of a finished run, or a model folder's.
+// GPT reads a GPT with its weights, from a finished run or from a model folder.
 func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()

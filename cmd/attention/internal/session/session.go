@@ -14,7 +14,8 @@ import (
 	"attention/train/record"
 )
 
-// Plan is what a kind of run gives its session: a model, its sources, and what is printed of them.
+// Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
+// that print them.
 type Plan struct {
 	Command     string            // that trains and resumes such runs
 	CommandLine string            // of this session
@@ -42,7 +43,7 @@ type Plan struct {
 	Hints           Hints
 }
 
-// Hints are what errors say of the flags of a command.
+// Hints are the parts of error messages that name a command's flags.
 type Hints struct {
 	NotFinite  string                  // what may help against a loss that is not finite
 	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
@@ -53,7 +54,7 @@ type Page interface {
 	URL() string
 	Show(ctx context.Context) error // begins to show the run, which has its folder
 	Between()                       // gives the page the weights between two steps
-	Rest()                          // says that the weights stay as they are
+	Rest()                          // called when training is over: the weights change no more
 }
 
 // noPage is the Page of a run that nobody looks at.
