@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set:
-// a loop of independent multiply-adds that touches no memory. The loop runs for about the given time, in slices, and the
+// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set: a
+// loop of independent multiply-adds that touches no memory. The loop runs for about the given time, in slices, and the
 // fastest slice counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
 func PeakFMA[F Float](about time.Duration) float64 {
 	rows, lanes := tileShape[F](chosenPath)

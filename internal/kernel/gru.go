@@ -157,8 +157,8 @@ func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h
 	}
 }
 
-// gruStepBackward computes the gradients for a token's gates and, in H0, the part of the gradient for the previous state
-// that does not pass through W.
+// gruStepBackward computes the gradients for a token's gates and, in H0, the part of the gradient for the previous
+// state that does not pass through W.
 type gruStepBackward[F Float] struct {
 	GRU
 	t, ld          int

@@ -96,8 +96,8 @@ func maxPoolGradient[F kernel.Float](c call) *Op {
 	})
 }
 
-// top returns the largest element in a window of an image. It avoids branches that the processor mispredicts. The largest
-// of 0 and −0 is the first one.
+// top returns the largest element in a window of an image. It avoids branches that the processor mispredicts. The
+// largest of 0 and −0 is the first one.
 func top[F kernel.Float](image []F, width int, row, col window) F {
 	line := row.at*width + col.at
 	top := image[line]

@@ -40,7 +40,7 @@ const (
 	Kernel   By = "kernel"   // a kernel, in SIMD assembly where the processor has it
 	Loop     By = "loop"     // a loop in Go, on all cores
 	Nothing  By = "nothing"  // the value is a part of an input's memory, or known before
-	Gorgonia By = "gorgonia" // as it stands
+	Gorgonia By = "gorgonia" // Gorgonia's own code
 )
 
 // A call is an op and the nodes it is applied to.

@@ -133,8 +133,7 @@ func (f *Folder) readGPT() (*GPT, error) {
 	return g, nil
 }
 
-// openWeights opens the files of weights, and returns an error if they have many more or fewer weights than the config
-// wants.
+// openWeights opens the files of weights. A config of a much larger model than theirs is an error.
 func (f *Folder) openWeights() (*weights, error) {
 	w, err := openWeights(f.dir)
 	if err != nil {

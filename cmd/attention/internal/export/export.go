@@ -53,10 +53,11 @@ func New() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			files, err := write(model, pretrained.Format(format), out)
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
+			if err != nil {
+				return err
 			}
-			return err
+			fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
+			return nil
 		},
 	}
 	f := cmd.Flags()

@@ -66,9 +66,10 @@ func (c Config) field(path string) (value any, ok bool) {
 // CheckFlags returns an error for a flag whose value no field accepts.
 func CheckFlags(set *pflag.FlagSet) (err error) {
 	set.Visit(func(f *pflag.Flag) {
-		if err == nil {
-			_, err = jsonOf(f)
+		if err != nil {
+			return
 		}
+		_, err = jsonOf(f)
 	})
 	return err
 }

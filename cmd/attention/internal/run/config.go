@@ -105,11 +105,10 @@ func (c Config) validateFormat() error {
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.
 func (c Config) ValidateModel() error {
-	_, err := c.TensorType()
-	if err == nil {
-		_, err = c.ProductPrecision()
-	}
-	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), err)
+	_, dtype := c.TensorType()
+	_, precision := c.ProductPrecision()
+	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), dtype,
+		precision)
 }
 
 // TensorType returns the element type of the model.

@@ -44,10 +44,13 @@ func (c Config) CheckWeights(path string) error {
 	}
 	defer r.Close()
 	identity, err := about.OfModel(r.Metadata())
-	if err == nil && identity != nil {
-		err = c.checkFits(identity)
-	}
 	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if identity == nil {
+		return nil
+	}
+	if err := c.checkFits(identity); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

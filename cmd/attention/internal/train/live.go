@@ -69,7 +69,9 @@ func (l *live) copy() {
 		return
 	}
 	m, err := r.config.Copy(r.model.Params())
-	if l.last = (copied{err: err}); err == nil {
-		l.last.model = look.Of(run.Name(r.Folder.Path), m, steps)
+	if err != nil {
+		l.last = copied{err: err}
+		return
 	}
+	l.last = copied{model: look.Of(run.Name(r.Folder.Path), m, steps)}
 }
