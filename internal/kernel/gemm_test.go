@@ -218,9 +218,12 @@ func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	}
 }
 
-// skipPlainGo skips a test of plain Go with -short, if there is assembly.
+// leavesOut reports whether -short leaves out a path: plain Go, if there is assembly.
+func leavesOut(p path) bool { return testing.Short() && p == pathGo && len(paths()) > 1 }
+
+// skipPlainGo skips a test of a path that -short leaves out.
 func skipPlainGo(t *testing.T, p path) {
-	if testing.Short() && p == pathGo && len(paths()) > 1 {
+	if leavesOut(p) {
 		t.Skip("-short leaves out plain Go, which is many times slower")
 	}
 }
