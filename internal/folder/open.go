@@ -20,7 +20,7 @@ const (
 	MaxVocabulary = 64 << 20 // a tokenizer.json
 	MaxText       = 64 << 20 // a text to learn from, or to continue
 	MaxLine       = 64 << 10 // a line of metrics.jsonl
-	MaxRecordLine = 1 << 20  // a line of watch.jsonl
+	MaxWatchLine  = 1 << 20  // a line of watch.jsonl
 )
 
 const regularFile = "a regular file"

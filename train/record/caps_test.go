@@ -40,7 +40,7 @@ func TestRecordEstimatesLargeChanges(t *testing.T) {
 	for i, v := range w.Value().Float32s() {
 		change += float64(v-before[i]) * float64(v-before[i])
 	}
-	records := readRecords(t, folder)
+	records := readWatch(t, folder)
 	got := records.Records[1].Params[0]
 	require.InEpsilon(t, math.Sqrt(change), float64(got.Change), 0.01)
 	require.Equal(t, got.Change, got.ChangeFromStart)

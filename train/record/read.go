@@ -20,7 +20,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Recording has the records of a run.
+// Recording is what a run has recorded.
 type Recording struct {
 	Records []Record
 	// Steps are those of the records whose tensors are kept: the first record, the last one and
@@ -75,7 +75,7 @@ type reader struct {
 }
 
 func newReader(r io.Reader) *reader {
-	return &reader{r: bufio.NewReaderSize(r, folder.MaxRecordLine), last: -1}
+	return &reader{r: bufio.NewReaderSize(r, folder.MaxWatchLine), last: -1}
 }
 
 // next returns the next record, or io.EOF after the last whole line.
@@ -85,7 +85,7 @@ func (r *reader) next() (line Record, err error) {
 	case errors.Is(err, io.EOF):
 		return line, io.EOF
 	case errors.Is(err, bufio.ErrBufferFull):
-		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxRecordLine)
+		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxWatchLine)
 	case err == nil:
 		line, err = parse(text, r.last)
 	}

@@ -61,7 +61,7 @@ func recordTo(t *testing.T, l *train.Loop, folder string, c record.Config) {
 	t.Cleanup(func() { w.Close() })
 }
 
-func readRecords(t *testing.T, folder string) *record.Recording {
+func readWatch(t *testing.T, folder string) *record.Recording {
 	w, err := record.Read(folder)
 	require.NoError(t, err)
 	return w
@@ -86,7 +86,7 @@ func TestRecordRecordsTheMoments(t *testing.T) {
 		recordTo(t, l, folder, rc)
 		require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(2)))
 
-		w := readRecords(t, folder)
+		w := readWatch(t, folder)
 		steps := []int{0, 4, 8, 10}
 		require.Equal(t, steps, w.Steps)
 		require.Equal(t, map[string]string{"ids": "3 1 4 1 5"}, w.Notes)
@@ -182,7 +182,7 @@ func TestRecordResumes(t *testing.T) {
 	m, err := recordedRun(t, whole, "", 0)
 	require.NoError(t, err)
 	want := recordFiles(t, whole)
-	require.Equal(t, []int{0, 3, 6, 9, 12, 15, 18, 20}, readRecords(t, whole).Steps)
+	require.Equal(t, []int{0, 3, 6, 9, 12, 15, 18, 20}, readWatch(t, whole).Steps)
 
 	alone := small.New(t, tensor.Float32, 4, 0.3)
 	c := small.Config()
@@ -219,7 +219,7 @@ func TestRecordResumes(t *testing.T) {
 	}
 	_, err = recordedRun(t, whole, "step-00000005.safetensors", 7)
 	require.ErrorIs(t, err, context.Canceled)
-	w := readRecords(t, whole)
+	w := readWatch(t, whole)
 	require.Equal(t, []int{0, 3, 6}, w.Steps, "what came later is gone")
 	require.Len(t, w.Records, 3)
 }
@@ -240,7 +240,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(folder, record.TensorsFile)))
 	_, err = recordedRun(t, folder, "", 0)
 	require.NoError(t, err)
-	w := readRecords(t, folder)
+	w := readWatch(t, folder)
 	require.Equal(t, []int{15, 18, 20}, w.Steps)
 	require.Equal(t, 15, w.Records[0].Step)
 	require.Greater(t, w.Records[0].Params[0].ChangeFromStart, w.Records[0].Params[0].Change, "the checkpoint knows")
@@ -255,7 +255,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	require.NoError(t, saves.Close())
 	_, err = recordedRun(t, older, "", 0)
 	require.NoError(t, err)
-	w = readRecords(t, older)
+	w = readWatch(t, older)
 	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Steps)
 	require.Zero(t, w.Records[0].Params[0].ChangeFromStart)
 	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Gradient)))
@@ -295,7 +295,7 @@ func TestRecordWithoutEvaluations(t *testing.T) {
 	l := m.Loop(t, small.Config())
 	recordTo(t, l, folder, record.Config{})
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
-	w := readRecords(t, folder)
+	w := readWatch(t, folder)
 	require.Equal(t, []int{0, small.Steps}, w.Steps)
 	require.Len(t, w.Records, 2)
 	require.Empty(t, w.Probe)
@@ -308,5 +308,5 @@ func TestRecordWithoutEvaluations(t *testing.T) {
 	recordTo(t, l, folder, recordConfig(t, m))
 	err := l.Run(context.Background(), small.Batches(small.Steps), nil)
 	require.ErrorIs(t, err, train.ErrNotFinite)
-	require.Equal(t, 0, readRecords(t, folder).Records[0].Step)
+	require.Equal(t, 0, readWatch(t, folder).Records[0].Step)
 }

@@ -53,11 +53,10 @@ func New() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			files, err := write(model, pretrained.Format(format), out)
-			if err != nil {
-				return err
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
-			return nil
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -185,5 +185,5 @@ func (r *Run) State() State {
 	return s
 }
 
-// Recording returns how the run's weights moved.
-func (r *Run) Recording() (*record.Recording, error) { return record.Read(r.dir) }
+// Watched returns how the run's weights moved.
+func (r *Run) Watched() (*record.Recording, error) { return record.Read(r.dir) }

@@ -247,23 +247,23 @@ func TestTimeLeft(t *testing.T) {
 	require.Greater(t, s.Version, before)
 }
 
-func TestRecorded(t *testing.T) {
+func TestWatched(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
 	require.NoError(t, err)
-	w, err := r.Recording()
+	w, err := r.Watched()
 	require.NoError(t, err)
 	require.Len(t, w.Records, 6)
 	f.write(record.LinesFile, append(f.read(record.LinesFile), `{"step": 41, "par`...))
-	w, err = r.Recording()
+	w, err = r.Watched()
 	require.NoError(t, err, "a line that is being written")
 	require.Len(t, w.Records, 6)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.TensorsFile)))
-	w, err = r.Recording()
+	w, err = r.Watched()
 	require.NoError(t, err)
 	require.Empty(t, w.Steps)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.LinesFile)))
-	_, err = r.Recording()
+	_, err = r.Watched()
 	require.ErrorIs(t, err, fs.ErrNotExist, "a run that recorded none")
 }
 

@@ -84,39 +84,39 @@ func (s *Server) sendEnd(w io.Writer) error {
 	return err
 }
 
-// recordingAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
-type recordingAnswer struct {
-	Records  []record.Record  `json:"records"`
-	Moments  []int            `json:"moments,omitempty"`
-	Probes   []recordedTensor `json:"probes,omitempty"`
-	Matrices []recordedTensor `json:"matrices,omitempty"`
+// watchedAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
+type watchedAnswer struct {
+	Records  []record.Record `json:"records"`
+	Moments  []int           `json:"moments,omitempty"`
+	Probes   []watchedTensor `json:"probes,omitempty"`
+	Matrices []watchedTensor `json:"matrices,omitempty"`
 }
 
-// recordedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
-type recordedTensor struct {
+// watchedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
+type watchedTensor struct {
 	Name  string            `json:"name"`
 	Array string            `json:"array"`
 	Shape []int             `json:"shape"`
 	Text  *text.WeightTexts `json:"text,omitempty"` // of a probe
 }
 
-// recording returns what the run recorded of its weights.
-func (s *Server) recording(*http.Request) (any, error) {
+// watched returns what the run recorded of its weights.
+func (s *Server) watched(*http.Request) (any, error) {
 	if s.config.Run == nil {
 		return nil, errNoRun
 	}
-	w, err := s.config.Run.Recording()
+	w, err := s.config.Run.Watched()
 	if errors.Is(err, fs.ErrNotExist) {
-		return &pack{About: &recordingAnswer{Records: []record.Record{}}}, nil
+		return &pack{About: &watchedAnswer{Records: []record.Record{}}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer := &recordingAnswer{Records: w.Records, Moments: w.Steps}
+	answer := &watchedAnswer{Records: w.Records, Moments: w.Steps}
 	p := &pack{About: answer}
-	addAll := func(kind string, values map[string]*tensor.Dense) (all []recordedTensor) {
+	addAll := func(kind string, values map[string]*tensor.Dense) (all []watchedTensor) {
 		for i, name := range slices.Sorted(maps.Keys(values)) {
-			t := recordedTensor{Name: name, Array: fmt.Sprint(kind, i), Shape: values[name].Shape()}
+			t := watchedTensor{Name: name, Array: fmt.Sprint(kind, i), Shape: values[name].Shape()}
 			add(p, t.Array, values[name].Float32s())
 			all = append(all, t)
 		}
