@@ -7,8 +7,8 @@ import (
 	"attention/internal/pattern"
 )
 
-// ParamGroup is settings of some parameters, one of the groups that PyTorch's optimizers
-// take. A nil setting is the one of parameters without a group.
+// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil
+// setting is the setting of parameters without a group.
 type ParamGroup struct {
 	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
 	Params string `json:"params"`

@@ -29,7 +29,7 @@ func (m *Model) Look(ctx context.Context, p *Pictures) (Glance, error) {
 	return look(ctx, p)
 }
 
-// looker returns Look for batches of so many pictures.
+// looker returns Look for batches of size pictures.
 func (m *Model) looker(size int) (look func(context.Context, *Pictures) (Glance, error), err error) {
 	var predictor *train.Predictor
 	err = expr.Building(func() (err error) {

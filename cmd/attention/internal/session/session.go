@@ -57,7 +57,7 @@ type Page interface {
 	Rest()                          // called when training is over: the weights change no more
 }
 
-// noPage is the Page of a run that nobody looks at.
+// noPage is the Page of a run without one.
 type noPage struct{}
 
 func (noPage) URL() string                { return "" }
@@ -121,7 +121,7 @@ func (s *Session) onEval(e train.Evaluation) {
 	s.PrintEvaluation(e)
 }
 
-// Losses returns the last losses, up to the step of the model, beside those of counting.
+// Losses returns the last losses up to the step of the model, and the losses of counting tokens.
 func (s *Session) Losses() Losses {
 	h := s.History
 	if s.Best > 0 {

@@ -62,8 +62,8 @@ func (c command) listen() error {
 	return c.page.listen(c.flags, c.notes)
 }
 
-// begin makes a new run, or restores the one of --resume. It reports wrong flags and files before it makes the run
-// folder.
+// begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
+// run folder.
 func (c command) begin() (*training, error) {
 	if c.flags.Changed("resume") {
 		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
