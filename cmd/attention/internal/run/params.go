@@ -46,7 +46,8 @@ func (c Config) validateParams() error {
 
 // parseGroup reads a group from one line, as in "h.0:lr_factor=0.1,weight_decay=0".
 func parseGroup(line string) (g train.ParamGroup, err error) {
-	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma", line)
+	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma",
+		line)
 	colon := strings.LastIndex(line, ":")
 	if colon < 0 {
 		return g, wrong

@@ -80,8 +80,8 @@ func (h headNumber) name() string {
 // printHeads prints the statistics of a record, and what QK-clip did in the last step.
 func (r *training) printHeads(at record.Record) {
 	var phrases []string
-	entropies := headNumbers(at, "entropy")
-	for _, part := range [][]string{extremes(entropies, headNumbers(at, "largest_score")), collapse(entropies), r.clipped()} {
+	entropies, scores := headNumbers(at, "entropy"), headNumbers(at, "largest_score")
+	for _, part := range [][]string{extremes(entropies, scores), collapse(entropies), r.clipped()} {
 		if len(phrases) > 0 && len(part) > 0 {
 			phrases[len(phrases)-1] += ";"
 		}
@@ -100,8 +100,10 @@ func extremes(entropies, scores []headNumber) []string {
 		return nil
 	}
 	least, most, largest := entropies[0], entropies[len(entropies)-1], scores[len(scores)-1]
-	return []string{fmt.Sprintf("entropy %.2f nats (%s) to %.2f (%s),", least.number, least.name(), most.number, most.name()),
-		fmt.Sprintf("largest score %.2f (%s)", largest.number, largest.name())}
+	return []string{
+		fmt.Sprintf("entropy %.2f nats (%s) to %.2f (%s),", least.number, least.name(), most.number, most.name()),
+		fmt.Sprintf("largest score %.2f (%s)", largest.number, largest.name()),
+	}
 }
 
 // collapse returns how many heads have collapsed, if one has. Heads come in the order of their entropies.
