@@ -2,11 +2,10 @@ package parallel
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 )
 
-// launcher is what started several processes of this program.
+// launcher describes the launcher that started the processes of this program.
 type launcher struct {
 	name  string
 	size  int    // 0 if the environment does not say
@@ -42,10 +41,8 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 	return nil, nil
 }
 
-// First reports whether this process is the first of a launcher's on its machine, by the
-// environment, or was started alone: it prints what Join refused.
-func First() bool { return first(os.Getenv) }
-
+// first reports whether this process is the first of a launcher's on its machine, by the environment, or was started
+// alone.
 func first(env func(name string) string) bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
 		if rank := env(name); rank != "" {

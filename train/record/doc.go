@@ -22,6 +22,9 @@
 // Its metadata are format ("attention watch 1"), steps (of those records: a JSON list, ascending)
 // and the notes of the caller's Probe, each after "notes.".
 //
+// The names of the files, their format and the keys of a checkpoint say watch where the code says record: they are part
+// of formats, and stay.
+//
 // All of it is capped. A record has the first 2048 parameters and at most 16384 numbers. Of a
 // parameter of more than 65536 elements the changes are estimated from 65536 of them, spread
 // evenly: their norm times √(elements/65536). After 4096 evaluations only every second

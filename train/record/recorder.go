@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Config sets what a run records beside its parameters' norms. Nothing of it changes
-// a bit of the run.
+// Config sets what a run records beside the norms of its parameters. It does not change
+// a bit of the training.
 type Config struct {
 	// Probe returns the nodes of a graph, built over b, that each record computes anew with
 	// the parameters of its time: the attention weights of a short text, say. Its inputs
@@ -26,7 +26,7 @@ type Config struct {
 	OnRecord func(Record)
 }
 
-// Probe is what is recorded of a graph, by names.
+// Probe lists the nodes of a graph that are recorded, by names.
 type Probe struct {
 	Tensors map[string]*G.Node // float32 or float64, kept over time, as attention weights (H, T, T)
 	Notes   map[string]string  // kept with them, as the tokens of the text

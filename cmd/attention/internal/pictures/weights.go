@@ -88,7 +88,7 @@ func farApart(curves []plot.Curve) bool {
 
 func stepTitle(n int) string { return fmt.Sprintf("after %d steps", n) }
 
-// numbered returns the labels 1, 2, … of n rows, of which those of multiples of 8 and the first are shown.
+// numbered returns labels for n rows: the number of the first row and of every eighth one, and no text for the others.
 func numbered(n int) []string {
 	labels := make([]string, n)
 	for i := range labels {

@@ -25,7 +25,7 @@ type Curve struct {
 type Curves struct {
 	Title, X, Y string
 	Curves      []Curve
-	// Shares says that Y is in percent. Such curves lie high or low, so the legend is in the middle.
+	// Shares is set if Y is in percent. Such curves lie high or low, so the legend is in the middle.
 	Shares bool
 }
 

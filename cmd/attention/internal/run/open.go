@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"attention/internal/about"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -112,7 +113,7 @@ func (in *Inspection) ReadCheckpoint(n int, p *layers.Params, identity map[strin
 	if err != nil {
 		return err
 	}
-	return cmp.Or(checkpoint.CheckAbout(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
+	return cmp.Or(about.Check(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
 }
 
 // ReadModel reads the last weights of a run into parameters of this identity.
@@ -139,7 +140,7 @@ func (in *Inspection) openFinished() (*OpenModel, error) {
 // checkModel returns an error if the run's model is not of the identity of its config.json.
 func (in *Inspection) checkModel(identity map[string]string) error {
 	path := filepath.Join(in.Dir, ModelFile)
-	saved, err := checkpoint.AboutOf(in.metadata)
+	saved, err := about.OfModel(in.metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -149,10 +150,10 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	if !in.sealed {
 		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
 	}
-	return checkpoint.CheckAbout(in.configPath(), path, identity, saved)
+	return about.Check(in.configPath(), path, identity, saved)
 }
 
-// GPT reads a GPT with its weights: that of a finished run, or a model folder's.
+// GPT reads a GPT with its weights, from a finished run or from a model folder.
 func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()

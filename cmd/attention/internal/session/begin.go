@@ -40,7 +40,7 @@ func (s *Session) beginFiles() (err error) {
 	if s.Folder.Metrics, err = metrics.Begin(s.Folder.dir); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
@@ -53,7 +53,7 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil || s.restored == nil {
 		return err
 	}
-	for _, line := range s.restored.Differences() {
+	for _, line := range differences(s.restored) {
 		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
 	}
 	return nil
@@ -90,7 +90,7 @@ func (s *Session) openFolder(dir string) (err error) {
 	if s.Folder, err = OpenFolder(dir, s.Checkpoints); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // restore restores a checkpoint, or the newest one if the path is empty, or else the initial weights.
@@ -123,7 +123,7 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		if file, err = checkpoint.Newest(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
+		if file, err = newestIn(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/pictures"
 	"attention/cmd/attention/internal/run"
+	"attention/internal/about"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
@@ -26,7 +27,7 @@ type Folder struct {
 	Path        string
 	Checkpoints *checkpoint.Folder
 	Metrics     *metrics.Writer  // nil until training begins
-	Watch       *record.Recorder // nil until training begins
+	Recorder    *record.Recorder // nil until training begins
 	config      any              // of config.json
 	dir         *folder.Dir
 }
@@ -134,15 +135,15 @@ func (f *Folder) CheckPlace() error {
 		f.Path)
 }
 
-// WatchTo makes a loop record to the folder.
-func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
-	f.Watch, err = record.Open(l, f.Path, c)
+// RecordTo makes a loop record to the folder.
+func (f *Folder) RecordTo(l *train.Loop, c record.Config) (err error) {
+	f.Recorder, err = record.Open(l, f.Path, c)
 	return err
 }
 
 // Newest returns the path of the newest checkpoint, or "" if there is none.
 func (f *Folder) Newest() string {
-	path, _ := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
+	path, _ := newestIn(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
 	return path
 }
 
@@ -158,11 +159,11 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// WriteModel writes the parameters of a run that has taken n steps. They are about these values of config.json, and
-// those after step best, or the last ones if that is 0.
-func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
+// WriteModel writes the parameters of a run that has taken n steps, with the values of config.json that describe the
+// model. The parameters are those after step best, or the last ones if that is 0.
+func (f *Folder) WriteModel(values map[string]string, p *layers.Params, n, best int) error {
 	return f.Write(run.ModelFile, func(w io.Writer) error {
-		return checkpoint.WriteParamsTo(w, p, checkpoint.ModelMetadata(about, n, best))
+		return checkpoint.WriteParamsTo(w, p, about.ModelMetadata(values, n, best))
 	})
 }
 
@@ -204,8 +205,8 @@ func (f *Folder) Close() error {
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
 	}
-	if f.Watch != nil {
-		err = oneline.Join(err, f.Watch.Close())
+	if f.Recorder != nil {
+		err = oneline.Join(err, f.Recorder.Close())
 	}
 	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }
@@ -215,9 +216,9 @@ func (f *Folder) title(model string) string {
 	return fmt.Sprintf("%s, run %s", model, run.Name(f.Path))
 }
 
-// DrawWatched draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
+// DrawRecord draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
 // from what the run of these parameters has recorded. Without such weights there is the first only.
-func (f *Folder) DrawWatched(p *layers.Params, pattern, model string) error {
+func (f *Folder) DrawRecord(p *layers.Params, pattern, model string) error {
 	title := f.title(model)
 	w, err := record.Read(f.Path)
 	if err != nil {

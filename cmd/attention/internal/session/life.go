@@ -85,8 +85,8 @@ func (s *Session) stopped(ctx context.Context, err error) bool {
 	return s.Size() > 1 && errors.Is(err, context.Canceled)
 }
 
-// useBest makes the model that of the lowest validation loss, with Training.KeepBest. Before the first validation
-// there is none.
+// useBest gives the model the weights with the lowest validation loss, if Training.KeepBest is set and there has been
+// a validation.
 func (s *Session) useBest() error {
 	best := s.Loop.Best().Step
 	if !s.Training.KeepBest || best == 0 {
@@ -151,7 +151,7 @@ func (s *Session) Save(files ...File) error {
 	for _, file := range files {
 		errs = append(errs, f.Write(file.Name, file.Fill))
 	}
-	return oneline.Join(append(errs, f.DrawWatched(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
+	return oneline.Join(append(errs, f.DrawRecord(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
 		f.CheckPlace())...)
 }
 

@@ -14,7 +14,8 @@ import (
 	"attention/train/record"
 )
 
-// Plan is what a kind of run gives its session: a model, its sources, and what is printed of them.
+// Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
+// that print them.
 type Plan struct {
 	Command     string            // that trains and resumes such runs
 	CommandLine string            // of this session
@@ -29,7 +30,7 @@ type Plan struct {
 	Validation  train.Source      // of the evaluations during training
 	EvalBatches int               // random ones of Validation; 0 if it is the whole
 	Whole       train.Source      // of the evaluation at the end, if Validation is a part
-	Watch       record.Config     // what is recorded of the weights
+	Record      record.Config     // what is recorded of the weights
 	Title       string            // the model's name in pictures
 	Drawn       string            // pattern of the recorded attention weights to draw
 	Text, Model string            // for the report
@@ -42,7 +43,7 @@ type Plan struct {
 	Hints           Hints
 }
 
-// Hints are what errors say of the flags of a command.
+// Hints are the parts of error messages that name a command's flags.
 type Hints struct {
 	NotFinite  string                  // what may help against a loss that is not finite
 	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
@@ -53,10 +54,10 @@ type Page interface {
 	URL() string
 	Show(ctx context.Context) error // begins to show the run, which has its folder
 	Between()                       // gives the page the weights between two steps
-	Rest()                          // says that the weights stay as they are
+	Rest()                          // called when training is over: the weights change no more
 }
 
-// noPage is the Page of a run that nobody looks at.
+// noPage is the Page of a run without one.
 type noPage struct{}
 
 func (noPage) URL() string                { return "" }
@@ -120,7 +121,7 @@ func (s *Session) onEval(e train.Evaluation) {
 	s.PrintEvaluation(e)
 }
 
-// Losses returns the last losses, up to the step of the model, beside those of counting.
+// Losses returns the last losses up to the step of the model, and the losses of counting tokens.
 func (s *Session) Losses() Losses {
 	h := s.History
 	if s.Best > 0 {

@@ -62,8 +62,8 @@ func (c command) listen() error {
 	return c.page.listen(c.flags, c.notes)
 }
 
-// begin makes a new run, or restores the one of --resume. It reports wrong flags and files before it makes the run
-// folder.
+// begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
+// run folder.
 func (c command) begin() (*training, error) {
 	if c.flags.Changed("resume") {
 		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
@@ -226,7 +226,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {
 		return p, err
 	}
-	p.Watch, err = r.watch()
+	p.Record, err = r.recordConfig()
 	return p, err
 }
 

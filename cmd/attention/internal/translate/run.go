@@ -45,7 +45,7 @@ func named(err error) error {
 	return fmt.Errorf("translate: %w", err)
 }
 
-// begin returns a new run, or the one of --resume.
+// begin returns a new run, or the run that --resume names.
 func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if o.resume == "" {
 		r, err := newTranslation(w, o)
@@ -96,8 +96,9 @@ func (r *translation) plan() (session.Plan, error) {
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
 		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
-		Source: r.training, Validation: r.heldOut, Watch: r.watch(), Title: run.DatesModel, Drawn: dates.CrossAttention,
-		Text: "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
+		Source: r.training, Validation: r.heldOut, Record: r.recordConfig(), Title: run.DatesModel,
+		Drawn: dates.CrossAttention,
+		Text:  "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
 	}, err
 }

@@ -36,7 +36,7 @@ type Run struct {
 	fromStep int       // the last step at that time
 }
 
-// State is what is known of a run. Of a long run only some steps are kept, evenly spread.
+// State is the state of a run as its files show it. It has some steps of a long run only, evenly spread.
 type State struct {
 	Name        string             `json:"name"`
 	State       string             `json:"state"` // running, finished, stopped, failed or unfinished

@@ -19,7 +19,7 @@ import (
 // MaxExport is the most bytes of numbers in an exported page.
 const MaxExport = 50 << 20
 
-// exportPolicy lets the page use what is in its file and nothing else.
+// exportPolicy is the Content-Security-Policy of an exported page: it uses nothing outside its file.
 const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
 	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">`
 

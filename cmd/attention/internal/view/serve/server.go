@@ -15,7 +15,7 @@ import (
 	"attention/cmd/attention/internal/view/web"
 )
 
-// Config is what a server shows.
+// Config configures a Server.
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
@@ -169,7 +169,7 @@ func writeError(w http.ResponseWriter, code int, err error) {
 	}{err.Error()})
 }
 
-// viewAnswer is what there is to see.
+// viewAnswer lists the models and panels that the page shows.
 type viewAnswer struct {
 	Version  string        `json:"version"`
 	Models   []*look.Model `json:"models"`

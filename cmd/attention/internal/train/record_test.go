@@ -18,7 +18,7 @@ import (
 )
 
 // A run records its weights, the attention of a text and, if asked, statistics of its heads, and draws them.
-func TestTrainWatches(t *testing.T) {
+func TestTrainRecords(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--head-stats", "--qk-clip", "0.00001", "--prompt", "whole")...)
 	w, err := record.Read(folder)
 	require.NoError(t, err)
