@@ -121,7 +121,7 @@ func (s *Session) onEval(e train.Evaluation) {
 	s.PrintEvaluation(e)
 }
 
-// Losses returns the last losses up to the step of the model, and the losses of counting tokens.
+// Losses returns the last losses, up to the step of the model, beside those of counting.
 func (s *Session) Losses() Losses {
 	h := s.History
 	if s.Best > 0 {

@@ -45,7 +45,7 @@ func named(err error) error {
 	return fmt.Errorf("translate: %w", err)
 }
 
-// begin returns a new run, or the run that --resume names.
+// begin returns a new run, or the one of --resume.
 func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if o.resume == "" {
 		r, err := newTranslation(w, o)
