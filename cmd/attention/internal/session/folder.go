@@ -3,6 +3,7 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -219,7 +220,7 @@ func (f *Folder) title(model string) string {
 // from what the run of these parameters has recorded. Without such weights there is the first only.
 func (f *Folder) DrawWatched(p *layers.Params, pattern, model string) error {
 	title := f.title(model)
-	w, err := record.Read(f.Path)
+	w, err := record.Read(context.Background(), f.Path, nil)
 	if err != nil {
 		return err
 	}

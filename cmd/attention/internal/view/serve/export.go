@@ -134,7 +134,7 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 	if err != nil {
 		return err
 	}
-	p, ok := got.(*pack)
+	p, ok := got.(packed)
 	if !ok {
 		return e.keep(path, got)
 	}
