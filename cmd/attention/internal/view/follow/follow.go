@@ -31,7 +31,7 @@ type Run struct {
 	evaluations thinned[train.Evaluation]
 	version     int // of the state; counts its changes
 
-	watch watch
+	recorded recorded
 
 	from     time.Time // of the first look at a run that trains
 	fromStep int       // the last step at that time
@@ -65,7 +65,7 @@ func Open(dir string) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
 	}
-	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir), watch: newWatch(dir)}
+	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir), recorded: newRecorded(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /values", s.values)
 	handle("GET /section", s.section)
 	handle("GET /training", s.training)
-	handle("GET /watched", s.watched)
+	handle("GET /watched", s.recording)
 	// A viewer holds its stream as long as it looks: streams have places of their own.
 	mux.Handle("GET /events", limited(make(chan struct{}, maxStreams), http.HandlerFunc(s.events)))
 	return mux

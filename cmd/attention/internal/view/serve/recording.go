@@ -15,16 +15,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// watchedAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
-type watchedAnswer struct {
-	Records  []record.Record `json:"records"`
-	Moments  []int           `json:"moments,omitempty"`
-	Probes   []watchedTensor `json:"probes,omitempty"`
-	Matrices []watchedTensor `json:"matrices,omitempty"`
+// recordingAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
+type recordingAnswer struct {
+	Records  []record.Record  `json:"records"`
+	Moments  []int            `json:"moments,omitempty"`
+	Probes   []recordedTensor `json:"probes,omitempty"`
+	Matrices []recordedTensor `json:"matrices,omitempty"`
 }
 
-// watchedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
-type watchedTensor struct {
+// recordedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
+type recordedTensor struct {
 	Name  string            `json:"name"`
 	Array string            `json:"array"`
 	Shape []int             `json:"shape"`
@@ -38,14 +38,14 @@ type moves struct {
 	packed bytesPacked
 }
 
-// watched returns what the run recorded of its weights.
-func (s *Server) watched(r *http.Request) (any, error) {
+// recording returns what the run recorded of its weights.
+func (s *Server) recording(r *http.Request) (any, error) {
 	if s.config.Run == nil {
 		return nil, errNoRun
 	}
-	w, err := s.config.Run.Watched(r.Context())
+	w, err := s.config.Run.Recording(r.Context())
 	if errors.Is(err, fs.ErrNotExist) {
-		return &pack{About: &watchedAnswer{Records: []record.Record{}}}, nil
+		return &pack{About: &recordingAnswer{Records: []record.Record{}}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -72,11 +72,11 @@ func (s *Server) watched(r *http.Request) (any, error) {
 
 // packMoves packs what a run recorded of its weights.
 func packMoves(w *record.Recording) (*pack, error) {
-	answer := &watchedAnswer{Records: append([]record.Record{}, w.Records...), Moments: w.Steps} // not null in JSON
+	answer := &recordingAnswer{Records: append([]record.Record{}, w.Records...), Moments: w.Steps} // not null in JSON
 	p := &pack{About: answer}
-	addAll := func(kind string, values map[string]*tensor.Dense) (all []watchedTensor) {
+	addAll := func(kind string, values map[string]*tensor.Dense) (all []recordedTensor) {
 		for i, name := range slices.Sorted(maps.Keys(values)) {
-			t := watchedTensor{Name: name, Array: fmt.Sprint(kind, i), Shape: values[name].Shape()}
+			t := recordedTensor{Name: name, Array: fmt.Sprint(kind, i), Shape: values[name].Shape()}
 			add(p, t.Array, values[name].Float32s())
 			all = append(all, t)
 		}

@@ -6,19 +6,19 @@ import (
 	"attention/train/record"
 )
 
-// watch is what a run has recorded of its weights, read once for all who ask.
-type watch struct {
+// recorded is what a run has recorded of its weights, read once for all who ask.
+type recorded struct {
 	dir  string
 	turn chan struct{} // holds the one who reads
 	last *record.Recording
 }
 
-func newWatch(dir string) watch { return watch{dir: dir, turn: make(chan struct{}, 1)} }
+func newRecorded(dir string) recorded { return recorded{dir: dir, turn: make(chan struct{}, 1)} }
 
-// Watched returns how the run's weights moved: the same value until there is more. Who waits while another reads waits
+// Recording returns how the run's weights moved: the same value until there is more. Who waits while another reads waits
 // until the context ends.
-func (r *Run) Watched(ctx context.Context) (*record.Recording, error) {
-	w := &r.watch
+func (r *Run) Recording(ctx context.Context) (*record.Recording, error) {
+	w := &r.recorded
 	select {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
