@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -247,7 +248,37 @@ func TestTimeLeft(t *testing.T) {
 	require.Greater(t, s.Version, before)
 }
 
-func TestWatched(t *testing.T) {
+// Who asks at the same time as another gets the same value, read once, and who leaves does not wait.
+func TestRecordingIsShared(t *testing.T) {
+	f := newFolder(t)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	r.recorded.turn <- struct{}{} // somebody reads
+	left, leave := context.WithCancel(t.Context())
+	got := make(chan *record.Recording, 8)
+	for range cap(got) {
+		go func() {
+			w, err := r.Recording(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			got <- w
+		}()
+	}
+	leave()
+	_, err = r.Recording(left)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, got)
+	<-r.recorded.turn
+	first := <-got
+	for range cap(got) - 1 {
+		require.Same(t, first, <-got)
+	}
+	_, err = r.Recording(left)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestRecording(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
 	require.NoError(t, err)
