@@ -36,7 +36,7 @@ func damages() []damage {
 		}}
 	}
 	all := []damage{
-		{"removed", os.Remove},
+		{"removed", os.RemoveAll},
 		cut("emptied", func(int64) int64 { return 0 }),
 		cut("halved", func(n int64) int64 { return n / 2 }),
 	}
@@ -64,8 +64,7 @@ func attempt(t *testing.T, ctx context.Context, out io.Writer, args ...string) (
 	if err == nil {
 		return nil
 	}
-	require.Equal(t, term.OneLine(err), err.Error(), line)
-	for _, unclear := range []string{"nil", "runtime error", "%!"} {
+	for _, unclear := range []string{"\n", "nil", "runtime error", "%!"} {
 		require.NotContains(t, err.Error(), unclear, line)
 	}
 	if !term.IsInterrupted(err) {
@@ -112,10 +111,10 @@ func follow(t *testing.T, args ...string) {
 	require.Fail(t, "no end", strings.Join(told, "\n"))
 }
 
-// filesOf returns the paths of all files of a run but its lock, and its folder of checkpoints.
+// filesOf returns the paths of all files of a run but its lock, and its folders.
 func filesOf(t *testing.T, run string) (paths []string) {
 	require.NoError(t, filepath.WalkDir(run, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "lock" {
+		if err == nil && d.Name() != "lock" {
 			paths = append(paths, path)
 		}
 		return err
@@ -213,7 +212,10 @@ func (k brokenRun) damageAll(t *testing.T, state string) {
 	}
 	resume := []string{begin[0], "--resume", "run"}
 	for _, path := range paths {
-		for _, d := range damages() {
+		for i, d := range damages() {
+			if filepath.Ext(path) == "" && i > 0 {
+				continue // of a folder
+			}
 			require.NoError(t, os.RemoveAll("run"))
 			if state != "running" {
 				require.NoError(t, os.CopyFS("run", os.DirFS("whole")))

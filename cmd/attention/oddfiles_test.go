@@ -96,7 +96,7 @@ func TestFilesHaveOddNumbers(t *testing.T) {
 				}
 				paths := filesOf(t, "run")
 				path := paths[draw.IntN(len(paths))]
-				if filepath.Ext(path) == ".png" {
+				if ext := filepath.Ext(path); ext == ".png" || ext == "" {
 					path = "run/watch.safetensors"
 				}
 				t.Log(makeOdd(t, draw, path))

@@ -225,7 +225,7 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 		return nil, nil, err
 	}
 	if m, err = c.open(); err != nil {
-		return nil, nil, err
+		return nil, nil, inPart(in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
 	return m, identity, err
