@@ -113,7 +113,7 @@ func TestReadRefuses(t *testing.T) {
 		if tensors != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, record.TensorsFile), []byte(tensors), 0o644))
 		}
-		w, err := record.Read(folder)
+		w, err := record.Read(t.Context(), folder, nil)
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")
 			require.Contains(t, err.Error(), folder)
@@ -148,7 +148,7 @@ func TestReadRefuses(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, checkpoint.WriteParams(filepath.Join(folder, record.TensorsFile), p,
 			map[string]string{"format": row.format, "steps": row.steps}))
-		_, err = record.Read(folder)
+		_, err = record.Read(t.Context(), folder, nil)
 		require.ErrorContains(t, err, row.want)
 	}
 	w, err := read(files[0][:len(files[0])-9], files[1])
@@ -157,6 +157,6 @@ func TestReadRefuses(t *testing.T) {
 	w, err = read(line, "")
 	require.NoError(t, err, "killed before the first tensors")
 	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Change)))
-	_, err = record.Read(t.TempDir())
+	_, err = record.Read(t.Context(), t.TempDir(), nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

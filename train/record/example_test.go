@@ -45,7 +45,7 @@ func ExampleOpen() {
 	check(loop.Run(context.Background(), batches, nil))
 	check(recorder.Close())
 
-	seen, err := record.Read(folder) // also while a run trains
+	seen, err := record.Read(context.Background(), folder, nil) // also while a run trains
 	check(err)
 	weights := seen.Probe["weights"].Float32s() // (M, H, T, T), M records
 	for i, step := range seen.Steps {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
@@ -53,6 +54,9 @@ const (
 	mostKept     = 1 << 17 // numbers of the tensors that are kept of one record: of a Probe and of Matrices
 	mostTimes    = 32      // records whose tensors are kept
 	allRecords   = 4096    // evaluations after which only every second has a record, then every fourth, …
+
+	mostLines = 32 << 20 // bytes of watch.jsonl
+	mostLine  = folder.MaxWatchLine
 )
 
 // The files of a Recorder.

@@ -62,7 +62,7 @@ func recordTo(t *testing.T, l *train.Loop, folder string, c record.Config) {
 }
 
 func readWatch(t *testing.T, folder string) *record.Recording {
-	w, err := record.Read(folder)
+	w, err := record.Read(t.Context(), folder, nil)
 	require.NoError(t, err)
 	return w
 }
@@ -211,7 +211,7 @@ func TestRecordResumes(t *testing.T) {
 		require.NoError(t, os.CopyFS(folder, os.DirFS(whole)))
 		path := filepath.Join(folder, record.LinesFile)
 		require.NoError(t, os.WriteFile(path, []byte(row.spoil(want[0])), 0o644))
-		_, err := record.Read(folder)
+		_, err := record.Read(t.Context(), folder, nil)
 		require.NoError(t, err, row.reason)
 		_, err = recordedRun(t, folder, row.checkpoint, 0)
 		require.NoError(t, err)

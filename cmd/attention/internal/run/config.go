@@ -87,7 +87,7 @@ func (c Config) Validate() error {
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
-		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"), config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
 		c.validateWritten(),
 		c.validateBlocks(),
 	); err != nil {

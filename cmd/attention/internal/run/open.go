@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
 	"attention/layers"
 	"attention/train"
@@ -122,10 +124,22 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 		return err
 	}
 	path := filepath.Join(in.Dir, ModelFile)
-	if _, err := checkpoint.ReadParams(path, p); err != nil {
+	_, err := checkpoint.ReadParams(path, p)
+	if err == nil {
+		err = inPart(path, train.CheckFinite(p))
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); err == nil || ok || len(in.Checkpoints) == 0 {
 		return err
 	}
-	return inPart(path, train.CheckFinite(p))
+	return fmt.Errorf("%w; write it anew from the last checkpoint with: %s", err, in.resumeCommand())
+}
+
+// resumeCommand returns the shell command that resumes the run.
+func (in *Inspection) resumeCommand() string {
+	if in.Kind == DatesModel {
+		return program.Command("translate", "--resume", in.Dir)
+	}
+	return ResumeCommand(in.Dir)
 }
 
 // openFinished reads the model of a run with its last weights.
@@ -212,7 +226,7 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 		return nil, nil, err
 	}
 	if m, err = c.open(); err != nil {
-		return nil, nil, err
+		return nil, nil, inPart(in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
 	return m, identity, err

@@ -53,7 +53,11 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil || s.restored == nil {
 		return err
 	}
-	for _, line := range differences(s.restored) {
+	lines := differences(s.restored)
+	if s.Folder != nil {
+		lines = append(lines, s.Folder.lost(s.Loop.Steps())...)
+	}
+	for _, line := range lines {
 		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
 	}
 	return nil
@@ -158,7 +162,7 @@ func (s *Session) continueFiles() (err error) {
 	l := s.Loop.State()
 	s.Folder.Metrics, s.History, err = metrics.Resume(s.Folder.dir, l.Steps, l.Evaluated, l.Notes[metricsNote])
 	if err != nil {
-		return err
+		return s.withoutLines(l.Steps, err)
 	}
 	if s.Report, err = ResumeReport(s.Folder); err != nil {
 		return err

@@ -147,6 +147,7 @@ type File struct {
 // other files.
 func (s *Session) Save(files ...File) error {
 	f := s.Folder
+	s.mendMetrics()
 	errs := []error{f.WriteModel(s.About, s.Params, s.Loop.Steps(), s.Best)}
 	for _, file := range files {
 		errs = append(errs, f.Write(file.Name, file.Fill))
@@ -164,5 +165,6 @@ func (s *Session) End(err error) error {
 // Fail ends a session that has nothing to save with an error, and returns it.
 func (s *Session) Fail(err error) error {
 	_ = s.End(err) // that it fails too is no news
+	s.mendMetrics()
 	return oneline.Join(err, s.Folder.Metrics.Close(), s.Out.Err())
 }

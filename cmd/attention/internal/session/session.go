@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
@@ -97,6 +98,7 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		c.OnStep, c.OnEval = s.onStep, s.onEval
 	}
 	c.BeforeSave = func() (map[string]string, error) {
+		s.mendMetrics()
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
@@ -119,6 +121,15 @@ func (s *Session) onEval(e train.Evaluation) {
 	s.Folder.Metrics.AddEvaluation(e, s.EvalBatches)
 	s.Progress.Clear()
 	s.PrintEvaluation(e)
+}
+
+// mendMetrics writes metrics.jsonl anew if it was removed or changed during the run.
+func (s *Session) mendMetrics() {
+	h := s.History
+	if s.Last != nil {
+		h.Evaluations = append(slices.Clip(h.Evaluations), *s.Last)
+	}
+	s.Folder.Metrics.Mend(h, s.EvalBatches)
 }
 
 // Losses returns the last losses, up to the step of the model, beside those of counting.

@@ -44,7 +44,7 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 		if err := e.add(ctx, s.training, "training", ""); err != nil {
 			return nil, err
 		}
-		if err := e.add(ctx, s.watched, "watched", "the weights over the steps"); err != nil {
+		if err := e.add(ctx, s.recording, "watched", "the weights over the steps"); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 	if err != nil {
 		return err
 	}
-	p, ok := got.(*pack)
+	p, ok := got.(packed)
 	if !ok {
 		return e.keep(path, got)
 	}

@@ -34,6 +34,7 @@ type Server struct {
 	server   *http.Server
 	base     context.Context // of all requests; done when the server ends
 	turns    *turns          // of the computations of heads
+	moves    moves           // the answer to GET watched
 }
 
 // maxBusy is how many requests are answered at once, and maxStreams how many viewers may follow a run.
@@ -109,7 +110,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /values", s.values)
 	handle("GET /section", s.section)
 	handle("GET /training", s.training)
-	handle("GET /watched", s.watched)
+	handle("GET /watched", s.recording)
 	// A viewer holds its stream as long as it looks: streams have places of their own.
 	mux.Handle("GET /events", limited(make(chan struct{}, maxStreams), http.HandlerFunc(s.events)))
 	return mux
@@ -152,7 +153,7 @@ func (f handler) answer(r *http.Request) (body []byte, kind string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if p, ok := got.(*pack); ok {
+	if p, ok := got.(packed); ok {
 		body, err = p.bytes()
 		return body, "application/octet-stream", err
 	}
