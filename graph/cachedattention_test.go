@@ -331,6 +331,7 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 	const none = "graph: CachedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
 	const later = "graph: CachedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
 		"want one that hides later keys, as mask.Causal"
+	laterOf1 := strings.Replace(later, "query 0", "query 1", 1)
 	for name, c := range map[string]struct {
 		mask          func(g *G.ExprGraph) mask.Mask
 		rolling       bool
@@ -346,7 +347,7 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 		"prefix beyond the chunk": {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 3})), refuse: later},
 		"prefix, rolling":         {mask: of(mask.Prefix{N: 3}), rolling: true, refuse: later},
 		"not a prefix":            {mask: of(mask.Not(mask.Prefix{N: 1})), refuse: later},
-		"one key ahead":           {mask: of(mask.Causal{Offset: 1}), refuse: strings.Replace(later, "query 0", "query 1", 1)},
+		"one key ahead":           {mask: of(mask.Causal{Offset: 1}), refuse: laterOf1},
 		"func of the chunk":       {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 2 }})},
 		"func of later keys":      {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 3 }}), refuse: later},
 		"func, rolling": {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 2 }}), rolling: true,

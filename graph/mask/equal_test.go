@@ -18,8 +18,21 @@ func TestEqual(t *testing.T) {
 	}
 	one, of := after(1), mask.Func{Visible: func(b, h, t, s int) bool { return true }}
 	all := map[string]mask.Mask{
-		"nil": nil, "all": mask.All{}, "causal": mask.Causal{}, "offset": mask.Causal{Offset: 1}, "at": mask.CausalAt{Start: n},
-		"lengths": mask.KeyLengths{Lengths: n}, "func": one, "other variable": after(1), "other name": mask.Func{Name: "other", VisibleAt: one.VisibleAt}, "of heads": of, "not": mask.Not(one), "not causal": mask.Not(mask.Causal{}), "and": mask.And(one, of), "or": mask.Or(one, of), "and, turned": mask.And(of, one),
+		"nil":            nil,
+		"all":            mask.All{},
+		"causal":         mask.Causal{},
+		"offset":         mask.Causal{Offset: 1},
+		"at":             mask.CausalAt{Start: n},
+		"lengths":        mask.KeyLengths{Lengths: n},
+		"func":           one,
+		"other variable": after(1),
+		"other name":     mask.Func{Name: "other", VisibleAt: one.VisibleAt},
+		"of heads":       of,
+		"not":            mask.Not(one),
+		"not causal":     mask.Not(mask.Causal{}),
+		"and":            mask.And(one, of),
+		"or":             mask.Or(one, of),
+		"and, turned":    mask.And(of, one),
 	}
 	for a, x := range all {
 		for b, y := range all {

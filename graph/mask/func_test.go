@@ -123,12 +123,13 @@ func TestAPanicOfAFuncIsAnError(t *testing.T) {
 		return s < 5 || none[s]
 	}}))), `mask: Func "mine": got a panic for batch 1, head 2, query 3 and key 5: `+
 		`runtime error: index out of range [5] with length 0, want true or false`)
+	const another = `mask: Func "mine": got a panic for query 0 and key 6: no more, want true or false`
 	require.EqualError(t, recovered(fill(mask.Func{Name: "mine", VisibleAt: func(t, s int) bool {
 		if t == 0 && s == 6 {
 			panic("no more")
 		}
 		return true
-	}})), `mask: Func "mine": got a panic for query 0 and key 6: no more, want true or false`, "in another row of the tile")
+	}})), another, "in another row of the tile")
 	require.NoError(t, recovered(func() {}))
 	require.PanicsWithValue(t, "of another", func() { _ = recovered(func() { panic("of another") }) })
 }

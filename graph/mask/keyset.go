@@ -3,7 +3,8 @@ package mask
 import "math"
 
 // A KeySet is the keys that each query sees in one run; the zero value has none to call.
-// Several goroutines may read it.
+// Several goroutines may read it. A function of a Func that panics is a panic of Fill and
+// Glance, which Recovered makes an error.
 type KeySet struct {
 	// Span returns a range outside which query t of batch b sees no key in any head,
 	// and whether it sees all keys inside it in all heads.
