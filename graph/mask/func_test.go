@@ -31,6 +31,9 @@ func TestFuncOfPositions(t *testing.T) {
 		{name: "sequences that start elsewhere", mask: m,
 			s:    mask.Scores{Batch: tensor.Shape{2}, H: 2, T: 1, S: 4, Starts: []int{0, 3}},
 			want: "#--- -#-#"},
+		{name: "sequences of which one sees all", mask: mask.Func{VisibleAt: func(t, s int) bool { return t >= 3 }},
+			s:    mask.Scores{Batch: tensor.Shape{2}, H: 2, T: 1, S: 4, Starts: []int{0, 3}},
+			want: "---- ####"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, shown(t, c.mask, c.s)) })
 	}
