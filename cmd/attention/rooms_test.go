@@ -82,7 +82,7 @@ var rooms = map[string]string{
 		internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
-		train/parallel layers internal/config internal/folder internal/oneline`,
+		train/parallel layers internal/config internal/folder internal/kernel internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term layers/apply
 		internal/safetensors internal/dense`,
