@@ -4,8 +4,10 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"attention/cmd/attention/internal/pictures"
@@ -140,10 +142,14 @@ func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
 	return err
 }
 
-// Newest returns the path of the newest checkpoint, or "" if there is none.
-func (f *Folder) Newest() string {
-	path, _ := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
-	return path
+// Newest returns the path of the newest checkpoint, or "" if there is none. The error is that the checkpoints cannot be
+// read: nobody knows then whether there is one.
+func (f *Folder) Newest() (string, error) {
+	path, err := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return path, err
 }
 
 // Write makes a file of the folder, one of writtenFiles, with the content that fill writes.
