@@ -40,8 +40,7 @@ func (l *launcher) load() (*library, error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	return nil, fmt.Errorf("%s started this process: %w; install %s, or name the library with %s",
-		l.name, failed, packages, Library)
+	return nil, l.named(fmt.Errorf("%w; install %s, or name the library with %s", failed, packages, Library))
 }
 
 // newLibrary looks up what link needs. Open MPI's handles are addresses of variables, and

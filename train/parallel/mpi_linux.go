@@ -30,8 +30,12 @@ func (l *launcher) join() (Transport, Machine, error) {
 	}
 	m := &mpi{link: &link{library: *lib, calls: make(chan func())}}
 	go m.link.serve()
-	m.link.do(func() { err = m.begin() })
-	return m, m.machine, err
+	began := make(chan error, 1)
+	go m.link.do(func() { began <- m.begin() })
+	if err := l.await(began); err != nil {
+		return nil, Machine{}, err
+	}
+	return m, m.machine, nil
 }
 
 // serve makes the calls, on one thread.

@@ -25,11 +25,16 @@ type Processes struct {
 	machine parallel.Machine
 }
 
-// Join returns the processes of mpirun, and a function that leaves them. Only one process of a machine prints an error.
+// Join returns the processes of mpirun, and a function that leaves them. Only one process of a machine prints an error:
+// the first one that has it.
 func Join() (p Processes, leave func() error, err error) {
 	leave = func() error { return nil }
 	group, machine, err := parallel.Join()
-	if err != nil && !parallel.First() {
+	switch {
+	case err == nil:
+	case parallel.First():
+		time.Sleep(time.Second) // in which others ask, if they have it too
+	default:
 		Lag()
 		err = term.Told(err)
 	}
