@@ -184,6 +184,42 @@ func joinAndFail(rank string) int {
 	return 0
 }
 
+// unlikeBytes is the environment's variable for joinUnlike.
+const unlikeBytes = "PARALLEL_TEST_UNLIKE_BYTES"
+
+// joinUnlike is a program of somebody's own whose first process exchanges 100 bytes and whose others another number.
+func joinUnlike(bytes string) int {
+	m, _, err := parallel.Join()
+	if err != nil {
+		return 2
+	}
+	n := 100
+	if m.Rank() > 0 {
+		n, _ = strconv.Atoi(bytes)
+	}
+	if _, err := m.Gather(make([]byte, n), slices.Repeat([]int{n}, m.Size())); err != nil {
+		return 1
+	}
+	_ = m.Close()
+	return 0
+}
+
+// Messages of another length than a process expects end the group: longer ones and shorter ones.
+func TestMPIUnlikeMessages(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 99: 1, 100: 0, 101: 1, 1 << 20: 1} {
+		job := mpirunOf(t, 2, os.Args[0])
+		job.Env = append(os.Environ(), unlikeBytes+"="+strconv.Itoa(n))
+		begin := time.Now()
+		out, err := job.CombinedOutput()
+		require.Equal(t, want == 0, err == nil, "%d: %s", n, out)
+		require.Less(t, time.Since(begin), 10*time.Second)
+		if want > 0 {
+			require.Regexp(t, `parallel: rank [01] ends the group: .*: got (more than )?\d+ bytes of rank [01], want \d+: `+
+				`the two do not do the same`, string(out))
+		}
+	}
+}
+
 // A process that leaves before the others are done ends all.
 func TestMPIFailsBeforeRun(t *testing.T) {
 	for n := 2; n <= 4; n++ {

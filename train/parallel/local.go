@@ -85,7 +85,7 @@ func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
 		return err
 	}
 	if len(message) != len(receive) {
-		return unlike(len(message), len(receive), from)
+		return fmt.Errorf("parallel: exchange: %w", unlike(len(message), len(receive), from))
 	}
 	copy(receive, message)
 	return nil
@@ -111,7 +111,7 @@ func (l *local) receive(from int) ([]byte, error) {
 
 // unlike is the error of a message of another length than this process expects.
 func unlike(got, want, from int) error {
-	return fmt.Errorf("parallel: exchange: got %d bytes of rank %d, want %d: the two do not do the same", got, from, want)
+	return fmt.Errorf("got %d bytes of rank %d, want %d: the two do not do the same", got, from, want)
 }
 
 // Close leaves the group. Processes that wait for this one get an error.

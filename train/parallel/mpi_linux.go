@@ -149,7 +149,7 @@ func (k *link) waitForAll() error {
 		return err
 	}
 	for asked := 0; ; asked++ {
-		if done, err := k.test(request); done || err != nil {
+		if done, err := k.test(request, k.statusIgnore); done || err != nil {
 			return err
 		}
 		if err := k.call("MPI_Iprobe", k.anySource, tag, k.world, address(coming), k.statusIgnore); err != nil {
