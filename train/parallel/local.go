@@ -68,17 +68,8 @@ func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
 	if to == l.rank || from == l.rank {
 		return fmt.Errorf("parallel: exchange: got rank %d itself, want another", l.rank)
 	}
-	if len(send) > 0 {
-		select {
-		case l.links[l.rank][to] <- append([]byte(nil), send...):
-		case <-l.left[to].done:
-			return l.left[to].reason
-		case <-l.end.done:
-			return l.end.reason
-		}
-	}
-	if len(receive) == 0 {
-		return nil
+	if err := l.send(to, send); err != nil || len(receive) == 0 {
+		return err
 	}
 	message, err := l.receive(from)
 	if err != nil {
@@ -89,6 +80,26 @@ func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
 	}
 	copy(receive, message)
 	return nil
+}
+
+// send sends a message to a process that is still there.
+func (l *local) send(to int, message []byte) error {
+	if len(message) == 0 {
+		return nil
+	}
+	select {
+	case <-l.left[to].done: // which a link with room would hide
+		return l.left[to].reason
+	default:
+	}
+	select {
+	case l.links[l.rank][to] <- append([]byte(nil), message...):
+		return nil
+	case <-l.left[to].done:
+		return l.left[to].reason
+	case <-l.end.done:
+		return l.end.reason
+	}
 }
 
 // receive returns the next message of a process.

@@ -67,6 +67,7 @@ func TestLocalLeaves(t *testing.T) {
 	require.EqualError(t, <-waits, left)
 	require.EqualError(t, group[0].Exchange(1, nil, 1, got), left)
 	require.NoError(t, group[0].Exchange(2, []byte{1}, 2, nil), "the others go on")
+	require.NoError(t, group[2].Exchange(0, nil, 0, got))
 	require.ErrorContains(t, group[2].Agree(nil), left)
 	require.ErrorContains(t, group[0].Agree(nil), left)
 }
