@@ -42,8 +42,9 @@ func ParsePrecision(name string) (Precision, error) {
 }
 
 // Check returns an error if products of a type cannot or should not be computed in the precision: BFloat16 is for
-// float32, and for processors on which it is at least 1.5 times as fast, which is measured once. In the environment
-// ATTENTION_BF16=emulated takes it on every processor. The ops themselves take it everywhere.
+// float32, and for processors on which it is at least 1.5 times as fast, which is known of their family and model, or
+// else measured once. In the environment ATTENTION_BF16=emulated takes it on every processor. The ops themselves take
+// it everywhere.
 func (p Precision) Check(dt tensor.Dtype) error {
 	if err := p.check("", dt); err != nil || p == FullPrecision {
 		return err

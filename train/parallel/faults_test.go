@@ -184,6 +184,42 @@ func joinAndFail(rank string) int {
 	return 0
 }
 
+// unlikeBytes is the environment's variable for joinUnlike.
+const unlikeBytes = "PARALLEL_TEST_UNLIKE_BYTES"
+
+// joinUnlike is a program of somebody's own whose first process exchanges 100 bytes and whose others another number.
+func joinUnlike(bytes string) int {
+	m, _, err := parallel.Join()
+	if err != nil {
+		return 2
+	}
+	n := 100
+	if m.Rank() > 0 {
+		n, _ = strconv.Atoi(bytes)
+	}
+	if _, err := m.Gather(make([]byte, n), slices.Repeat([]int{n}, m.Size())); err != nil {
+		return 1
+	}
+	_ = m.Close()
+	return 0
+}
+
+// Messages of another length than a process expects end the group: longer ones and shorter ones.
+func TestMPIUnlikeMessages(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 99: 1, 100: 0, 101: 1, 1 << 20: 1} {
+		job := mpirunOf(t, 2, os.Args[0])
+		job.Env = append(os.Environ(), unlikeBytes+"="+strconv.Itoa(n))
+		begin := time.Now()
+		out, err := job.CombinedOutput()
+		require.Equal(t, want == 0, err == nil, "%d: %s", n, out)
+		require.Less(t, time.Since(begin), 10*time.Second)
+		if want > 0 {
+			require.Regexp(t, `parallel: rank [01] ends the group: .*: got (more than )?\d+ bytes of rank [01], want \d+: `+
+				`the two do not do the same`, string(out))
+		}
+	}
+}
+
 // A process that leaves before the others are done ends all.
 func TestMPIFailsBeforeRun(t *testing.T) {
 	for n := 2; n <= 4; n++ {
@@ -212,6 +248,46 @@ func TestMPIMissing(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
 	require.Contains(t, string(out), "or name the library with ATTENTION_MPI")
+}
+
+// Processes that differ in kind end soon, with one line that names a rank and how it differs.
+func TestMPIOfOtherKinds(t *testing.T) {
+	old := filepath.Join(t.TempDir(), "run")
+	runTrain(t, 0, smallRun+old)
+	with, without := program(t, "mpi"), program(t, "default")
+	begins := append([]string{with, "train"}, strings.Fields(smallRun+filepath.Join(t.TempDir(), "run"))...)
+	resumes := []string{with, "train", "--resume", old, "--steps", "12"}
+	bare := append([]string{without}, begins[1:]...)
+	help := []string{with, "train", "--help"}
+	later := append([]string{"sh", "-c", `sleep 0.5; "$0" "$@"; exit $?`}, begins...) // mpirun notices who ends after this
+	const left = "rank 0 has ended without joining the other processes, want all to do the same"
+	for _, row := range []struct {
+		name  string
+		ranks [][]string
+		want  string
+	}{
+		{"one resumes", [][]string{begins, resumes},
+			`rank 1: got another task than rank 0, "--resume of a run", want its "a new run"`},
+		{"one begins", [][]string{resumes, resumes, begins},
+			`rank 2: got another task than rank 0, "a new run", want its "--resume of a run"`},
+		{"the first without MPI", [][]string{bare, begins}, "rank 0: got a program without MPI"},
+		{"the last without MPI", [][]string{begins, begins, bare}, "rank 2: got a program without MPI"},
+		{"the first prints help", [][]string{help, later, later}, left},
+		{"a script ends", [][]string{{"sh", "-c", "true"}, later}, left},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			job := mpirunOf(t, 1, row.ranks[0]...)
+			for _, command := range row.ranks[1:] {
+				job.Args = append(append(job.Args, ":", "-np", "1"), command...)
+			}
+			begin := time.Now()
+			out, err := job.CombinedOutput()
+			require.Error(t, err)
+			require.Less(t, time.Since(begin), 10*time.Second)
+			require.Contains(t, string(out), row.want)
+			require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
+		})
+	}
 }
 
 // What one process refuses or finds is one line of ours.

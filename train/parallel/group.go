@@ -74,15 +74,12 @@ func (g *Group) gatherEqual(mine []byte) ([][]byte, error) {
 
 // gatherTexts returns the text that each process gave, by rank.
 func (g *Group) gatherTexts(mine string) ([]string, error) {
-	parts, err := g.gatherEqual(binary.LittleEndian.AppendUint64(nil, uint64(len(mine))))
+	lengths, err := g.gatherNumbers(comparing, len(mine))
 	if err != nil {
 		return nil, err
 	}
-	lengths := make([]int, len(parts))
-	for i, length := range parts {
-		lengths[i] = int(binary.LittleEndian.Uint64(length))
-	}
-	if parts, err = g.Gather([]byte(mine), lengths); err != nil {
+	parts, err := g.Gather([]byte(mine), lengths)
+	if err != nil {
 		return nil, err
 	}
 	texts := make([]string, len(parts))
@@ -92,9 +89,34 @@ func (g *Group) gatherTexts(mine string) ([]string, error) {
 	return texts, nil
 }
 
+// What processes exchange a number for.
+const (
+	agreeing  = "agrees on errors"
+	comparing = "sends a text to compare"
+)
+
+// gatherNumbers returns the number that each process gave, by rank. Processes that give it for different things get an
+// error, the same in all.
+func (g *Group) gatherNumbers(what string, mine int) ([]int, error) {
+	parts, err := g.gatherEqual(binary.LittleEndian.AppendUint64([]byte{what[0]}, uint64(mine)))
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int, len(parts))
+	for rank, part := range parts {
+		if part[0] != parts[0][0] {
+			other := map[byte]string{agreeing[0]: agreeing, comparing[0]: comparing}
+			return nil, fmt.Errorf("train: group: rank %d: %s where rank 0 %s: the two do not do the same",
+				rank, other[part[0]], other[parts[0][0]])
+		}
+		numbers[rank] = int(binary.LittleEndian.Uint64(part[1:]))
+	}
+	return numbers, nil
+}
+
 // Kinds of errors that processes send each other.
 const (
-	noError byte = iota
+	noError int = iota
 	stopError
 	notFiniteError
 	otherError
@@ -106,15 +128,11 @@ func (g *Group) Agree(err error) error {
 	if g.Size() == 1 {
 		return err
 	}
-	kinds, failed := g.gatherEqual([]byte{kindOf(err)})
+	codes, failed := g.gatherNumbers(agreeing, kindOf(err))
 	if failed != nil {
 		return failed
 	}
-	codes := make([]byte, len(kinds))
-	for rank, kind := range kinds {
-		codes[rank] = kind[0]
-	}
-	rank := slices.IndexFunc(codes, func(kind byte) bool { return kind > stopError })
+	rank := slices.IndexFunc(codes, func(kind int) bool { return kind > stopError })
 	if rank < 0 && slices.Contains(codes, stopError) {
 		return context.Canceled
 	}
@@ -132,7 +150,7 @@ func (g *Group) Agree(err error) error {
 	return &rankError{rank: rank, text: texts[rank], notFinite: codes[rank] == notFiniteError}
 }
 
-func kindOf(err error) byte {
+func kindOf(err error) int {
 	switch {
 	case err == nil:
 		return noError

@@ -285,3 +285,48 @@ func TestGroupSame(t *testing.T) {
 		}
 	}
 }
+
+// Processes that do different things get the same error, which names them, or end the group with one.
+func TestGroupOfDifferentCalls(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		other func(g *parallel.Group) error // of rank 1
+		want  string
+	}{
+		{"a comparison", func(g *parallel.Group) error {
+			if err := g.Agree(nil); err != nil { // which Same begins with
+				return err
+			}
+			return g.Same("task", "x")
+		}, "rank 1: sends a text to compare where rank 0 agrees on errors: the two do not do the same"},
+		{"other bytes", func(g *parallel.Group) error {
+			if err := g.Agree(nil); err != nil {
+				return err
+			}
+			if err := g.Agree(nil); err != nil {
+				return err
+			}
+			_, err := g.Gather([]byte{1}, []int{1, 1})
+			return err
+		}, "the two do not do the same"},
+		{"nothing", func(g *parallel.Group) error { return g.Close() }, "rank 1 has left the group"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			errs := small.Together(t, 2, func(g *parallel.Group) error {
+				if g.Rank() == 1 {
+					return row.other(g)
+				}
+				for range 4 {
+					if err := g.Agree(nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			require.ErrorContains(t, errs[0], row.want)
+			if row.name != "nothing" {
+				require.Error(t, errs[1])
+			}
+		})
+	}
+}

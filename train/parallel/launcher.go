@@ -1,16 +1,25 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"os"
+	"runtime"
 	"strconv"
+	"sync"
+	"syscall"
 )
 
 // launcher describes the launcher that started the processes of this program.
 type launcher struct {
-	name  string
-	size  int    // 0 if the environment does not say
-	mpich bool   // whether its library is MPICH or derived from it
-	path  string // of the library, "" for the usual ones
+	name    string
+	size    int    // 0 if the environment does not say
+	mpich   bool   // whether its library is MPICH or derived from it
+	path    string // of the library, "" for the usual ones
+	ranked  string // the environment's variable with the rank
+	rank    string // "" if the environment does not say
+	sharing int    // processes of this machine; 0 if the environment does not say
 }
 
 // launcherOf returns what started this process together with other processes, nil if nothing did. A launcher
@@ -22,14 +31,16 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 	}
 	path := env(Library)
 	if n := size("OMPI_COMM_WORLD_SIZE"); n > 0 {
-		return &launcher{name: "mpirun of Open MPI", size: n, path: path}, nil
+		return (&launcher{name: "mpirun of Open MPI", size: n, path: path, ranked: "OMPI_COMM_WORLD_RANK",
+			sharing: size("OMPI_COMM_WORLD_LOCAL_SIZE")}).withRank(env), nil
 	}
 	if n := size("PMI_SIZE"); n > 0 {
-		return &launcher{name: "mpiexec of MPICH", size: n, mpich: true, path: path}, nil
+		return (&launcher{name: "mpiexec of MPICH", size: n, mpich: true, path: path, ranked: "PMI_RANK",
+			sharing: size("MPI_LOCALNRANKS")}).withRank(env), nil
 	}
 	tasks := size("SLURM_STEP_NUM_TASKS")
 	if env("PMIX_RANK") != "" {
-		return &launcher{name: "a launcher with PMIx", size: tasks, path: path}, nil
+		return (&launcher{name: "a launcher with PMIx", size: tasks, path: path, ranked: "PMIX_RANK"}).withRank(env), nil
 	}
 	const want = "want mpirun, which starts them with MPI"
 	if tasks > 1 {
@@ -41,8 +52,61 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 	return nil, nil
 }
 
-// first reports whether this process is the first of a launcher's on its machine, by the environment, or was started
-// alone.
+// withRank returns the launcher with this process's rank.
+func (l *launcher) withRank(env func(name string) string) *launcher {
+	l.rank = env(l.ranked)
+	return l
+}
+
+// named returns an error of this process with the launcher and its rank.
+func (l *launcher) named(err error) error {
+	if l.rank == "" {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	return fmt.Errorf("%s: rank %.10s: %w", l.name, l.rank, err)
+}
+
+// firstOfMachine reports whether this process is the first to ask, on its machine, of those that a launcher started
+// together, or was started alone. Where that cannot be known it is the first one by the environment.
+func firstOfMachine() bool {
+	asked.once.Do(func() { asked.first = firstToAsk(jobOf(os.Getenv), first(os.Getenv)) })
+	return asked.first
+}
+
+var asked struct {
+	once  sync.Once
+	first bool
+	held  net.Listener // as long as the process lives
+}
+
+// jobOf returns a name that the processes which a launcher started together share on their machine.
+func jobOf(env func(name string) string) string {
+	for _, name := range []string{"PMIX_NAMESPACE", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"} {
+		if job := env(name); job != "" {
+			return fmt.Sprintf("%.40q-%.10q", job, env("SLURM_STEP_ID"))
+		}
+	}
+	return strconv.Itoa(os.Getppid())
+}
+
+// firstToAsk reports whether no other process holds the name of the job, and holds it then: a socket without a file,
+// which Linux has and which ends with the process.
+func firstToAsk(job string, otherwise bool) bool {
+	if runtime.GOOS != "linux" {
+		return otherwise
+	}
+	held, err := net.Listen("unix", fmt.Sprintf("@attention-%d-%s", os.Getuid(), job))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return false
+	}
+	if err != nil {
+		return otherwise
+	}
+	asked.held = held
+	return true
+}
+
+// first reports whether this process is the first one of its machine by the environment.
 func first(env func(name string) string) bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
 		if rank := env(name); rank != "" {

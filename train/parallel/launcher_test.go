@@ -1,6 +1,9 @@
 package parallel
 
 import (
+	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +17,14 @@ func TestLauncher(t *testing.T) {
 		err  string
 	}{
 		{name: "alone", env: map[string]string{"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}}, // as in an sbatch script
-		{name: "Open MPI", env: map[string]string{"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "1", Library: "/x/libmpi.so"},
-			want: &launcher{name: "mpirun of Open MPI", size: 4, path: "/x/libmpi.so"}},
-		{name: "MPICH", env: map[string]string{"PMI_SIZE": "2", "PMI_RANK": "1"},
-			want: &launcher{name: "mpiexec of MPICH", size: 2, mpich: true}},
+		{name: "Open MPI", env: map[string]string{"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "1", Library: "/x/libmpi.so",
+			"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
+			want: &launcher{name: "mpirun of Open MPI", size: 4, path: "/x/libmpi.so", ranked: "OMPI_COMM_WORLD_RANK",
+				rank: "1", sharing: 2}},
+		{name: "MPICH", env: map[string]string{"PMI_SIZE": "2", "PMI_RANK": "1", "MPI_LOCALNRANKS": "2"},
+			want: &launcher{name: "mpiexec of MPICH", size: 2, mpich: true, ranked: "PMI_RANK", rank: "1", sharing: 2}},
 		{name: "srun --mpi=pmix", env: map[string]string{"PMIX_RANK": "1", "SLURM_STEP_NUM_TASKS": "8"},
-			want: &launcher{name: "a launcher with PMIx", size: 8}},
+			want: &launcher{name: "a launcher with PMIx", size: 8, ranked: "PMIX_RANK", rank: "1"}},
 		{name: "srun", env: map[string]string{"SLURM_STEP_NUM_TASKS": "8"},
 			err: "parallel: srun: got 8 processes without MPI, want srun --mpi=pmix, or mpirun"},
 		{name: "srun of one", env: map[string]string{"SLURM_STEP_NUM_TASKS": "1"}},
@@ -55,6 +60,28 @@ func TestFirst(t *testing.T) {
 	} {
 		require.Equal(t, row.want, first(func(name string) string { return row.env[name] }), row.name)
 	}
+}
+
+// The first process of a job to ask holds its name, and others do not.
+func TestFirstToAsk(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there are no sockets without a file")
+	}
+	held := asked.held
+	defer func() { asked.held = held }()
+	job := t.Name() + strconv.Itoa(os.Getpid())
+	require.True(t, firstToAsk(job, false))
+	defer asked.held.Close()
+	require.False(t, firstToAsk(job, true))
+	other := asked.held
+	require.True(t, firstToAsk(job+"other", false))
+	require.NoError(t, asked.held.Close())
+	asked.held = other
+	env := map[string]string{"PMIX_NAMESPACE": "123"}
+	require.Equal(t, `"123"-""`, jobOf(func(name string) string { return env[name] }))
+	env = map[string]string{"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2"}
+	require.Equal(t, `"7"-"2"`, jobOf(func(name string) string { return env[name] }))
+	require.Equal(t, strconv.Itoa(os.Getppid()), jobOf(func(string) string { return "" }))
 }
 
 // Processes of one machine share its cores, or what their container may use of them.

@@ -10,6 +10,7 @@ import (
 type local struct {
 	rank  int
 	links [][]chan []byte // from one rank to another
+	left  []*ending       // of each rank: when it leaves the group
 	end   *ending
 }
 
@@ -20,8 +21,19 @@ type ending struct {
 	reason error
 }
 
+func newEnding() *ending { return &ending{done: make(chan struct{})} }
+
+// because ends it for the first reason.
+func (e *ending) because(reason error) {
+	e.once.Do(func() {
+		e.reason = reason
+		close(e.done)
+	})
+}
+
 // NewLocal returns the n processes of a group, by rank, each for a goroutine of its own. They show
-// and test what a group does; one process alone uses all cores as well.
+// and test what a group does; one process alone uses all cores as well. A goroutine that ends before the
+// others closes its process, so that they do not wait for it.
 func NewLocal(n int) ([]*Group, error) {
 	const most = 1 << 8 // each pair of them has a channel
 	if n < 1 || n > most {
@@ -34,9 +46,10 @@ func NewLocal(n int) ([]*Group, error) {
 			links[i][j] = make(chan []byte, 1)
 		}
 	}
-	group, end := make([]*Group, n), &ending{done: make(chan struct{})}
+	group, left, end := make([]*Group, n), make([]*ending, n), newEnding()
 	for rank := range group {
-		group[rank] = &Group{Transport: &local{rank, links, end}}
+		left[rank] = newEnding()
+		group[rank] = &Group{Transport: &local{rank, links, left, end}}
 	}
 	return group, nil
 }
@@ -55,34 +68,72 @@ func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
 	if to == l.rank || from == l.rank {
 		return fmt.Errorf("parallel: exchange: got rank %d itself, want another", l.rank)
 	}
-	if len(send) > 0 {
-		select {
-		case l.links[l.rank][to] <- append([]byte(nil), send...):
-		case <-l.end.done:
-			return l.end.reason
-		}
+	if err := l.send(to, send); err != nil || len(receive) == 0 {
+		return err
 	}
-	if len(receive) == 0 {
+	message, err := l.receive(from)
+	if err != nil {
+		return err
+	}
+	if len(message) != len(receive) {
+		return fmt.Errorf("parallel: exchange: %w", unlike(len(message), len(receive), from))
+	}
+	copy(receive, message)
+	return nil
+}
+
+// send sends a message to a process that is still there.
+func (l *local) send(to int, message []byte) error {
+	if len(message) == 0 {
 		return nil
 	}
 	select {
-	case message := <-l.links[from][l.rank]:
-		if len(message) != len(receive) {
-			return fmt.Errorf("parallel: exchange: got %d bytes of rank %d, want %d", len(message), from, len(receive))
-		}
-		copy(receive, message)
+	case <-l.left[to].done: // which a link with room would hide
+		return l.left[to].reason
+	default:
+	}
+	select {
+	case l.links[l.rank][to] <- append([]byte(nil), message...):
 		return nil
+	case <-l.left[to].done:
+		return l.left[to].reason
 	case <-l.end.done:
 		return l.end.reason
 	}
 }
 
+// receive returns the next message of a process.
+func (l *local) receive(from int) ([]byte, error) {
+	link := l.links[from][l.rank]
+	select {
+	case message := <-link:
+		return message, nil
+	case <-l.end.done:
+		return nil, l.end.reason
+	case <-l.left[from].done:
+	}
+	select {
+	case message := <-link: // its last one
+		return message, nil
+	default:
+		return nil, l.left[from].reason
+	}
+}
+
+// unlike is the error of a message of another length than this process expects.
+func unlike(got, want, from int) error {
+	return fmt.Errorf("got %d bytes of rank %d, want %d: the two do not do the same", got, from, want)
+}
+
+// Close leaves the group. Processes that wait for this one get an error.
+func (l *local) Close() error {
+	l.left[l.rank].because(fmt.Errorf("parallel: rank %d has left the group, want it to go on", l.rank))
+	return nil
+}
+
 // Abort makes the calls of Exchange of all processes fail for a reason.
 func (l *local) Abort(reason error) {
-	l.end.once.Do(func() {
-		l.end.reason = fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason))
-		close(l.end.done)
-	})
+	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason)))
 }
 
 func cause(reason error) error {

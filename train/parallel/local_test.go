@@ -45,8 +45,29 @@ func TestLocalMessages(t *testing.T) {
 	require.NoError(t, group[0].Exchange(1, nil, 1, nil))
 	require.NoError(t, group[0].Exchange(1, []byte{1, 2}, 1, nil))
 	require.EqualError(t, group[1].Exchange(0, nil, 0, make([]byte, 3)),
-		"parallel: exchange: got 2 bytes of rank 0, want 3")
+		"parallel: exchange: got 2 bytes of rank 0, want 3: the two do not do the same")
 	group[1].Abort(errors.New("enough"))
 	group[0].Abort(errors.New("too late"))
 	require.EqualError(t, group[0].Exchange(1, nil, 1, make([]byte, 1)), "parallel: rank 1 ended the group: enough")
+}
+
+// A process that has left ends those that wait for it, after they have its last message.
+func TestLocalLeaves(t *testing.T) {
+	group, err := parallel.NewLocal(3)
+	require.NoError(t, err)
+	require.NoError(t, group[1].Exchange(0, []byte{7}, 0, nil))
+	waits := make(chan error)
+	go func() { waits <- group[2].Exchange(1, nil, 1, make([]byte, 1)) }()
+	require.NoError(t, group[1].Close())
+	require.NoError(t, group[1].Close(), "again")
+	got := make([]byte, 1)
+	require.NoError(t, group[0].Exchange(1, nil, 1, got))
+	require.Equal(t, []byte{7}, got)
+	const left = "parallel: rank 1 has left the group, want it to go on"
+	require.EqualError(t, <-waits, left)
+	require.EqualError(t, group[0].Exchange(1, nil, 1, got), left)
+	require.NoError(t, group[0].Exchange(2, []byte{1}, 2, nil), "the others go on")
+	require.NoError(t, group[2].Exchange(0, nil, 0, got))
+	require.ErrorContains(t, group[2].Agree(nil), left)
+	require.ErrorContains(t, group[0].Agree(nil), left)
 }

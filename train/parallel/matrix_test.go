@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if failing := os.Getenv(failingRank); failing != "" {
 		os.Exit(joinAndFail(failing))
 	}
+	if n := os.Getenv(unlikeBytes); n != "" {
+		os.Exit(joinUnlike(n))
+	}
 	code := m.Run()
 	if built != "" {
 		_ = os.RemoveAll(built)

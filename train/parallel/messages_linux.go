@@ -4,7 +4,9 @@ package parallel
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,19 +49,47 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 		}
 		pending++
 	}
+	var status messageStatus
+	pinned.Pin(&status)
 	for i := range pending {
-		if err := k.wait(&requests[i]); err != nil {
+		if err := k.wait(&requests[i], &status); err != nil {
+			if i == 0 && len(receive) > 0 && strings.Contains(err.Error(), "truncated") {
+				return fmt.Errorf("got more than %d bytes of rank %d, want %[1]d: the two do not do the same", len(receive), from)
+			}
 			return err
+		}
+		if i > 0 || len(receive) == 0 {
+			continue
+		}
+		got, err := k.count(&status)
+		if err != nil {
+			return err
+		}
+		if got != len(receive) {
+			return unlike(got, len(receive), from)
 		}
 	}
 	return nil
 }
 
-// wait returns when a request is done. It polls, and yields the core to other processes
+// messageStatus is MPI_Status, of which the libraries have 20 and 24 bytes.
+type messageStatus [8]uint64
+
+// count returns the length of a message that was received, by its status, which is pinned.
+func (k *link) count(status *messageStatus) (int, error) {
+	n := new(int32)
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	pinned.Pin(n)
+	err := k.call("MPI_Get_count", address(status), k.byteType, address(n))
+	return int(*n), err
+}
+
+// wait returns when a request is done, with its status. It polls, and yields the core to other processes
 // in between, for longer the longer it waits.
-func (k *link) wait(request *uint64) error {
+func (k *link) wait(request *uint64, status *messageStatus) error {
 	for asked := 0; ; asked++ {
-		if done, err := k.test(request); done || err != nil {
+		if done, err := k.test(request, address(status)); done || err != nil {
 			return err
 		}
 		if k.aborted.Load() {
@@ -69,13 +99,13 @@ func (k *link) wait(request *uint64) error {
 	}
 }
 
-// test reports whether a request, which is pinned, is done.
-func (k *link) test(request *uint64) (bool, error) {
+// test reports whether a request, which is pinned, is done, and writes its status.
+func (k *link) test(request *uint64, status uintptr) (bool, error) {
 	flag := new(int32)
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
 	pinned.Pin(flag)
-	err := k.call("MPI_Test", address(request), address(flag), k.statusIgnore)
+	err := k.call("MPI_Test", address(request), address(flag), status)
 	return *flag != 0, err
 }
 

@@ -21,7 +21,7 @@ type library struct {
 // functionNames are the functions that link calls.
 var functionNames = []string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size",
 	"MPI_Comm_set_errhandler", "MPI_Error_string", "MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Test",
-	"MPI_Ibarrier", "MPI_Iprobe"}
+	"MPI_Ibarrier", "MPI_Iprobe", "MPI_Get_count"}
 
 // load loads the library of the launcher: the two do not work with each other's.
 func (l *launcher) load() (*library, error) {
@@ -40,8 +40,7 @@ func (l *launcher) load() (*library, error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	return nil, fmt.Errorf("%s started this process: %w; install %s, or name the library with %s",
-		l.name, failed, packages, Library)
+	return nil, l.named(fmt.Errorf("%w; install %s, or name the library with %s", failed, packages, Library))
 }
 
 // newLibrary looks up what link needs. Open MPI's handles are addresses of variables, and

@@ -30,8 +30,12 @@ func (l *launcher) join() (Transport, Machine, error) {
 	}
 	m := &mpi{link: &link{library: *lib, calls: make(chan func())}}
 	go m.link.serve()
-	m.link.do(func() { err = m.begin() })
-	return m, m.machine, err
+	began := make(chan error, 1)
+	go m.link.do(func() { began <- m.begin() })
+	if err := l.await(began); err != nil {
+		return nil, Machine{}, err
+	}
+	return m, m.machine, nil
 }
 
 // serve makes the calls, on one thread.
@@ -145,7 +149,7 @@ func (k *link) waitForAll() error {
 		return err
 	}
 	for asked := 0; ; asked++ {
-		if done, err := k.test(request); done || err != nil {
+		if done, err := k.test(request, k.statusIgnore); done || err != nil {
 			return err
 		}
 		if err := k.call("MPI_Iprobe", k.anySource, tag, k.world, address(coming), k.statusIgnore); err != nil {

@@ -2,13 +2,13 @@
 
 package parallel
 
-import "fmt"
+import "errors"
 
 // join returns nil if there is no other process: this program does without MPI's library.
 func (l *launcher) join() (Transport, Machine, error) {
 	if l.size == 1 {
 		return nil, Machine{}, nil
 	}
-	return nil, Machine{}, fmt.Errorf("%s: got a program without MPI, "+
-		"want one built with CGO_ENABLED=0 go build -tags mpi, on Linux", l.name)
+	return nil, Machine{}, l.named(errors.New("got a program without MPI, " +
+		"want one built with CGO_ENABLED=0 go build -tags mpi, on Linux"))
 }

@@ -74,13 +74,21 @@ func (s *Session) resume(dir, file string) error {
 	if err := s.Agree(resumeError(restore(file))); err != nil {
 		return err
 	}
-	if taken, steps := s.Loop.Steps(), s.Training.Steps; taken > steps {
-		return fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", steps, taken)
+	if err := s.Agree(s.checkSteps()); err != nil {
+		return err
 	}
 	if err := s.checkAlike(); err != nil {
 		return err
 	}
 	return s.lead(func() error { return resumeError(s.continueFiles()) })
+}
+
+// checkSteps returns an error for a run that has taken more steps than it should.
+func (s *Session) checkSteps() error {
+	if taken, steps := s.Loop.Steps(), s.Training.Steps; taken > steps {
+		return fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", steps, taken)
+	}
+	return nil
 }
 
 func resumeError(err error) error {

@@ -145,10 +145,14 @@ func (f *Folder) RecordTo(l *train.Loop, c record.Config) (err error) {
 	return err
 }
 
-// Newest returns the path of the newest checkpoint, or "" if there is none.
-func (f *Folder) Newest() string {
-	path, _ := newestIn(f.dir.Path(run.CheckpointsFolder)) // a folder that cannot be read has none
-	return path
+// Newest returns the path of the newest checkpoint, or "" if there is none. The error is that the checkpoints cannot be
+// read: nobody knows then whether there is one.
+func (f *Folder) Newest() (string, error) {
+	path, err := newestIn(f.dir.Path(run.CheckpointsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return path, err
 }
 
 // Write makes a file of the folder, one of writtenFiles, with the content that fill writes.

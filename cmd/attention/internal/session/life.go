@@ -118,7 +118,8 @@ func (s *Session) Explain(ctx context.Context, err error) error {
 	if moved := s.Folder.CheckPlace(); moved != nil { // no path leads to a checkpoint
 		return oneline.Join(err, moved)
 	}
-	newest, path := s.Folder.Newest(), s.Folder.Path
+	path := s.Folder.Path
+	newest, unread := s.Folder.Newest()
 	if s.stopped(ctx, err) && newest == s.Folder.Checkpoints.Path(s.Loop.Steps()) {
 		return term.Interrupted(fmt.Errorf("%s: stopped after %d of %d steps; resume with: %s",
 			s.Command, s.Loop.Steps(), s.Training.Steps, s.ResumeCommand(path)))
@@ -128,6 +129,11 @@ func (s *Session) Explain(ctx context.Context, err error) error {
 		err = fmt.Errorf("%w; %s", err, s.Hints.NotFinite)
 	}
 	switch {
+	case unread != nil && notFinite:
+		return fmt.Errorf("%w; the checkpoints of %s cannot be read", err, path)
+	case unread != nil:
+		return fmt.Errorf("%w; the checkpoints of %s cannot be read; once they can, resume with: %s",
+			err, path, s.ResumeCommand(path))
 	case newest == "":
 		return fmt.Errorf("%w; %s holds no model", err, path)
 	case notFinite: // resuming would repeat it

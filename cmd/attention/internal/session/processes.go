@@ -14,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
+	"attention/internal/kernel"
 	"attention/train/parallel"
 )
 
@@ -24,11 +25,16 @@ type Processes struct {
 	machine parallel.Machine
 }
 
-// Join returns the processes of mpirun, and a function that leaves them. Only one process of a machine prints an error.
+// Join returns the processes of mpirun, and a function that leaves them. Only one process of a machine prints an error:
+// the first one that has it.
 func Join() (p Processes, leave func() error, err error) {
 	leave = func() error { return nil }
 	group, machine, err := parallel.Join()
-	if err != nil && !machine.First {
+	switch {
+	case err == nil:
+	case machine.First:
+		time.Sleep(time.Second) // in which others ask, if they have it too
+	default:
 		Lag()
 		err = term.Told(err)
 	}
@@ -91,6 +97,35 @@ func (p Processes) Together(err error) error {
 		return term.Told(term.Interrupted(agreed))
 	case agreed != nil:
 		return term.Told(agreed)
+	}
+	return nil
+}
+
+// SameTask returns an error in all processes if one has another task than the leading one, before they exchange what
+// belongs to it: as "a new run".
+func (p Processes) SameTask(task string) error {
+	if p.Size() == 1 {
+		return nil
+	}
+	return p.Group.Same("task", task)
+}
+
+// LeadBF16 makes all processes take products of bfloat16 if the leading one does: their processors may differ, but the
+// bits do not.
+func (p Processes) LeadBF16() error {
+	if p.Size() == 1 {
+		return nil
+	}
+	answer := []byte{0}
+	if p.Leads() && kernel.CheckBF16() == nil {
+		answer[0] = 1
+	}
+	answers, err := p.Group.Gather(answer, slices.Repeat([]int{1}, p.Size()))
+	if err != nil {
+		return err
+	}
+	if !p.Leads() && answers[0][0] == 1 {
+		kernel.TakeBF16()
 	}
 	return nil
 }

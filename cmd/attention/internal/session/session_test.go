@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -151,4 +152,35 @@ func TestResumeWithoutCheckpoints(t *testing.T) {
 	require.ErrorContains(t, resume(2, from), "; start again with --from 2")
 	require.NoError(t, os.Remove(filepath.Join("2", run.ModelFile)))
 	require.NoError(t, resume(2, from))
+}
+
+// What fails a run says how to resume it, also where the checkpoints cannot be read, as without free descriptors.
+func TestExplain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	failed := errors.New("too many open files")
+	explain := func(dir string) string {
+		s := lineSession(t, io.Discard, 4)
+		require.NoError(t, s.Begin(dir))
+		defer s.Folder.Close()
+		checkpoints := filepath.Join(dir, run.CheckpointsFolder)
+		switch dir {
+		case "saved":
+			require.NoError(t, s.Train(t.Context()))
+		case "removed":
+			require.NoError(t, os.RemoveAll(checkpoints))
+		case "unread":
+			require.NoError(t, os.RemoveAll(checkpoints))
+			require.NoError(t, os.WriteFile(checkpoints, nil, 0o644))
+		}
+		return s.Explain(t.Context(), failed).Error()
+	}
+	for dir, want := range map[string]string{
+		"new":     "; new holds no model",
+		"removed": "; removed holds no model",
+		"unread": "; the checkpoints of unread cannot be read; once they can, resume with: " +
+			"attention fit --resume unread",
+		"saved": "; resume from saved/checkpoints/step-00000004.safetensors with: attention fit --resume saved",
+	} {
+		require.Equal(t, failed.Error()+want, explain(dir))
+	}
 }

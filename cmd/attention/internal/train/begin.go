@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/graph"
 	"attention/internal/kernel"
 	"attention/layers"
 	"attention/train/text"
@@ -40,6 +41,9 @@ func (c command) train(ctx context.Context) error {
 	if err := c.Agree(c.listen()); err != nil {
 		return err
 	}
+	if err := c.together(); err != nil {
+		return err
+	}
 	r, err := c.begin()
 	if err != nil {
 		return err
@@ -60,6 +64,19 @@ func (c command) listen() error {
 		return nil
 	}
 	return c.page.listen(c.flags, c.notes)
+}
+
+// together returns an error if the processes do not all begin a run, or all resume one. The leading one decides for all
+// whether bfloat16 is worth it.
+func (c command) together() error {
+	what := "a new run"
+	if c.flags.Changed("resume") {
+		what = "--resume of a run"
+	}
+	if err := c.SameTask(what); err != nil {
+		return err
+	}
+	return c.LeadBF16()
 }
 
 // begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
@@ -115,8 +132,12 @@ func (c command) oldRun(dir string) (*training, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := config.Precision
 	if err := config.Resume(c.flags); err != nil {
 		return nil, err
+	}
+	if config.Precision == began && began == graph.BFloat16.String() {
+		c.keepBF16()
 	}
 	if n := config.Training.Accumulate; n < c.Size() {
 		return nil, fmt.Errorf("--resume: got %d processes for a run with --accumulate %d, want at most %[2]d: "+
@@ -130,6 +151,14 @@ func (c command) oldRun(dir string) (*training, error) {
 		return nil, err
 	}
 	return c.newTraining(config, corpus)
+}
+
+// keepBF16 lets a run that began in bfloat16 go on in it on every processor, and says what that costs.
+func (c command) keepBF16() {
+	if taken, why := kernel.ChoiceOfBF16(); !taken {
+		kernel.TakeBF16()
+		fmt.Fprintf(c.notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
+	}
 }
 
 // training is a run of attention train: the session of its model and text.

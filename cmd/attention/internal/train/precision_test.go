@@ -2,7 +2,9 @@ package train
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +51,39 @@ func TestTrainInBFloat16(t *testing.T) {
 	require.Contains(t, resume(t, folder("stopped"), "--precision", "full", "--steps", "14"),
 		"attention: --resume: the checkpoint was written in the precision \"bf16\", which now is another: bits differ")
 	require.Contains(t, resume(t, folder("full"), "--precision", "bf16", "--steps", "14"), "in the precision \"full\"")
+}
+
+// resumedVariable is the environment's variable with the folder that TestResumeInBFloat16Elsewhere resumes.
+const resumedVariable = "TRAIN_TEST_RESUMED"
+
+// TestResumeInBFloat16Elsewhere: a run that began in bf16 goes on in it where a new one is refused, with the same bits
+// and a line that says so.
+func TestResumeInBFloat16Elsewhere(t *testing.T) {
+	if folder := os.Getenv(resumedVariable); folder != "" {
+		require.ErrorContains(t, kernel.CheckBF16(), "bf16: ")
+		printed := resume(t, folder)
+		require.Contains(t, printed, ": the run goes on in it all the same\n")
+		require.NoError(t, kernel.CheckBF16())
+		return
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("GODEBUG hides no instructions")
+	}
+	t.Setenv("ATTENTION_BF16", "emulated")
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags := func(name string) []string {
+		return slices.Concat(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT, []string{"--precision", "bf16", "--keep", "1"})
+	}
+	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("calm")...))
+	stopAfter(t, 5, flags("stopped")...)
+	elsewhere := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumeInBFloat16Elsewhere$")
+	elsewhere.Env = append(os.Environ(), "GODEBUG=cpu.avx512bf16=off", kernel.BF16Variable+"=",
+		resumedVariable+"="+filepath.Join(dir, "stopped", "run"))
+	out, err := elsewhere.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	requireSameOutcome(t, filepath.Join(dir, "calm", "run"), filepath.Join(dir, "stopped", "run"))
 }
 
 // Bfloat16 is refused for float64, and where the processor or the environment does not have it.

@@ -139,3 +139,35 @@ func TestProcessesRefuseToResume(t *testing.T) {
 	require.EqualError(t, errs[0], "--resume: got 3 processes for a run with --accumulate 2, want at most 2: "+
 		"they share the batches of a step")
 }
+
+// Processes of which some begin a run and some resume one end at once, with a line that says which.
+func TestProcessesRefuseOtherTasks(t *testing.T) {
+	folder, old := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(old)...))
+	before := outcome(t, old)
+	begins, resumes := sharedFlags(folder), []string{"--resume", old, "--steps", "12"}
+	for _, row := range []struct {
+		name  string
+		flags [3][]string // by rank
+		want  string
+	}{
+		{"one resumes", [3][]string{begins, resumes, begins},
+			`train: group: rank 1: got another task than rank 0, "--resume of a run", want its "a new run"`},
+		{"one begins", [3][]string{resumes, resumes, begins},
+			`train: group: rank 2: got another task than rank 0, "a new run", want its "--resume of a run"`},
+		{"the first begins", [3][]string{begins, resumes, resumes},
+			`train: group: rank 1: got another task than rank 0, "--resume of a run", want its "a new run"`},
+		{"one has other steps", [3][]string{resumes, {"--resume", old, "--steps", "3"}, resumes},
+			"rank 1: --steps: got 3, want at least the 9 that the run has taken"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			printed, errs := trainTogether(t.Context(), t, 3, func(rank int) []string { return row.flags[rank] })
+			require.EqualError(t, errs[0], row.want)
+			require.Error(t, errs[1])
+			require.Error(t, errs[2])
+			require.Equal(t, []string{"", "", ""}, printed)
+			require.NoDirExists(t, folder)
+			require.Equal(t, before, outcome(t, old))
+		})
+	}
+}

@@ -40,6 +40,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
+	showsToken(r.Context())
 	r.URL.Path = "/" + rest
 	g.next.ServeHTTP(w, r)
 }

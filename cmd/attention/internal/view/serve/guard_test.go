@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -154,19 +155,21 @@ func TestWrongRequests(t *testing.T) {
 
 // A request too many is refused, not queued.
 func TestBusyServersRefuse(t *testing.T) {
-	wait, began := make(chan struct{}), make(chan struct{}, maxBusy)
-	h := limited(make(chan struct{}, maxBusy), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	const busy = 5
+	wait, began := make(chan struct{}), make(chan struct{}, busy)
+	h := handler(func(*http.Request) (any, error) {
 		began <- struct{}{}
 		<-wait
-	}))
-	for range maxBusy {
-		go h.ServeHTTP(&recorder{}, &http.Request{})
+		return nil, nil
+	}).within(make(chan struct{}, busy))
+	for range busy {
+		go h.ServeHTTP(&recorder{}, httptest.NewRequest("GET", "/", nil))
 	}
-	for range maxBusy {
+	for range busy {
 		<-began
 	}
 	var w recorder
-	h.ServeHTTP(&w, &http.Request{})
+	h.ServeHTTP(&w, httptest.NewRequest("GET", "/", nil))
 	require.Equal(t, 503, w.code)
 	require.Contains(t, w.String(), "too much at once")
 	close(wait)
@@ -179,7 +182,7 @@ func TestManyViewersOfOneRun(t *testing.T) {
 	s, err := New(Config{Addr: "127.0.0.1:0", Run: r})
 	require.NoError(t, err)
 	start(t, s)
-	for range maxBusy + 3 {
+	for range newLimits(descriptors()).busy + 3 {
 		answer, err := http.Get(s.URL + "events")
 		require.NoError(t, err)
 		defer answer.Body.Close()

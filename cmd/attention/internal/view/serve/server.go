@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -37,14 +35,10 @@ type Server struct {
 	moves    moves           // the answer to GET watched
 }
 
-// maxBusy is how many requests are answered at once, and maxStreams how many viewers may follow a run.
-const (
-	maxBusy    = 32
-	maxStreams = 256
-)
-
 // New listens on the address.
-func New(c Config) (*Server, error) {
+func New(c Config) (*Server, error) { return newServer(c, newLimits(descriptors())) }
+
+func newServer(c Config, of limits) (*Server, error) {
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("--addr: got %q, want a host and a port, as in 127.0.0.1:0", c.Addr)
@@ -56,16 +50,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
-	s := &Server{config: c, looks: newLooks(c.Models), listener: listener, base: context.Background(),
-		turns: newTurns()}
+	s := &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns(),
+		listener: &connections{Listener: listener, most: of.connections}}
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
-	s.server = &http.Server{
-		Handler:           &guard{token: token, hosts: hosts, next: s.routes()},
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 16,
-	}
+	s.server = of.server(&guard{token: token, hosts: hosts, next: s.routes(of)})
 	return s, nil
 }
 
@@ -97,11 +86,11 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) Close() error { return s.listener.Close() }
 
 // routes are the handlers by method and path.
-func (s *Server) routes() http.Handler {
+func (s *Server) routes(of limits) http.Handler {
 	mux := http.NewServeMux()
-	busy := make(chan struct{}, maxBusy)
-	mux.Handle("GET /", limited(busy, web.Handler()))
-	handle := func(pattern string, f handler) { mux.Handle(pattern, limited(busy, f)) }
+	mux.Handle("GET /", web.Handler())
+	busy := make(chan struct{}, of.busy)
+	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(busy)) }
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
@@ -112,62 +101,8 @@ func (s *Server) routes() http.Handler {
 	handle("GET /training", s.training)
 	handle("GET /watched", s.recording)
 	// A viewer holds its stream as long as it looks: streams have places of their own.
-	mux.Handle("GET /events", limited(make(chan struct{}, maxStreams), http.HandlerFunc(s.events)))
+	mux.Handle("GET /events", limited(make(chan struct{}, of.streams), http.HandlerFunc(s.events)))
 	return mux
-}
-
-// limited answers as many requests at once as busy has room for, and refuses more.
-func limited(busy chan struct{}, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case busy <- struct{}{}:
-			defer func() { <-busy }()
-			next.ServeHTTP(w, r)
-		default:
-			writeError(w, http.StatusServiceUnavailable, errBusy)
-		}
-	})
-}
-
-// handler returns the answer to a request: a pack, or anything that is sent as JSON.
-type handler func(r *http.Request) (any, error)
-
-func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, kind, err := f.answer(r)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // the browser may have gone
-}
-
-// answer returns the bytes and the type of the answer to a request.
-func (f handler) answer(r *http.Request) (body []byte, kind string, err error) {
-	got, err := f(r)
-	if errors.Is(err, errGone) {
-		got, err = &pack{About: struct {
-			Gone bool `json:"gone"`
-		}{true}}, nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	if p, ok := got.(packed); ok {
-		body, err = p.bytes()
-		return body, "application/octet-stream", err
-	}
-	body, err = json.Marshal(got)
-	return body, "application/json", err
-}
-
-// writeError writes an error as JSON.
-func writeError(w http.ResponseWriter, code int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(struct { // the browser may have gone
-		Error string `json:"error"`
-	}{err.Error()})
 }
 
 // viewAnswer lists the models and panels that the page shows.

@@ -1,0 +1,133 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// handler returns the answer to a request: a pack, or anything that is sent as JSON.
+type handler func(r *http.Request) (any, error)
+
+// within answers as many requests at once as busy has room for, and refuses more. A request has its place while its
+// answer is computed, not while its body comes or the answer is read.
+func (f handler) within(busy chan struct{}) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+		if err != nil {
+			writeError(w, http.StatusRequestTimeout, errors.New("the request did not come as a whole"))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		leave, ok := enter(busy)
+		if !ok {
+			writeError(w, http.StatusServiceUnavailable, errBusy)
+			return
+		}
+		answer, kind, err := f.answer(r, leave)
+		if err != nil {
+			writeError(w, http.StatusBadRequest, err)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		_, _ = w.Write(answer) // the browser may have gone
+	})
+}
+
+// answer returns the bytes and the type of the answer to a request, and leaves its place.
+func (f handler) answer(r *http.Request, leave func()) (body []byte, kind string, err error) {
+	defer leave()
+	got, err := f(r)
+	if errors.Is(err, errGone) {
+		got, err = &pack{About: struct {
+			Gone bool `json:"gone"`
+		}{true}}, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if p, ok := got.(*pack); ok {
+		body, err = p.bytes()
+		return body, "application/octet-stream", err
+	}
+	body, err = json.Marshal(got)
+	return body, "application/json", err
+}
+
+// enter takes a place, if there is one, which leave gives back.
+func enter(places chan struct{}) (leave func(), ok bool) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, true
+	default:
+		return nil, false
+	}
+}
+
+// limited answers as many requests at once as there are places, from begin to end, and refuses more.
+func limited(places chan struct{}, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave, ok := enter(places)
+		if !ok {
+			writeError(w, http.StatusServiceUnavailable, errBusy)
+			return
+		}
+		defer leave()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// writeError writes an error as JSON.
+func writeError(w http.ResponseWriter, code int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(struct { // the browser may have gone
+		Error string `json:"error"`
+	}{err.Error()})
+}
+
+// timed is a writer whose reader has some time for each part of the answer: a connection on which nothing moves is
+// ended, and a slow one is not.
+type timed struct {
+	http.ResponseWriter
+	each time.Duration
+}
+
+// timeWrites times what a handler writes.
+func timeWrites(each time.Duration, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&timed{w, each}, r)
+	})
+}
+
+// Unwrap returns the writer for http.ResponseController.
+func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// begin begins the time of a part. The server ends the last one's with the request.
+func (t *timed) begin() {
+	_ = http.NewResponseController(t.ResponseWriter).SetWriteDeadline(time.Now().Add(t.each)) // a closed one fails later
+}
+
+// WriteHeader writes the code.
+func (t *timed) WriteHeader(code int) {
+	t.begin()
+	t.ResponseWriter.WriteHeader(code)
+}
+
+// Write writes part by part.
+func (t *timed) Write(text []byte) (n int, err error) {
+	const part = 256 << 10
+	for {
+		t.begin()
+		wrote, err := t.ResponseWriter.Write(text[:min(part, len(text))])
+		n += wrote
+		if text = text[wrote:]; err != nil || len(text) == 0 {
+			return n, err
+		}
+	}
+}
