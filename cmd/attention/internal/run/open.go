@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
 	"attention/layers"
 	"attention/train"
@@ -132,14 +131,6 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 		return err
 	}
 	return fmt.Errorf("%w; write it anew from the last checkpoint with: %s", err, in.resumeCommand())
-}
-
-// resumeCommand returns the shell command that resumes the run.
-func (in *Inspection) resumeCommand() string {
-	if in.Kind == DatesModel {
-		return program.Command("translate", "--resume", in.Dir)
-	}
-	return ResumeCommand(in.Dir)
 }
 
 // openFinished reads the model of a run with its last weights.
