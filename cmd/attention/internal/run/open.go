@@ -14,8 +14,6 @@ import (
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
-
-	"gorgonia.org/tensor"
 )
 
 // OpenModel is a model that can continue a text.
@@ -238,22 +236,4 @@ func (c Config) open() (*OpenModel, error) {
 	}
 	m.Model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
 	return m, err
-}
-
-// Copy returns the config's model with a copy of weights, which may change afterwards.
-func (c Config) Copy(weights *layers.Params) (*OpenModel, error) {
-	m, err := c.open()
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range m.Model.Params().All() {
-		of, ok := weights.Get(name)
-		if !ok {
-			return nil, fmt.Errorf("weights: got no %s, want all of the model's", name)
-		}
-		if err := tensor.Copy(value, of); err != nil {
-			return nil, fmt.Errorf("weights: %s: %w", name, err)
-		}
-	}
-	return m, nil
 }
