@@ -52,7 +52,7 @@ func damages() []damage {
 }
 
 // attempt runs a command and returns its error, which is one clear line with the documented exit code.
-func attempt(t *testing.T, ctx context.Context, out io.Writer, args ...string) (err error) {
+func attempt(t require.TestingT, ctx context.Context, out io.Writer, args ...string) (err error) {
 	line := strings.Join(args, " ")
 	require.NotPanics(t, func() {
 		root := newRoot()
@@ -81,11 +81,10 @@ var (
 )
 
 // follow runs a command and what its errors tell to run, until one ends well or says what is lost.
-func follow(t *testing.T, args ...string) {
-	t.Helper()
+func follow(t require.TestingT, args ...string) {
 	var told []string
 	for range 6 {
-		err := attempt(t, t.Context(), io.Discard, args...)
+		err := attempt(t, context.Background(), io.Discard, args...)
 		if err == nil {
 			return
 		}
@@ -112,7 +111,7 @@ func follow(t *testing.T, args ...string) {
 }
 
 // filesOf returns the paths of all files of a run but its lock, and its folders.
-func filesOf(t *testing.T, run string) (paths []string) {
+func filesOf(t require.TestingT, run string) (paths []string) {
 	require.NoError(t, filepath.WalkDir(run, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() != "lock" {
 			paths = append(paths, path)
@@ -123,7 +122,7 @@ func filesOf(t *testing.T, run string) (paths []string) {
 }
 
 // look runs the commands that read a run, which change nothing of it.
-func look(t *testing.T, model string) {
+func look(t require.TestingT, model string) {
 	for _, line := range []string{
 		"runs .", "view --run run --export page.html",
 		"view --model run --export page.html",

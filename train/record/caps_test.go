@@ -125,6 +125,7 @@ func TestReadRefuses(t *testing.T) {
 		{lines: line + line, want: "line 2: step: got 0 after 0, want a greater one"},
 		{lines: `{"step":0,"params":[{"name":""}]}` + "\n", want: "params[0].name: got none, want a parameter's name"},
 		{lines: `{"step":0,"params":[{"name":"w","norm":-1}]}` + "\n", want: "params[0]: got a norm of -1, want at least 0"},
+		{lines: `{"step":0,"params":[{"name":"w","norm":3.5e38}]}` + "\n", want: "params[0]: got a norm of 3.5e+38, want at least 0"},
 		{lines: string(make([]byte, 1<<20)) + "\n", want: "line 1: got more than 1048576 bytes, want a shorter line"},
 		{lines: line, tensors: files[1][:len(files[1])-1], want: "damaged"},
 		{lines: line, tensors: "no", want: "damaged"},

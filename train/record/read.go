@@ -1,11 +1,9 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,59 +111,6 @@ func (w *Recording) readNewLines(ctx context.Context, path string, before *Recor
 	}
 }
 
-// reader reads records from watch.jsonl.
-type reader struct {
-	r    *bufio.Reader
-	n    int    // lines read
-	last Record // the last one
-	size int64  // bytes of those lines
-	text []byte // of the last line
-}
-
-func newReader(r io.Reader) *reader {
-	return &reader{r: bufio.NewReaderSize(r, mostLine), last: Record{Step: -1}}
-}
-
-// begin makes the reader go on behind the lines of a recording.
-func (r *reader) begin(w *Recording) {
-	if n := len(w.Records); n > 0 {
-		r.n, r.last, r.size, r.text = n, w.Records[n-1], w.read, slices.Clone(w.line)
-	}
-}
-
-// next returns the next record, or io.EOF after the last whole line.
-func (r *reader) next() (line Record, err error) {
-	text, err := r.r.ReadSlice('\n')
-	switch {
-	case errors.Is(err, io.EOF):
-		return line, io.EOF
-	case errors.Is(err, bufio.ErrBufferFull):
-		err = fmt.Errorf("got more than %d bytes, want a shorter line", mostLine)
-	case err == nil && r.size+int64(len(text)) > mostLines:
-		err = fmt.Errorf("got more than %d bytes of lines, want a shorter file", mostLines)
-	case err == nil:
-		line, err = parse(text, r.last)
-	}
-	if err != nil {
-		return line, fmt.Errorf("line %d: %w", r.n+1, err)
-	}
-	r.n, r.last, r.size, r.text = r.n+1, line, r.size+int64(len(text)), append(r.text[:0], text...)
-	return line, nil
-}
-
-// parse reads a line after another record.
-func parse(text []byte, last Record) (line Record, err error) {
-	if err := json.Unmarshal(text, &line); err != nil { // which reads null as package config does not
-		return line, err
-	}
-	for i, p := range last.Params[:min(len(last.Params), len(line.Params))] {
-		if line.Params[i].Name == p.Name {
-			line.Params[i].Name = p.Name // one text for all records
-		}
-	}
-	return line, config.JSON(line.check(last.Step))
-}
-
 // check returns an error for the first value that no run writes after a record of step last.
 func (r Record) check(last int) error {
 	if r.Step <= last {
@@ -179,8 +124,8 @@ func (r Record) check(last int) error {
 			return config.Errorf(r, fmt.Sprintf("Params[%d].Name", i), "got none, want a parameter's name")
 		}
 		for _, n := range []Number{p.Norm, p.Change, p.ChangeFromStart, p.Gradient} {
-			if n < 0 || n > math.MaxFloat32 {
-				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0", n)
+			if n < 0 || math.IsInf(float64(float32(n)), 0) { // as it is written
+				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0, of a float32", n)
 			}
 		}
 	}

@@ -43,6 +43,9 @@ func TestReadGoesOn(t *testing.T) {
 		require.Equal(t, want, got)
 		return w
 	}
+	largest := strings.Replace(lineOf(0, 3), "1.25", "3.4028235e+38", 1)
+	write(largest)
+	read(nil, 0)
 	write("")
 	empty := read(nil)
 	write(lineOf(0, 3) + lineOf(5, 3))

@@ -179,6 +179,14 @@ func (in *Inspection) checkFinished() error {
 		in.Dir, ResumeCommand(in.Dir), in.newest())
 }
 
+// resumeCommand returns the shell command that resumes the run.
+func (in *Inspection) resumeCommand() string {
+	if in.Kind == DatesModel {
+		return program.Command("translate", "--resume", in.Dir)
+	}
+	return ResumeCommand(in.Dir)
+}
+
 // ResumeCommand returns the shell command that resumes a run.
 func ResumeCommand(path string) string { return program.Command("train", "--resume", path) }
 

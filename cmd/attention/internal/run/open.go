@@ -8,15 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
-
-	"gorgonia.org/tensor"
 )
 
 // OpenModel is a model that can continue a text.
@@ -134,14 +131,6 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 	return fmt.Errorf("%w; write it anew from the last checkpoint with: %s", err, in.resumeCommand())
 }
 
-// resumeCommand returns the shell command that resumes the run.
-func (in *Inspection) resumeCommand() string {
-	if in.Kind == DatesModel {
-		return program.Command("translate", "--resume", in.Dir)
-	}
-	return ResumeCommand(in.Dir)
-}
-
 // openFinished reads the model of a run with its last weights.
 func (in *Inspection) openFinished() (*OpenModel, error) {
 	m, identity, err := in.openBlank()
@@ -247,22 +236,4 @@ func (c Config) open() (*OpenModel, error) {
 	}
 	m.Model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
 	return m, err
-}
-
-// Copy returns the config's model with a copy of weights, which may change afterwards.
-func (c Config) Copy(weights *layers.Params) (*OpenModel, error) {
-	m, err := c.open()
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range m.Model.Params().All() {
-		of, ok := weights.Get(name)
-		if !ok {
-			return nil, fmt.Errorf("weights: got no %s, want all of the model's", name)
-		}
-		if err := tensor.Copy(value, of); err != nil {
-			return nil, fmt.Errorf("weights: %s: %w", name, err)
-		}
-	}
-	return m, nil
 }

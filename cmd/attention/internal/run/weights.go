@@ -2,10 +2,12 @@ package run
 
 import (
 	"errors"
+	"fmt"
 
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // AttentionWeights returns the attention weights ([H,] T, T) of the model over ids, int (T), by the paths of its
@@ -26,4 +28,22 @@ func (m Model) AttentionWeights(b *layers.Build, ids *G.Node) (map[string]*G.Nod
 		return nil, errors.New("got a model without attention, want one with")
 	}
 	return nodes, nil
+}
+
+// Copy returns the config's model with a copy of weights, which may change afterwards.
+func (c Config) Copy(weights *layers.Params) (*OpenModel, error) {
+	m, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range m.Model.Params().All() {
+		of, ok := weights.Get(name)
+		if !ok {
+			return nil, fmt.Errorf("weights: got no %s, want all of the model's", name)
+		}
+		if err := tensor.Copy(value, of); err != nil {
+			return nil, fmt.Errorf("weights: %s: %w", name, err)
+		}
+	}
+	return m, nil
 }

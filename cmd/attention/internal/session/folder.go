@@ -5,11 +5,8 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"attention/cmd/attention/internal/pictures"
@@ -188,35 +185,6 @@ func (f *Folder) writeJSON(name string, value any) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(value)
 	})
-}
-
-// CheckConfig returns an error if config.json, without which the model is useless, has gone or was cut since the run
-// began. It writes it anew.
-func (f *Folder) CheckConfig() error {
-	got, how := "none", "removed"
-	text, err := f.readConfig()
-	switch {
-	case err == nil && json.Valid(text):
-		return nil
-	case err == nil:
-		got, how = fmt.Sprintf("%d bytes that are no JSON", len(text)), "cut"
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("train: %w", err)
-	}
-	if err := f.WriteConfig(f.config); err != nil {
-		return err
-	}
-	return fmt.Errorf("train: %s: got %s, want the one that the run began with: it was %s and is written anew",
-		f.dir.Path(run.ConfigFile), got, how)
-}
-
-func (f *Folder) readConfig() ([]byte, error) {
-	file, err := f.dir.Open(run.ConfigFile, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return folder.ReadAll(file, folder.MaxConfig)
 }
 
 // Close closes metrics.jsonl and unlocks the folder. It returns the first error of metrics.jsonl.
