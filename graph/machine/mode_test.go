@@ -94,8 +94,10 @@ func TestEvaluateDropsNothing(t *testing.T) {
 	y := G.Must(G.Dropout(x, 0.5))
 	m, err := machine.GraphConfig{Evaluate: true}.ForGraph(g)
 	require.NoError(t, err)
+	engine := x.Value().(*tensor.Dense).Engine()
 	require.NoError(t, m.RunAll())
 	require.Equal(t, numbers(x.Value()), numbers(y.Value()))
+	require.Equal(t, engine, x.Value().(*tensor.Dense).Engine(), "the input's is left")
 	trains, err := machine.ForGraph(g)
 	require.NoError(t, err)
 	for range 2 {

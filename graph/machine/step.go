@@ -75,7 +75,9 @@ func (s *step) bind() error {
 	if !ok {
 		return G.UnsafeLet(s.node, s.value)
 	}
-	tensor.WithEngine(G.StandardEngine{})(d)
+	if !slices.Contains(s.in, s.value) { // an op may give what it was given, as Dropout does in evaluation
+		tensor.WithEngine(G.StandardEngine{})(d)
+	}
 	if s.shape.IsScalar() && slices.Equal(d.Shape(), []int{1}) { // UnsafeLet refuses a Tensordot over all axes
 		bind(s.node, d)
 		return nil
