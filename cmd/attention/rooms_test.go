@@ -40,10 +40,10 @@ var rooms = map[string]string{
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel`,
-	"graph/machine":        `internal/dense internal/kernel internal/stock`,
+	"graph/machine":        `internal/dense internal/kernel internal/stock internal/expr`,
 	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
-	"graph/gradcheck":      `graph/machine internal/dense`,
+	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/pattern
 		internal/torchrand`,

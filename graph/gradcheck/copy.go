@@ -3,6 +3,8 @@ package gradcheck
 import (
 	"fmt"
 
+	"attention/internal/expr"
+
 	G "gorgonia.org/gorgonia"
 )
 
@@ -71,10 +73,10 @@ func (c *copier) copyInput(n *G.Node) (*G.Node, error) {
 		return node, v.bind(node)
 	}
 	if n.Value() == nil {
-		return nil, fmt.Errorf("gradcheck: input %q has no value; bind one with gorgonia.Let", n.Name())
+		return nil, fmt.Errorf("gradcheck: input %s has no value; bind one with gorgonia.Let", expr.InputName(n))
 	}
 	if err := G.Let(node, n.Value()); err != nil {
-		return nil, fmt.Errorf("gradcheck: input %q: %w", n.Name(), err)
+		return nil, fmt.Errorf("gradcheck: input %s: %w", expr.InputName(n), err)
 	}
 	return node, nil
 }

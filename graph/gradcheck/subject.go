@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"attention/graph/machine"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -95,8 +95,8 @@ func checkNodes(out *G.Node, wrt G.Nodes, dt tensor.Dtype) error {
 
 // nameOf returns the name of wrt's i-th node, or its place in wrt if it has none.
 func nameOf(n *G.Node, i int) string {
-	if name := n.Name(); !strings.HasPrefix(name, "%!s(<nil>)") {
-		return name
+	if expr.HasName(n) {
+		return n.Name()
 	}
 	return fmt.Sprintf("wrt[%d]", i)
 }

@@ -21,6 +21,12 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if err := m.open(); err != nil {
 		return nil, err
 	}
+	m.ran = false
+	back, err := m.setMode()
+	if err != nil {
+		return nil, err
+	}
+	defer back()
 	for i := range m.steps {
 		s := &m.steps[i]
 		if err := m.run(s); err != nil {

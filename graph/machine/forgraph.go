@@ -3,9 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"unsafe"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -13,45 +11,67 @@ import (
 // ForGraph plans a machine for all that a graph is made for, to stand where
 // gorgonia.NewTapeMachine stood. RunAll computes the nodes that no other node reads, the
 // gradients of inputs that were asked for, the nodes given to gorgonia.Read and those that
-// are a number (as a loss is), and binds or reads their values. Any other node's Value() is
-// nil after a run.
+// are a number (as a loss is), and binds or reads their values. Any other node's value is
+// not kept: Gorgonia's own n.Value() is nil after a run, and the machine's Value is an
+// error that names the node. gorgonia.Read before ForGraph keeps one, and
+// GraphConfig{KeepAll: true} all of them.
 //
 // Unlike on the tape machine, every run begins anew, with or without a Reset. A gradient
-// is the run's own: runs do not add up, and BindDualValues is not needed. Nodes added to
-// the graph later are not run.
+// is the run's own: runs do not add up, and BindDualValues is not needed. n.Grad() of an
+// input is a copy of it, which a solver may clear: n.Deriv() keeps its value. Nodes added
+// to the graph later are not run.
 //
 // As NewTapeMachine does, ForGraph puts gorgonia's ops that have a mode (BatchNorm,
-// Dropout) into training, where the statistics of BatchNorm begin anew. The mode counts at
-// each run: SetTraining(false) of an op makes the same machine evaluate.
-func ForGraph(g *G.ExprGraph) (*Machine, error) {
+// Dropout) into training. The running statistics of a BatchNorm that has some stay as
+// they are. The mode counts at each run: SetTraining(false) of an op makes the same machine
+// evaluate.
+func ForGraph(g *G.ExprGraph) (*Machine, error) { return GraphConfig{}.ForGraph(g) }
+
+// GraphConfig is what a machine for a graph does beyond ForGraph.
+type GraphConfig struct {
+	// KeepAll keeps the value of every node, as the tape machine does. No two values then
+	// share memory.
+	KeepAll bool
+	// Evaluate runs the ops that have a mode in evaluation, as gorgonia.EvalMode does. After
+	// a run they are in the mode that they were in before, so that a machine that trains
+	// may run on the same graph.
+	Evaluate bool
+}
+
+// ForGraph is the function ForGraph with the settings of c.
+func (c GraphConfig) ForGraph(g *G.ExprGraph) (*Machine, error) {
 	if g == nil {
 		return nil, errors.New("machine: graph: got nil, want one")
 	}
-	f := &graphNodes{}
-	wanted := f.wanted(g)
-	if len(wanted) == 0 {
-		return nil, errors.New("machine: graph: got a graph without an op, want something to compute")
-	}
-	m, err := New(wanted...)
+	f := &graphNodes{config: c, grads: map[*G.Node]G.Value{}}
+	m, err := planned(f.wanted(g))
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range g.AllNodes() {
-		if op, ok := n.Op().(G.TrainModeOp); ok {
-			if err := op.SetTraining(true); err != nil {
-				return nil, fmt.Errorf("machine: %v: %w", n, err)
-			}
+		op, ok := n.Op().(G.TrainModeOp)
+		if !ok {
+			continue
+		}
+		f.modes = append(f.modes, op)
+		if c.Evaluate {
+			continue
+		}
+		if err := train(op); err != nil {
+			return nil, fmt.Errorf("machine: %v: %w", n, err)
 		}
 	}
-	m.graph = f
+	m.graph, m.gradients = f, gradientsOf(g.AllNodes())
 	return m, nil
 }
 
 // graphNodes is what a machine for a graph does besides running it.
 type graphNodes struct {
-	gradients G.Nodes // of inputs
-	reads     []reader
-	rest      G.Nodes // neither wanted nor inputs
+	config GraphConfig
+	modes  []G.TrainModeOp
+	grads  map[*G.Node]G.Value // the inputs' copies of them
+	reads  []reader
+	rest   G.Nodes // neither wanted nor inputs
 }
 
 // reader is a node made by gorgonia.Read.
@@ -84,13 +104,11 @@ func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 		if n.Op() == nil || isStatement(n) {
 			continue
 		}
-		ofInput := slices.ContainsFunc(n.DerivOf(), func(x *G.Node) bool { return x.Op() == nil })
-		if ofInput {
-			f.gradients = append(f.gradients, n)
-		}
+		ofInput := len(gradientsOf(G.Nodes{n})) > 0
 		given := slices.ContainsFunc(f.reads, func(r reader) bool { return r.from == n })
 		number := n.Shape().IsScalar() && !isConstant(n) && !isGradient(n)
-		if ofInput || given || number || !isRead[n] && !isStray(n) {
+		kept := f.config.KeepAll && !isConstant(n)
+		if kept || ofInput || given || number || !isRead[n] && !isStray(n) {
 			wanted = append(wanted, n)
 		} else if !isConstant(n) {
 			f.rest = append(f.rest, n)
@@ -109,13 +127,13 @@ func (f *graphNodes) before() {
 }
 
 // after does what follows a run.
-func (f *graphNodes) after() error {
-	for _, n := range f.gradients {
-		for _, x := range n.DerivOf() {
-			// A tape machine with BindDualValues left a gradient of its own, which would hide this one.
-			if d, err := x.Grad(); err == nil && d != n.Value() && x.Op() == nil {
-				bind(x, x.Value())
-			}
+func (f *graphNodes) after(gradients []gradient) error {
+	for _, d := range gradients {
+		if d.node.Value() == nil { // an input that nothing reads
+			continue
+		}
+		if err := f.copyGradient(d.of, d.node.Value()); err != nil {
+			return fmt.Errorf("machine: gradient of %v: %w", d.of, err)
 		}
 	}
 	for _, r := range f.reads {
@@ -135,47 +153,4 @@ func (r reader) read() (err error) {
 	}
 	_, err = G.Copy(*r.into, v)
 	return err
-}
-
-// Gorgonia exports neither the ops of statements and constants nor what a node is bound to. A test pins what the
-// following relies on.
-
-// readsInto returns where a node made by gorgonia.Read puts the value.
-func readsInto(n *G.Node) (into *G.Value, ok bool) {
-	if fmt.Sprintf("%T", n.Op()) != "gorgonia.readOp" {
-		return nil, false
-	}
-	return (*G.Value)(reflect.ValueOf(n.Op()).Field(0).UnsafePointer()), true
-}
-
-// isStatement reports whether a node was made by gorgonia.Read or gorgonia.Set and has no value.
-func isStatement(n *G.Node) bool {
-	switch fmt.Sprintf("%T", n.Op()) {
-	case "gorgonia.readOp", "gorgonia.letOp":
-		return true
-	}
-	return false
-}
-
-func isConstant(n *G.Node) bool {
-	switch fmt.Sprintf("%T", n.Op()) {
-	case "gorgonia.constantScalar", "gorgonia.constantTensor":
-		return true
-	}
-	return false
-}
-
-// isStray reports whether a node is a gradient that an op made beside the others and nobody asked for: of an input
-// that is not trained, say. Grad marks gradients, and those asked for with what they are of.
-func isStray(n *G.Node) bool { return isGradient(n) && len(n.DerivOf()) == 0 }
-
-// isGradient reports whether Grad made a node.
-func isGradient(n *G.Node) bool {
-	return reflect.ValueOf(n).Elem().FieldByName("group").String() == "gradients"
-}
-
-// bind binds a node to a value, or to none, which gorgonia.UnsafeLet cannot.
-func bind(n *G.Node, v G.Value) {
-	f := reflect.ValueOf(n).Elem().FieldByName("boundTo")
-	*(*G.Value)(unsafe.Pointer(f.UnsafeAddr())) = v
 }

@@ -195,27 +195,6 @@ func TestForGraphDropsInTraining(t *testing.T) {
 	require.Equal(t, numbers(x.Value()), numbers(y.Value()))
 }
 
-// What the package's doc lists as wrong, and left so.
-func TestGorgoniaIsWrong(t *testing.T) {
-	run := func(n *G.Node) []float64 {
-		m, err := machine.New(n)
-		require.NoError(t, err)
-		require.NoError(t, m.RunAll())
-		return numbers(n.Value())
-	}
-	g := G.NewGraph()
-	x, y := input(g, "x", ramp(tensor.Float64, 2)), input(g, "y", ramp(tensor.Float64, 2))
-	up := input(g, "up", ramp(tensor.Float64, 2, 2))
-	grads, err := G.Grad(G.Must(G.Sum(G.Must(G.HadamardProd(G.Must(G.OuterProd(x, y)), up)))), x)
-	require.NoError(t, err)
-	require.NotEqual(t, []float64{1*1 + 2*2, 1*3 + 2*4}, run(grads[0]))
-
-	image := input(g, "image", ramp(tensor.Float64, 1, 1, 1, 6))
-	require.Equal(t, []float64{2, 4, 6}, run(G.Must(G.AveragePool1D(image, 2, 0, 2))))
-	mean := run(G.Must(G.AveragePool2D(image, tensor.Shape{1, 2}, []int{0, 0}, []int{1, 2})))
-	require.InDeltaSlice(t, []float64{3. / 6, 7. / 6, 11. / 6}, mean, 1e-12)
-}
-
 // A slice whose step does not divide a later axis has one more than its node: a run says so, whatever reads it.
 func TestSliceOfAnUnevenStep(t *testing.T) {
 	g := G.NewGraph()

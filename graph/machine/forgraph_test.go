@@ -2,8 +2,6 @@ package machine_test
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"testing"
 
 	"attention/graph/machine"
@@ -128,8 +126,6 @@ func TestForGraphOfALossThatIsRead(t *testing.T) {
 func TestForGraphRefuses(t *testing.T) {
 	_, err := machine.ForGraph(nil)
 	require.EqualError(t, err, "machine: graph: got nil, want one")
-	_, err = machine.ForGraph(G.NewGraph())
-	require.EqualError(t, err, "machine: graph: got a graph without an op, want something to compute")
 }
 
 // Read fills what it was given: a new value at first, then the same one again.
@@ -166,6 +162,8 @@ func TestForGraphOfAFailingRun(t *testing.T) {
 	first := G.Must(G.Exp(x))
 	second := G.Must(G.Add(first, y))
 	third := G.Must(G.Neg(first))
+	_, err := G.Grad(G.Must(G.Sum(G.Must(G.Square(x)))), x)
+	require.NoError(t, err)
 	m, err := machine.ForGraph(g)
 	require.NoError(t, err)
 	require.NoError(t, G.Let(y, tensor.New(tensor.WithBacking([]float64{1, 2}))))
@@ -177,45 +175,67 @@ func TestForGraphOfAFailingRun(t *testing.T) {
 	require.Nil(t, second.Value())
 	require.Nil(t, third.Value())
 	require.NotNil(t, x.Value())
+	d, err := x.Grad()
+	require.NoError(t, err)
+	require.Nil(t, d, "no solver takes the gradient of the run before")
 	require.NoError(t, m.RunAll())
 	require.NotNil(t, second.Value())
 }
 
-// What the machine knows of Gorgonia's insides.
-func TestGorgoniaIsAsForGraphKnowsIt(t *testing.T) {
-	value := reflect.TypeFor[G.Value]()
-	bound, ok := reflect.TypeFor[G.Node]().FieldByName("boundTo")
-	require.True(t, ok)
-	require.Equal(t, value, bound.Type)
-	group, ok := reflect.TypeFor[G.Node]().FieldByName("group")
-	require.True(t, ok)
-	require.Equal(t, reflect.TypeFor[string](), group.Type)
+// A graph that has nothing to compute runs: of nothing, of an input that is read, of a constant.
+func TestForGraphWithoutAnOp(t *testing.T) {
+	m, err := machine.ForGraph(G.NewGraph())
+	require.NoError(t, err)
+	require.NoError(t, m.RunAll())
+	require.Equal(t, "machine of 0 nodes, 0 inputs, 0.0 MB", m.String())
 
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2))
-	var into G.Value
-	read := G.Read(x, &into).Op()
-	require.Equal(t, "gorgonia.readOp", fmt.Sprintf("%T", read))
-	require.Equal(t, reflect.PointerTo(value), reflect.TypeOf(read).Field(0).Type)
-	require.Equal(t, "gorgonia.letOp", fmt.Sprintf("%T", G.Set(x, x).Op()))
-	require.Equal(t, "gorgonia.constantScalar", fmt.Sprintf("%T", G.NewConstant(1.0).Op()))
-	require.Equal(t, "gorgonia.constantTensor", fmt.Sprintf("%T", G.NewConstant(ramp(tensor.Float64, 2)).Op()))
+	constant := g.AddNode(G.NewConstant(ramp(tensor.Float64, 3)))
+	var read G.Value
+	G.Read(x, &read)
+	for _, c := range []machine.GraphConfig{{}, {KeepAll: true}, {Evaluate: true}} {
+		m, err := c.ForGraph(g)
+		require.NoError(t, err)
+		for _, v := range [][]float64{{3, 4}, {5, 6}} {
+			require.NoError(t, G.Let(x, tensor.New(tensor.WithBacking(v))))
+			require.NoError(t, m.RunAll())
+			require.Equal(t, v, numbers(read))
+			require.Equal(t, []float64{1, 2, 3}, numbers(constant.Value()))
+		}
+		require.NoError(t, m.Close())
+		require.EqualError(t, m.RunAll(), "machine: the machine is closed")
+	}
 }
 
-// What the package's doc lists as built wrongly by Gorgonia, and the ways around it.
-func TestGorgoniaMergesNodes(t *testing.T) {
+// A Tensordot over all axes is a tensor of shape (1), as Gorgonia's is, also for the op that reads it.
+func TestForGraphOfAFullContraction(t *testing.T) {
 	g := G.NewGraph()
-	x := input(g, "x", ramp(tensor.Float64, 600))
-	require.True(t, G.Must(G.SoftMax(x)) == G.Must(G.LogSoftMax(x)))
-	require.True(t, G.Must(G.Dropout(x, 0.1)) == G.Must(G.Dropout(x, 0.7)))
-	require.True(t, G.Must(G.Slice(x, G.S(0, 2))) == G.Must(G.Slice(x, G.S(256, 258))))
-	named := func() *G.Node { return G.NewVector(g, tensor.Float64, G.WithShape(3), G.WithName("z")) }
-	first := named()
-	require.Same(t, first, named())
-	constant := func(last float64) *G.Node {
-		v := make([]float64, 1000)
-		v[500] = last
-		return g.AddNode(G.NewConstant(tensor.New(tensor.WithBacking(v))))
+	x, y := input(g, "x", ramp(tensor.Float64, 2, 3)), input(g, "y", ramp(tensor.Float64, 2, 3))
+	all := G.Must(G.Tensordot([]int{0, 1}, []int{0, 1}, x, y))
+	require.True(t, all.Shape().IsScalar())
+	square := G.Must(G.Square(all))
+	_, err := G.Grad(square, x)
+	require.NoError(t, err)
+	m, err := machine.ForGraph(g)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, m.RunAll())
+		require.Equal(t, []float64{91}, all.Value().Data())
+		require.Equal(t, tensor.Shape{1}, all.Value().Shape())
+		require.Equal(t, []float64{91 * 91}, numbers(square.Value()))
+		d, err := x.Grad()
+		require.NoError(t, err)
+		require.Equal(t, []float64{182, 364, 546, 728, 910, 1092}, numbers(d))
 	}
-	require.True(t, constant(1) == constant(2))
+}
+
+// An input without a name is told by its type and shape.
+func TestNamelessInputWithoutAValue(t *testing.T) {
+	g := G.NewGraph()
+	x := G.NewUniqueNode(G.In(g), G.WithType(tensor.Float64), G.WithShape())
+	m, err := machine.ForGraph(G.Must(G.Neg(x)).Graph())
+	require.NoError(t, err)
+	require.EqualError(t, m.RunAll(),
+		"machine: input of float64 () without a name has no value; bind one with gorgonia.Let")
 }

@@ -5,8 +5,10 @@
 // Gorgonia's own tape machine computes every node of the graph, wanted or not, and
 // allocates every intermediate in each run. Where it computes something wrong, this
 // machine is right: sums and means in float32, or along some axes of four; the softmax of
-// rows of very different size; a value that a later op overwrites; one of two nodes that by
-// chance have the same hash of 32 bits, as in one of eight thousand graphs of 1000 nodes.
+// rows of very different size; a value that a later op overwrites, as Sub does behind
+// Reshape, so that Tanh, Reshape, Sub, Square train uphill; one of two nodes that by chance
+// have the same hash of 32 bits, as in one of eight thousand graphs of 1000 nodes; functions
+// of some infinities, zeros and very large numbers, which the README beside this file lists.
 //
 // What computes Gorgonia's ops, and the ops of their gradients:
 //   - By a kernel: Exp, Log, Tanh, Sigmoid, Neg, Abs, Sign, Ceil, Floor, Square, Cube,
@@ -50,11 +52,14 @@ import (
 
 // Machine computes nodes of one graph. It must not be used by several goroutines at once.
 type Machine struct {
-	steps  []step
-	wanted []int // steps whose values the caller wants
-	slabs  []*slab
-	memory Memory
-	graph  *graphNodes // of ForGraph
+	steps     []step
+	wanted    []int // steps whose values the caller wants
+	gradients []gradient
+	slabs     []*slab
+	memory    Memory
+	graph     *graphNodes // of ForGraph
+	ran       bool        // to the end, the last time
+	closed    bool
 }
 
 var _ G.VM = (*Machine)(nil)
@@ -88,10 +93,15 @@ func New(wanted ...*G.Node) (*Machine, error) {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
 	}
+	return planned(wanted)
+}
+
+// planned returns a machine for nodes of one graph.
+func planned(wanted G.Nodes) (*Machine, error) {
 	if err := kernel.Err(); err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
-	m := &Machine{}
+	m := &Machine{gradients: gradientsOf(wanted)}
 	m.plan(wanted)
 	return m, nil
 }
@@ -111,17 +121,33 @@ func (m *Machine) Run(ctx context.Context) error {
 	if m.isStale() {
 		m.plan(m.wantedNodes())
 	}
-	if m.graph == nil {
-		return m.runSteps(ctx)
+	m.ran = false
+	if m.graph != nil {
+		return m.runGraph(ctx)
 	}
+	if err := m.runSteps(ctx); err != nil {
+		return err
+	}
+	m.showGradients()
+	return nil
+}
+
+// runGraph is a run of ForGraph's machine.
+func (m *Machine) runGraph(ctx context.Context) error {
 	m.graph.before()
+	back, err := m.setMode()
+	if err != nil {
+		return err
+	}
+	defer back()
 	if err := m.runSteps(ctx); err != nil {
 		for _, i := range m.wanted {
 			bind(m.steps[i].node, nil) // it may be half computed
 		}
+		m.showGradients() // which are none
 		return err
 	}
-	return m.graph.after()
+	return m.graph.after(m.gradients)
 }
 
 // runSteps computes the wanted nodes and binds their values.
@@ -136,18 +162,20 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	}
 	for _, i := range m.wanted {
 		s := &m.steps[i]
-		if s.op != nil && (s.into == nil || s.node.Value() != s.into) { // else the last run did it
-			if err := G.UnsafeLet(s.node, s.value); err != nil {
-				return fmt.Errorf("machine: binding %v: %w", s.node, err)
-			}
+		if s.op == nil || s.into != nil && s.node.Value() == s.into { // the last run did it
+			continue
+		}
+		if err := s.bind(); err != nil {
+			return fmt.Errorf("machine: binding %v: %w", s.node, err)
 		}
 	}
+	m.ran = true
 	return nil
 }
 
 // open refuses a machine that cannot run.
 func (m *Machine) open() error {
-	if m.steps == nil {
+	if m.closed {
 		return errors.New("machine: the machine is closed")
 	}
 	return nil
@@ -158,7 +186,7 @@ func (m *Machine) Reset() {}
 
 // Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
-	m.steps, m.wanted, m.slabs = nil, nil, nil
+	m.steps, m.wanted, m.slabs, m.closed = nil, nil, nil, true
 	return nil
 }
 

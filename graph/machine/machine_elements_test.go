@@ -36,7 +36,7 @@ func (o *naive) element(n *G.Node, text string, in []G.Value) G.Value {
 // formulas are the element-wise ops of x and y, or of x alone.
 var formulas = map[string]func(x, y float64) float64{
 	"abs":      func(x, _ float64) float64 { return math.Abs(x) },
-	"sign":     func(x, _ float64) float64 { return truth(x >= 0) - truth(x < 0) },
+	"sign":     func(x, _ float64) float64 { return truth(x > 0) - truth(x < 0) },
 	"ceil":     func(x, _ float64) float64 { return math.Ceil(x) },
 	"floor":    func(x, _ float64) float64 { return math.Floor(x) },
 	"sin":      func(x, _ float64) float64 { return math.Sin(x) },

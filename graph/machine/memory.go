@@ -2,7 +2,9 @@ package machine
 
 import (
 	"attention/internal/dense"
+	"attention/internal/stock"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -71,7 +73,7 @@ func (p *memoryPlan) plan(i int) {
 		return
 	}
 	if s.shape.IsScalar() {
-		s.into = dense.NewScalar(s.node.Dtype())
+		s.into = numberOf(s)
 		return
 	}
 	if from := p.inPlace(i); from >= 0 {
@@ -81,6 +83,14 @@ func (p *memoryPlan) plan(i int) {
 		p.buffers = append(p.buffers, p.of[i])
 	}
 	p.of[i].until = p.lastRead[i]
+}
+
+// numberOf returns what a step computes a number into.
+func numberOf(s *step) G.Value {
+	if op, ok := s.op.(*stock.Op); ok && op.IsOne() {
+		return tensor.New(tensor.Of(s.node.Dtype()), tensor.WithShape(1))
+	}
+	return dense.NewScalar(s.node.Dtype())
 }
 
 // roomer is an op that computes in memory of its own, beside its result: one more input, of so

@@ -66,6 +66,9 @@ func (g wantedGraph) OnlyOneReads(n *G.Node) bool { return g.readers[n] == 1 }
 
 // stepsOf returns the steps that compute the wanted nodes, each after its inputs.
 func stepsOf(wanted G.Nodes) (steps []step) {
+	if len(wanted) == 0 {
+		return nil
+	}
 	g := wantedGraphOf(wanted)
 	at := map[*G.Node]int{}
 	var visit func(n *G.Node) int

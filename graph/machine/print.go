@@ -4,7 +4,7 @@ import "fmt"
 
 // String returns one line about the machine: how much it computes, not what.
 func (m *Machine) String() string {
-	if m.steps == nil {
+	if m.closed {
 		return "closed machine"
 	}
 	inputs := 0

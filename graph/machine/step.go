@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -68,12 +69,28 @@ func (m *Machine) run(s *step) (err error) {
 	return nil
 }
 
+// bind binds a step's value to its node. As on the tape machine it computes with Gorgonia's engine.
+func (s *step) bind() error {
+	d, ok := s.value.(*tensor.Dense)
+	if !ok {
+		return G.UnsafeLet(s.node, s.value)
+	}
+	if !slices.Contains(s.in, s.value) { // an op may give what it was given, as Dropout does in evaluation
+		tensor.WithEngine(G.StandardEngine{})(d)
+	}
+	if s.shape.IsScalar() && slices.Equal(d.Shape(), []int{1}) { // UnsafeLet refuses a Tensordot over all axes
+		bind(s.node, d)
+		return nil
+	}
+	return G.UnsafeLet(s.node, d)
+}
+
 // input returns the value of an input.
 func (m *Machine) input(s *step) (G.Value, error) {
 	n := s.node
 	v := n.Value()
 	if v == nil {
-		return nil, fmt.Errorf("machine: input %q has no value; bind one with gorgonia.Let", n.Name())
+		return nil, fmt.Errorf("machine: input %s has no value; bind one with gorgonia.Let", expr.InputName(n))
 	}
 	if err := s.checkInput(v); err != nil {
 		return nil, err
@@ -87,7 +104,7 @@ func (m *Machine) input(s *step) (G.Value, error) {
 	}
 	d, err := dense.RowMajor(d)
 	if err != nil {
-		return nil, fmt.Errorf("machine: input %q: %w", n.Name(), err)
+		return nil, fmt.Errorf("machine: input %s: %w", expr.InputName(n), err)
 	}
 	return d, nil
 }
@@ -97,7 +114,8 @@ func (m *Machine) input(s *step) (G.Value, error) {
 func (s *step) checkInput(v G.Value) error {
 	n, shape := s.node, v.Shape()
 	if v.Dtype() != n.Dtype() || !slices.Equal(shape, s.shape) && shape.TotalSize()*s.shape.TotalSize() != 1 {
-		return fmt.Errorf("machine: input %q: got %v %v, want %v %v", n.Name(), v.Dtype(), shape, n.Dtype(), s.shape)
+		return fmt.Errorf("machine: input %s: got %v %v, want %v %v",
+			expr.InputName(n), v.Dtype(), shape, n.Dtype(), s.shape)
 	}
 	return nil
 }

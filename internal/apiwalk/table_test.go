@@ -248,6 +248,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[gradcheck.Input](),
 	reflect.TypeFor[gradcheck.Comparison](),
 	reflect.TypeFor[machine.Adder](),
+	reflect.TypeFor[machine.GraphConfig](),
 	reflect.TypeFor[machine.Machine](),
 	reflect.TypeFor[machine.Overwriter](),
 	reflect.TypeFor[machine.Memory](),

@@ -416,7 +416,7 @@ func abs[F Float](p path, y, x []F) {
 	}
 }
 
-// sign sets y ← 1 with the sign of x.
+// sign sets y ← 1 with the sign of x, and x where it is 0, −0 or NaN.
 func sign[F Float](p path, y, x []F) {
 	n := len(y)
 	if p == pathGo || n < 1 {

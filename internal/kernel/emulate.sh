@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 if ! command -v qemu-aarch64-static >/dev/null; then
   apt-get install -y qemu-user-static
 fi
-anew="TestWriteOnAFullDisk|TestVariable|TestKernelsNotHad"
+anew="TestWriteOnAFullDisk|TestVariable|TestKernelsNotHad|TestSpecialsOnEachKernelSet"
 packages=()
 while [ $# -gt 0 ] && [[ $1 != -* ]]; do
   packages+=("$1")

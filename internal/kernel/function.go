@@ -7,7 +7,7 @@ type Function int
 
 const (
 	Abs         Function = iota
-	Sign                 // 1 with the sign of x: 1 for 0, −1 for −0
+	Sign                 // 1 with the sign of x, or x if that is 0, −0 or NaN
 	Ceil                 // the least integer ≥ x
 	Floor                // the greatest integer ≤ x
 	Sqrt                 // √x
@@ -156,7 +156,6 @@ func ofTwo[F Float](z, x, y []F, f func(x, y F) F) {
 }
 
 func absGo[F Float](y, x []F)     { ofOne(y, x, func(x F) F { return F(math.Abs(float64(x))) }) }
-func signGo[F Float](y, x []F)    { ofOne(y, x, func(x F) F { return F(math.Copysign(1, float64(x))) }) }
 func ceilGo[F Float](y, x []F)    { ofOne(y, x, func(x F) F { return F(math.Ceil(float64(x))) }) }
 func floorGo[F Float](y, x []F)   { ofOne(y, x, func(x F) F { return F(math.Floor(float64(x))) }) }
 func sqrtGo[F Float](y, x []F)    { ofOne(y, x, func(x F) F { return F(math.Sqrt(float64(x))) }) }
@@ -165,6 +164,16 @@ func inverseSqrtGo[F Float](y, x []F) {
 	ofOne(y, x, func(x F) F { return F(1 / math.Sqrt(float64(x))) })
 }
 func cubeGo[F Float](y, x []F) { ofOne(y, x, func(x F) F { return x * x * x }) }
+
+// signGo leaves 0, −0 and NaN as they are.
+func signGo[F Float](y, x []F) {
+	ofOne(y, x, func(x F) F {
+		if x == 0 || x != x {
+			return x
+		}
+		return F(math.Copysign(1, float64(x)))
+	})
+}
 
 // lnGo scales numbers that are not normal: math.Log is wrong for them on amd64.
 func lnGo[F Float](y, x []F) {

@@ -10,8 +10,16 @@ import (
 
 // functions are the functions of a number, in float64.
 var functions = map[Function]func(x float64) float64{
-	Abs:         math.Abs,
-	Sign:        func(x float64) float64 { return math.Copysign(1, x) },
+	Abs: math.Abs,
+	Sign: func(x float64) float64 {
+		switch {
+		case x > 0:
+			return 1
+		case x < 0:
+			return -1
+		}
+		return x // 0, −0, NaN
+	},
 	Ceil:        math.Ceil,
 	Floor:       math.Floor,
 	Sqrt:        math.Sqrt,

@@ -1,6 +1,6 @@
 package kernel
 
-// An Operation is one on two numbers. Where they are equal, Lesser and Greater give the second; where one is NaN they
+// An Operation is one on two numbers. Where they are equal, Lesser and Greater give the first; where one is NaN they
 // give NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
 type Operation int
 
@@ -104,9 +104,9 @@ func combine[F Float](op Operation, z, x, y []F) {
 	case Over:
 		div(chosenPath, z, x, y)
 	case Lesser:
-		lesser(chosenPath, z, x, y)
+		lesser(chosenPath, z, y, x) // which gives its second where they are equal
 	case Greater:
-		greater(chosenPath, z, x, y)
+		greater(chosenPath, z, y, x)
 	case Less:
 		less(chosenPath, z, x, y)
 	case LessOrEqual:

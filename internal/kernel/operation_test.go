@@ -18,16 +18,16 @@ func operationsOf[F Float]() map[Operation]func(x, y F) F {
 		Times: func(x, y F) F { return x * y },
 		Over:  func(x, y F) F { return x / y },
 		Lesser: func(x, y F) F {
-			if x < y || x != x {
-				return x
+			if y < x || y != y {
+				return y
 			}
-			return y
+			return x
 		},
 		Greater: func(x, y F) F {
-			if x > y || x != x {
-				return x
+			if y > x || y != y {
+				return y
 			}
-			return y
+			return x
 		},
 		Less:        func(x, y F) F { return oneWhere[F](x < y) },
 		LessOrEqual: func(x, y F) F { return oneWhere[F](x <= y) },

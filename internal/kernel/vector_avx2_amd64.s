@@ -871,6 +871,7 @@ TEXT ·ssignAVX2(SB), $0-24
 	MOVQ    x+16(FP), BX
 	VMOVUPS 640(AX), Y1
 	VMOVUPS 160(AX), Y2
+	VMOVUPS 448(AX), Y3
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -894,20 +895,26 @@ TEXT ·ssignAVX2(SB), $0-24
 	PCALIGN $0x40
 
 vector_13:
-	VMOVUPS (BX)(CX*1), Y0
-	VANDPS  Y1, Y0, Y0
-	VORPS   Y2, Y0, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_13
+	VMOVUPS   (BX)(CX*1), Y0
+	VANDNPS   Y0, Y1, Y4
+	VANDPS    Y1, Y0, Y5
+	VORPS     Y2, Y5, Y5
+	VCMPPS    $0x11, Y4, Y3, Y6
+	VBLENDVPS Y6, Y5, Y0, Y0
+	VMOVUPS   Y0, (DX)(CX*1)
+	ADDQ      $0x00000020, CX
+	CMPQ      CX, AX
+	JLT       vector_13
 
 rest_14:
 	TESTQ      SI, SI
 	JE         done_15
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VANDPS     Y1, Y0, Y0
-	VORPS      Y2, Y0, Y0
+	VANDNPS    Y0, Y1, Y4
+	VANDPS     Y1, Y0, Y5
+	VORPS      Y2, Y5, Y5
+	VCMPPS     $0x11, Y4, Y3, Y6
+	VBLENDVPS  Y6, Y5, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
 done_15:
@@ -4902,6 +4909,7 @@ TEXT ·dsignAVX2(SB), $0-24
 	MOVQ    x+16(FP), BX
 	VMOVUPD 640(AX), Y1
 	VMOVUPD 160(AX), Y2
+	VMOVUPD 448(AX), Y3
 	MOVQ    CX, SI
 	ANDQ    $0x03, SI
 	MOVQ    CX, AX
@@ -4925,20 +4933,26 @@ TEXT ·dsignAVX2(SB), $0-24
 	PCALIGN $0x40
 
 vector_186:
-	VMOVUPD (BX)(CX*1), Y0
-	VANDPS  Y1, Y0, Y0
-	VORPS   Y2, Y0, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_186
+	VMOVUPD   (BX)(CX*1), Y0
+	VANDNPS   Y0, Y1, Y4
+	VANDPS    Y1, Y0, Y5
+	VORPS     Y2, Y5, Y5
+	VCMPPD    $0x11, Y4, Y3, Y6
+	VBLENDVPD Y6, Y5, Y0, Y0
+	VMOVUPD   Y0, (DX)(CX*1)
+	ADDQ      $0x00000020, CX
+	CMPQ      CX, AX
+	JLT       vector_186
 
 rest_187:
 	TESTQ      SI, SI
 	JE         done_188
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VANDPS     Y1, Y0, Y0
-	VORPS      Y2, Y0, Y0
+	VANDNPS    Y0, Y1, Y4
+	VANDPS     Y1, Y0, Y5
+	VORPS      Y2, Y5, Y5
+	VCMPPD     $0x11, Y4, Y3, Y6
+	VBLENDVPD  Y6, Y5, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
 done_188:

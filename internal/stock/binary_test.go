@@ -60,13 +60,13 @@ func binaries() map[string]binaryCase {
 	return cases
 }
 
-// better returns x where it is the better one or no number, else y.
+// better returns y where it is the better one or no number, else x.
 func better(is func(x, y float64) bool) func(x, y float64) float64 {
 	return func(x, y float64) float64 {
-		if is(x, y) || x != x {
-			return x
+		if is(y, x) || y != y {
+			return y
 		}
-		return y
+		return x
 	}
 }
 

@@ -29,6 +29,7 @@ type Op struct {
 	sizes   []int                    // elements of the inputs
 	check   func(in []G.Value) error // of the inputs' values, or nil
 	sum     bool                     // whether the op adds two values of the result's shape
+	one     bool                     // whether the value of a number is a tensor of shape (1)
 	run     func(out G.Value, in []G.Value)
 	into    func(result operand, factor float64) bool // of a product: see products
 }
@@ -177,6 +178,10 @@ func (o *Op) IsSum() bool { return o.sum }
 
 // OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory that it is given.
 func (o *Op) OverwritesPrealloc() bool { return true }
+
+// IsOne reports whether the result is a tensor of shape (1) where the node is a number, as Gorgonia's Tensordot over all
+// axes is.
+func (o *Op) IsOne() bool { return o.one }
 
 // InPlace returns the inputs whose memory the op may compute into.
 func (o *Op) InPlace() []int { return o.inPlace }

@@ -27,7 +27,11 @@ func tensordot[F kernel.Float](c call) *Op {
 	a, copyA := asMatrix[F](c.in[0], freeA, axesA)
 	b, copyB := asMatrix[F](c.in[1], axesB, freeB)
 	op := matrices[F](c, [2][]operand{{a}, {b}}, false, false)
-	if op == nil || copyA == nil && copyB == nil {
+	if op == nil {
+		return nil
+	}
+	op.one = c.node.Shape().IsScalar()
+	if copyA == nil && copyB == nil {
 		return op
 	}
 	product := op.run

@@ -24,9 +24,8 @@ type unaryCase struct {
 
 func unaries() map[string]unaryCase {
 	return map[string]unaryCase{
-		"Abs": {build: G.Abs, of: math.Abs, by: stock.Kernel},
-		"Sign": {build: G.Sign, of: func(x float64) float64 { return math.Copysign(1, x) }, by: stock.Kernel,
-			noGrad: true},
+		"Abs":     {build: G.Abs, of: math.Abs, by: stock.Kernel},
+		"Sign":    {build: G.Sign, of: signOf, by: stock.Kernel, noGrad: true},
 		"Ceil":    {build: G.Ceil, of: math.Ceil, by: stock.Kernel, noGrad: true},
 		"Floor":   {build: G.Floor, of: math.Floor, by: stock.Kernel, noGrad: true},
 		"Sin":     {build: G.Sin, of: math.Sin, by: stock.Loop},
@@ -51,6 +50,14 @@ func unaries() map[string]unaryCase {
 			of: func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 		},
 	}
+}
+
+// signOf is 1 with the sign of x, or x if that is 0, −0 or NaN.
+func signOf(x float64) float64 {
+	if x == 0 || math.IsNaN(x) {
+		return x
+	}
+	return math.Copysign(1, x)
 }
 
 // logOf is math.Log, which on amd64 is wrong of numbers that are not normal.

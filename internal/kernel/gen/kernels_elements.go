@@ -8,7 +8,7 @@ var elementKernels = []kernel{
 	ofOneKernel("tanh", "sets y ← tanh x.", (*vector).tanhElements),
 	ofOneKernel("geluTanh", "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).", (*vector).geluTanh),
 	ofOneKernel("abs", "sets y ← |x|.", (*vector).abs),
-	ofOneKernel("sign", "sets y ← 1 with the sign of x.", (*vector).sign),
+	ofOneKernel("sign", "sets y ← 1 with the sign of x, and x where it is 0, −0 or NaN.", (*vector).sign),
 	ofOneKernel("ceil", "sets y ← ⌈x⌉.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(up, x, x) }) }),
 	ofOneKernel("floor", "sets y ← ⌊x⌋.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(down, x, x) }) }),
 	ofOneKernel("sqrt", "sets y ← √x.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.sqrt(x, x) }) }),

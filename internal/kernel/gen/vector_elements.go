@@ -20,11 +20,15 @@ func (v *vector) abs() {
 	v.ofOne(func(x reg.VecPhysical) { v.bare(sign, x, x) })
 }
 
+// sign leaves what is neither above nor below 0: 0, −0 and NaN.
 func (v *vector) sign() {
-	sign, one := v.hold("sign", v.vectors[1]), v.hold("one", v.vectors[2])
+	z := v.vectors
+	sign, one, zero := v.hold("sign", z[1]), v.hold("one", z[2]), v.hold("zero", z[3])
 	v.ofOne(func(x reg.VecPhysical) {
-		v.and(sign, x, x)
-		v.or(one, x, x)
+		v.bare(sign, x, z[4])
+		v.and(sign, x, z[5])
+		v.or(one, z[5], z[5])
+		v.replaceWhere(lessThan, z[4], zero, z[5], x, z[6])
 	})
 }
 

@@ -1,0 +1,87 @@
+package machine
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Gorgonia exports neither the ops of statements and constants, nor what a node is bound to, nor an op's mode. A test
+// pins what the following relies on.
+
+// readsInto returns where a node made by gorgonia.Read puts the value.
+func readsInto(n *G.Node) (into *G.Value, ok bool) {
+	if fmt.Sprintf("%T", n.Op()) != "gorgonia.readOp" {
+		return nil, false
+	}
+	return (*G.Value)(reflect.ValueOf(n.Op()).Field(0).UnsafePointer()), true
+}
+
+// isStatement reports whether a node was made by gorgonia.Read or gorgonia.Set and has no value.
+func isStatement(n *G.Node) bool {
+	switch fmt.Sprintf("%T", n.Op()) {
+	case "gorgonia.readOp", "gorgonia.letOp":
+		return true
+	}
+	return false
+}
+
+func isConstant(n *G.Node) bool {
+	switch fmt.Sprintf("%T", n.Op()) {
+	case "gorgonia.constantScalar", "gorgonia.constantTensor":
+		return true
+	}
+	return false
+}
+
+// isStray reports whether a node is a gradient that an op made beside the others and nobody asked for: of an input
+// that is not trained, say. Grad marks gradients, and those asked for with what they are of.
+func isStray(n *G.Node) bool { return isGradient(n) && len(n.DerivOf()) == 0 }
+
+// isGradient reports whether Grad made a node.
+func isGradient(n *G.Node) bool {
+	return reflect.ValueOf(n).Elem().FieldByName("group").String() == "gradients"
+}
+
+// bind binds a node to a value, or to none, which gorgonia.UnsafeLet cannot.
+func bind(n *G.Node, v G.Value) { *boundTo(n) = v }
+
+func boundTo(n *G.Node) *G.Value {
+	f := reflect.ValueOf(n).Elem().FieldByName("boundTo")
+	return (*G.Value)(unsafe.Pointer(f.UnsafeAddr()))
+}
+
+// dualType is the type of a value that has a gradient of its own, which Gorgonia's solvers hold too.
+var dualType = func() reflect.Type {
+	f, _ := reflect.TypeFor[G.AdamSolver]().FieldByName("cache")
+	return f.Type.Elem().Elem()
+}()
+
+// bindGradient gives a variable a gradient of its own, which Grad returns, beside its value.
+func bindGradient(x *G.Node, d G.Value) {
+	dual := reflect.ValueOf(*boundTo(x))
+	if !dual.IsValid() || dual.Type() != reflect.PointerTo(dualType) {
+		dual = reflect.New(dualType)
+		if v := x.Value(); v != nil {
+			dual.Elem().FieldByName("Value").Set(reflect.ValueOf(v))
+		}
+		bind(x, dual.Interface().(G.Value))
+	}
+	*(*G.Value)(unsafe.Pointer(dual.Elem().FieldByName("d").UnsafeAddr())) = d
+}
+
+// modeOf returns where one of Gorgonia's ops keeps whether it is in training, or nil.
+func modeOf(op any) *bool {
+	v := reflect.Indirect(reflect.ValueOf(op))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, name := range []string{"training", "isTraining"} {
+		if f := v.FieldByName(name); f.Kind() == reflect.Bool && f.CanAddr() {
+			return (*bool)(unsafe.Pointer(f.UnsafeAddr()))
+		}
+	}
+	return nil
+}

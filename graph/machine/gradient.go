@@ -1,0 +1,56 @@
+package machine
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// gradient is a node and the input whose gradient it is.
+type gradient struct{ node, of *G.Node }
+
+// gradientsOf returns which of the nodes are gradients of inputs. Grad marks them.
+func gradientsOf(nodes G.Nodes) (all []gradient) {
+	for _, n := range nodes {
+		for _, x := range n.DerivOf() {
+			if x.Op() == nil {
+				all = append(all, gradient{n, x})
+			}
+		}
+	}
+	return all
+}
+
+// showGradients lets Grad of an input return the value of its gradient's node: another machine may have left a
+// gradient of its own at the input, which would hide this one.
+func (m *Machine) showGradients() {
+	for _, g := range m.gradients {
+		if d, err := g.of.Grad(); err == nil && d != g.node.Value() {
+			bind(g.of, g.of.Value())
+		}
+	}
+}
+
+// copyGradient gives an input a copy of its gradient. A solver clears what Grad returns.
+func (f *graphNodes) copyGradient(x *G.Node, d G.Value) (err error) {
+	if f.grads[x] == nil {
+		f.grads[x], err = cloned(d, x)
+	} else {
+		_, err = G.Copy(f.grads[x], d)
+	}
+	if err != nil {
+		return err
+	}
+	bindGradient(x, f.grads[x])
+	return nil
+}
+
+// cloned returns a copy of a gradient, which computes with the engine of the input's value.
+func cloned(d G.Value, x *G.Node) (G.Value, error) {
+	c, err := G.CloneValue(d)
+	to, ok := c.(*tensor.Dense)
+	from, too := x.Value().(*tensor.Dense)
+	if ok && too {
+		tensor.WithEngine(from.Engine())(to)
+	}
+	return c, err
+}
