@@ -53,8 +53,8 @@ func TestKernelsOfTheEnvironment(t *testing.T) {
 		{kernels: "go", command: "--version", want: "/" + runtime.GOARCH + " go\n$"},
 		{kernels: "go", command: "bench --tokens 4 --width 4 --heads 1 --runs 1",
 			want: "^kernels go, .* GFLOP/s in float32 on "},
-		{kernels: "sse", command: "bench", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
-		{kernels: "sse", command: "train", want: `^attention: ATTENTION_KERNELS: got "sse", want go.*\n$`},
+		{kernels: "sse", command: "bench", want: `^attention: bench: ATTENTION_KERNELS: got "sse", want go.*\n$`},
+		{kernels: "sse", command: "train", want: `^attention: train: ATTENTION_KERNELS: got "sse", want go.*\n$`},
 	} {
 		command := exec.CommandContext(t.Context(), self, strings.Fields(row.command)...)
 		command.Env = append(os.Environ(), programVariable+"=1", kernel.Variable+"="+row.kernels)
@@ -85,7 +85,8 @@ func TestHints(t *testing.T) {
 		command.Env = append(os.Environ(), programVariable+"=1", "PATH="+row.path)
 		printed, err := command.CombinedOutput()
 		require.Error(t, err)
-		require.Equal(t, "attention: generate: unknown flag: --modle; see "+row.want+" generate --help\n", string(printed))
+		require.Equal(t, "attention: generate: unknown flag: --modle; see "+row.want+" generate --help\n"+
+			"Did you mean this? --model\n", string(printed))
 	}
 }
 

@@ -68,7 +68,7 @@ var rooms = map[string]string{
 	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
 		internal/oneline`,
 
-	"cmd/attention/internal/term":    "",
+	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",

@@ -49,7 +49,7 @@ func TestExportWrong(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 	_, err := exported("--form", "torch")
-	require.ErrorContains(t, err, "export: unknown flag: --form; see attention export --help")
+	require.ErrorContains(t, err, "unknown flag: --form; see attention export --help")
 	files, err := os.ReadDir(full)
 	require.NoError(t, err)
 	require.Len(t, files, 1)

@@ -164,19 +164,19 @@ func TestGenerateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	out := &canceller{cancel: cancel}
 	err := commandtest.Run(ctx, out, io.Discard, New(), "--model", dir, "--prompt", "ab", "--tokens", "30")
-	require.EqualError(t, err, "generate: stopped after 1 of 30 tokens")
+	require.EqualError(t, err, "stopped after 1 of 30 tokens")
 	require.Equal(t, 130, term.ExitCode(err))
 	require.Equal(t, continued(t, g, "ab", 1, generate.Config{Temperature: 0.8, Seed: 1}), out.text.String())
 
 	_, _, err = generated(ctx, "--model", dir, "--prompt", "ab")
-	require.EqualError(t, err, "generate: stopped after 0 of 100 tokens")
+	require.EqualError(t, err, "stopped after 0 of 100 tokens")
 
 	broken := func(err error) error {
 		out := &canceller{cancel: func() {}, err: &os.PathError{Op: "write", Err: err}}
 		return commandtest.Run(t.Context(), out, io.Discard, New(), "--model", dir, "--prompt", "ab")
 	}
 	require.NoError(t, broken(syscall.EPIPE))
-	require.ErrorContains(t, broken(syscall.ENOSPC), "generate: printing: ")
+	require.ErrorContains(t, broken(syscall.ENOSPC), "printing: ")
 }
 
 // TestGeneratePrecision: bf16 is taken where the processor or the environment allows it, and refused in one line.

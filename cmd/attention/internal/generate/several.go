@@ -102,7 +102,7 @@ func (c *command) printAll(out io.Writer, texts []*continuation) error {
 			title = fmt.Sprintf("prompt %d, %s", i/c.samples+1, title)
 		}
 		if _, err := fmt.Fprintf(out, "--- %s\n%s\n", title, text.out); err != nil {
-			return fmt.Errorf("generate: printing: %w", err)
+			return fmt.Errorf("printing: %w", err)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestSeveralTextsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	text, _, err := generated(ctx, "--model", dir, "--prompt", "ab", "--samples", "2", "--tokens", "9")
-	require.EqualError(t, err, "generate: stopped after 0 of 18 tokens")
+	require.EqualError(t, err, "stopped after 0 of 18 tokens")
 	require.Empty(t, text)
 }
 

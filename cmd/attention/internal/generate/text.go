@@ -37,7 +37,7 @@ func (w *continuation) print(text string) error {
 		return nil
 	}
 	if _, err := io.WriteString(w.out, text); err != nil {
-		return fmt.Errorf("generate: printing: %w", err)
+		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
 }

@@ -60,9 +60,9 @@ func New() *cobra.Command {
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			folders, err := foldersOf(dirs)
 			if err != nil {
-				return fmt.Errorf("runs: %w", err)
+				return err
 			}
-			out := term.NewOutput(cmd.OutOrStdout(), "runs")
+			out := term.NewOutput(cmd.OutOrStdout())
 			all := summarize(folders, cmd.ErrOrStderr())
 			if asJSON {
 				enc := json.NewEncoder(out)

@@ -31,7 +31,7 @@ func TestCollapsedHeads(t *testing.T) {
 			want: "; 1 of 4 heads have collapsed"},
 	} {
 		var printed bytes.Buffer
-		out := term.NewOutput(&printed, "train")
+		out := term.NewOutput(&printed)
 		r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{}},
 			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
 		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{

@@ -59,10 +59,10 @@ func TestOwnDatesPrintingFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
 	err := printTo(t.Context(), commandtest.Full{}, "--model", "run", "--date", "1.2.2003")
-	require.EqualError(t, err, "translate: printing: no space left")
+	require.EqualError(t, err, "printing: no space left")
 	require.NoError(t, os.Truncate("run/"+run.ModelFile, 100))
 	err = printTo(t.Context(), io.Discard, "--model", "run", "--date", "1.2.2003")
-	require.ErrorContains(t, err, "translate: --model: train: parameters: ")
+	require.ErrorContains(t, err, "--model: train: parameters: ")
 }
 
 // A model is used only with the config.json that it was trained with, and only if it has numbers: finished or not.

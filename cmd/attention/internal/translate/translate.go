@@ -60,12 +60,12 @@ func New() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
-				return named(err)
+				return err
 			}
 			o.command = flags.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return term.WithSignal(ctx, named(o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := cmd.Flags()
