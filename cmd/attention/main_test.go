@@ -350,9 +350,10 @@ func TestGenerateGoesOnAsTheSample(t *testing.T) {
 		dir, printed := trainTiny(t, append(flags, "--prompt", "the")...)
 		_, sample, found := strings.Cut(printed, "\nthe model continues:\n\n")
 		require.True(t, found)
-		sample = sample[:strings.LastIndex(sample, "\n\n")]
+		sample, _, found = strings.Cut(sample, "\n\nHow far training moved the weights")
+		require.True(t, found)
 		require.NotEmpty(t, sample)
-		require.Equal(t, sample, generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
+		require.Equal(t, "the"+sample+"\n", generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
 	}
 }
 

@@ -100,7 +100,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder`,
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder
+		internal/oneline`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve

@@ -50,7 +50,7 @@ func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary
 			break
 		}
 	}
-	return f, temporary, d.named(err, temporary)
+	return f, temporary, d.named(err, name)
 }
 
 // Draft is what the fill of Write and WriteFile writes to: a file that has no name yet.

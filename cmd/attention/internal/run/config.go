@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"attention/cmd/attention/internal/program"
 	"attention/graph"
 	"attention/internal/config"
 	"attention/train"
@@ -69,9 +70,11 @@ func readConfig(dir string) (c Config, err error) {
 	if !in.IsRun() {
 		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
-	if c, err = in.config(); err != nil {
-		return c, err
+	if in.Kind == DatesModel {
+		return c, fmt.Errorf("%s: got a run of attention translate, want one of attention train; resume it with: %s",
+			dir, program.Command("translate", "--resume", dir))
 	}
+	c = in.Config
 	return c, inPart(filepath.Join(dir, ConfigFile), c.Validate())
 }
 

@@ -46,7 +46,7 @@ func TestTrainStopped(t *testing.T) {
 	require.NotContains(t, out.String(), "the model continues")
 
 	ctx, cancel = context.WithCancel(t.Context())
-	out = &doOnce{text: "How far", do: cancel}
+	out = &doOnce{text: "losses in nats per", do: cancel}
 	err = trainTo(ctx, out, "--steps", "5", "--sample", "1000000", "--out", "sampling")
 	require.EqualError(t, err, "interrupted before the sample; sampling holds the model")
 	require.Contains(t, namesIn(t, "sampling"), "model.safetensors")

@@ -23,7 +23,7 @@ func requireRefused(t *testing.T, calls []refused) {
 		var out bytes.Buffer
 		err := trainTo(t.Context(), &out, strings.Fields(c.args)...)
 		require.EqualError(t, err, c.want, c.args)
-		require.Equal(t, c.want, term.OneLine(err))
+		require.Equal(t, strings.Join(strings.Fields(c.want), " "), term.OneLine(err))
 		require.Empty(t, out.String(), c.args)
 	}
 	require.Equal(t, before, commandtest.Files(t))

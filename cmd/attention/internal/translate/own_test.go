@@ -101,3 +101,18 @@ func TestReadModelRefuses(t *testing.T) {
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")
 }
+
+// TestNoDates: what has no day and year in digits is no date, and a line says so.
+func TestNoDates(t *testing.T) {
+	for written, want := range map[string]string{
+		"yesterday": `attention: --date: "yesterday" is no date: want a day and a year in digits` + "\n",
+		"6 august":  `attention: --date: "6 august" is no date: want a day and a year in digits` + "\n",
+		"8/6/63":    "", "6 aug '63": "", "Tuesday, 6 August 1963": "",
+	} {
+		pairs, err := ownDates([]string{written})
+		require.NoError(t, err)
+		var notes strings.Builder
+		noteNoDates(&notes, pairs)
+		require.Equal(t, want, notes.String())
+	}
+}

@@ -27,6 +27,7 @@ type translation struct {
 
 // execute translates with the model of a run, or begins or resumes one.
 func (o options) execute(ctx context.Context, w, notes io.Writer) error {
+	noteNoDates(notes, o.pairs)
 	if o.model != "" {
 		return term.Stopped(ctx, translateWith(ctx, w, notes, o))
 	}

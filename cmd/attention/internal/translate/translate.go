@@ -24,7 +24,8 @@ translated greedily, by the likeliest character each time, and one is right if
 all its ten characters are.
 
 --date translates a date of yours, of at most 28 letters from a to z, digits,
-blanks and ',./ (capitals become small letters).
+blanks and ',./ (capitals become small letters). A text that has no day and year
+in digits is no date: a line says so, and what the model makes of it is nothing.
 
 The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
 what attention train records of the weights (watch.jsonl, watch.safetensors,
