@@ -172,9 +172,9 @@ func TestExport(t *testing.T) {
 	from := commandtest.WriteGPT(t, g)
 	want := generateText(t, "--model", from, "--prompt", "abc", "--tokens", "20")
 	for _, step := range []struct{ format, files string }{
-		{format: "huggingface", files: "config.json, model.safetensors"},
+		{format: "huggingface", files: "config.json, model.safetensors, tokenizer.json, tokenizer_config.json"},
 		{format: "torch", files: "config.json, model.safetensors, model.py"},
-		{"huggingface", "config.json, model.safetensors"},
+		{"huggingface", "config.json, model.safetensors, tokenizer.json, tokenizer_config.json"},
 	} {
 		to := filepath.Join(t.TempDir(), "to")
 		said, _, err := attention(t, "export", "--model", from, "--format", step.format, "--out", to)
@@ -353,7 +353,8 @@ func TestGenerateGoesOnAsTheSample(t *testing.T) {
 		sample, _, found = strings.Cut(sample, "\n\nHow far training moved the weights")
 		require.True(t, found)
 		require.NotEmpty(t, sample)
-		require.Equal(t, "the"+sample+"\n", generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
+		require.Equal(t, "the"+sample+"\n",
+			generateText(t, "--model", dir, "--prompt", "the", "--tokens", "40", "--temperature", "1"))
 	}
 }
 

@@ -117,6 +117,9 @@ func outcomeSums(t *testing.T, files map[string][]byte) string {
 			}
 		}
 	}
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json"} { // which that program did not write
+		delete(files, "huggingface/"+name)
+	}
 	var lines []string
 	for name, content := range files {
 		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(content), name))

@@ -22,8 +22,9 @@ a GPT in the folder runs is taken.
 huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT").
              GPT-2 always has biases there; those of a model without biases are
              written as 0, which changes nothing. It has as many key heads as
-             query heads: a model with fewer cannot be written. The tokenizer
-             is not written; GPT-2's is AutoTokenizer.from_pretrained("gpt2").
+             query heads: a model with fewer cannot be written. A tokenizer of
+             characters or bytes is AutoTokenizer.from_pretrained("OUT");
+             GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
 torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
              one machine is not enough. The folder also gets model.py: the

@@ -6,8 +6,8 @@ The prompt is repeated; the text appears after it, character by character.
 The same flags give the same text, on processors with the same vectors (AVX-512,
 AVX2, NEON, or none).
 
-MODEL: --model is a folder with config.json and model.safetensors. Without it the
-newest run of attention train in the folder runs is taken.
+MODEL: --model is a folder with config.json and model.safetensors. Without it
+the newest run of attention train in the folder runs is taken.
 
   - GPT-2 in the form of Hugging Face's transformers ("model_type": "gpt2"), its
     weights in one file or in the parts that model.safetensors.index.json names.

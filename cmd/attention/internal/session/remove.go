@@ -18,7 +18,7 @@ import (
 
 // Doomed is the folder of a run that is to be removed. No other process can resume the run meanwhile.
 type Doomed struct {
-	runs *os.Root
+	runs *folder.Dir
 	name string // in runs
 	held *Folder
 }
@@ -37,7 +37,7 @@ func Doom(runs, name string) (*Doomed, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(runs)
+	root, err := folder.Enter(runs)
 	if err != nil {
 		return nil, oneline.Join(err, held.Close())
 	}
@@ -128,7 +128,7 @@ func (d *Doomed) removeFiles() error {
 
 // removeFolders removes the lock, which nobody holds any more, and the folders, which are empty.
 func (d *Doomed) removeFolders() error {
-	left, err := folder.Names(filepath.Join(d.runs.Name(), d.name, run.CheckpointsFolder))
+	left, err := folder.Names(filepath.Join(d.runs.Path(d.name), run.CheckpointsFolder))
 	if err != nil {
 		return err
 	}
