@@ -109,6 +109,7 @@ func TestColumns(t *testing.T) {
 		"export --model gpt --format torch --out torch", "chapter", "translate --steps 2 --width 8 --heads 1",
 		"gradcheck --fast --run ^R", "gradcheck --fast --all --run Head", "bench --tokens 8 --width 8 --heads 2 --runs 1",
 		"apply --config layer.json --weights files/w.safetensors --input files/in.safetensors --output out.safetensors"}
+	lines = append(lines, "train --help all", "runs compare --help", "runs remove --help", "runs compare layer gpt")
 	for _, command := range newRoot().Commands() {
 		lines = append(lines, command.Name()+" --help")
 	}

@@ -20,7 +20,7 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "train",
 		Short:   "Train a language model on a text: a GPT, or one attention layer",
-		Long:    help,
+		Long:    summary,
 		Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -36,6 +36,7 @@ func New() *cobra.Command {
 	}
 	run.AddFlags(cmd.Flags())
 	addPageFlags(cmd.Flags())
+	addHelp(cmd)
 	return cmd
 }
 
