@@ -103,6 +103,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder
 		internal/oneline`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/program"
 	"attention/graph"
 	"attention/internal/config"
 	"attention/train"
@@ -71,8 +70,7 @@ func readConfig(dir string) (c Config, err error) {
 		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
 	if in.Kind == DatesModel {
-		return c, fmt.Errorf("%s: got a run of attention translate, want one of attention train; resume it with: %s",
-			dir, program.Command("translate", "--resume", dir))
+		return c, in.ErrResume("train")
 	}
 	c = in.Config
 	return c, inPart(filepath.Join(dir, ConfigFile), c.Validate())

@@ -115,8 +115,8 @@ func TestTranslateRefusesToResume(t *testing.T) {
 		{reason: "of another command", old: string(good), new: `{"format": 1, "vocabulary": {"tokenizer": "bytes"},
 			"model": {"type": "gpt", "vocab_size": 256, "n_positions": 4, "n_embd": 4, "n_layer": 1, "n_head": 1,
 			"activation_function": "gelu", "layer_norm_epsilon": 1e-5}, "dtype": "float32"}`,
-			want: "run: got a run of attention train, want one of attention translate; this one is for: " +
-				"attention generate --model run --prompt TEXT"},
+			want: "run: got a run of attention train, want one of attention translate; resume it with: " +
+				"attention train --resume run"},
 		{reason: "of another program", old: `"-0123456789"`, new: `"0123456789"`, want: "run/config.json: model: " +
 			`got other characters than this program's, want " ',./0123456789abcdefghijklmnopqrstuvwxyz" and "-0123456789"`},
 		{reason: "a wrong number", old: `"heads": 2`, new: `"heads": 4`,

@@ -52,6 +52,9 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
+	if in.IsRun() && in.Kind != run.DatesModel {
+		return nil, fmt.Errorf("--resume: %w", in.ErrResume("translate"))
+	}
 	if o.settings, err = translations.ReadSettings(in); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
