@@ -15,7 +15,8 @@ func TestErrorsNameTheCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const missing = "none/such/file"
 	wrong := map[string]string{ // a value or a file that the command itself refuses
-		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--graph --section 99", "export": "--model " + missing,
+		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--section 99",
+		"export":   "--model " + missing,
 		"generate": "--model " + missing, "gradcheck": "--dtype int", "runs": missing, "train": "--text " + missing,
 		"translate": "--heads 5", "view": "--model " + missing, "why": "--seeds 0",
 		"runs compare": "one", "runs remove": missing,

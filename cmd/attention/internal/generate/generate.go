@@ -49,7 +49,8 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.model, "model", "", "`folder` of the model (default: that of the newest run of attention train in runs)")
+	f.StringVar(&c.model, "model", "",
+		"`folder` of the model (default: that of the newest run of attention train in runs)")
 	f.StringArrayVar(&c.prompts, "prompt", nil, "`text` to continue; may be given more than once")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
 	f.IntVar(&c.samples, "samples", 1, "number of times to continue each text, with the seeds --seed, --seed + 1, …")

@@ -30,6 +30,6 @@ func (in *Inspection) ErrResume(command string) error {
 	if in.Kind == DatesModel {
 		other = "translate"
 	}
-	return fmt.Errorf("%s: got a run of attention %s, want one of attention %s; resume it with: %s", in.Dir, other, command,
-		program.Command(other, "--resume", in.Dir))
+	return fmt.Errorf("%s: got a run of attention %s, want one of attention %s; resume it with: %s",
+		in.Dir, other, command, program.Command(other, "--resume", in.Dir))
 }

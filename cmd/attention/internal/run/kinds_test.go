@@ -20,5 +20,7 @@ func TestErrKind(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	require.Equal(t, []string{"0 heads", "1 head", "2 heads"}, []string{Count(0, "head"), Count(1, "head"), Count(2, "head")})
+	for n, want := range []string{"0 heads", "1 head", "2 heads"} {
+		require.Equal(t, want, Count(n, "head"))
+	}
 }

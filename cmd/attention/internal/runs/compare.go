@@ -83,7 +83,7 @@ func printComparison(w io.Writer, all []session.Summary) error {
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
 		var phrases []string
 		for _, value := range settings[path] {
-			phrases = append(phrases, value, "|")
+			phrases = append(phrases, shortValue(value), "|")
 		}
 		io.WriteString(w, term.Fill(fmt.Sprintf("%-*s  ", width, term.Line(path)), phrases[:len(phrases)-1]...))
 		comparable = comparable && path != "text.sha256" && !strings.HasPrefix(path, "vocabulary.")
@@ -112,10 +112,12 @@ func settingsOf(all []session.Summary) (map[string][]string, error) {
 			if settings[path] == nil {
 				settings[path] = slices.Repeat([]string{"-"}, len(all))
 			}
-			settings[path][i] = shortValue(string(text))
+			settings[path][i] = string(text)
 		}
 	}
-	maps.DeleteFunc(settings, func(_ string, values []string) bool { return len(slices.Compact(slices.Clone(values))) == 1 })
+	maps.DeleteFunc(settings, func(_ string, values []string) bool {
+		return !slices.ContainsFunc(values, func(value string) bool { return value != values[0] })
+	})
 	return settings, nil
 }
 
@@ -144,5 +146,6 @@ func printLowest(w io.Writer, all []session.Summary, comparable bool) {
 			lowest = &all[i]
 		}
 	}
-	fmt.Fprintf(w, "\nThe lowest validation loss is that of %s: %s\n", term.Line(lowest.Folder), loss(lowest.Losses.Validation))
+	fmt.Fprintf(w, "\nThe lowest validation loss is that of %s: %s\n", term.Line(lowest.Folder),
+		loss(lowest.Losses.Validation))
 }

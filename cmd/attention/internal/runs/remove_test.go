@@ -43,7 +43,8 @@ func TestRemove(t *testing.T) {
 // is named beside it.
 func TestRemoveRefuses(t *testing.T) {
 	stored := inNewFolder(t)
-	for _, to := range []string{"runs/whole", "runs/busy", "runs/noted", "runs/kept", "runs/linked", "other/run", "outside"} {
+	for _, to := range []string{"runs/whole", "runs/busy", "runs/noted", "runs/kept", "runs/linked", "other/run",
+		"outside"} {
 		copyRun(t, stored, "gpt", to)
 	}
 	require.NoError(t, os.WriteFile("runs/noted/notes.txt", nil, 0o644))

@@ -75,7 +75,8 @@ func printThemes(w io.Writer) {
 		fmt.Fprintf(w, "  %-10s  %s\n", t.name, t.title)
 		fmt.Fprint(w, term.Fill(strings.Repeat(" ", 14), t.flagPhrases()...))
 	}
-	fmt.Fprint(w, "\n", term.Fill("", "More of a theme, with its flags' defaults:", program.Command("train", "--help", "THEME")+".",
+	fmt.Fprint(w, "\n", term.Fill("", "More of a theme, with its flags' defaults:",
+		program.Command("train", "--help", "THEME")+".",
 		"All:", program.Command("train", "--help", every)+"."))
 }
 

@@ -49,8 +49,8 @@ func TestHelp(t *testing.T) {
 	require.NotContains(t, first, "default ")
 	other, err := commandtest.Output(t.Context(), New(), "--help", "modle")
 	require.NoError(t, err)
-	require.Equal(t, "attention: train: --help: got \"modle\", want run, text, model, weights, steps, validation, page, all\n"+
-		first, other)
+	require.Equal(t, "attention: train: --help: got \"modle\", "+
+		"want run, text, model, weights, steps, validation, page, all\n"+first, other)
 	again, err := commandtest.Output(t.Context(), New(), "--steps", "3", "--help")
 	require.NoError(t, err)
 	require.Equal(t, first, again)
