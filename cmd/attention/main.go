@@ -42,7 +42,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flags.CommandError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))

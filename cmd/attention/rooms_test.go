@@ -70,7 +70,7 @@ var rooms = map[string]string{
 	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
 		internal/oneline`,
 
-	"cmd/attention/internal/term":    "",
+	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
@@ -102,8 +102,10 @@ var rooms = map[string]string{
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder`,
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder
+		internal/oneline`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr

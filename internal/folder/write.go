@@ -50,7 +50,7 @@ func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary
 			break
 		}
 	}
-	return f, temporary, d.named(err, temporary)
+	return f, temporary, d.named(err, name)
 }
 
 // Draft is the file that the fill of Write and WriteFile writes to. It has no name yet.

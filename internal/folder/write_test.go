@@ -29,6 +29,15 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, []string{"x"}, namesIn(t, path), "no unfinished file remains")
 }
 
+// A file that cannot be made is named in the error, not the temporary one beside it.
+func TestWriteNowhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gone")
+	require.NoError(t, os.Mkdir(path, 0o755))
+	d := enter(t, path)
+	require.NoError(t, os.Remove(path))
+	require.EqualError(t, d.Write("x", text("new")), "open "+filepath.Join(path, "x")+": no such file or directory")
+}
+
 // A draft's bytes can be replaced once more are known, written or not.
 func TestDraft(t *testing.T) {
 	d := enter(t, t.TempDir())

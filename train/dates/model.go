@@ -134,6 +134,10 @@ func (m *Model) CrossWeights(p Pair) (heads [][]float64, err error) {
 // String describes the model.
 func (m *Model) String() string {
 	c := m.Config()
-	return fmt.Sprintf("width %d, %d heads, blocks %d + %d",
-		c.EmbedDim, c.NumHeads, c.NumEncoderLayers, c.NumDecoderLayers)
+	heads := "heads"
+	if c.NumHeads == 1 {
+		heads = "head"
+	}
+	return fmt.Sprintf("width %d, %d %s, blocks %d + %d",
+		c.EmbedDim, c.NumHeads, heads, c.NumEncoderLayers, c.NumDecoderLayers)
 }

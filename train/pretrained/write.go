@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,8 @@ var modelPy []byte
 //
 // HuggingFace is for transformers (GPT2LMHeadModel.from_pretrained). Its GPT-2 always
 // has biases, so a model without them gets zeros; it has as many key/value heads as
-// query heads, so a model with fewer is an error.
+// query heads, so a model with fewer is an error. A tokenizer of characters or bytes is written for AutoTokenizer
+// (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
 //
 // Torch has the names of HuggingFace, but the weights of linear layers are (out, in),
 // as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
@@ -64,17 +66,32 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := g.writeFiles(out, f, append(text, '\n'))
+	files := map[string][]byte{configName: append(text, '\n')}
+	if err := g.addFiles(files, f); err != nil {
+		return nil, oneline.Join(err, out.Close())
+	}
+	names, err := g.writeFiles(out, f, files)
 	return names, oneline.Join(err, out.Close())
 }
 
-// writeFiles writes the files of a model and returns their names. After an error the folder is empty, for another try.
-func (g *GPT) writeFiles(out *folder.Dir, f Format, config []byte) ([]string, error) {
-	names := []string{configName, weightsName}
+// addFiles adds the files of a format beside config.json and the weights.
+func (g *GPT) addFiles(files map[string][]byte, f Format) error {
 	if f == Torch {
-		names = append(names, modelName)
+		files[modelName] = modelPy
+		return nil
 	}
-	if err := g.fill(out, f, config); err != nil {
+	tokenizer, err := tokenizerFiles(g.Tokenizer, g.Model.Config().ContextLength)
+	maps.Copy(files, tokenizer)
+	return err
+}
+
+// writeFiles writes the weights and other files of a model and returns their names. After an error the folder is empty,
+// for another try.
+func (g *GPT) writeFiles(out *folder.Dir, f Format, files map[string][]byte) ([]string, error) {
+	others := slices.Sorted(maps.Keys(files))
+	others = slices.DeleteFunc(others, func(name string) bool { return name == configName })
+	names := append([]string{configName, weightsName}, others...)
+	if err := g.fill(out, f, files, others); err != nil {
 		for _, name := range names {
 			_ = out.Remove(name)
 		}
@@ -84,17 +101,17 @@ func (g *GPT) writeFiles(out *folder.Dir, f Format, config []byte) ([]string, er
 }
 
 // fill writes the files. config.json comes last: a folder without it is not a model.
-func (g *GPT) fill(out *folder.Dir, f Format, config []byte) error {
+func (g *GPT) fill(out *folder.Dir, f Format, files map[string][]byte, others []string) error {
 	weights := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: g.tensors(f)}
 	if err := out.Write(weightsName, func(w io.Writer) error { return safetensors.Write(w, weights) }); err != nil {
 		return err
 	}
-	if f == Torch {
-		if err := out.Write(modelName, writes(modelPy)); err != nil {
+	for _, name := range others {
+		if err := out.Write(name, writes(files[name])); err != nil {
 			return err
 		}
 	}
-	return out.Write(configName, writes(config))
+	return out.Write(configName, writes(files[configName]))
 }
 
 // writes returns a function that writes content.

@@ -38,7 +38,7 @@ func New() *cobra.Command {
 			c.typed = cmd.Flags().Changed("dtype")
 			written, err := c.run(cmd.Context())
 			if err != nil {
-				return fmt.Errorf("apply: %w", err)
+				return err
 			}
 			fmt.Fprint(cmd.OutOrStdout(), written)
 			return nil

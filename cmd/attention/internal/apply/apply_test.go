@@ -88,7 +88,7 @@ func TestApplyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := commandtest.Output(ctx, New(), "--config", f.config, "--input", f.input, "--output", f.output)
-	require.EqualError(t, err, "apply: interrupted; nothing was written")
+	require.EqualError(t, err, "interrupted; nothing was written")
 	require.True(t, term.IsInterrupted(err))
 	require.NoFileExists(t, f.output)
 }
@@ -143,7 +143,7 @@ func TestApplyWrongFiles(t *testing.T) {
 	} {
 		c := newWrongCall(t)
 		row.spoil(c)
-		require.Equal(t, "apply: "+row.want, c.message())
+		require.Equal(t, row.want, c.message())
 	}
 }
 
@@ -153,8 +153,9 @@ func TestApplyWrongArguments(t *testing.T) {
 		want string
 	}{
 		{args: []string{"more"}, want: `unknown command "more" for "attention apply"`},
-		{args: []string{"--wieghts", "w"}, want: "apply: unknown flag: --wieghts; see attention apply --help"},
-		{args: []string{"--config"}, want: "apply: flag needs an argument: --config; see attention apply --help"},
+		{args: []string{"--wieghts", "w"}, want: "unknown flag: --wieghts; see attention apply --help" +
+			"\n\nDid you mean this?\n--weights"},
+		{args: []string{"--config"}, want: "flag needs an argument: --config; see attention apply --help"},
 	} {
 		_, err := commandtest.Output(t.Context(), New(), row.args...)
 		require.EqualError(t, err, row.want)

@@ -39,13 +39,11 @@ func newCommand(works []work) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
-				return fmt.Errorf("bench: %w", err)
+				return err
 			}
 			w.Causal = !full
-			if err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, cmd.Flags().Changed, works); err != nil {
-				return term.Stopped(cmd.Context(), "bench", fmt.Errorf("bench: %w", err))
-			}
-			return nil
+			err := runWorks(cmd.Context(), cmd.OutOrStdout(), o, w, cmd.Flags().Changed, works)
+			return term.Stopped(cmd.Context(), err)
 		},
 	}
 	f := cmd.Flags()

@@ -22,7 +22,7 @@ func TestBenchStops(t *testing.T) {
 	stop()
 	for _, args := range [][]string{{}, {"--tokens", "3"}} {
 		out, err := commandtest.Output(ctx, New(), args...)
-		require.EqualError(t, err, "bench: interrupted")
+		require.EqualError(t, err, "interrupted")
 		require.True(t, term.IsInterrupted(err))
 		require.Empty(t, out)
 	}
@@ -67,7 +67,7 @@ func TestBenchWrongFlags(t *testing.T) {
 		{flags: "--runs 1 --dtype int", want: `--dtype: got "int", want float32 or float64`},
 	} {
 		out, err := commandtest.Output(t.Context(), New(), strings.Fields(c.flags)...)
-		require.EqualError(t, err, "bench: "+c.want, c.flags)
+		require.EqualError(t, err, c.want, c.flags)
 		require.Empty(t, out)
 	}
 	_, err := commandtest.Output(t.Context(), New(), "7")
@@ -84,7 +84,7 @@ func TestBenchRefusesPrecision(t *testing.T) {
 		t.Setenv(kernel.BF16Variable, environment)
 		for _, args := range [][]string{{}, {"--tokens", "3"}} {
 			out, err := commandtest.Output(t.Context(), New(), append(args, "--precision", "bf16")...)
-			require.EqualError(t, err, "bench: --precision: "+kernel.CheckBF16().Error())
+			require.EqualError(t, err, "--precision: "+kernel.CheckBF16().Error())
 			require.Empty(t, out)
 		}
 	}

@@ -61,7 +61,7 @@ func TestBenchWorksInChildren(t *testing.T) {
 
 	t.Setenv(failsVariable, "5")
 	out, err = commandtest.Output(t.Context(), newCommand(works), args...)
-	require.EqualError(t, err, "bench: 1 of 3 works failed: "+
+	require.EqualError(t, err, "1 of 3 works failed: "+
 		"B2 T5 E6 H3 forward-backward: exit status 2: fatal error: out of memory")
 	require.Equal(t, []string{"B2 T3 E6 H3 forward", "B2 T4 E6 H3 forward-backward"}, names(out),
 		"the others are done all the same")

@@ -69,7 +69,7 @@ func TestChapterRefuses(t *testing.T) {
 		{args: []string{"--section", "("}, want: "--section: error parsing regexp: missing closing ): `(?i)(`"},
 		{args: []string{"--dtype", "float16"}, want: `--dtype: got "float16", want float32 or float64`},
 		{args: []string{"--seed", "x"}, want: `--seed: got "x", want a whole number`},
-		{args: []string{"--pages", "3"}, want: "chapter: unknown flag: --pages; see attention chapter --help"},
+		{args: []string{"--pages", "3"}, want: "unknown flag: --pages; see attention chapter --help"},
 		{args: []string{"--pictures", ""}, want: "--pictures: got nothing, want the name of a folder"},
 		{args: []string{"simple"}, want: `unknown command "simple" for "attention chapter"`},
 	} {

@@ -4,6 +4,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -15,13 +16,15 @@ import (
 
 const help = `Writes a GPT to a new folder that other programs read, with the same numbers,
 bit for bit. --model is a folder as for attention generate, of a GPT: other
-programs have no form for the layers of other runs.
+programs have no form for the layers of other runs. Without it the newest run of
+a GPT in the folder runs is taken.
 
 huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT").
              GPT-2 always has biases there; those of a model without biases are
              written as 0, which changes nothing. It has as many key heads as
-             query heads: a model with fewer cannot be written. The tokenizer
-             is not written; GPT-2's is AutoTokenizer.from_pretrained("gpt2").
+             query heads: a model with fewer cannot be written. A tokenizer of
+             characters or bytes is AutoTokenizer.from_pretrained("OUT");
+             GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
 torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
              one machine is not enough. The folder also gets model.py: the
@@ -45,14 +48,14 @@ const example = `  attention export --model runs/shakespeare --format huggingfac
 func New() *cobra.Command {
 	var model, format, out string
 	cmd := &cobra.Command{
-		Use:                   "export --model DIR --format huggingface|torch --out DIR",
+		Use:                   "export [--model DIR] --format huggingface|torch --out DIR",
 		Short:                 "Write a GPT for transformers or for plain PyTorch",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := write(model, pretrained.Format(format), out)
+			files, err := write(cmd.ErrOrStderr(), model, pretrained.Format(format), out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -61,23 +64,21 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&model, "model", "", "`folder` of the model")
+	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
 	f.StringVar(&format, "format", "", "`format` to write: huggingface or torch")
 	f.StringVar(&out, "out", "", "`folder` to write, new or empty")
 	return cmd
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(model string, format pretrained.Format, out string) ([]string, error) {
+func write(notes io.Writer, model string, format pretrained.Format, out string) ([]string, error) {
 	switch {
-	case model == "":
-		return nil, errors.New("--model: missing, want the folder of a model")
 	case !slices.Contains(pretrained.Formats(), format):
 		return nil, fmt.Errorf("--format: got %q, want huggingface or torch", format)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	in, err := run.Inspect(model)
+	in, err := run.InspectOrNewest(model, notes, run.GPTModel)
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}

@@ -29,7 +29,8 @@ func TestExportWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{args: []string{"--format", "torch", "--out", "x"}, want: "--model: missing, want the folder of a model"},
+		{args: []string{"--format", "torch", "--out", "x"},
+			want: "--model: missing, want the folder of a model: runs has none to take; attention train makes one"},
 		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface or torch`},
 		{args: []string{"--model", dir, "--format", "onnx", "--out", "x"},
 			want: `--format: got "onnx", want huggingface or torch`},
@@ -37,11 +38,11 @@ func TestExportWrong(t *testing.T) {
 			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
 		{args: []string{"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: " + run + "/config.json: model.type: " +
-				`got "layer", want "gpt": the model is no GPT`},
+			want: "--model: the model is no GPT: " + run + ": got a run of attention train of one layer, want a GPT; " +
+				"this one is for: attention generate --model " + run + " --prompt TEXT"},
 		{args: []string{"--model", dates, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: " + dates + "/config.json: model.type: " +
-				`got "dates", want "gpt": the model is no GPT`},
+			want: "--model: the model is no GPT: " + dates + ": got a run of attention translate, want a GPT; " +
+				"this one is for: attention translate --model " + dates + " --date 8/6/63"},
 		{args: []string{"--model", dir, "--format", "torch", "--out", full},
 			want: "--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one"},
 	} {
@@ -49,7 +50,7 @@ func TestExportWrong(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 	_, err := exported("--form", "torch")
-	require.ErrorContains(t, err, "export: unknown flag: --form; see attention export --help")
+	require.ErrorContains(t, err, "unknown flag: --form; see attention export --help")
 	files, err := os.ReadDir(full)
 	require.NoError(t, err)
 	require.Len(t, files, 1)

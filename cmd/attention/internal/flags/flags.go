@@ -22,7 +22,13 @@ func CommandError(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s: got %q, want %s", f.Name, invalid.GetValue(), valuesOf[f.Value.Type()])
 	}
-	return fmt.Errorf("%s: %w; see %s", cmd.Name(), err, program.Command(cmd.Name(), "--help"))
+	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
+	meant := ""
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		meant = meantFor(cmd.Flags(), unknown.GetSpecifiedName())
+	}
+	return fmt.Errorf("%w; see %s%s", err, program.Command(append(strings.Fields(command), "--help")...), meant)
 }
 
 // valuesOf describes the values of a flag's type, for an error. Any text is a string.

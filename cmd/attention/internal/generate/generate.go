@@ -30,13 +30,14 @@ type command struct {
 	weights           string
 	precision         string
 	stats             bool
+	given             []string // texts to continue
 }
 
 // New returns the command attention generate.
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "generate --model DIR --prompt TEXT",
+		Use:                   "generate [--model DIR] --prompt TEXT",
 		Short:                 "Continue a text with GPT-2 or a model of attention train",
 		Long:                  help,
 		Example:               example,
@@ -48,7 +49,8 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.model, "model", "", "`folder` of the model")
+	f.StringVar(&c.model, "model", "",
+		"`folder` of the model (default: that of the newest run of attention train in runs)")
 	f.StringArrayVar(&c.prompts, "prompt", nil, "`text` to continue; may be given more than once")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
 	f.IntVar(&c.samples, "samples", 1, "number of times to continue each text, with the seeds --seed, --seed + 1, …")
@@ -72,8 +74,6 @@ func (c *command) validate() (err error) {
 		return err
 	}
 	switch {
-	case c.model == "":
-		return errors.New("--model: missing, want the folder of a model")
 	case strings.Join(c.prompts, "") != "" && c.promptFile != "":
 		return errors.New("--prompt-file: got a file besides --prompt, want one of them")
 	case c.samples < 1 || c.samples > maxTexts || c.samples*len(c.prompts) > maxTexts:
@@ -95,7 +95,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	in, err := run.Inspect(c.model)
+	in, err := run.InspectOrNewest(c.model, notes, run.GPTModel, run.LayerModel)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -128,8 +128,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	texts, err := c.drawAll(ctx, g, m, all, out, &stats)
 	if len(all) > 1 {
 		err = cmp.Or(err, c.printAll(out, texts))
-	} else if term.IsTerminal(out) {
-		fmt.Fprintln(out)
+	} else {
+		err = cmp.Or(err, printText(out, "\n"))
 	}
 	if c.stats {
 		stats.memory = g.Memory()
@@ -139,7 +139,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	case errors.Is(err, syscall.EPIPE): // the reader is gone
 		return nil
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return term.Interrupted(fmt.Errorf("generate: stopped after %d of %d tokens", stats.tokens, c.tokens*len(all)))
+		return term.Interrupted(fmt.Errorf("stopped after %d of %d tokens", stats.tokens, c.tokens*len(all)))
 	case err == nil && c.weights != "":
 		if err := writeWeights(c.weights, m, texts[0].ids); err != nil {
 			return fmt.Errorf("--weights: %w", err)
@@ -150,19 +150,20 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 
 // promptIDs returns the tokens of the texts to continue.
 func (c *command) promptIDs(m *run.OpenModel) (all [][]int, err error) {
-	texts, flag := c.prompts, "--prompt"
+	flag := "--prompt"
+	c.given = c.prompts
 	if c.promptFile != "" {
 		flag = "--prompt-file"
 		content, err := run.ReadFile(flag, c.promptFile)
 		if err != nil {
 			return nil, fmt.Errorf("--prompt-file: %w", err)
 		}
-		texts = []string{string(content)}
+		c.given = []string{string(content)}
 	}
-	if len(texts) == 0 {
-		texts = []string{""}
+	if len(c.given) == 0 {
+		c.given = []string{""}
 	}
-	for _, text := range texts {
+	for _, text := range c.given {
 		ids, err := promptIDs(m, flag, text)
 		if err != nil {
 			return nil, err

@@ -27,7 +27,8 @@ func TestGenerateWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{args: []string{"--prompt", "a"}, want: "--model: missing, want the folder of a model"},
+		{args: []string{"--prompt", "a"},
+			want: "--model: missing, want the folder of a model: runs has none to take; attention train makes one"},
 		{args: []string{"--model", dir, "--prompt", "a", "--prompt-file", long},
 			want: "--prompt-file: got a file besides --prompt, want one of them"},
 		{args: []string{"--model", dir, "--prompt", "a", "--tokens", "0"}, want: "--tokens: got 0, want at least 1"},
@@ -40,7 +41,7 @@ func TestGenerateWrong(t *testing.T) {
 		{args: []string{"--model", dir, "--prompt", "a", "--top-k", "-1"}, want: "--top-k: got -1, want at least 0"},
 		{args: []string{"--model", empty, "--prompt", "a"},
 			want: "--model: open " + filepath.Join(empty, "config.json") + ": no such file or " +
-				"directory"},
+				"directory, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", noTokenizer, "--prompt", "a"},
 			want: "--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want " +
 				"\"vocabulary\" or GPT-2's 50257 tokens"},

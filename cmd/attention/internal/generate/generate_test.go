@@ -76,14 +76,14 @@ func TestGenerate(t *testing.T) {
 	} {
 		want := continued(t, g, "abé c\n", 30, c.want)
 		args := append([]string{"--model", dir, "--tokens", "30"}, c.flags...)
-		require.Equal(t, want, mustGenerate(t, args...), "%v", c.flags)
+		require.Equal(t, "abé c\n"+want+"\n", mustGenerate(t, args...), "%v", c.flags)
 	}
 
 	stdin, err := os.Open(file)
 	require.NoError(t, err)
 	defer func(old *os.File) { os.Stdin = old }(os.Stdin)
 	os.Stdin = stdin
-	require.Equal(t, continued(t, g, "abé c\n", 30, generate.Config{}),
+	require.Equal(t, "abé c\n"+continued(t, g, "abé c\n", 30, generate.Config{})+"\n",
 		mustGenerate(t, "--model", dir, "--tokens", "30", "--prompt-file", "-", "--temperature", "0"))
 }
 
@@ -95,21 +95,22 @@ func TestGenerateStops(t *testing.T) {
 	stop := string([]rune(text)[11:14])
 	dir := commandtest.WriteGPT(t, g)
 	args := []string{"--model", dir, "--prompt", "ab", "--tokens", "30"}
-	require.Equal(t, text[:strings.Index(text, stop)], mustGenerate(t, append(args, "--stop", "never", "--stop", stop)...))
-	require.Equal(t, text, mustGenerate(t, append(args, "--stop", text+"x", "--stop", "x")...))
+	require.Equal(t, "ab"+text[:strings.Index(text, stop)]+"\n",
+		mustGenerate(t, append(args, "--stop", "never", "--stop", stop)...))
+	require.Equal(t, "ab"+text+"\n", mustGenerate(t, append(args, "--stop", text+"x", "--stop", "x")...))
 
 	ids, err := g.Tokenizer.Encode(text)
 	require.NoError(t, err)
 	g.EndOfText = ids[9]
 	end := strings.IndexRune(text, []rune(text)[9])
-	require.Equal(t, text[:end],
+	require.Equal(t, "ab"+text[:end]+"\n",
 		mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--prompt", "ab", "--tokens", "30"))
 	begin, err := g.Tokenizer.Decode([]int{g.EndOfText})
 	require.NoError(t, err)
 	fromNothing := mustGenerate(t, "--model", commandtest.WriteGPT(t, g), "--tokens", "5")
 	whole := continued(t, g, begin, 5, generate.Config{Temperature: 0.8, Seed: 1})
 	fromBegin, _, _ := strings.Cut(whole, begin)
-	require.Equal(t, fromBegin, fromNothing)
+	require.Equal(t, fromBegin+"\n", fromNothing)
 }
 
 // Where the positions end, the text continues from its last half window. A note reports a
@@ -118,13 +119,13 @@ func TestGenerateSlides(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)
 	slide := generate.Config{Temperature: 0.8, Seed: 1, Slide: true}
-	require.Equal(t, continued(t, g, "ab", 100, slide),
+	require.Equal(t, "ab"+continued(t, g, "ab", 100, slide)+"\n",
 		mustGenerate(t, "--model", dir, "--prompt", "ab", "--tokens", "100"))
 
 	prompt := strings.Repeat("abc", 40/3) + "fg"
 	text, notes, err := generated(context.Background(), "--model", dir, "--prompt", prompt, "--tokens", "9")
 	require.NoError(t, err)
-	require.Equal(t, continued(t, g, prompt, 9, slide), text)
+	require.Equal(t, prompt+continued(t, g, prompt, 9, slide)+"\n", text)
 	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n",
 		notes)
 }
@@ -141,7 +142,7 @@ memory: weights # MB, cache # MB, graphs # MB
 `, number.ReplaceAllString(notes, "#"))
 }
 
-// canceller cancels a run when the first characters are printed.
+// canceller cancels a run when the first characters after the prompt are printed.
 type canceller struct {
 	text   bytes.Buffer
 	cancel func()
@@ -149,7 +150,9 @@ type canceller struct {
 }
 
 func (c *canceller) Write(p []byte) (int, error) {
-	c.cancel()
+	if c.text.Len() > 0 {
+		c.cancel()
+	}
 	if c.err != nil {
 		return 0, c.err
 	}
@@ -164,19 +167,19 @@ func TestGenerateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	out := &canceller{cancel: cancel}
 	err := commandtest.Run(ctx, out, io.Discard, New(), "--model", dir, "--prompt", "ab", "--tokens", "30")
-	require.EqualError(t, err, "generate: stopped after 1 of 30 tokens")
+	require.EqualError(t, err, "stopped after 1 of 30 tokens")
 	require.Equal(t, 130, term.ExitCode(err))
-	require.Equal(t, continued(t, g, "ab", 1, generate.Config{Temperature: 0.8, Seed: 1}), out.text.String())
+	require.Equal(t, "ab"+continued(t, g, "ab", 1, generate.Config{Temperature: 0.8, Seed: 1})+"\n", out.text.String())
 
 	_, _, err = generated(ctx, "--model", dir, "--prompt", "ab")
-	require.EqualError(t, err, "generate: stopped after 0 of 100 tokens")
+	require.EqualError(t, err, "stopped after 0 of 100 tokens")
 
 	broken := func(err error) error {
 		out := &canceller{cancel: func() {}, err: &os.PathError{Op: "write", Err: err}}
 		return commandtest.Run(t.Context(), out, io.Discard, New(), "--model", dir, "--prompt", "ab")
 	}
 	require.NoError(t, broken(syscall.EPIPE))
-	require.ErrorContains(t, broken(syscall.ENOSPC), "generate: printing: ")
+	require.ErrorContains(t, broken(syscall.ENOSPC), "printing: ")
 }
 
 // TestGeneratePrecision: bf16 is taken where the processor or the environment allows it, and refused in one line.

@@ -2,11 +2,12 @@ package generate
 
 const help = `Continues a text: a language model reads the prompt and adds tokens one by one,
 each drawn by the probabilities that the model gives it after those before it.
-The text appears as its characters are complete; the prompt is not repeated.
+The prompt is repeated; the text appears after it, character by character.
 The same flags give the same text, on processors with the same vectors (AVX-512,
 AVX2, NEON, or none).
 
-MODEL: --model is a folder with config.json and model.safetensors:
+MODEL: --model is a folder with config.json and model.safetensors. Without it
+the newest run of attention train in the folder runs is taken.
 
   - GPT-2 in the form of Hugging Face's transformers ("model_type": "gpt2"), its
     weights in one file or in the parts that model.safetensors.index.json names.
@@ -38,9 +39,9 @@ prompt and text that the model's window holds. Their texts are its metadata
 "tokens".
 
 END: after --tokens tokens, before a --stop text or at the model's end-of-text
-token. Ctrl-C ends it too, with exit code 130. On a terminal control characters
-are shown escaped; elsewhere the text is printed as it is, without a final
-newline.`
+token. Ctrl-C ends it too, with exit code 130. A newline follows the text. On a
+terminal control characters are shown escaped; elsewhere prompt and text are
+printed as they are.`
 
 const example = `  attention generate --model gpt2 --prompt "The meaning of attention is"
   attention generate --model runs/first --prompt "It is" --tokens 300

@@ -36,11 +36,16 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 	return g, all, nil
 }
 
-// drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out,
-// several are kept in memory.
+// drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out, after
+// its prompt; several are kept in memory.
 func (c *command) drawAll(
 	ctx context.Context, d generate.Texts, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
 ) (texts []*continuation, err error) {
+	if len(prompts) == 1 {
+		if err := printText(out, c.given[0]); err != nil {
+			return nil, err
+		}
+	}
 	began := program.Now()
 	if err := d.Prompt(ctx, prompts); err != nil {
 		return nil, err
@@ -101,8 +106,8 @@ func (c *command) printAll(out io.Writer, texts []*continuation) error {
 		} else if len(c.prompts) > 1 {
 			title = fmt.Sprintf("prompt %d, %s", i/c.samples+1, title)
 		}
-		if _, err := fmt.Fprintf(out, "--- %s\n%s\n", title, text.out); err != nil {
-			return fmt.Errorf("generate: printing: %w", err)
+		if err := printText(out, fmt.Sprintf("--- %s\n%s%s\n", title, c.given[i/c.samples], text.out)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -17,13 +17,13 @@ func TestSeveralTexts(t *testing.T) {
 		return mustGenerate(t, append(more, "--model", dir, "--prompt", prompt, "--seed", fmt.Sprint(seed),
 			"--tokens", "9")...)
 	}
-	require.Equal(t, fmt.Sprintf("--- sample 1\n%s\n--- sample 2\n%s\n--- sample 3\n%s\n", one("ab", 5), one("ab", 6),
+	require.Equal(t, fmt.Sprintf("--- sample 1\n%s--- sample 2\n%s--- sample 3\n%s", one("ab", 5), one("ab", 6),
 		one("ab", 7)), mustGenerate(t, "--model", dir, "--prompt", "ab", "--seed", "5", "--samples", "3", "--tokens", "9"))
-	require.Equal(t, fmt.Sprintf("--- prompt 1\n%s\n--- prompt 2\n%s\n", one("ab", 1), one("cdcdc", 2)),
+	require.Equal(t, fmt.Sprintf("--- prompt 1\n%s--- prompt 2\n%s", one("ab", 1), one("cdcdc", 2)),
 		mustGenerate(t, "--model", dir, "--prompt", "ab", "--prompt", "cdcdc", "--tokens", "9"))
-	stop := one("b", 1)[2:3]
-	require.Equal(t, fmt.Sprintf("--- prompt 1, sample 1\n%s\n--- prompt 1, sample 2\n%s\n--- prompt 2, sample 1\n%s\n"+
-		"--- prompt 2, sample 2\n%s\n", one("b", 1, "--stop", stop), one("b", 2, "--stop", stop),
+	stop := one("b", 1)[len("b")+2:][:1]
+	require.Equal(t, fmt.Sprintf("--- prompt 1, sample 1\n%s--- prompt 1, sample 2\n%s--- prompt 2, sample 1\n%s"+
+		"--- prompt 2, sample 2\n%s", one("b", 1, "--stop", stop), one("b", 2, "--stop", stop),
 		one("dd", 3, "--stop", stop), one("dd", 4, "--stop", stop)),
 		mustGenerate(t, "--model", dir, "--prompt", "b", "--prompt", "dd", "--samples", "2", "--tokens", "9", "--stop", stop))
 }
@@ -34,7 +34,7 @@ func TestSeveralTextsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	text, _, err := generated(ctx, "--model", dir, "--prompt", "ab", "--samples", "2", "--tokens", "9")
-	require.EqualError(t, err, "generate: stopped after 0 of 18 tokens")
+	require.EqualError(t, err, "stopped after 0 of 18 tokens")
 	require.Empty(t, text)
 }
 

@@ -33,11 +33,16 @@ func (w *continuation) end() error {
 }
 
 func (w *continuation) print(text string) error {
+	return printText(w.out, text)
+}
+
+// printText writes a text, if it is one.
+func printText(out io.Writer, text string) error {
 	if text == "" {
 		return nil
 	}
-	if _, err := io.WriteString(w.out, text); err != nil {
-		return fmt.Errorf("generate: printing: %w", err)
+	if _, err := io.WriteString(out, text); err != nil {
+		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func newFor(checks func() []check) *cobra.Command {
 				c.Mode = gradcheck.OneDirection
 			}
 			err = run(cmd.Context(), cmd.OutOrStdout(), newTable(c.Mode, types, every), chosen, c)
-			return term.Stopped(cmd.Context(), "gradcheck", err)
+			return term.Stopped(cmd.Context(), err)
 		},
 	}
 	f := cmd.Flags()
@@ -110,11 +110,11 @@ func newFor(checks func() []check) *cobra.Command {
 func choose(checks []check, names string) ([]check, error) {
 	matches, err := regexp.Compile(names)
 	if err != nil {
-		return nil, fmt.Errorf("gradcheck: --run: %w", err)
+		return nil, fmt.Errorf("--run: %w", err)
 	}
 	chosen := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return !matches.MatchString(c.name) })
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("gradcheck: --run: got %q, which matches none of %d names", names, len(checks))
+		return nil, fmt.Errorf("--run: got %q, which matches none of %d names", names, len(checks))
 	}
 	return chosen, nil
 }
@@ -129,7 +129,7 @@ func dtypes(dtype string) ([]tensor.Dtype, error) {
 	case "both":
 		return []tensor.Dtype{tensor.Float64, tensor.Float32}, nil
 	}
-	return nil, fmt.Errorf("gradcheck: --dtype: got %q, want float32, float64 or both", dtype)
+	return nil, fmt.Errorf("--dtype: got %q, want float32, float64 or both", dtype)
 }
 
 // run runs the checks in every type of the table and prints it, then each failure in full.
@@ -137,7 +137,7 @@ func run(ctx context.Context, w io.Writer, t *table, checks []check, c gradcheck
 	for _, one := range checks {
 		for _, dt := range t.types {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("gradcheck: %w", err)
+				return err
 			}
 			report, err := one.run(dt, c)
 			t.add(one, dt, report, err)
@@ -147,7 +147,7 @@ func run(ctx context.Context, w io.Writer, t *table, checks []check, c gradcheck
 		return err
 	}
 	if t.failed != nil {
-		return fmt.Errorf("gradcheck: %d of %d failed: %s", len(t.failed), t.checks, strings.Join(t.failed, "; "))
+		return fmt.Errorf("%d of %d failed: %s", len(t.failed), t.checks, strings.Join(t.failed, "; "))
 	}
 	return nil
 }

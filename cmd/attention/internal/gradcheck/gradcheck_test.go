@@ -113,7 +113,7 @@ func wrongChecks() []check {
 func TestGradcheckWrongOp(t *testing.T) {
 	for _, args := range [][]string{{}, {"--fast", "--all"}} {
 		out, err := commandtest.Output(t.Context(), newFor(wrongChecks), args...)
-		require.EqualError(t, err, "gradcheck: 4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
+		require.EqualError(t, err, "4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
 			"Nothing, fails (float64); Nothing, fails (float32)")
 		require.Equal(t, 2, strings.Count(out, "  FAIL\n"))
 		require.Equal(t, 1, strings.Count(out, "  ok\n"))
@@ -132,9 +132,9 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{args: []string{"--run", "nothing"}, want: `gradcheck: --run: got "nothing", which matches none of 3 names`},
-		{args: []string{"--run", "["}, want: "gradcheck: --run: error parsing regexp: missing closing ]: `[`"},
-		{args: []string{"--dtype", "float16"}, want: `gradcheck: --dtype: got "float16", want float32, float64 or both`},
+		{args: []string{"--run", "nothing"}, want: `--run: got "nothing", which matches none of 3 names`},
+		{args: []string{"--run", "["}, want: "--run: error parsing regexp: missing closing ]: `[`"},
+		{args: []string{"--dtype", "float16"}, want: `--dtype: got "float16", want float32, float64 or both`},
 		{args: []string{"softmax"}, want: `unknown command "softmax" for "attention gradcheck"`},
 		{args: []string{"--seed", "-1"}, want: `--seed: got "-1", want a whole number of at least 0`},
 	} {
@@ -147,7 +147,7 @@ func TestGradcheckInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := commandtest.Output(ctx, New())
-	require.EqualError(t, err, "gradcheck: interrupted")
+	require.EqualError(t, err, "interrupted")
 	require.True(t, term.IsInterrupted(err))
 }
 
@@ -160,7 +160,7 @@ func TestGradcheckNothingButZeros(t *testing.T) {
 	only := func(c gradcases.Case) func() []check { return func() []check { return []check{ofOp(c)} } }
 	for _, args := range [][]string{{}, {"--fast"}} {
 		out, err := commandtest.Output(t.Context(), newFor(only(lost)), args...)
-		require.ErrorContains(t, err, "gradcheck: 2 of 2 failed: Lost")
+		require.ErrorContains(t, err, "2 of 2 failed: Lost")
 		require.Contains(t, out, "all derivatives are 0, want some that are not")
 		_, err = commandtest.Output(t.Context(), newFor(only(flat)), args...)
 		require.NoError(t, err)

@@ -108,7 +108,7 @@ func (t *table) print(w io.Writer) error {
 	}
 	fmt.Fprintf(&out, "\n%d of %d right, %d %s compared\n", t.checks-len(t.failed), t.checks, t.total, t.compared)
 	if _, err := io.WriteString(w, out.String()); err != nil {
-		return fmt.Errorf("gradcheck: %w", err)
+		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
 }

@@ -61,3 +61,7 @@ func Shell(args ...string) string {
 
 // Command returns the shell command that starts the program with arguments.
 func Command(args ...string) string { return Name + " " + Shell(args...) }
+
+// Meant begins what an error says of names that may have been meant, as Cobra's errors about commands have it. It is
+// printed on a line of its own.
+const Meant = "\n\nDid you mean this?\n"

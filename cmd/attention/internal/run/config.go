@@ -70,9 +70,10 @@ func readConfig(dir string) (c Config, err error) {
 	if !in.IsRun() {
 		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
-	if c, err = in.config(); err != nil {
-		return c, err
+	if in.Kind == DatesModel {
+		return c, in.ErrResume("train")
 	}
+	c = in.Config
 	return c, inPart(filepath.Join(dir, ConfigFile), c.Validate())
 }
 

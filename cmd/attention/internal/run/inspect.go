@@ -47,6 +47,9 @@ func Inspect(dir string) (*Inspection, error) {
 	}
 	path := filepath.Join(dir, ConfigFile)
 	contents, err := folder.ReadFile(path, folder.MaxConfig)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w, want the folder of a model, with %s and %s", err, ConfigFile, ModelFile)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +159,12 @@ func (in *Inspection) Unfinished() bool { return in.unfinished }
 // Decode reads config.json, all of it, into another struct than a Config.
 func (in *Inspection) Decode(into any) error { return config.Decode(in.contents, into) }
 
+// Values returns all values of config.json.
+func (in *Inspection) Values() (config.Values, error) {
+	t, err := config.ParseTree(in.contents)
+	return config.Leaves(t, ""), err
+}
+
 // ErrNoRun returns the error about a folder of a model that is not a run's.
 func (in *Inspection) ErrNoRun() error {
 	return fmt.Errorf("%s: got an exported model, want the folder of a run", in.Dir)
@@ -163,11 +172,10 @@ func (in *Inspection) ErrNoRun() error {
 
 // config returns the config of a run of attention train.
 func (in *Inspection) config() (Config, error) {
-	c := in.Config
 	if in.Kind == DatesModel {
-		return c, inPart(in.configPath(), in.Decode(&c))
+		return Config{}, in.ErrKind("a GPT or a run of attention train")
 	}
-	return c, nil
+	return in.Config, nil
 }
 
 // checkFinished returns an error for a run that is not finished.

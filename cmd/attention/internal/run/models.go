@@ -36,6 +36,14 @@ func NewGPT(m *layers.GPT) Model {
 	return Model{ModelConfig{GPT: &c}, m}
 }
 
+// Count returns a number of things, each of which a word names.
+func Count(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
 // Title returns the name of the model, for a picture.
 func (c ModelConfig) Title() string {
 	if c.GPT != nil {
@@ -51,7 +59,7 @@ func (c ModelConfig) String() string {
 	}
 	text, a := c.Title(), c.Layer.Attention
 	if a.NumHeads > 0 {
-		text += fmt.Sprintf(", %d heads", a.NumHeads)
+		text += ", " + Count(a.NumHeads, "head")
 	}
 	text += fmt.Sprintf(", width %d", c.Layer.EmbedDim)
 	if a.Dropout > 0 {
@@ -61,7 +69,7 @@ func (c ModelConfig) String() string {
 }
 
 func gptString(c layers.GPTConfig) string {
-	text := fmt.Sprintf("gpt, %d layers, %d heads", c.NumLayers, c.NumHeads)
+	text := "gpt, " + Count(c.NumLayers, "layer") + ", " + Count(c.NumHeads, "head")
 	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
 		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
 	}

@@ -202,8 +202,7 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 // checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
 func (in *Inspection) checkGPT() error {
 	if in.Kind != GPTModel {
-		return fmt.Errorf("%s: model.type: got %q, want %q: %w", in.configPath(), in.Kind, GPTModel,
-			pretrained.ErrNotGPT)
+		return fmt.Errorf("%w: %w", pretrained.ErrNotGPT, in.ErrKind("a GPT"))
 	}
 	return in.checkFinished()
 }

@@ -42,17 +42,20 @@ from its config.json and metrics.jsonl, or is "-". A folder that is not a
 run's, or is damaged, is a note on the standard error. --json prints a line for
 each run with all that is known of it: also the text, the planned steps, the
 losses of counting, and for each session its program, command line and sample.
-Looking at a run does not disturb it.`
+Looking at a run does not disturb it. runs compare shows in what runs differ,
+runs remove removes them; a folder of such a name is ./compare or ./remove.`
 
 const example = `  attention runs
   attention runs runs/first runs/second
+  attention runs compare first second
+  attention runs remove first
   attention runs --json | jq -s 'min_by(.losses.validation).folder'`
 
 // New returns the command attention runs.
 func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:                   "runs [DIR…]",
+		Use:                   "runs [DIR…] | runs compare RUN RUN… | runs remove NAME…",
 		Short:                 "List and compare the runs of attention train and translate",
 		Long:                  help,
 		Example:               example,
@@ -60,9 +63,9 @@ func New() *cobra.Command {
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			folders, err := foldersOf(dirs)
 			if err != nil {
-				return fmt.Errorf("runs: %w", err)
+				return err
 			}
-			out := term.NewOutput(cmd.OutOrStdout(), "runs")
+			out := term.NewOutput(cmd.OutOrStdout())
 			all := summarize(folders, cmd.ErrOrStderr())
 			if asJSON {
 				enc := json.NewEncoder(out)
@@ -77,6 +80,7 @@ func New() *cobra.Command {
 			return out.Err()
 		},
 	}
+	cmd.AddCommand(newCompare(), newRemove())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each run, one on a line")
 	return cmd
 }
@@ -84,8 +88,8 @@ func New() *cobra.Command {
 // foldersOf returns the folders of runs that are or lie in dirs.
 func foldersOf(dirs []string) (folders []string, err error) {
 	if len(dirs) == 0 {
-		dirs = []string{"runs"}
-		if _, err := os.Stat("runs"); errors.Is(err, fs.ErrNotExist) {
+		dirs = []string{run.Runs}
+		if _, err := os.Stat(run.Runs); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("got no folder runs, want one or a DIR; %s makes it", program.Command("train"))
 		}
 	}
@@ -119,6 +123,12 @@ func summarize(folders []string, notes io.Writer) (all []session.Summary) {
 		}
 		all = append(all, s)
 	}
+	sortByDate(all)
+	return all
+}
+
+// sortByDate sorts summaries, the oldest first and those without a date before them.
+func sortByDate(all []session.Summary) {
 	slices.SortStableFunc(all, func(a, b session.Summary) int {
 		switch {
 		case a.Begin != nil && b.Begin != nil:
@@ -130,5 +140,4 @@ func summarize(folders []string, notes io.Writer) (all []session.Summary) {
 		}
 		return 0
 	})
-	return all
 }

@@ -120,12 +120,12 @@ func TestRunsJSON(t *testing.T) {
 func TestRunsErrors(t *testing.T) {
 	old := inNewFolder(t)
 	_, _, err := list(t)
-	require.EqualError(t, err, "runs: got no folder runs, want one or a DIR; attention train makes it")
+	require.EqualError(t, err, "got no folder runs, want one or a DIR; attention train makes it")
 	_, _, err = list(t, "nowhere")
-	require.EqualError(t, err, "runs: open nowhere: no such file or directory, want a folder of runs")
+	require.EqualError(t, err, "open nowhere: no such file or directory, want a folder of runs")
 	_, _, err = list(t, "--jsn")
-	require.EqualError(t, err, "runs: unknown flag: --jsn; see attention runs --help")
+	require.EqualError(t, err, "unknown flag: --jsn; see attention runs --help\n\nDid you mean this?\n--json")
 	writeRun(t, old, "runs/1", time.Now(), session.Finished, 1, 1)
 	require.EqualError(t, commandtest.Run(t.Context(), commandtest.Full{}, commandtest.Full{}, New()),
-		"runs: printing: no space left")
+		"printing: no space left")
 }

@@ -121,8 +121,8 @@ func (s *Session) Explain(ctx context.Context, err error) error {
 	path := s.Folder.Path
 	newest, unread := s.Folder.Newest()
 	if s.stopped(ctx, err) && newest == s.Folder.Checkpoints.Path(s.Loop.Steps()) {
-		return term.Interrupted(fmt.Errorf("%s: stopped after %d of %d steps; resume with: %s",
-			s.Command, s.Loop.Steps(), s.Training.Steps, s.ResumeCommand(path)))
+		return term.Interrupted(fmt.Errorf("stopped after %d of %d steps; resume with: %s",
+			s.Loop.Steps(), s.Training.Steps, s.ResumeCommand(path)))
 	}
 	notFinite := errors.Is(err, train.ErrNotFinite)
 	if notFinite && s.Hints.NotFinite != "" {

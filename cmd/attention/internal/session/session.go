@@ -86,7 +86,7 @@ type Session struct {
 
 // New makes the session of a plan without touching a file. It prints to w.
 func New(w io.Writer, p Plan, of Processes) (*Session, error) {
-	s := &Session{Plan: p, Processes: of, Out: term.NewOutput(w, "train")}
+	s := &Session{Plan: p, Processes: of, Out: term.NewOutput(w)}
 	if s.Page == nil {
 		s.Page = noPage{}
 	}

@@ -96,7 +96,7 @@ func TestSession(t *testing.T) {
 	stopped.PrintEvaluation = func(e train.Evaluation) { stop() }
 	require.NoError(t, stopped.Begin("stopped"))
 	err := finish(ctx, stopped)
-	require.EqualError(t, err, "fit: stopped after 2 of 6 steps; resume with: attention fit --resume stopped")
+	require.EqualError(t, err, "stopped after 2 of 6 steps; resume with: attention fit --resume stopped")
 	require.True(t, term.IsInterrupted(err))
 	r, err := ReadReport("stopped")
 	require.NoError(t, err)

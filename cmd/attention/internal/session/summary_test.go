@@ -27,9 +27,9 @@ func TestSummarizeWithoutReport(t *testing.T) {
 		steps, planned       int
 		validated            bool
 	}{
-		{folder: "finished_gpt", state: Finished, model: "gpt, 1 layers, 2 heads, width 8", steps: 12, planned: 12,
+		{folder: "finished_gpt", state: Finished, model: "gpt, 1 layer, 2 heads, width 8", steps: 12, planned: 12,
 			validated: true},
-		{folder: "gpt2_killed", state: unfinished, model: "gpt, 1 layers, 2 heads, width 4", steps: 1, planned: 20},
+		{folder: "gpt2_killed", state: unfinished, model: "gpt, 1 layer, 2 heads, width 4", steps: 1, planned: 20},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(runs, row.folder, "run"))))

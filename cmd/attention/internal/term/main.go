@@ -4,10 +4,12 @@ package term
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
+
+	"attention/cmd/attention/internal/program"
 
 	"github.com/spf13/cobra"
 )
@@ -26,13 +28,30 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 	out, errs := NewScreen(stdout), NewScreen(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := cmp.Or(root.ExecuteContext(ctx), out.Flush())
+	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, out.Flush())
 	_ = errs.Flush() // an error has no place to be printed
 	if err == nil {
 		return 0
 	}
 	if !isTold(err) {
-		fmt.Fprintln(errs, "attention: "+OneLine(err))
+		io.WriteString(errs, message(cmd, err))
 	}
 	return ExitCode(WithSignal(ctx, err))
+}
+
+// message returns what the program prints about an error of a command: a line that begins with the program and the
+// command, and perhaps one with what may have been meant. This is the only place where an error gets their names. An
+// error of a package with the command's name has it already.
+func message(cmd *cobra.Command, err error) string {
+	names := []string{"attention"}
+	if _, command, ok := strings.Cut(cmd.CommandPath(), " "); ok && !strings.HasPrefix(err.Error(), command+": ") {
+		names = append(names, command)
+	}
+	text, meant, ok := strings.Cut(err.Error(), program.Meant)
+	line := strings.Join(names, ": ") + ": " + Line(text) + "\n"
+	if ok {
+		line += Line(strings.TrimSpace(program.Meant)+" "+meant) + "\n"
+	}
+	return line
 }

@@ -10,10 +10,10 @@ import (
 )
 
 func TestOutputKeepsTheFirstError(t *testing.T) {
-	out := NewOutput(commandtest.Full{}, "train")
+	out := NewOutput(commandtest.Full{})
 	fmt.Fprint(out, "a")
 	first := out.Err()
 	fmt.Fprint(out, "b")
-	require.EqualError(t, first, "train: printing: no space left")
+	require.EqualError(t, first, "printing: no space left")
 	require.Same(t, first, out.Err())
 }

@@ -50,7 +50,7 @@ func TestScreenJoinsPieces(t *testing.T) {
 // Another program gets the bytes as they are.
 func TestRaw(t *testing.T) {
 	var out bytes.Buffer
-	require.Same(t, &out, Raw(NewOutput(NewScreen(&out), "")))
+	require.Same(t, &out, Raw(NewOutput(NewScreen(&out))))
 	require.Same(t, &out, Raw(&out))
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

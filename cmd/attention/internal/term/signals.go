@@ -3,7 +3,6 @@ package term
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -63,11 +62,11 @@ func Interrupted(err error) error { return interruption{err} }
 
 // Stopped returns the error of a command that returned err and has nothing to save: an Interrupted one if the end of
 // its context is the reason.
-func Stopped(ctx context.Context, command string, err error) error {
+func Stopped(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	return Interrupted(fmt.Errorf("%s: interrupted", command))
+	return Interrupted(errors.New("interrupted"))
 }
 
 // IsInterrupted reports whether err is the error of a command that stopped cleanly after a signal.

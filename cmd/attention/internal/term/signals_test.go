@@ -20,11 +20,11 @@ func TestExitCode(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	failed := errors.New("failed")
-	require.Equal(t, failed, Stopped(ctx, "bench", failed))
+	require.Equal(t, failed, Stopped(ctx, failed))
 	stop()
-	require.Equal(t, failed, Stopped(ctx, "bench", failed), "it failed before")
-	require.NoError(t, Stopped(ctx, "bench", nil), "it was done before")
-	err := Stopped(ctx, "bench", fmt.Errorf("machine: %w", context.Canceled))
-	require.EqualError(t, err, "bench: interrupted")
+	require.Equal(t, failed, Stopped(ctx, failed), "it failed before")
+	require.NoError(t, Stopped(ctx, nil), "it was done before")
+	err := Stopped(ctx, fmt.Errorf("machine: %w", context.Canceled))
+	require.EqualError(t, err, "interrupted")
 	require.Equal(t, 130, ExitCode(err))
 }

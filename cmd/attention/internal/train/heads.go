@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train/record"
@@ -115,8 +116,12 @@ func collapse(entropies []headNumber) []string {
 	if low == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d heads have collapsed: their entropy is below %v nats",
-		low, len(entropies), collapsed)}
+	have := "have collapsed: their"
+	if low == 1 {
+		have = "has collapsed: its"
+	}
+	return []string{fmt.Sprintf("%d of %s %s entropy is below %v nats", low, run.Count(len(entropies), "head"), have,
+		collapsed)}
 }
 
 // clipped returns what QK-clip did in the last step.
@@ -130,5 +135,6 @@ func (r *training) clipped() []string {
 			n, least = n+1, math.Min(least, h.Gamma)
 		}
 	}
-	return []string{fmt.Sprintf("QK-clip scaled %d of %d heads in this step, by %.3f or more", n, len(heads), least)}
+	return []string{fmt.Sprintf("QK-clip scaled %d of %s in this step, by %.3f or more", n,
+		run.Count(len(heads), "head"), least)}
 }

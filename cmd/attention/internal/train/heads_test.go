@@ -28,10 +28,10 @@ func TestCollapsedHeads(t *testing.T) {
 		{first: []record.Number{0.0999, 2}, second: []record.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
 			"their entropy is below 0.1 nats"},
 		{first: []record.Number{record.Number(math.NaN()), 2}, second: []record.Number{1, 0.5},
-			want: "; 1 of 4 heads have collapsed"},
+			want: "; 1 of 4 heads has collapsed: its entropy is below 0.1 nats"},
 	} {
 		var printed bytes.Buffer
-		out := term.NewOutput(&printed, "train")
+		out := term.NewOutput(&printed)
 		r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{}},
 			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
 		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{

@@ -1,101 +1,24 @@
 package train
 
-const help = `Train a language model on a text. --model layer, the default, is the smallest
-model that shows what attention learns: token and position embeddings, one
-attention layer of the chosen variant, and a projection to the scores of the
-next token. --model gpt is GPT-2's architecture in any size.
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
 
-Without --text it learns from a text about attention that is part of the
-program. The first nine tenths of a text are for training, the last tenth is
-for validation. Its tokens are characters, bytes or GPT-2's. Losses are in nats
-per token. Except with GPT-2's tokens, they are shown beside the losses of
-counting on the same validation text: single tokens (unigram) and pairs of them
-(bigram). Only attention sees the tokens before the last one, so a loss below
-the bigram's shows what it has learnt.
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/term"
 
-A gpt and the layers causal, multi_head_wrapper and multi_head learn from every
-position of a window of the text. The other layers let each token see the whole
-window, so only the token after the window is left to learn from: they get more
-and shorter windows.
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
 
-A flag that is not given takes its value from --config, a run's config.json or a
-part of one, or else from the folder of --init, or else from --preset:
-  nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters
-  gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
-  book       the book's recipe for a short story: GPT-2's size with a context of
-             256, ten epochs of AdamW; book-small the same with 14 million
-  tiny       a GPT of 0.1 million for a first try: below the bigram's loss in
-             4 s on two cores with AVX-512
---config runs/first/config.json repeats a run. With a --solver other than
-theirs, their values of --lr, --min-lr, --beta1, --beta2, --eps, --momentum,
---weight-decay, --decay and --group are ignored.
+// every names all themes of the help together.
+const every = "all"
 
---init reads initial weights from a file, or from a gpt's folder with
-config.json, as written by transformers, attention export and attention train.
-A folder also sets the model's sizes and tokenizer; --context may be less than
-its number of positions.
-
---freeze leaves parameters as they are: no gradient of them is computed, which
-saves time and memory. --group gives parameters a factor of the learning rate,
-or a weight decay. A pattern matches names as * and ? do in a shell, whole names
-or parts between dots: wte matches transformer.wte.weight, h.0 all of that
-block, bias every bias; of --model layer there are tokens, positions, attention
-and output. A parameter is in one group at most.
-
-With --eval-batches, validations during training are over random batches, the
-same each time, and a validation over the whole validation text comes at the
-end. With --patience 5 a run ends after five validations in a row without a
-lower loss. With --best, model.safetensors and all that is printed at the end is
-the model of the validation with the lowest loss; checkpoints hold it beside the
-last weights, from which the run resumes.
-
-The run folder gets model.safetensors, config.json, report.json (dates, version,
-command line, last losses, sample; see attention runs), metrics.jsonl, loss.png,
-attention.png (for --model layer) and a folder of checkpoints. The same flags
-and seed give the same model, bit for bit, on processors with the same vectors
-(AVX-512, AVX2, NEON, or none). attention generate continues texts with it.
-
-At each validation the run also records how its weights move, and the attention
-weights of a few words of validation text (watch.jsonl, watch.safetensors), and
-draws them at the end: weights.png, attention-steps.png. With --head-stats it
-records and prints each head's entropy and largest score, and how many heads
-have collapsed: their queries look at one key each (below 0.1 nats). With
---qk-clip 100 it scales the queries and keys of a head down when the largest of
-their scaled products in a step exceeds 100 (QK-clip).
-
-With --view a page in the browser shows the run while it trains: its curves, the
-weights over the steps, and the attention of the model at that moment on a text
-of yours. Its URL is printed; --open opens it. When the run is done,
-the page is served until Ctrl-C, and the program exits with 0; a run that is
-stopped or fails ends at once, and the open page says so. attention view --run
-shows the run again. The page changes no bit of the model.
-
-With --checkpoint-activations the backward pass computes again what the blocks
-of a gpt have computed, instead of keeping it (transformers' gradient
-checkpointing): less memory, up to half more time, the same bits.
-
-Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
-and exits with 130. So do kill (143), the end of the terminal (129; not under
-nohup), the end of a program that reads the output (141), and kill -USR1 (0). A
-run that was stopped in any way, also by SIGKILL or a power failure, continues
-with --resume from its newest checkpoint, and ends with the same bits, in
-metrics.jsonl too (except tokens_per_second), as without the stop, on such a
-processor; on another a line says that bits may differ. Its config.json has all
-settings; only --steps, --head-stats, --checkpoint-activations, --patience,
---min-delta, --save-every, --keep, --prompt and --sample, and --text if the file
-has moved, may be given again. Steps after the decay of the learning rate have
---min-lr.
-
-mpirun -np 4 attention train shares a run out among four processes, with the
-same bits as in one, if the program is built with -tags mpi (see
-train/parallel/README.md). --accumulate is then the number of batches of a step
-in all processes together, at least one for each, and --batch the windows of one
-of them; tokens/s are those of all. Rank 0 prints and has the run folder; the
-others read the text, and with --resume the checkpoint, at the same path.
-
-A checkpoint contains a checksum of itself; a damaged one is never used. A loss
-or weight that is NaN or infinite stops a run before it is saved. One process
-at a time works in a run folder.`
+const summary = `Train a language model on a text: --model layer, the default, which is one
+attention layer between embeddings and a projection, or --model gpt, GPT-2's
+architecture in any size. Without --text it learns from a text in the program.`
 
 const example = `  attention train
   attention train --preset tiny --out runs/first --view --open
@@ -107,3 +30,69 @@ const example = `  attention train
   attention train --solver sgd --momentum 0.9
   attention train --resume runs/novel
   attention train --resume runs/novel --steps 4000`
+
+// addHelp makes --help print the page of themes, --help THEME a theme and --help all everything.
+func addHelp(cmd *cobra.Command) {
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		asked := strings.Join(cmd.Flags().Args(), " ")
+		at := slices.IndexFunc(themes, func(t theme) bool { return t.name == asked })
+		switch {
+		case asked == every:
+			cmd.Long = allText()
+			cmd.Root().HelpFunc()(cmd, nil)
+		case at >= 0:
+			themes[at].print(cmd.OutOrStdout(), cmd.Flags())
+		default:
+			if asked != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "attention: train: --help: got %q, want %s\n", asked, themeNames())
+			}
+			printThemes(cmd.OutOrStdout())
+		}
+	})
+}
+
+func themeNames() string {
+	var names []string
+	for _, t := range themes {
+		names = append(names, t.name)
+	}
+	return strings.Join(append(names, every), ", ")
+}
+
+// allText returns the texts of all themes.
+func allText() string {
+	var texts []string
+	for _, t := range themes {
+		texts = append(texts, strings.ToUpper(t.name)+": "+t.title+".\n\n"+t.text)
+	}
+	return summary + "\n\n" + strings.Join(texts, "\n\n")
+}
+
+// printThemes prints the first page of the help.
+func printThemes(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage:\n  attention train [flags]\n\nExamples:\n%s\n\nFlags by theme:\n", summary, example)
+	for _, t := range themes {
+		fmt.Fprintf(w, "  %-10s  %s\n", t.name, t.title)
+		fmt.Fprint(w, term.Fill(strings.Repeat(" ", 14), t.flagPhrases()...))
+	}
+	fmt.Fprint(w, "\n", term.Fill("", "More of a theme, with its flags' defaults:",
+		program.Command("train", "--help", "THEME")+".",
+		"All:", program.Command("train", "--help", every)+"."))
+}
+
+func (t theme) flagPhrases() (phrases []string) {
+	for _, name := range strings.Fields(t.flags) {
+		phrases = append(phrases, "--"+name)
+	}
+	return phrases
+}
+
+// print prints the text and the flags of a theme.
+func (t theme) print(w io.Writer, from *pflag.FlagSet) {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	for _, name := range strings.Fields(t.flags) {
+		set.AddFlag(from.Lookup(name))
+	}
+	fmt.Fprintf(w, "%s\n\nFlags:\n%s", t.text, set.FlagUsagesWrapped(term.Columns))
+}

@@ -113,8 +113,8 @@ func TestTrainInitWrong(t *testing.T) {
 			want: "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer"},
 		{args: "--init " + gpt + " --model layer",
 			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
-		{args: "--init " + layer, want: "--init: " + layer + "/config.json: model.type: " +
-			`got "layer", want "gpt": the model is no GPT`},
+		{args: "--init " + layer, want: "--init: the model is no GPT: " + layer +
+			": got a run of attention train of one layer, want a GPT"},
 		{args: "--model gpt --init " + layer + "/loss.png", want: "--init: train: parameters: safetensors: "},
 		{args: "--model gpt --init " + layer + "/model.safetensors",
 			want: "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights"},

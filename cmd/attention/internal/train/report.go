@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/internal/dense"
@@ -36,8 +37,8 @@ func (r *training) printHead() {
 	if config.Init != nil {
 		r.Print("", "begins with the weights of "+term.Line(config.Init.Name))
 	}
-	r.Print("training", fmt.Sprintf("%d steps of %d windows of %d %s",
-		training.Steps, config.Batch*max(training.Accumulate, 1), r.model.Context(), c.Unit()))
+	r.Print("training", fmt.Sprintf("%s of %s of %d %s", run.Count(training.Steps, "step"),
+		run.Count(config.Batch*max(training.Accumulate, 1), "window"), r.model.Context(), c.Unit()))
 	if !r.model.Causal() {
 		r.Print("", "the layer sees the whole window:", "only what comes after it is asked for")
 	}
@@ -132,7 +133,7 @@ func (r *training) printEvaluation(e train.Evaluation) {
 // mostShown is the maximum number of parameters with a row in a report. Of a larger model it shows the first and the
 // last few.
 const (
-	mostShown = 40
+	mostShown = 12
 	lastShown = 4
 )
 

@@ -95,7 +95,7 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	lines, config := filepath.Join(folder, metrics.FileName), filepath.Join(folder, run.ConfigFile)
-	out := &doOnce{text: "How far training moved", do: func() {
+	out := &doOnce{text: "losses in nats per", do: func() {
 		require.NoError(t, os.Remove(lines))
 		require.NoError(t, os.Remove(config))
 	}}

@@ -25,7 +25,7 @@ func stopAfter(t *testing.T, steps int, args ...string) {
 	defer cancel()
 	err := trainTo(ctx, &doOnce{text: fmt.Sprintf("%4d  ", steps), do: cancel}, args...)
 	require.True(t, term.IsInterrupted(err))
-	require.ErrorContains(t, err, fmt.Sprintf("train: stopped after %d of ", steps))
+	require.ErrorContains(t, err, fmt.Sprintf("stopped after %d of ", steps))
 }
 
 // resume resumes a run to its end and returns its output.

@@ -24,14 +24,14 @@ func (r *training) run(ctx context.Context) error {
 	if err != nil && (!term.IsInterrupted(err) || r.Loop.Steps() == 0) { // there is no model to save
 		return r.Fail(err)
 	}
-	r.printUpdates(before)
+	r.printSummary()
 	saved := r.save()
 	var sampled error
 	if saved == nil && err == nil {
 		sampled = r.printSample(ctx)
 	}
 	reported := r.End(cmp.Or(err, saved))
-	r.printSummary()
+	r.printUpdates(before)
 	r.PrintTraffic()
 	if err := oneline.Join(err, saved, sampled, reported); err != nil {
 		return err

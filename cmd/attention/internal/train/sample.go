@@ -44,10 +44,10 @@ func (r *training) printSample(ctx context.Context) error {
 	runtime.GC() // what the snapshot of the weights took is enough for a cache
 	ids, err := r.sample(ctx)
 	if err != nil && ctx.Err() != nil {
-		return term.Interrupted(fmt.Errorf("train: interrupted before the sample; %s holds the model", r.Folder.Path))
+		return term.Interrupted(fmt.Errorf("interrupted before the sample; %s holds the model", r.Folder.Path))
 	}
 	if err != nil {
-		return fmt.Errorf("train: sample: %w; %s holds the model", err, r.Folder.Path)
+		return fmt.Errorf("sample: %w; %s holds the model", err, r.Folder.Path)
 	}
 	given, err := text.Whole(r.corpus.Tokenizer, r.prompt)
 	if err != nil {

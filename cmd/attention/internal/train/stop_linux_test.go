@@ -78,7 +78,7 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	out := &doOnce{text: "How far training moved", do: func() {
+	out := &doOnce{text: "losses in nats per", do: func() {
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4 << 10, Max: before.Max}))
 	}}
 	err := trainTo(t.Context(), out, append(tinyFlags(text, folder), "--width", "16")...)

@@ -40,21 +40,21 @@ func TestTrainStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &doOnce{text: "validation  ", do: cancel} // the head of the table, printed after 5 steps
 	err := trainTo(ctx, out, "--steps", "100000", "--eval-every", "5", "--sample", "50", "--out", "run")
-	require.EqualError(t, err, "train: stopped after 5 of 100000 steps; resume with: attention train --resume run")
+	require.EqualError(t, err, "stopped after 5 of 100000 steps; resume with: attention train --resume run")
 	require.Equal(t, runFiles, namesIn(t, "run"))
 	require.Contains(t, out.String(), "How far training moved the weights")
 	require.NotContains(t, out.String(), "the model continues")
 
 	ctx, cancel = context.WithCancel(t.Context())
-	out = &doOnce{text: "How far", do: cancel}
+	out = &doOnce{text: "losses in nats per", do: cancel}
 	err = trainTo(ctx, out, "--steps", "5", "--sample", "1000000", "--out", "sampling")
-	require.EqualError(t, err, "train: interrupted before the sample; sampling holds the model")
+	require.EqualError(t, err, "interrupted before the sample; sampling holds the model")
 	require.Contains(t, namesIn(t, "sampling"), "model.safetensors")
 
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	err = trainTo(ctx, out, "--out", "nothing")
-	require.EqualError(t, err, "train: stopped after 0 of 2000 steps; resume with: attention train --resume nothing")
+	require.EqualError(t, err, "stopped after 0 of 2000 steps; resume with: attention train --resume nothing")
 	require.Equal(t, filesWithoutModel, namesIn(t, "nothing"))
 }
 
@@ -63,7 +63,7 @@ func TestTrainStopped(t *testing.T) {
 func TestTrainCannotWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := trainTo(t.Context(), commandtest.Full{}, "--steps", "2", "--out", "printing")
-	require.EqualError(t, err, "train: printing: no space left")
+	require.EqualError(t, err, "printing: no space left")
 	require.Contains(t, namesIn(t, "printing"), "model.safetensors")
 
 	out := &doOnce{text: "step ", do: func() { require.NoError(t, os.Mkdir("blocked/model.safetensors", 0o755)) }}

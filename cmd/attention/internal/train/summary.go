@@ -12,8 +12,8 @@ import (
 // printSummary prints what remains on the screen: the losses of the model and of counting, and what they mean.
 func (r *training) printSummary() {
 	l := r.Losses()
-	fmt.Fprintf(r.Out, "\n%d steps in %.1f s; losses in nats per %s:\n",
-		r.Loop.Steps()-r.From, r.Report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
+	fmt.Fprintf(r.Out, "\n%s in %.1f s; losses in nats per %s:\n",
+		run.Count(r.Loop.Steps()-r.From, "step"), r.Report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
 	head, values := "", ""
 	for _, column := range []struct {
 		name  string

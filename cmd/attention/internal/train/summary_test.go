@@ -135,5 +135,6 @@ func TestSummaryOfAStoppedRun(t *testing.T) {
 	out := &doOnce{text: "validation  ", do: cancel}
 	require.Error(t, trainTo(ctx, out, "--steps", "100", "--eval-every", "5", "--out", t.TempDir()))
 	require.Regexp(t, `\n5 steps in .*\n +training +validation .*\n( +\d\.\d{4}){5}\n`+
-		`The validation loss is not below .*\nfrom the characters before the last one\.\n$`, out.String())
+		`The validation loss is not below .*\nfrom the characters before the last one\.\n\n`+
+		`How far training moved the weights `, out.String())
 }

@@ -20,11 +20,11 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "train",
 		Short:   "Train a language model on a text: a GPT, or one attention layer",
-		Long:    help,
+		Long:    summary,
 		Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("train: got %q, want only flags; a text is named by --text", args[0])
+				return fmt.Errorf("got %q, want only flags; a text is named by --text", args[0])
 			}
 			return nil
 		},
@@ -36,6 +36,7 @@ func New() *cobra.Command {
 	}
 	run.AddFlags(cmd.Flags())
 	addPageFlags(cmd.Flags())
+	addHelp(cmd)
 	return cmd
 }
 
@@ -43,7 +44,7 @@ func New() *cobra.Command {
 func execute(ctx context.Context, w, notes io.Writer, flags *pflag.FlagSet) (err error) {
 	p, leave, err := session.Join()
 	if err != nil {
-		return fmt.Errorf("train: %w", err)
+		return err
 	}
 	var page page
 	defer func() { err = oneline.Join(err, page.close()) }()

@@ -67,7 +67,7 @@ func TestTranslateWrongFlags(t *testing.T) {
 			args = append(args, "--date", c.date)
 		}
 		var out bytes.Buffer
-		require.EqualError(t, printTo(t.Context(), &out, args...), "translate: "+c.want, c.args)
+		require.EqualError(t, printTo(t.Context(), &out, args...), c.want, c.args)
 		require.Empty(t, out.String(), c.args)
 	}
 	require.Error(t, printTo(t.Context(), io.Discard, "dates"))

@@ -23,6 +23,24 @@ func ownDates(given []string) (pairs []dates.Pair, err error) {
 	return pairs, nil
 }
 
+// leastDigits is the fewest digits of a date: those of a day and of a year.
+const leastDigits = 3
+
+// noteNoDates notes the texts of --date that are no dates. The model writes ten characters for any text.
+func noteNoDates(notes io.Writer, pairs []dates.Pair) {
+	for _, p := range pairs {
+		digits := 0
+		for _, c := range p.Written {
+			if c >= '0' && c <= '9' {
+				digits++
+			}
+		}
+		if digits < leastDigits {
+			fmt.Fprintf(notes, "attention: --date: %q is no date: want a day and a year in digits\n", p.Written)
+		}
+	}
+}
+
 // translateOwn translates dates and prints them. The pairs it returns have the translations.
 func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *dates.Translator, own []dates.Pair) (
 	[]dates.Pair, error) {

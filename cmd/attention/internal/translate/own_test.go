@@ -59,10 +59,10 @@ func TestOwnDatesPrintingFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
 	err := printTo(t.Context(), commandtest.Full{}, "--model", "run", "--date", "1.2.2003")
-	require.EqualError(t, err, "translate: printing: no space left")
+	require.EqualError(t, err, "printing: no space left")
 	require.NoError(t, os.Truncate("run/"+run.ModelFile, 100))
 	err = printTo(t.Context(), io.Discard, "--model", "run", "--date", "1.2.2003")
-	require.ErrorContains(t, err, "translate: --model: train: parameters: ")
+	require.ErrorContains(t, err, "--model: train: parameters: ")
 }
 
 // A model is used only with the config.json that it was trained with, and only if it has numbers: finished or not.
@@ -100,4 +100,19 @@ func TestReadModelRefuses(t *testing.T) {
 	_, err = translations.Read(commandtest.Inspect(t, "run"))
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")
+}
+
+// TestNoDates: what has no day and year in digits is no date, and a line says so.
+func TestNoDates(t *testing.T) {
+	for written, want := range map[string]string{
+		"yesterday": `attention: --date: "yesterday" is no date: want a day and a year in digits` + "\n",
+		"6 august":  `attention: --date: "6 august" is no date: want a day and a year in digits` + "\n",
+		"8/6/63":    "", "6 aug '63": "", "Tuesday, 6 August 1963": "",
+	} {
+		pairs, err := ownDates([]string{written})
+		require.NoError(t, err)
+		var notes strings.Builder
+		noteNoDates(&notes, pairs)
+		require.Equal(t, want, notes.String())
+	}
 }

@@ -60,7 +60,7 @@ func TestReportOfFailures(t *testing.T) {
 	err := printTo(t.Context(), fail, append(tinyTranslate("1"), "--out", "dates")...)
 	const failed = "train: dates/model.safetensors: got a folder, want a regular file; " +
 		"resume from dates/checkpoints/step-00000003.safetensors with: attention translate --resume dates"
-	require.EqualError(t, err, "translate: "+failed)
+	require.EqualError(t, err, failed)
 	require.NoError(t, os.Remove("dates/model.safetensors"))
 	r, err := session.ReadReport("dates")
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestReportOfFailures(t *testing.T) {
 	require.Equal(t, failed, r.Sessions[0].Error)
 	require.NoError(t, os.WriteFile("dates/report.json", []byte("{"), 0o644))
 	require.EqualError(t, printTo(t.Context(), io.Discard, "--resume", "dates"),
-		"translate: --resume: dates/report.json: not JSON: unexpected end of JSON input, want one JSON object; "+
+		"--resume: dates/report.json: not JSON: unexpected end of JSON input, want one JSON object; "+
 			"without this file the run resumes too")
 	require.NoError(t, os.Remove("dates/report.json"))
 	require.NoError(t, printTo(t.Context(), io.Discard, "--resume", "dates"))

@@ -64,11 +64,11 @@ func TestTranslateResumes(t *testing.T) {
 	require.NoError(t, printTo(t.Context(), &calm, append(flags, "calm/run")...))
 
 	err := stopped(t, "\n", append(flags, "stopped/run")...)
-	require.EqualError(t, err, "translate: stopped after 0 of 105 steps; "+
+	require.EqualError(t, err, "stopped after 0 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.Equal(t, 130, term.ExitCode(err))
 	err = stopped(t, "   100 ", "--resume", "stopped/run") // is printed before the checkpoint is saved
-	require.EqualError(t, err, "translate: stopped after 100 of 105 steps; "+
+	require.EqualError(t, err, "stopped after 100 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.NoFileExists(t, "stopped/run/model.safetensors")
 	var notes bytes.Buffer
@@ -77,7 +77,7 @@ func TestTranslateResumes(t *testing.T) {
 	require.Equal(t, "stopped/run: a run that is not finished: the model is that after 100 of 105 steps\n",
 		notes.String())
 	err = stopped(t, "   105 ", "--resume", "stopped/run")
-	require.EqualError(t, err, "translate: stopped after 105 of 105 steps; "+
+	require.EqualError(t, err, "stopped after 105 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 
 	var out bytes.Buffer
@@ -98,7 +98,7 @@ func TestTranslateResumesCheckpoint(t *testing.T) {
 	require.NoError(t, os.Truncate(newest, 1000))
 	err := printTo(t.Context(), io.Discard, "--resume", "run")
 	require.ErrorIs(t, err, checkpoint.ErrDamaged)
-	require.ErrorContains(t, err, "translate: --resume: train: checkpoint: "+newest+": damaged: ")
+	require.ErrorContains(t, err, "--resume: train: checkpoint: "+newest+": damaged: ")
 	require.ErrorContains(t, err, "; resume from it with: attention translate --resume "+older)
 	require.NoError(t, printTo(t.Context(), io.Discard, "--resume", older))
 	require.Equal(t, want, outcomes(t, "run"))
@@ -115,7 +115,8 @@ func TestTranslateRefusesToResume(t *testing.T) {
 		{reason: "of another command", old: string(good), new: `{"format": 1, "vocabulary": {"tokenizer": "bytes"},
 			"model": {"type": "gpt", "vocab_size": 256, "n_positions": 4, "n_embd": 4, "n_layer": 1, "n_head": 1,
 			"activation_function": "gelu", "layer_norm_epsilon": 1e-5}, "dtype": "float32"}`,
-			want: `run/config.json: model.type: got "gpt", want "dates", that of a run of attention translate`},
+			want: "run: got a run of attention train, want one of attention translate; resume it with: " +
+				"attention train --resume run"},
 		{reason: "of another program", old: `"-0123456789"`, new: `"0123456789"`, want: "run/config.json: model: " +
 			`got other characters than this program's, want " ',./0123456789abcdefghijklmnopqrstuvwxyz" and "-0123456789"`},
 		{reason: "a wrong number", old: `"heads": 2`, new: `"heads": 4`,
@@ -131,12 +132,12 @@ func TestTranslateRefusesToResume(t *testing.T) {
 		changed := strings.Replace(string(good), row.old, row.new, 1)
 		require.NoError(t, os.WriteFile("run/config.json", []byte(changed), 0o644))
 		err := printTo(t.Context(), io.Discard, "--resume", "run")
-		require.ErrorContains(t, err, "translate: --resume: "+row.want, row.reason)
+		require.ErrorContains(t, err, "--resume: "+row.want, row.reason)
 	}
 	require.NoError(t, os.WriteFile("run/config.json", good, 0o644))
 	for _, name := range []string{"100", "101"} {
 		require.NoError(t, os.Remove("run/checkpoints/step-00000"+name+".safetensors"))
 	}
 	require.EqualError(t, printTo(t.Context(), io.Discard, "--resume", "run"),
-		"translate: --resume: run: got no checkpoint of a run that has taken 101 steps, want one")
+		"--resume: run: got no checkpoint of a run that has taken 101 steps, want one")
 }

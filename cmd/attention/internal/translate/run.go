@@ -27,22 +27,15 @@ type translation struct {
 
 // execute translates with the model of a run, or begins or resumes one.
 func (o options) execute(ctx context.Context, w, notes io.Writer) error {
+	noteNoDates(notes, o.pairs)
 	if o.model != "" {
-		return term.Stopped(ctx, "translate", translateWith(ctx, w, notes, o))
+		return term.Stopped(ctx, translateWith(ctx, w, notes, o))
 	}
 	r, err := o.begin(w, notes)
 	if err != nil {
 		return err
 	}
 	return r.run(ctx)
-}
-
-// named returns an error that names the command. One that is interrupted does so already.
-func named(err error) error {
-	if err == nil || term.IsInterrupted(err) {
-		return err
-	}
-	return fmt.Errorf("translate: %w", err)
 }
 
 // begin returns a new run, or the one of --resume.
@@ -58,6 +51,9 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 	in, err := translations.Inspect(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	if in.IsRun() && in.Kind != run.DatesModel {
+		return nil, fmt.Errorf("--resume: %w", in.ErrResume("translate"))
 	}
 	if o.settings, err = translations.ReadSettings(in); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)

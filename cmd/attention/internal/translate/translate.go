@@ -24,7 +24,8 @@ translated greedily, by the likeliest character each time, and one is right if
 all its ten characters are.
 
 --date translates a date of yours, of at most 28 letters from a to z, digits,
-blanks and ',./ (capitals become small letters).
+blanks and ',./ (capitals become small letters). A text that has no day and year
+in digits is no date: a line says so, and what the model makes of it is nothing.
 
 The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
 what attention train records of the weights (watch.jsonl, watch.safetensors,
@@ -60,12 +61,12 @@ func New() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
-				return named(err)
+				return err
 			}
 			o.command = flags.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return term.WithSignal(ctx, named(o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := cmd.Flags()

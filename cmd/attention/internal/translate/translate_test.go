@@ -101,7 +101,7 @@ func TestTranslateStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	err := printTo(ctx, io.Discard, tinyTranslate("1")...)
-	require.EqualError(t, err, "translate: stopped after 0 of 3 steps; resume with: attention translate --resume runs/1")
+	require.EqualError(t, err, "stopped after 0 of 3 steps; resume with: attention translate --resume runs/1")
 	require.Equal(t, 130, term.ExitCode(err))
 
 	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
@@ -116,5 +116,5 @@ func TestTranslateStops(t *testing.T) {
 func TestTranslatePrintingFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...),
-		"translate: train: printing: no space left")
+		"printing: no space left")
 }

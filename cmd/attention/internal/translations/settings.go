@@ -67,8 +67,7 @@ func Inspect(dir string) (*run.Inspection, error) {
 func ReadSettings(in *run.Inspection) (s Settings, err error) {
 	path := filepath.Join(in.Dir, run.ConfigFile)
 	if in.Kind != run.DatesModel {
-		return s, fmt.Errorf("%s: model.type: got %q, want %q, that of a run of attention translate",
-			path, in.Kind, run.DatesModel)
+		return s, in.ErrKind("one of attention translate")
 	}
 	if err := in.Decode(&s); err != nil {
 		return s, fmt.Errorf("%s: %w", path, config.JSON(err))

@@ -24,7 +24,8 @@ func TestSettingsAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, s, got)
 	_, err = run.ReadConfig(dir)
-	require.ErrorContains(t, err, `got "dates", that of attention translate, want one of layer, gpt`,
+	require.ErrorContains(t, err, "got a run of attention translate, want one of attention train; "+
+		"resume it with: attention translate --resume "+dir,
 		"attention train refuses it by its type")
 }
 

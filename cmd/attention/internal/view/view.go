@@ -23,7 +23,8 @@ another machine.
 MODEL: --model DIR is what attention generate takes (GPT-2's folder, an export,
 or a run of attention train), a run of attention translate, or a checkpoint's
 file in a run's folder. Of a run the training is shown too. A second --model is
-compared with the first, and a run with its checkpoints.
+compared with the first, and a run with its checkpoints. Without --model, --run
+and --chapter the newest run in the folder runs is shown.
 
 TEXT: --text is what the model reads. attention translate's reads a date; a
 second line is how its translation begins, the rest is the model's.
@@ -66,7 +67,7 @@ type command struct {
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:                   "view --model DIR | --run DIR | --chapter",
+		Use:                   "view [--model DIR | --run DIR | --chapter]",
 		Short:                 "Show a model's attention in the browser",
 		Long:                  help,
 		Example:               example,
@@ -78,7 +79,7 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model")
+	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model (default: that of the newest run in runs)")
 	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains")
 	f.BoolVar(&c.chapter, "chapter", false, "show the steps of attention chapter's sections")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
@@ -91,8 +92,6 @@ func New() *cobra.Command {
 
 func (c *command) validate() error {
 	switch {
-	case len(c.models) == 0 && c.runDir == "" && !c.chapter:
-		return errors.New("--model: missing, want the folder of a model, --run or --chapter")
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case c.open && c.export != "":
@@ -155,6 +154,13 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			return fmt.Errorf("--run: %w", err)
 		}
 		config.Run = r
+	}
+	if len(c.models) == 0 && c.runDir == "" && !c.chapter {
+		dir, err := run.Newest(notes, run.GPTModel, run.LayerModel, run.DatesModel)
+		if err != nil {
+			return fmt.Errorf("--model: %w; or give --run or --chapter", err)
+		}
+		c.models = []string{dir}
 	}
 	dirs := c.models
 	if len(dirs) == 0 && c.runDir != "" {

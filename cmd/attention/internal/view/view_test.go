@@ -72,7 +72,8 @@ func (n *notes) await(ctx context.Context, file string) {
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"--model: missing, want the folder of a model, --run or --chapter": nil,
+		"--model: missing, want the folder of a model: runs has none to take; attention train makes one; " +
+			"or give --run or --chapter": nil,
 		"--text-file: got a file besides --text, want one of them": {
 			"--model", "x", "--text", "a", "--text-file", "b"},
 		"--open: got it besides --export, which serves no page, want one of them": {

@@ -23,14 +23,14 @@ type comparison struct {
 
 // compare runs attention why.
 func compare(ctx context.Context, w io.Writer, command string, o options) error {
-	c := &comparison{options: o, out: term.NewOutput(w, "why")}
+	c := &comparison{options: o, out: term.NewOutput(w)}
 	for i := range o.seeds {
 		c.seeds = append(c.seeds, o.seed+int64(i))
 	}
 	c.report = &report{Command: command, Version: program.Version(), Seeds: c.seeds}
 	path, err := c.openFolder()
 	if err != nil {
-		return fmt.Errorf("why: --out: %w", err)
+		return fmt.Errorf("--out: %w", err)
 	}
 	defer c.dir.Close()
 	for _, t := range []struct {
@@ -44,11 +44,11 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 			fmt.Fprintln(c.out)
 		}
 		if *t.into, err = c.run(ctx, t.task); err != nil {
-			return fmt.Errorf("why: %s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
 	if err := c.report.write(c.dir); err != nil {
-		return fmt.Errorf("why: %w", err)
+		return err
 	}
 	files := strings.SplitAfter(strings.Join(append(c.files, "report.json"), ","), ",")
 	fmt.Fprintf(c.out, "\nIn %s:\n%s", path, term.Fill("  ", files...))

@@ -84,12 +84,12 @@ func New() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
-				return fmt.Errorf("why: %w", err)
+				return err
 			}
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
 			err := compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
-			return term.WithSignal(ctx, term.Stopped(ctx, "why", err))
+			return term.WithSignal(ctx, term.Stopped(ctx, err))
 		},
 	}
 	f := cmd.Flags()

@@ -72,14 +72,14 @@ func TestWrongFlagsOfWhy(t *testing.T) {
 	require.NoError(t, os.MkdirAll("full/x", 0o755))
 	require.NoError(t, os.WriteFile("file", nil, 0o644))
 	for _, c := range []struct{ args, wantErr string }{
-		{args: "--task sort", wantErr: `why: --task: got "sort", want reverse or picture`},
-		{args: "--task=", wantErr: `why: --task: got "", want reverse or picture`},
-		{args: "--steps 0", wantErr: "why: --steps: got 0, want at least 1"},
-		{args: "--seeds 0", wantErr: "why: --seeds: got 0, want 1 to 100"},
-		{args: "--seeds 101", wantErr: "why: --seeds: got 101, want 1 to 100"},
-		{args: "--out=", wantErr: "why: --out: got nothing, want the name of a folder"},
-		{args: "--out full", wantErr: "why: --out: full: got a folder that is not empty, want a new or empty one"},
-		{args: "--out file", wantErr: "why: --out: "},
+		{args: "--task sort", wantErr: `--task: got "sort", want reverse or picture`},
+		{args: "--task=", wantErr: `--task: got "", want reverse or picture`},
+		{args: "--steps 0", wantErr: "--steps: got 0, want at least 1"},
+		{args: "--seeds 0", wantErr: "--seeds: got 0, want 1 to 100"},
+		{args: "--seeds 101", wantErr: "--seeds: got 101, want 1 to 100"},
+		{args: "--out=", wantErr: "--out: got nothing, want the name of a folder"},
+		{args: "--out full", wantErr: "--out: full: got a folder that is not empty, want a new or empty one"},
+		{args: "--out file", wantErr: "--out: "},
 	} {
 		_, err := whyOutput(t.Context(), strings.Fields(c.args)...)
 		require.ErrorContains(t, err, c.wantErr)
@@ -94,7 +94,7 @@ func TestWhyIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := whyOutput(ctx, "--task", "picture")
-	require.EqualError(t, err, "why: interrupted")
+	require.EqualError(t, err, "interrupted")
 }
 
 // A full disk, or a reader that has gone, is an error.
@@ -102,7 +102,7 @@ func TestWhyWithoutAReader(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := commandtest.Run(t.Context(), commandtest.Full{}, commandtest.Full{}, New(), "--task", "picture", "--steps", "1",
 		"--seeds", "1")
-	require.EqualError(t, err, "why: printing: no space left")
+	require.EqualError(t, err, "printing: no space left")
 }
 
 // Attention is what the task needs: a sixth of a run finds most coloured pairs, and without it none. It takes 14 seconds

@@ -1,0 +1,7 @@
+// Package liberationmonobolditalic stands for a font that no picture has.
+package liberationmonobolditalic
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is Liberation Sans.
+var TTF = liberationsansregular.TTF

@@ -1,0 +1,7 @@
+// Package liberationmonoitalic stands for a font that no picture has.
+package liberationmonoitalic
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is Liberation Sans.
+var TTF = liberationsansregular.TTF

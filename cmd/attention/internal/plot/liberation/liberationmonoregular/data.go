@@ -1,0 +1,7 @@
+// Package liberationmonoregular stands for a font that no picture has.
+package liberationmonoregular
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is Liberation Sans.
+var TTF = liberationsansregular.TTF

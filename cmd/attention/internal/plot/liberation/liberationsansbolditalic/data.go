@@ -1,0 +1,7 @@
+// Package liberationsansbolditalic stands for a font that no picture has.
+package liberationsansbolditalic
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is Liberation Sans.
+var TTF = liberationsansregular.TTF

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"attention/cmd/attention/internal/program"
+	"attention/internal/folder"
+)
+
+// Runs is the folder of runs without a name of their own.
+const Runs = "runs"
+
+// Newest returns the folder of the run in Runs that was begun or resumed last, of those whose model is of one of these
+// kinds and has weights. It notes which one it is.
+func Newest(notes io.Writer, kinds ...string) (dir string, err error) {
+	names, _ := folder.Names(Runs) // a folder that is not there has no runs
+	var newest time.Time
+	for _, name := range names {
+		path := filepath.Join(Runs, name)
+		began, err := os.Stat(filepath.Join(path, ConfigFile))
+		if err != nil || began.ModTime().Before(newest) {
+			continue
+		}
+		in, err := Inspect(path)
+		if err != nil || !slices.Contains(kinds, in.Kind) || in.metadata == nil && len(in.Checkpoints) == 0 {
+			continue
+		}
+		dir, newest = path, began.ModTime()
+	}
+	if dir == "" {
+		return "", fmt.Errorf("missing, want the folder of a model: %s has none to take; %s makes one", Runs,
+			program.Command("train"))
+	}
+	fmt.Fprintf(notes, "attention: --model: the newest run, %s\n", program.Shell(dir))
+	return dir, nil
+}
+
+// InspectOrNewest reads what a folder holds, or without one the newest run, of a model of one of these kinds.
+func InspectOrNewest(dir string, notes io.Writer, kinds ...string) (*Inspection, error) {
+	if dir != "" {
+		return Inspect(dir)
+	}
+	dir, err := Newest(notes, kinds...)
+	if err != nil {
+		return nil, err
+	}
+	return Inspect(dir)
+}
