@@ -14,6 +14,8 @@
 // another Build over the same Params. The next step after a model and its loss is train.NewStep, which
 // trains it; generate.New continues texts with a GPT; machine.New or train.Predict compute any node.
 //
+// README.md beside this package has the settings of Attention and its masks, and cookbook.md whole programs.
+//
 // A build remembers every call of an Attention. Build.Calls finds calls by the path of their
 // layer, and a call has three views of what it computes: its Weights, of size T·S; Stats of the
 // weights, in memory of size T, which Build.Observe makes part of the layer's own op; and the
