@@ -10,6 +10,12 @@
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
 // computes with the weights of the last training step.
 //
+// A graph has one shape: B, T and S are fixed when it is built, so another length of text is
+// another Build over the same Params. The next step after a model and its loss is train.NewStep, which
+// trains it; generate.New continues texts with a GPT; machine.New or train.Predict compute any node.
+//
+// README.md beside this package has the settings of Attention and its masks, and cookbook.md whole programs.
+//
 // A build remembers every call of an Attention. Build.Calls finds calls by the path of their
 // layer, and a call has three views of what it computes: its Weights, of size T·S; Stats of the
 // weights, in memory of size T, which Build.Observe makes part of the layer's own op; and the

@@ -24,21 +24,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmePrograms builds and runs the Go blocks of this folder's README as they stand. Each prints the text that
-// follows it.
+// TestReadmePrograms builds and runs the Go blocks of this folder's README and of the cookbook as they stand. Each prints
+// the text that follows it.
 func TestReadmePrograms(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n").FindAllStringSubmatch(readmeText(t),
-		-1)
-	require.Equal(t, strings.Count(readmeText(t), "```go\n"), len(blocks))
-	for _, block := range blocks {
-		formatted, err := format.Source([]byte(block[1]))
+	program := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n")
+	for _, path := range []string{"README.md", "cookbook.md"} {
+		content, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, string(formatted), block[1])
-		path := filepath.Join(t.TempDir(), "main.go")
-		require.NoError(t, os.WriteFile(path, formatted, 0o644))
-		printed, err := exec.Command("go", "run", path).CombinedOutput()
-		require.NoError(t, err, "%s", printed)
-		require.Equal(t, block[2], string(printed))
+		blocks := program.FindAllStringSubmatch(string(content), -1)
+		require.Equal(t, strings.Count(string(content), "```go\n"), len(blocks))
+		for i, block := range blocks {
+			t.Run(fmt.Sprintf("%s %d", path, i+1), func(t *testing.T) {
+				t.Parallel()
+				formatted, err := format.Source([]byte(block[1]))
+				require.NoError(t, err)
+				require.Equal(t, string(formatted), block[1])
+				path := filepath.Join(t.TempDir(), "main.go")
+				require.NoError(t, os.WriteFile(path, formatted, 0o644))
+				printed, err := exec.Command("go", "run", path).CombinedOutput()
+				require.NoError(t, err, "%s", printed)
+				require.Equal(t, block[2], string(printed))
+			})
+		}
 	}
 }
 
@@ -52,7 +59,7 @@ func TestReadmeNames(t *testing.T) {
 	bare := regexp.MustCompile("Bare names are fields of `([a-zA-Z.]+)`")
 	checked := 0
 	for _, path := range []string{"../README.md", "README.md", "chapter/README.md",
-		"../cmd/attention/README.md"} {
+		"names.md", "cookbook.md", "../cmd/attention/README.md", "../cmd/attention/benchmarks.md"} {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllStringFunc(string(content), func(block string) string {
@@ -69,7 +76,7 @@ func TestReadmeNames(t *testing.T) {
 				config = match[1]
 			}
 			cells := strings.Split(strings.Trim(line, "|"), "|")
-			table := path == "README.md" && strings.HasPrefix(line, "|")
+			table := (path == "README.md" || path == "names.md") && strings.HasPrefix(line, "|")
 			for column, cell := range cells {
 				last := column == len(cells)-1
 				for _, match := range code.FindAllStringSubmatch(cell, -1) {

@@ -46,3 +46,19 @@ func ExampleSolverConfig_New() {
 	fmt.Println(weight)
 	// Output: [0  3]
 }
+
+// A learning rate that rises to 1e-3 in 100 steps and falls along a cosine to 1e-4 at step 2000.
+func ExampleCosineLR() {
+	c := train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.CosineLR{
+		Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}}
+	check(c.Validate())
+	for _, step := range []int{0, 100, 1050, 2000, 5000} {
+		fmt.Printf("step %d: %.2e\n", step, c.Schedule.At(step))
+	}
+	// Output:
+	// step 0: 9.90e-06
+	// step 100: 1.00e-03
+	// step 1050: 5.50e-04
+	// step 2000: 1.00e-04
+	// step 5000: 1.00e-04
+}

@@ -28,7 +28,10 @@ func (c constant) At(int) float64 { return c.Rate }
 func (c constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
 // CosineLR warms up linearly, follows half a cosine down to a floor and stays
-// there: the schedule of nanoGPT.
+// there: the schedule of nanoGPT. This one rises to 1e-3 in 100 steps, has fallen to 1e-4 after 2000,
+// and goes into a StepConfig:
+//
+//	train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}
 type CosineLR struct {
 	Peak        float64 `json:"peak"`         // rate at the end of the warm-up
 	Floor       float64 `json:"floor"`        // rate from step Steps on; at most Peak

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
@@ -23,14 +25,19 @@ const repository = "../.."
 const manual = "README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, "../../layers/README.md", "../../layers/chapter/README.md"}
+var readmes = []string{"../../README.md", manual, "benchmarks.md", "../../layers/README.md", "../../layers/names.md",
+	"../../layers/cookbook.md", "../../layers/chapter/README.md"}
 
-// foreign are the beginnings of shell lines that are not run: they download or need PyTorch.
-var foreign = []string{"curl ", "apt-get ", "python3 "}
+// foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
+var foreign = []string{"curl ", "apt-get ", "python3 ", "go test "}
 
-// install is the shell line that is run in the repository, for the first README. What it installs runs the lines
-// after it; those of other READMEs are run by the test binary.
+// install is the shell line that installs the program from the repository, for the first README. What it installs runs
+// the lines after it; those of other READMEs are run by the test binary.
 const install = "go install ./cmd/attention"
+
+// goRun begins a shell line that builds and runs the program. Here it is built there and run in the README's folder,
+// so that what the line writes stays out of the repository.
+const goRun = "go run ./cmd/attention "
 
 // untilCtrlC ends a line that serves a page: it waits until the program says so, and ends it.
 const untilCtrlC = "> said 2>&1 & until grep -qs Ctrl-C said || ! kill -0 $!; do sleep 0.1; done; cat said; " +
@@ -39,7 +46,7 @@ const untilCtrlC = "> said 2>&1 & until grep -qs Ctrl-C said || ! kill -0 $!; do
 // shortened are the lines of long runs, with the flags that they get here besides
 // their own, or with their end.
 var shortened = map[string]string{
-	"attention train --steps 800 --out runs/first":                           "--steps 20",
+	goRun + "train --steps 800 --out runs/first":                             "--steps 20",
 	"attention train --out runs/first":                                       "--steps 20",
 	"attention train --layer causal --out runs/causal":                       "--steps 20",
 	"attention train --preset tiny --out runs/tiny":                          "--steps 20",
@@ -83,10 +90,13 @@ func TestReadmeShellLines(t *testing.T) {
 	}
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
+	here := strings.NewReplacer("../attention", root, // whose packages are built already
+		install, fmt.Sprintf("go install -C '%s' ./cmd/attention", root),
+		goRun, fmt.Sprintf("go build -C '%s' -o \"$GOBIN/run\" ./cmd/attention; run ", root))
 	scripts, long := map[string][][]string{}, maps.Clone(shortened)
 	for _, path := range readmes {
 		for _, script := range codeBlocks(readFile(t, path), "sh") {
-			lines := shellLines(script, root, path == readmes[0])
+			lines := shellLines(script, path == readmes[0])
 			scripts[path] = append(scripts[path], lines)
 			maps.DeleteFunc(long, func(line, flags string) bool { return slices.Contains(lines, line+" "+flags) })
 		}
@@ -97,11 +107,8 @@ func TestReadmeShellLines(t *testing.T) {
 			t.Parallel()
 			dir, environment := readmeFolder(t, root, path)
 			for _, lines := range scripts[path] {
-				shell := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(lines, "\n"))
+				shell := exec.CommandContext(t.Context(), "sh", "-ec", here.Replace(strings.Join(lines, "\n")))
 				shell.Dir, shell.Env = dir, environment
-				if slices.Contains(lines, install) {
-					shell.Dir = root
-				}
 				printed, err := shell.CombinedOutput()
 				require.NoError(t, err, "%s\n%s", strings.Join(lines, "\n"), printed)
 			}
@@ -110,8 +117,10 @@ func TestReadmeShellLines(t *testing.T) {
 }
 
 // shellLines returns the lines of a script as they are run here.
-func shellLines(script, root string, installs bool) (lines []string) {
+func shellLines(script string, installs bool) (lines []string) {
 	for _, line := range strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n") {
+		line, _, _ = strings.Cut(line, "  #")
+		line = strings.TrimRight(line, " ")
 		if slices.ContainsFunc(foreign, func(begin string) bool { return strings.HasPrefix(line, begin) }) ||
 			line == install && !installs {
 			continue
@@ -119,7 +128,7 @@ func shellLines(script, root string, installs bool) (lines []string) {
 		if flags, ok := shortened[line]; ok {
 			line += " " + flags
 		}
-		lines = append(lines, strings.Replace(line, "../attention", root, 1)) // whose packages are built already
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -169,7 +178,7 @@ func TestReadmeRuns(t *testing.T) {
 					require.True(t, out || made[folder], "%s: %s names %s, which no line before it makes", path, line, folder)
 					made[folder] = true
 				}
-				if strings.HasPrefix(line, "attention train ") {
+				if strings.HasPrefix(strings.TrimPrefix(line, "go run ./cmd/"), "attention train ") {
 					require.Regexp(t, "--out |--resume ", line, "the first free number may be another run's")
 				}
 			}
@@ -201,7 +210,7 @@ func TestManualFlags(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks finds what the READMEs link to, and the folders of the table of rooms.
+// TestReadmeLinks finds what the READMEs link to.
 func TestReadmeLinks(t *testing.T) {
 	for _, path := range readmes {
 		link, code := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?ms)^```.*?^```")
@@ -216,18 +225,41 @@ func TestReadmeLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReadmeRooms: the first README's table of rooms has every package and no folder that is not there.
+func TestReadmeRooms(t *testing.T) {
 	_, rooms, ok := strings.Cut(readFile(t, readmes[0]), "\n| folder | what |\n")
 	require.True(t, ok)
-	folders := regexp.MustCompile("(?m)`([a-z/]+)/`[^|]* \\|.* \\|$").FindAllStringSubmatch(rooms, -1)
+	folders := regexp.MustCompile("`([a-z/]+)/`").FindAllStringSubmatch(rooms, -1)
 	require.NotEmpty(t, folders)
 	for _, folder := range folders {
 		require.DirExists(t, filepath.Join(repository, folder[1]))
 	}
+	list := exec.CommandContext(t.Context(), "go", "list", "./...")
+	list.Dir = repository
+	packages, err := list.Output()
+	require.NoError(t, err)
+	for path := range strings.Lines(string(packages)) {
+		path = strings.TrimPrefix(strings.TrimSpace(path), "attention/")
+		named := []string{filepath.Base(path)}
+		if strings.HasPrefix(path, "cmd/") { // of the program the table has commands as a whole, and what packages are below
+			named = strings.Split(path, "/")
+		}
+		require.True(t, strings.Contains(rooms, "`"+path+"/`") || slices.ContainsFunc(named, func(name string) bool {
+			return strings.Contains(rooms, "`"+name+"`") || strings.HasPrefix(path, "cmd/") && isCommand(name)
+		}), path)
+	}
+}
+
+// isCommand reports whether the program has a command.
+func isCommand(name string) bool {
+	return slices.ContainsFunc(newRoot().Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
 // TestReadmeSize keeps the first page short and its picture small.
 func TestReadmeSize(t *testing.T) {
-	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 200)
+	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 180)
 	picture, err := os.Stat(filepath.Join(repository, "testdata/readme/attention.png"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, picture.Size(), int64(100_000))

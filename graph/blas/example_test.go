@@ -26,7 +26,8 @@ func Example_gonum() {
 	// ⎣32  77⎦
 }
 
-// Gorgonia's tape machine uses the kernels for matrix products.
+// Gorgonia's tape machine uses the kernels for matrix products. For a whole graph machine.ForGraph is faster, and right
+// where the tape machine is not.
 func Example_gorgonia() {
 	gorgonia.Use(blas.Implementation{})
 	defer gorgonia.Use(gonum.Implementation{}) // only for this example

@@ -73,6 +73,7 @@ const laterImports = `	"math"
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers/chapter"
+	"attention/train"
 
 `
 

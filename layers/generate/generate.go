@@ -1,6 +1,7 @@
 // Package generate continues a prompt token by token: it runs a language model on the text
 // so far and draws the next token from the scores. A Generator continues one text, and a Batch
-// several.
+// several. New makes one of a layers.GPT, Prompt reads tokens, and each call of Next draws one: the graphs for
+// the lengths that come are built inside.
 //
 // Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
 package generate

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `attention bench` with PyTorch and onnxruntime, and prints the tables of the README.
+"""Compares `attention bench` with PyTorch and onnxruntime, and prints the tables of benchmarks.md.
 
     bench_compare.py [--quick] [--only time|memory] [--works REGEXP] [--ways REGEXP] [--lines FILE]
     bench_compare.py --tables FILE

@@ -5,8 +5,10 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"attention/cmd/attention/internal/pictures"
