@@ -36,8 +36,8 @@ type termsOf struct {
 func (x *termsOf) take(name string, term float64) { x.most[name] = max(x.most[name], math.Abs(term)) }
 
 // addRow takes the terms of query t of matrix n. The gradient of a score is a difference. Where one key has nearly all
-// of the weight, by a large score, the term is this difference and a small part of what it is made of, which the rounding
-// of Σ weight·dP may change; elsewhere it is what the difference is made of.
+// of the weight, by a large score, the term is this difference and a small part of what it is made of, which the
+// rounding of Σ weight·dP may change; elsewhere it is what the difference is made of.
 func (x *termsOf) addRow(n, t int) {
 	b, h := n/x.drawnAttention.z.H, n%x.drawnAttention.z.H
 	S := x.p.shape[2]

@@ -12,8 +12,8 @@ import (
 )
 
 // PyTorch's float32 attention of plain operations is no closer to float64 than the composed form is, which is closer
-// about as often, and the fused form is at most twice as far. Compared are medians over the cases whose queries and keys
-// have one deviation.
+// about as often. The fused form is at most twice as far. Compared are medians over the cases whose queries and keys have
+// one deviation.
 func TestAttentionIsAsAccurateAsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/attention_accuracy.safetensors")
 	const cases, deviations = 100, 13

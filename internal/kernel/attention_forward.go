@@ -6,7 +6,7 @@ import "math"
 // 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
 // tile, keeping the running maximum and sum of every row. It writes out and lse (2,B,H,T), the natural
 // logarithm of each row's Σ exp(score) and what rounding took from it: −∞ and 0 for a query that sees nothing, whose
-// output is 0.
+// output is 0. Where the logarithm is large, the last bit of what rounding took tells the backward of a saturated row.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -226,7 +226,9 @@ func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 	const slack = 8
 	for t := t1; t < t2; t++ {
 		old, top := w.max[t], w.top[t]
-		w.peak[t] = max(w.peak[t], top)
+		if top > w.peak[t] {
+			w.peak[t] = top
+		}
 		if !(top <= old+slack) || old == lowest[F]() {
 			w.max[t] = top
 			if old != lowest[F]() {
