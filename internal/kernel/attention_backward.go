@@ -12,6 +12,9 @@ package kernel
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
 //
+// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
+// score: all but that key's dP cancels there.
+//
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
@@ -49,7 +52,8 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	r.grad, r.dout = grad, dout
-	r.delta = resize(r.delta, r.B*r.H*r.T)
+	n := r.B * r.H * r.T
+	r.delta, r.factor = resize(r.delta, n), resize(r.factor, n)
 	r.turns = resize(r.turns, r.B*r.H*r.blocks())
 	for i := range r.turns {
 		r.turns[i].Store(0)
@@ -112,15 +116,7 @@ type backwardTiles[F Float] struct {
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
-	pool := poolOf[F](&attentionTilePools)
-	w := backwardTiles[F]{attentionTiles: pool.Get().(*attentionTiles[F])}
-	slope := 0
-	if r.Softcap > 0 {
-		slope = queryBlock * keyBlock
-	}
-	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
-		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock, queryBlock,
-		keyBlock*r.D, keyBlock*r.DV, max(keyBlock*r.D, pairedLength(keyBlock, r.D, forms{along: true})))
+	w := r.backwardRoom()
 	done := false
 	defer func() {
 		if !done {
@@ -131,7 +127,20 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 		r.backwardTask(&w, r.claim(task))
 	}
 	done = true
-	pool.Put(w.attentionTiles)
+	poolOf[F](&attentionTilePools).Put(w.attentionTiles)
+}
+
+// backwardRoom returns memory from the pool of tiles.
+func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
+	w.attentionTiles = poolOf[F](&attentionTilePools).Get().(*attentionTiles[F])
+	slope := 0
+	if r.Softcap > 0 {
+		slope = queryBlock * keyBlock
+	}
+	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock, queryBlock,
+		keyBlock*r.D, keyBlock*r.DV, max(keyBlock*r.D, pairedLength(keyBlock, r.D, forms{along: true})))
+	return w
 }
 
 // claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it:
@@ -168,22 +177,8 @@ func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {
 
 // backwardKeys computes what block j of the keys of one key/value head contributes.
 func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
-	w.b, w.group, w.s0 = b, group, j*keyBlock
-	w.keys = min(keyBlock, r.S-w.s0)
+	r.takeKeys(w, b, group, j)
 	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
-	if r.D > 0 {
-		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
-		if r.Precision == BFloat16 {
-			w.keyRows = w.paired(w.keyRows.rowsOf, w.keys, w.copied, forms{along: true})
-		} else if r.copies(&r.KeyAt, r.S, r.D) {
-			copyRows(w.copied, r.D, w.keyRows.data, w.keyRows.row, w.keys, r.D)
-			w.keyRows = asTheyAre(rowsOf[F]{w.copied, r.D, r.D})
-		}
-		r.columns(w.attentionTiles, w.keys, w.keyRows.rowsOf, w.k, keyBlock)
-	}
-	if r.DV > 0 {
-		r.columns(w.attentionTiles, w.keys, r.valueRows(b, group).from(w.s0), w.v, keyBlock)
-	}
 	clear(w.dk[:w.keys*r.D])
 	clear(w.dv[:w.keys*r.DV])
 	n, each := r.blocks(), r.H/r.K
@@ -200,5 +195,24 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 	}
 	if r.grad.V != nil {
 		copyRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
+	}
+}
+
+// takeKeys makes a block of keys and its values ready for the products of tiles.
+func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, j int) {
+	w.b, w.group, w.s0 = b, group, j*keyBlock
+	w.keys = min(keyBlock, r.S-w.s0)
+	if r.D > 0 {
+		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
+		if r.Precision == BFloat16 {
+			w.keyRows = w.paired(w.keyRows.rowsOf, w.keys, w.copied, forms{along: true})
+		} else if r.copies(&r.KeyAt, r.S, r.D) {
+			copyRows(w.copied, r.D, w.keyRows.data, w.keyRows.row, w.keys, r.D)
+			w.keyRows = asTheyAre(rowsOf[F]{w.copied, r.D, r.D})
+		}
+		r.columns(w.attentionTiles, w.keys, w.keyRows.rowsOf, w.k, keyBlock)
+	}
+	if r.DV > 0 {
+		r.columns(w.attentionTiles, w.keys, r.valueRows(b, group).from(w.s0), w.v, keyBlock)
 	}
 }

@@ -6,7 +6,7 @@ import "math"
 // 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
 // tile, keeping the running maximum and sum of every row. It writes out and lse (2,B,H,T), the natural
 // logarithm of each row's Σ exp(score) and what rounding took from it: −∞ and 0 for a query that sees nothing, whose
-// output is 0.
+// output is 0. Where the logarithm is large, the last bit of what rounding took tells the backward of a saturated row.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -43,6 +43,7 @@ type forwardTiles[F Float] struct {
 	p             []F  // (keyBlock,queryBlock): scores and weights, one query in each column
 	out           []F  // (queryBlock,DV): Σ exp(score−max)·v so far
 	top, max, sum []F  // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
+	peak          []F  // of each query: the largest score so far
 	first, last   []F  // of each query: the rows of the tile that it sees; in the end, first is 1/sum
 	partly        bool // whether a query of the tile does not see all keys that Visible leaves to others
 
@@ -59,10 +60,10 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	pool := poolOf[F](&forwardTilePools)
 	w := pool.Get().(*forwardTiles[F])
 	x := &w.watched
-	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.first, &w.last, &w.logs, &w.part,
-		&w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.peak, &w.first, &w.last, &w.logs,
+		&w.part, &w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
 		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
-		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
+		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
 		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
@@ -85,7 +86,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 		}
 	}
 	for t := range rows {
-		w.max[t], w.sum[t] = sink, one
+		w.max[t], w.sum[t], w.peak[t] = sink, one, lowest[F]()
 	}
 	if r.watched {
 		w.watched.begin(rows)
@@ -107,7 +108,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 // finish divides the sums of a block by those of the weights, and writes them and lse. bad is whether a sink makes
 // NaN of them.
 func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad bool) {
-	sums, logs, factors, most := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows]
+	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
 	if bad {
 		for t, sum := range sums {
 			if sum != 0 {
@@ -124,6 +125,9 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad boo
 			continue
 		}
 		lse[t], lost[t] = sumOf(most[t], logs[t])
+		if r.isLarge(lse[t]) {
+			lost[t] = marked(lost[t], most[t]-peak[t]+logs[t] <= saturated)
+		}
 		factors[t] = 1 / sum
 	}
 	at := r.OutputAt.at(b, h, t0)
@@ -222,6 +226,9 @@ func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 	const slack = 8
 	for t := t1; t < t2; t++ {
 		old, top := w.max[t], w.top[t]
+		if top > w.peak[t] {
+			w.peak[t] = top
+		}
 		if !(top <= old+slack) || old == lowest[F]() {
 			w.max[t] = top
 			if old != lowest[F]() {

@@ -1,30 +1,14 @@
 package kernel
 
-import "math"
-
 // backwardTile computes what one block of queries and one block of keys contribute to each other.
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
 	t0 := i * r.height()
 	rows := min(r.height(), r.T-t0)
-	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
-	r.look(w.attentionTiles, w.b, t0, rows)
-	t1, t2, all := w.seeing(&seen, rows, w.s0+s1, w.s0+s2)
-	t1 = min(t1, t2) // also when no query sees any of the keys
-	if r.Precision == BFloat16 && t1 < t2 {
-		from, to := wholePairs(t1, t2, rows)
-		all = all && from == t1 && to == t2
-		t1, t2 = from, to
-	}
-	var x scores[F]
+	x, s1 := r.backwardScores(w, &seen, h, t0, 0, rows)
+	t1, t2 := x.t0-t0, x.t0-t0+x.queries
 	if t1 < t2 {
-		x = scores[F]{
-			data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
-			queryStep: keyBlock, keyStep: 1, hidden: !all,
-		}
 		if seen := r.askShown(&x, w.attentionTiles); seen {
-			both := forms{across: true, along: true}
-			q := r.operand(w.attentionTiles, &w.copies[0], r.queryRows(x.b, x.h), x.t0, x.queries, both)
-			dout := r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
+			q, dout := r.rowsOfTile(w, &x)
 			r.weights(w, &x, q, dout, s1)
 			r.addKeys(w, &x, q, dout, s1)
 		} else {
@@ -55,8 +39,35 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	}
 }
 
-// weights fills p with the weights of a tile and dp with the gradients of its scores.
-func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
+// backwardScores returns the tile of the block of queries from t0 on, without those of its rows outside [first,end) and
+// outermost ones that see none of the keys, and where its keys begin in the block of keys.
+func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
+	r.look(w.attentionTiles, w.b, t0, end)
+	t1, t2, all := w.seeing(seen, end, w.s0+s1, w.s0+s2)
+	t1 = min(t1, t2) // also when no query sees any of the keys
+	if r.Precision == BFloat16 && t1 < t2 {
+		from, to := wholePairs(t1, t2, end)
+		all = all && from == t1 && to == t2
+		t1, t2 = from, to
+	}
+	t1 = min(max(t1, first), t2)
+	return scores[F]{
+		data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
+		queryStep: keyBlock, keyStep: 1, hidden: !all,
+	}, s1
+}
+
+// rowsOfTile returns the queries of a tile and the gradients of their outputs.
+func (r *attentionRun[F]) rowsOfTile(w *backwardTiles[F], x *scores[F]) (q, dout operandRows[F]) {
+	both := forms{across: true, along: true}
+	q = r.operand(w.attentionTiles, &w.copies[0], r.queryRows(x.b, x.h), x.t0, x.queries, both)
+	return q, r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
+}
+
+// softmax fills p with the weights of a tile before dropout and dp with the gradients of what the softmax sees, also
+// of keys that are not seen.
+func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
 	r.product(x, q.across, w.k[s1:], keyBlock, w.slope)
 	r.multiply(x.queries, x.keys, r.DV, 1, dout.across.data, dout.across.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
 	dp := *x
@@ -71,20 +82,26 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 		}
 	}
 	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
-	for t := range x.queries {
-		if lost := r.lost(row + t); lost != 0 {
-			f := F(math.Exp(-lost))
+	for t, f := range r.factor[row:][:x.queries] {
+		if f != 1 {
 			p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
 			scaleInto(p, p, f)
 			scaleInto(dp, dp, f)
 		}
 	}
-	r.drop(x)
 	if x.hidden {
 		w.bound(x, w.first, w.last)
 	}
+}
+
+// weights fills p with the weights of a tile and dp with the gradients of its products.
+func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
+	r.softmax(w, x, q, dout, s1)
+	r.drop(x)
 	r.clearHidden(w, x, w.p)
 	r.clearHidden(w, x, w.dp)
+	dp := *x
+	dp.data = w.dp
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}

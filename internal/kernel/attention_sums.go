@@ -7,21 +7,34 @@ func (r *attentionRun[F]) sumSinks() {
 	if r.grad.Sinks == nil {
 		return
 	}
-	clear(r.grad.Sinks[:r.H])
-	for row, delta := range r.delta {
-		if lse := r.lse[row]; delta != 0 { // so that lse is not −∞
-			h := row / r.T % r.H
-			r.grad.Sinks[h] -= F(math.Exp(float64(r.in.Sinks[h]-lse)-r.lost(row))) * delta
+	for h := range r.H {
+		sum, rest := 0., 0. // so that the sum of many rows is as exact as one of them
+		for b := range r.B {
+			for t := range r.T {
+				row := (b*r.H+h)*r.T + t
+				lse, delta := r.lse[row], r.delta[row]
+				if delta == 0 { // or else lse is not −∞
+					continue
+				}
+				share := F(math.Exp(float64(r.in.Sinks[h]-lse)-r.lost(row))) * delta
+				var lost float64
+				sum, lost = sumOf(sum, float64(share))
+				rest += lost
+			}
+		}
+		r.grad.Sinks[h] = F(-sum)
+		if isFinite(sum) {
+			r.grad.Sinks[h] = F(-(sum + rest))
 		}
 	}
 }
 
-// lost returns what rounding took from the lse of a row, 0 if that is no more than 64 roundings of 1: then lse is
-// below 128. Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
+// lost returns what rounding took from the lse of a row, 0 if that is no more than it may be of one that is not large.
+// Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
 func (r *attentionRun[F]) lost(row int) float64 {
-	least := 0x1p-18
+	least := float64(r.large) * 0x1p-25
 	if sizeOf[F]() == 8 {
-		least = 0x1p-47
+		least = float64(r.large) * 0x1p-54
 	}
 	if lost := float64(r.lse[r.B*r.H*r.T+row]); math.Abs(lost) > least {
 		return lost
@@ -51,8 +64,17 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
+		row := (b*r.H+h)*r.T + t0
+		for t := range delta {
+			r.factor[row+t] = 1
+			if lost := r.lost(row + t); lost != 0 {
+				r.factor[row+t] = F(math.Exp(-lost))
+			}
+		}
 		if s := r.spans[b*n+i]; s.lo == s.hi {
 			r.clearQueries(b, h, t0, t1)
+		} else if r.Precision == Full {
+			r.refine(s, b, h, i)
 		}
 	}
 	giveBack(room)
