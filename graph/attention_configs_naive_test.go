@@ -235,7 +235,7 @@ func (a drawnAttention) batch(b int) drawnAttention {
 func (a drawnAttention) part(name string, x array, b int) array {
 	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
 	own, ok := map[string]int{
-		"bias": scores, "keep": scores, "lengths": 0, "segments": 1, "relative bias": 2, "sinks": 1,
+		"bias": scores, "keep": scores, "lengths": 0, "causal at": 0, "segments": 1, "relative bias": 2, "sinks": 1,
 	}[name]
 	if !ok {
 		own = heads

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -67,6 +68,20 @@ var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
 	"not the last two": func(*cached, *cachedInputs) mask.Mask {
 		return mask.And(mask.Causal{}, mask.Not(mask.SlidingWindow{Left: 1}))
 	},
+	"behind": func(*cached, *cachedInputs) mask.Mask { return mask.Causal{Offset: -2} },
+	"causal and func": func(*cached, *cachedInputs) mask.Mask {
+		return mask.And(mask.Causal{}, mask.Not(mask.Func{Visible: func(b, h, t, s int) bool { return (t+2*s+b)%4 == h }}))
+	},
+	"func": func(*cached, *cachedInputs) mask.Mask {
+		return mask.Func{VisibleAt: func(t, s int) bool { return s <= t && (t+2*s)%3 > 0 }}
+	},
+	"causal at": func(c *cached, in *cachedInputs) mask.Mask {
+		start := of(slices.Clone(c.lengths))
+		for b := range start.v {
+			start.v[b] = -start.v[b]
+		}
+		return mask.CausalAt{Start: in.ids("causal start", start)}
+	},
 	"lengths": func(c *cached, in *cachedInputs) mask.Mask {
 		return mask.And(mask.Causal{}, mask.KeyLengths{Lengths: in.ids("lengths", of(c.lengths))})
 	},
@@ -86,8 +101,9 @@ var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
 	},
 }
 
-var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "lengths", "keep",
-	"segments"}
+// cachedMaskNames are those that fit a rolling cache, then the others, the last with a row for each query.
+var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "behind", "causal and func",
+	"causal at", "func", "lengths", "keep", "segments"}
 
 // config returns the attention of the chunk at start, or of the whole sequence.
 func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
@@ -193,7 +209,7 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 		if rapid.Bool().Draw(rt, "rolling") {
 			c.size.Rolling, c.size.Capacity = true, 1+r.IntN(n)
 			c.size.KeepFirst = r.IntN(c.size.Capacity)
-			names = names[:4]
+			names = names[:7]
 		}
 		c.mask = cachedMasks[rapid.SampledFrom(names).Draw(rt, "mask")]
 		for range b {
@@ -241,7 +257,7 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 		c := &cached{dt: kind.dt, kvHeads: 1, heads: 2, softcap: rapid.SampledFrom([]float64{0, 2}).Draw(rt, "softcap")}
 		c.q, c.k, c.v = normal(r, b, n, 6), normal(r, b, n, 3), normal(r, b, n, 2)
 		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: 3, ValueWidth: 2, Capacity: n + r.IntN(3)}
-		c.mask = cachedMasks[rapid.SampledFrom(cachedMaskNames[:6]).Draw(rt, "mask")]
+		c.mask = cachedMasks[rapid.SampledFrom(cachedMaskNames[:len(cachedMaskNames)-1]).Draw(rt, "mask")]
 		for range b {
 			c.lengths = append(c.lengths, float64(r.IntN(n+1)))
 		}
@@ -315,21 +331,27 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 	const none = "graph: CachedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
 	const later = "graph: CachedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
 		"want one that hides later keys, as mask.Causal"
+	laterOf1 := strings.Replace(later, "query 0", "query 1", 1)
 	for name, c := range map[string]struct {
 		mask          func(g *G.ExprGraph) mask.Mask
 		rolling       bool
 		build, refuse string
 	}{
-		"none":                     {mask: of(nil), build: none},
-		"all":                      {mask: of(mask.All{}), build: none},
-		"none, rolling":            {mask: of(nil), rolling: true, build: none},
-		"causal":                   {mask: of(mask.Causal{})},
-		"causal window":            {mask: of(mask.SlidingWindow{Left: 1})},
-		"window to the right":      {mask: of(mask.SlidingWindow{Left: 1, Right: 2}), refuse: later},
-		"prefix of the chunk":      {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 2}))},
-		"prefix beyond the chunk":  {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 3})), refuse: later},
-		"prefix, rolling":          {mask: of(mask.Prefix{N: 3}), rolling: true, refuse: later},
-		"not a prefix":             {mask: of(mask.Not(mask.Prefix{N: 1})), refuse: later},
+		"none":                    {mask: of(nil), build: none},
+		"all":                     {mask: of(mask.All{}), build: none},
+		"none, rolling":           {mask: of(nil), rolling: true, build: none},
+		"causal":                  {mask: of(mask.Causal{})},
+		"causal window":           {mask: of(mask.SlidingWindow{Left: 1})},
+		"window to the right":     {mask: of(mask.SlidingWindow{Left: 1, Right: 2}), refuse: later},
+		"prefix of the chunk":     {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 2}))},
+		"prefix beyond the chunk": {mask: of(mask.Or(mask.Causal{}, mask.Prefix{N: 3})), refuse: later},
+		"prefix, rolling":         {mask: of(mask.Prefix{N: 3}), rolling: true, refuse: later},
+		"not a prefix":            {mask: of(mask.Not(mask.Prefix{N: 1})), refuse: later},
+		"one key ahead":           {mask: of(mask.Causal{Offset: 1}), refuse: laterOf1},
+		"func of the chunk":       {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 2 }})},
+		"func of later keys":      {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 3 }}), refuse: later},
+		"func, rolling": {mask: of(mask.Func{VisibleAt: func(t, s int) bool { return s < 2 }}), rolling: true,
+			refuse: later},
 		"keep of the chunk":        {mask: keep(2)},
 		"keep of later keys":       {mask: keep(3), refuse: later},
 		"causal, keep later keys":  {mask: func(g *G.ExprGraph) mask.Mask { return mask.And(mask.Causal{}, keep(4)(g)) }},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"attention/graph/mask"
 	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
@@ -25,10 +26,15 @@ func (o op) AddTo(sum G.Value, in ...G.Value) error {
 	return o.call(a.addTo, sum, in)
 }
 
-// call calls a function of the body with tensors of the values.
-func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) error {
+// call calls a function of the body with tensors of the values. A panic in the function of a mask becomes an error.
+func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) (err error) {
 	f := frames.Get().(*frame)
 	defer f.giveBack()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("graph: %v: %w", o, mask.Recovered(r))
+		}
+	}()
 	for i, v := range in {
 		d, err := f.tensorOf(v)
 		if err != nil {

@@ -18,6 +18,9 @@ type drawnMask struct {
 	kind        string
 	align       mask.Alignment
 	left, right int // of a window, or a prefix of left
+	offset      int // of a causal rule
+	batch       int // that a function counts as batch 0
+	rule        int // of a function
 	dt          tensor.Dtype
 	first       array // lengths, ids of queries or what to keep
 	second      array // ids of keys; no shape: those of the queries
@@ -32,7 +35,13 @@ func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	}
 	switch m.kind {
 	case "causal":
-		return s <= at
+		return s <= at+m.offset
+	case "causal at":
+		return s <= t+int(m.first.v[b])
+	case "func":
+		return m.visible(b+m.batch, h, t, s)
+	case "func at":
+		return m.visible(0, 0, t, s)
 	case "window":
 		return at-s <= m.left && s-at <= m.right
 	case "prefix":
@@ -58,6 +67,19 @@ func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	return m.kind != "or" // all, or all of and's
 }
 
+// visible is the function of a mask of one's own.
+func (m drawnMask) visible(b, h, t, s int) bool {
+	switch m.rule {
+	case 0: // none of most tiles, all of some
+		return (t/32+b+h)%2 == s/64%2
+	case 1:
+		return s+b <= t+h
+	case 2:
+		return (31*b+17*h+7*t+3*s)%5 < 3
+	}
+	return m.rule == 3
+}
+
 // build makes the mask, with nodes that are numbered.
 func (m drawnMask) build(g *G.ExprGraph, number *int) mask.Mask {
 	in := func(x array) *G.Node {
@@ -70,7 +92,14 @@ func (m drawnMask) build(g *G.ExprGraph, number *int) mask.Mask {
 	}
 	switch m.kind {
 	case "causal":
-		return mask.Causal{Align: m.align}
+		return mask.Causal{Align: m.align, Offset: m.offset}
+	case "causal at":
+		return mask.CausalAt{Start: in(m.first)}
+	case "func":
+		return mask.Func{Name: "drawn",
+			Visible: func(b, h, t, s int) bool { return m.visible(b+m.batch, h, t, s) }}
+	case "func at":
+		return mask.Func{Name: "drawn", VisibleAt: func(t, s int) bool { return m.visible(0, 0, t, s) }}
 	case "window":
 		return mask.SlidingWindow{Left: m.left, Right: m.right, Align: m.align}
 	case "prefix":
@@ -97,7 +126,7 @@ func (m drawnMask) build(g *G.ExprGraph, number *int) mask.Mask {
 
 // mask draws a tree of masks.
 func (d drawing) mask(z sizes, depth int) drawnMask {
-	kinds := []string{"all", "causal", "window", "prefix", "lengths", "segments", "keep"}
+	kinds := []string{"all", "causal", "causal at", "window", "prefix", "lengths", "segments", "keep", "func", "func at"}
 	if depth > 1 {
 		kinds = append(kinds, "and", "or", "not", "and", "or")
 	}
@@ -113,7 +142,19 @@ func (d drawing) mask(z sizes, depth int) drawnMask {
 			m.of = append(m.of, d.mask(z, depth-1))
 		}
 	case "causal":
+		m.offset = pick(d, "offset", 0, 0, -1, -3, 1, 4, z.S, -z.T, math.MaxInt/2, math.MinInt/2)
 		m.align = d.align(z)
+		if m.offset != 0 && d.flag("placed by the offset") {
+			m.align = mask.Square
+		}
+	case "causal at":
+		m.dt = pick(d, "type of starts", tensor.Int, tensor.Int64)
+		m.first = d.whole(z.S+z.T, batch()...)
+		for i := range m.first.v {
+			m.first.v[i] -= float64(z.T)
+		}
+	case "func", "func at":
+		m.rule = d.int("rule", 0, 4)
 	case "window":
 		m.align = d.align(z)
 		m.left, m.right = pick(d, "left", 0, 1, 3, 50, math.MaxInt), pick(d, "right", 0, 1, 2, math.MaxInt)
@@ -185,6 +226,7 @@ func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
 			*x = a.part(m.kind, *x, b)
 		}
 	}
+	m.batch += b
 	return m
 }
 
@@ -211,40 +253,4 @@ func TestMasksAreTheirDefinitions(t *testing.T) {
 // table returns zeros filled by a drawn mask.
 func (z sizes) table(t testing.TB, m drawnMask) array {
 	return hiding(t, func(g *G.ExprGraph) mask.Mask { return m.build(g, new(int)) }, z.shape(0)...)
-}
-
-// And, Or and Not are those of logic.
-func TestLawsOfMasks(t *testing.T) {
-	and := func(of ...drawnMask) drawnMask { return drawnMask{kind: "and", of: of} }
-	or := func(of ...drawnMask) drawnMask { return drawnMask{kind: "or", of: of} }
-	not := func(of drawnMask) drawnMask { return drawnMask{kind: "not", of: []drawnMask{of}} }
-	all := drawnMask{kind: "all"}
-	none := not(all)
-	rapid.Check(t, func(rt *rapid.T) {
-		d := newDrawing(rt)
-		z := sizes{batch: []int{2}, heads: true, H: 2, T: d.int("T", 1, 5), S: d.int("S", 1, 5)}
-		a, b, c := d.mask(z, 2), d.mask(z, 2), d.mask(z, 1)
-		for name, law := range map[string][2]drawnMask{
-			"a ∧ b = b ∧ a":                 {and(a, b), and(b, a)},
-			"a ∨ b = b ∨ a":                 {or(a, b), or(b, a)},
-			"a ∧ b ∧ c = a ∧ (b ∧ c)":       {and(a, b, c), and(a, and(b, c))},
-			"a ∨ b ∨ c = a ∨ (b ∨ c)":       {or(a, b, c), or(a, or(b, c))},
-			"a ∧ (b ∨ c) = a ∧ b ∨ a ∧ c":   {and(a, or(b, c)), or(and(a, b), and(a, c))},
-			"a ∨ b ∧ c = (a ∨ b) ∧ (a ∨ c)": {or(a, and(b, c)), and(or(a, b), or(a, c))},
-			"¬(a ∧ b) = ¬a ∨ ¬b":            {not(and(a, b)), or(not(a), not(b))},
-			"¬(a ∨ b) = ¬a ∧ ¬b":            {not(or(a, b)), and(not(a), not(b))},
-			"¬¬a = a":                       {not(not(a)), a},
-			"a ∧ a = a":                     {and(a, a), a},
-			"a ∧ all = a":                   {and(a, all), a},
-			"a ∨ all = all":                 {or(a, all), all},
-			"a ∨ none = a":                  {or(a, none), a},
-			"a ∧ ¬a = none":                 {and(a, not(a)), none},
-			"a ∨ ¬a = all":                  {or(a, not(a)), all},
-		} {
-			s := shrinking{t, rt}
-			if l, r := printed(z.table(s, law[0])), printed(z.table(s, law[1])); l != r {
-				rt.Fatalf("%s\na = %+v\nb = %+v\nc = %+v\nleft\n%s\nright\n%s", name, a, b, c, l, r)
-			}
-		}
-	})
 }

@@ -86,7 +86,14 @@ func setVisibility(a *kernel.Attention, keys mask.KeySet) {
 		if _, _, all := keys.Span(b, t); all {
 			return false
 		}
-		keys.Fill(b, h, t, s0, shown)
+		switch keys.Glance(b, t, s0, len(shown)) {
+		case mask.SeesAll:
+			return false
+		case mask.SeesNone:
+			clear(shown)
+		default:
+			keys.Fill(b, h, t, s0, shown)
+		}
 		return true
 	}
 }

@@ -17,7 +17,8 @@ import (
 //	p·Base^(−2i/Dims),  i = 0 … Dims/2−1
 //
 // so that the score of a rotated query and a rotated key depends on the distance of
-// their positions alone. Angles are computed in float64 whatever the type of x.
+// their positions alone. c.Scaling changes the angles. They are computed in float64 whatever
+// the type of x.
 //
 // x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers, maybe
 // negative: () is the position of the first row, from which the others count on; (T) are
@@ -34,20 +35,18 @@ func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	if err := c.Validate(d); err != nil {
 		return nil, err
 	}
-	r, in := c.resolve(d), G.Nodes{x}
+	r, in := rotation{RoPEConfig: c.resolve(d)}, G.Nodes{x}
 	if r.Placed = positions != nil; r.Placed {
 		in = append(in, positions)
 	}
 	return applyTyped(rope[float32]{rotation: r}, rope[float64]{rotation: r}, in...)
 }
 
-// rotation is a RoPEConfig with its defaults and its scaling resolved.
+// rotation is a resolved RoPEConfig.
 type rotation struct {
-	Heads, Dims   int
-	Base, Divisor float64 // the divisor is the positions'
-	Interleaved   bool
-	Back          bool // turns by the opposite angles
-	Placed        bool // has positions as an input
+	RoPEConfig
+	Back   bool // turns by the opposite angles
+	Placed bool // has positions as an input
 }
 
 type rope[F kernel.Float] struct {
@@ -63,19 +62,25 @@ func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
-	p, frequency := placesOf(in[0].Shape(), in), frequencies(o.Base, o.Dims)
-	direction := 1.0
+	p, frequency := placesOf(in[0].Shape(), in), o.frequencies()
+	direction, divisor, length := 1.0, 1.0, 1.0
 	if o.Back {
 		direction = -1
+	}
+	switch o.Scaling {
+	case LinearScaling:
+		divisor = o.Factor
+	case YaRNScaling:
+		length = o.AttentionFactor
 	}
 	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
 		angles := make([]F, o.Dims)
 		cos, sin := angles[:o.Dims/2], angles[o.Dims/2:]
 		for own := lo; own < hi; own++ {
-			at := direction * p.at(own) / o.Divisor
+			at := direction * p.at(own) / divisor
 			for i, f := range frequency {
 				s, c := math.Sincos(at * f)
-				sin[i], cos[i] = F(s), F(c)
+				sin[i], cos[i] = F(length*s), F(length*c)
 			}
 			for row := own; row < p.rows; row += p.own {
 				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], cos, sin)
@@ -118,7 +123,7 @@ func turnHalves[F kernel.Float](ya, yb, xa, xb, cos, sin []F) {
 	}
 }
 
-// y = x turned by θ:  dx = dy turned by −θ.
+// y = x turned by θ, times a factor:  dx = dy turned by −θ, times the factor.
 func (o rope[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	o.Back = !o.Back
 	return only(apply(o, append(G.Nodes{dy}, in[1:]...)...))

@@ -33,6 +33,12 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 		if c.Scaling == graph.NTKScaling {
 			base *= math.Pow(c.Factor, float64(dims)/float64(dims-2))
 		}
+		length := 1.0
+		if c.Scaling == graph.YaRNScaling {
+			if length = c.AttentionFactor; length == 0 {
+				length = 0.1*math.Log(c.Factor) + 1
+			}
+		}
 		y := array{in[0].shape, append([]float64{}, x.v...)}
 		for row := range x.shape[0] {
 			p := at(row)
@@ -45,8 +51,8 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 					if c.Interleaved {
 						a, b = h*d+2*i, h*d+2*i+1
 					}
-					angle := p / math.Pow(base, 2*float64(i)/float64(dims))
-					cos, sin := math.Cos(angle), math.Sin(angle)
+					w := naiveFrequency(c, i, dims, math.Pow(base, -2*float64(i)/float64(dims)))
+					cos, sin := length*math.Cos(p*w), length*math.Sin(p*w)
 					y.v[x.i(row, a)] = cos*x.at(row, a) - sin*x.at(row, b)
 					y.v[x.i(row, b)] = sin*x.at(row, a) + cos*x.at(row, b)
 				}
@@ -54,6 +60,50 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 		}
 		return y
 	}
+}
+
+// naiveFrequency returns the frequency of pair i, w before the scaling, by the cases of Hugging Face's code.
+func naiveFrequency(c graph.RoPEConfig, i, dims int, w float64) float64 {
+	or := func(v, other float64) float64 {
+		if v == 0 {
+			return other
+		}
+		return v
+	}
+	original := float64(c.OriginalLength)
+	switch c.Scaling {
+	case graph.Llama3Scaling:
+		low, high := or(c.LowFreqFactor, 1), or(c.HighFreqFactor, 4)
+		wave := 2 * math.Pi / w
+		switch {
+		case wave < original/high:
+			return w
+		case wave > original/low:
+			return w / c.Factor
+		}
+		smooth := (original/wave - low) / (high - low)
+		return (1-smooth)*w/c.Factor + smooth*w
+	case graph.YaRNScaling:
+		pair := func(turns float64) float64 {
+			return float64(dims) * math.Log(original/(turns*2*math.Pi)) / (2 * math.Log(or(c.Base, 10000)))
+		}
+		first := math.Max(math.Floor(pair(or(c.BetaFast, 32))), 0)
+		last := math.Min(math.Ceil(pair(or(c.BetaSlow, 1))), float64(dims-1))
+		switch {
+		case float64(i) <= first:
+			return w
+		case float64(i) >= last:
+			return w / c.Factor
+		}
+		slowed := (float64(i) - first) / (last - first)
+		return w/c.Factor*slowed + w*(1-slowed)
+	}
+	return w
+}
+
+// far is a position far from the training's.
+func far(width int, at float64) func(r *rand.Rand) []input {
+	return then(shapes(s{2, 5, width}), key(at))
 }
 
 func ropeCases() []opCase {
@@ -85,6 +135,15 @@ func ropeCases() []opCase {
 	add("rope_rows", graph.RoPEConfig{}, place("rows", 14))
 	add("rope_batches", three, place("batches", 3*14))
 	add("rope_interleaved_batches", with(three, 3, 6, true), place("batches", 3*7))
+	add("rope_llama3", graph.RoPEConfig{Heads: 3, Base: 500000, Scaling: graph.Llama3Scaling, Factor: 8,
+		OriginalLength: 8192}, far(3*26, 1700))
+	add("rope_llama3_factors", graph.RoPEConfig{Interleaved: true, Scaling: graph.Llama3Scaling, Factor: 32,
+		OriginalLength: 512, LowFreqFactor: 2, HighFreqFactor: 16}, far(14, 700))
+	add("rope_yarn", graph.RoPEConfig{Heads: 3, Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 4096},
+		far(3*26, 1700))
+	add("rope_yarn_factors", graph.RoPEConfig{Base: 100, Interleaved: true, Scaling: graph.YaRNScaling, Factor: 2.5,
+		OriginalLength: 64, BetaSlow: 2, BetaFast: 8, AttentionFactor: 0.75}, far(14, 99))
+	add("rope_yarn_short", graph.RoPEConfig{Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 3}, far(14, 5))
 	add("rope_one_row", graph.RoPEConfig{}, then(shapes(s{3, 1, 2}), key(7)))
 	add("rope_large", with(three, 3, 22, false), then(shapes(s{2, 211, 3 * 26}), key(5))) // several blocks
 	add("rope_large_batches", with(three, 3, 22, true), func(r *rand.Rand) []input {

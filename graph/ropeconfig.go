@@ -21,6 +21,23 @@ type RoPEConfig struct {
 	Interleaved bool        `json:"interleaved,omitempty"`
 	Scaling     RoPEScaling `json:"scaling,omitempty"` // for sequences longer than those of the training
 	Factor      float64     `json:"factor,omitempty"`  // how many times longer; 0 with NoScaling
+
+	// OriginalLength is the longest sequence of the training, for Llama3Scaling and YaRNScaling;
+	// 0 with the others. This and the fields that follow have the names of Hugging Face in JSON.
+	OriginalLength int `json:"original_max_position_embeddings,omitempty"`
+
+	// Of Llama3Scaling: the pairs that turn LowFreqFactor times or less over OriginalLength are slowed
+	// down by Factor, those that turn HighFreqFactor times or more stay. 0 means 1 and 4.
+	LowFreqFactor  float64 `json:"low_freq_factor,omitempty"`
+	HighFreqFactor float64 `json:"high_freq_factor,omitempty"`
+
+	// Of YaRNScaling: the pairs that turn BetaSlow times or less over OriginalLength are slowed down by
+	// Factor, those that turn BetaFast times or more stay. 0 means 1 and 32.
+	BetaSlow float64 `json:"beta_slow,omitempty"`
+	BetaFast float64 `json:"beta_fast,omitempty"`
+	// AttentionFactor multiplies what is turned, and so the scores by its square, with
+	// YaRNScaling; 0 means 0.1·ln Factor + 1.
+	AttentionFactor float64 `json:"attention_factor,omitempty"`
 }
 
 // RoPEScaling is a way to use RoPE on sequences longer than those it was trained on.
@@ -34,11 +51,17 @@ const (
 	// NTKScaling multiplies Base by Factor^(Dims/(Dims−2)): the slowest pair is slowed
 	// down by Factor and the fastest not at all ("NTK-aware").
 	NTKScaling
+	// Llama3Scaling slows slow pairs down by Factor and leaves fast ones; between the two the
+	// frequencies are mixed, linearly in the number of turns (Llama 3.1; Hugging Face's "llama3").
+	Llama3Scaling
+	// YaRNScaling slows slow pairs down by Factor and leaves fast ones; between the two the frequencies
+	// are mixed, linearly in the number of the pair (Peng et al. 2023, as in Hugging Face's "yarn").
+	YaRNScaling
 )
 
-var scalings = config.Enum[RoPEScaling]{Name: "RoPEScaling", Words: []string{"none", "linear", "ntk"}}
+var scalings = config.Enum[RoPEScaling]{Name: "RoPEScaling", Words: []string{"none", "linear", "ntk", "llama3", "yarn"}}
 
-// String returns "none", "linear" or "ntk".
+// String returns "none", "linear", "ntk", "llama3" or "yarn".
 func (s RoPEScaling) String() string { return scalings.String(s) }
 
 // MarshalText writes what String returns.
@@ -78,21 +101,67 @@ func (c RoPEConfig) validate(headDim int) error {
 	case !atLeastOne(c.resolve(headDim).Base):
 		return config.Errorf(c, "Factor", "got %v, want one that keeps %s finite", c.Factor, config.Field("Base"))
 	}
+	return c.validateTurns()
+}
+
+// validateTurns checks what only some scalings have.
+func (c RoPEConfig) validateTurns() error {
+	scaling, turns := config.Field("Scaling"), c.Scaling == Llama3Scaling || c.Scaling == YaRNScaling
+	if turns && c.OriginalLength < 1 {
+		return config.Errorf(c, "OriginalLength", "got %d, want at least 1 for %s %v", c.OriginalLength, scaling, c.Scaling)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+		of    bool // whether the scaling has it
+	}{
+		{"OriginalLength", float64(c.OriginalLength), turns},
+		{"LowFreqFactor", c.LowFreqFactor, c.Scaling == Llama3Scaling},
+		{"HighFreqFactor", c.HighFreqFactor, c.Scaling == Llama3Scaling},
+		{"BetaSlow", c.BetaSlow, c.Scaling == YaRNScaling},
+		{"BetaFast", c.BetaFast, c.Scaling == YaRNScaling},
+		{"AttentionFactor", c.AttentionFactor, c.Scaling == YaRNScaling},
+	} {
+		switch {
+		case !f.of && f.value != 0:
+			return config.Errorf(c, f.name, "got %v for %s %v, want 0", f.value, scaling, c.Scaling)
+		case !(f.value >= 0) || math.IsInf(f.value, 1):
+			return config.Errorf(c, f.name, "got %v, want a finite number above 0, or 0 for the default", f.value)
+		}
+	}
+	r := c.resolve(0)
+	switch {
+	case c.Scaling == Llama3Scaling && r.HighFreqFactor <= r.LowFreqFactor:
+		return config.Errorf(c, "HighFreqFactor", "got %v, want more than the %v of %s", r.HighFreqFactor, r.LowFreqFactor,
+			config.Field("LowFreqFactor"))
+	case c.Scaling == YaRNScaling && r.BetaFast <= r.BetaSlow:
+		return config.Errorf(c, "BetaFast", "got %v, want more than the %v of %s", r.BetaFast, r.BetaSlow,
+			config.Field("BetaSlow"))
+	case c.Scaling == YaRNScaling && r.Base == 1:
+		return config.Errorf(c, "Base", "got 1, want more for %s yarn", scaling)
+	}
 	return nil
 }
 
 func atLeastOne(x float64) bool { return x >= 1 && !math.IsInf(x, 1) }
 
-// resolve replaces zeros by their defaults, and the scaling by its effect.
-func (c RoPEConfig) resolve(headDim int) rotation {
-	o := rotation{Heads: max(c.Heads, 1), Dims: cmp.Or(c.Dims, headDim), Base: cmp.Or(c.Base, 10000), Divisor: 1,
-		Interleaved: c.Interleaved}
+// resolve replaces zeros by their defaults, and NTKScaling by its Base.
+func (c RoPEConfig) resolve(headDim int) RoPEConfig {
+	c.Heads, c.Dims, c.Base = max(c.Heads, 1), cmp.Or(c.Dims, headDim), cmp.Or(c.Base, 10000)
 	switch c.Scaling {
 	case LinearScaling:
-		o.Divisor = c.Factor
+		if c.Factor == 1 {
+			c.Scaling, c.Factor = NoScaling, 0
+		}
 	case NTKScaling:
-		d := float64(o.Dims)
-		o.Base *= math.Pow(c.Factor, d/(d-2))
+		d := float64(c.Dims)
+		c.Base *= math.Pow(c.Factor, d/(d-2))
+		c.Scaling, c.Factor = NoScaling, 0
+	case Llama3Scaling:
+		c.LowFreqFactor, c.HighFreqFactor = cmp.Or(c.LowFreqFactor, 1), cmp.Or(c.HighFreqFactor, 4)
+	case YaRNScaling:
+		c.BetaSlow, c.BetaFast = cmp.Or(c.BetaSlow, 1), cmp.Or(c.BetaFast, 32)
+		c.AttentionFactor = cmp.Or(c.AttentionFactor, 0.1*math.Log(c.Factor)+1)
 	}
-	return o
+	return c
 }

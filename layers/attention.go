@@ -58,7 +58,7 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
 	}
-	if _, causal := c.Mask.(mask.Causal); causal && c.Layout == Book && m.err == nil {
+	if causal, ok := c.Mask.(mask.Causal); ok && causal.Offset == 0 && c.Layout == Book && m.err == nil {
 		s.buffer("mask", CausalBuffer{c.ContextLength})
 	}
 	return done(&m, l)

@@ -33,7 +33,11 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 		}),
 		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
 		"window": set(func(c *config) { c.Mask, c.Softcap = mask.SlidingWindow{Left: 4}, 3 }),
-		"gpt2":   set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"behind": set(func(c *config) { c.Mask, c.NumKVHeads = mask.Causal{Offset: -2}, 2 }),
+		"func": set(func(c *config) {
+			c.Mask = mask.And(mask.Causal{}, mask.Func{Visible: func(b, h, t, s int) bool { return (t-s+h+b)%3 != 1 }})
+		}),
+		"gpt2": set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
 		"all": set(func(c *config) {
 			c.NumKVHeads, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, layers.L2Norm, 5
 			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}

@@ -157,6 +157,19 @@ var attentionCases = map[string]layers.AttentionConfig{
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20, Unidirectional: true}
 	}),
 	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KDim, c.VDim = layers.GPT2, 0, 0 }),
+
+	"causal_offset": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.Mask = 2, mask.Causal{Offset: 2}
+	}),
+	"causal_offset_ahead": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{Offset: 3} }),
+	"causal_offset_blind": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.NumKVHeads, c.QKVBias, c.Mask = 3, true, mask.Causal{Align: mask.UpperLeft, Offset: -2}
+	}),
+	"causal_offset_past": but(llama, func(c *layers.AttentionConfig) {
+		c.Align, c.Mask = mask.LowerRight, mask.Causal{Offset: 2}
+	}),
+	"causal_starts":         but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
+	"causal_starts_padding": sixHeads,
 }
 
 func mhaBoth() layers.AttentionConfig {

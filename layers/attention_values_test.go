@@ -109,6 +109,12 @@ func (c attentionCase) input(t *testing.T, b *layers.Build, rules bool) layers.A
 	if s := c.integers(t, b, "segments"); s != nil {
 		masks = append(masks, mask.Segments{Query: s, Key: c.integers(t, b, "key_segments")})
 	}
+	if s := c.integers(t, b, "starts"); s != nil {
+		masks = append(masks, mask.CausalAt{Start: s})
+	}
+	if n := c.integers(t, b, "lengths"); n != nil {
+		masks = append(masks, mask.KeyLengths{Lengths: n})
+	}
 	for _, m := range masks {
 		if in.Mask == nil {
 			in.Mask = m

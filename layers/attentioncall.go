@@ -2,10 +2,10 @@ package layers
 
 import (
 	"path"
-	"reflect"
 	"slices"
 
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -131,7 +131,7 @@ func (b *Build) pendingCall(l *Attention, in AttentionInput) *AttentionCall {
 
 // equal reports whether two inputs are made of the same nodes.
 func (in AttentionInput) equal(other AttentionInput) bool {
-	masks := reflect.DeepEqual(in.Mask, other.Mask)
+	masks := mask.Equal(in.Mask, other.Mask)
 	in.Mask, other.Mask = nil, nil
 	return masks && in == other
 }

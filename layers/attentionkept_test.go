@@ -80,7 +80,7 @@ func TestKeptOperands(t *testing.T) {
 	}
 }
 
-// everyNode is a mask that holds a node of each kind.
+// everyNode is a mask that holds a node of each kind, and a function.
 func everyNode(t testing.TB, b *layers.Build) mask.Mask {
 	t.Helper()
 	ids := func(name string, values []int, shape ...int) *G.Node {
@@ -89,8 +89,10 @@ func everyNode(t testing.TB, b *layers.Build) mask.Mask {
 		return n
 	}
 	segments := ids("segments", []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3}, 2, 7)
+	of := mask.Func{Visible: func(b, h, t, s int) bool { return (b+h+t+2*s)%5 > 0 }}
+	starts, lengths := ids("starts", []int{2, 1}, 2), ids("lengths", []int{5, 7}, 2)
 	return mask.Or(
-		mask.And(mask.KeyLengths{Lengths: ids("lengths", []int{5, 7}, 2)}, mask.Segments{Query: segments}),
+		mask.And(of, mask.CausalAt{Start: starts}, mask.KeyLengths{Lengths: lengths}, mask.Segments{Query: segments}),
 		mask.Not(mask.Keep{Keep: ids("keep", []int{0, 1, 1, 1, 0, 1, 1}, 1, 1, 1, 7)}))
 }
 

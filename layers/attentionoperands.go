@@ -59,10 +59,8 @@ func (s *step) operands() (o AttentionOperands) {
 // operandsOfHeads is operands in the layout PerHead, whose heads have equal configs.
 func (s *step) operandsOfHeads() (o AttentionOperands) {
 	var all [5]G.Nodes
-	for _, head := range s.heads {
-		h := *s
-		h.Attention = head
-		o = h.operands()
+	for i := range s.heads {
+		o = s.ofHead(i).operands()
 		for i, operand := range o.sideBySide() {
 			all[i] = append(all[i], *operand)
 		}
@@ -70,6 +68,6 @@ func (s *step) operandsOfHeads() (o AttentionOperands) {
 	for i, operand := range o.sideBySide() {
 		*operand = s.Of(graph.Concat(all[i]...))
 	}
-	o.Config.Heads, o.Config.KVHeads = len(s.heads), len(s.heads)
+	o.Config.Heads, o.Config.KVHeads, o.Config.Mask = len(s.heads), len(s.heads), s.mask()
 	return o
 }

@@ -16,6 +16,11 @@ type ShownKeys struct {
 // run. The operands are those of one text, without an axis of batches. All queries see the keys that AddBiasKV and
 // AddZeroAttn add.
 func (o AttentionOperands) Shown() (k ShownKeys, err error) {
+	defer func() { // of a mask's function
+		if r := recover(); r != nil {
+			err = errorf("operands", "shown keys: %w", mask.Recovered(r))
+		}
+	}()
 	r := operandReader{}
 	q, key := r.text(o.Query), r.text(o.Key)
 	if r.err != nil {

@@ -20,6 +20,7 @@ type step struct {
 	packed   *G.Node               // queries, keys and values side by side, if one product made them and nothing changes them
 	weights  *G.Node               // (…, H, T, S), if composed
 	stats    *graph.AttentionStats // if observed
+	head     *int                  // the number of the head that this is, in the layout PerHead
 	call     *AttentionCall
 	dropouts *int // how many of the call's are used
 }
@@ -38,13 +39,19 @@ func newStep(c *AttentionCall, how computation) *step {
 		call: c, dropouts: new(int)}
 }
 
+// ofHead returns the step of a head in the layout PerHead.
+func (s *step) ofHead(i int) *step {
+	h := *s
+	h.Attention, h.head = s.heads[i], &i
+	return &h
+}
+
 // contextOfHeads is context in the layout PerHead.
 func (s *step) contextOfHeads() *G.Node {
 	contexts, weights := make(G.Nodes, len(s.heads)), make(G.Nodes, len(s.heads))
 	var stats []*graph.AttentionStats
-	for i, head := range s.heads {
-		h := *s
-		h.Attention = head
+	for i := range s.heads {
+		h := s.ofHead(i)
 		contexts[i] = h.dropContext(h.context()) // (…, T, Dv)
 		if weights[i] = h.weights; h.weights != nil {
 			weights[i] = s.Of(graph.MergeHeads(h.weights)) // (…, 1, T, S) → (…, T, S)
@@ -102,6 +109,9 @@ func (s *step) mask() mask.Mask {
 	for _, c := range s.b.changesOf(s.call.Path) {
 		join(c.mask)
 	}
+	if s.head != nil {
+		joined = mask.OfHead(joined, *s.head)
+	}
 	return joined
 }
 
@@ -144,16 +154,20 @@ func (s *step) offset() (int, error) {
 // ownKey returns the index of the first query's own key; 0 if neither Align nor the mask
 // says which it is.
 func (s *step) ownKey() int {
+	T, S := length(s.in.Query), length(s.in.Key)
 	align := s.config.Align
-	if align == mask.Square {
+	if align == mask.Square && T != S {
 		switch m := s.mask().(type) {
 		case mask.Causal:
 			align = m.Align
+			if m.Offset > 0 && align != mask.LowerRight {
+				return m.Offset // earlier keys, rather than later ones that are seen
+			}
 		case mask.SlidingWindow:
 			align = m.Align
 		}
 	}
-	n, err := align.Offset(length(s.in.Query), length(s.in.Key))
+	n, err := align.Offset(T, S)
 	if err != nil {
 		return 0
 	}

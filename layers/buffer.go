@@ -22,7 +22,7 @@ type CausalBuffer struct {
 }
 
 // Buffers returns by name the buffers that the book's classes have in PyTorch: one for every
-// Attention of layout Book whose mask is mask.Causal, and one for every head of layout PerHead.
+// Attention of layout Book whose mask is mask.Causal without an offset, and one for every head of layout PerHead.
 func (p *Params) Buffers() iter.Seq2[string, CausalBuffer] {
 	return func(yield func(string, CausalBuffer) bool) {
 		for _, b := range p.buffers {

@@ -62,6 +62,8 @@ func TestBuffers(t *testing.T) {
 	causal.Mask = mask.Causal{}
 	wide := base
 	wide.Mask = mask.SlidingWindow{Left: 1}
+	behind := base
+	behind.Mask = mask.Causal{Offset: -1}
 	split := causal
 	split.Layout = layers.PerHead
 	torch := causal
@@ -72,6 +74,7 @@ func TestBuffers(t *testing.T) {
 		want   map[string]layers.CausalBuffer
 	}{
 		{config: base, want: map[string]layers.CausalBuffer{}},
+		{config: behind, want: map[string]layers.CausalBuffer{}},
 		{config: wide, want: map[string]layers.CausalBuffer{}},
 		{config: torch, want: map[string]layers.CausalBuffer{}},
 		{config: causal, want: map[string]layers.CausalBuffer{"a.mask": length}},

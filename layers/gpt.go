@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"cmp"
+
 	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
@@ -34,12 +36,14 @@ type GPT struct {
 // heads c_attn.weight is (E, 3E). Weights are drawn from a normal distribution with the
 // deviation 0.02, both c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
 // With the Initializer torch, embeddings are drawn with the deviation 1, and the weights and
-// biases of all other products are uniform within ±1/√in.
+// biases of all other products are uniform within ±1/√in, in the order of a model with an nn.Linear
+// for each of queries, keys and values.
 func NewGPT(s Scope, c GPTConfig) (*GPT, error) { return checked(s, "GPT", c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*GPT, error) {
 	if c.Initializer == TorchInitializer {
-		defer s.beginAsTorch()()
+		keys := c.EmbedDim / c.NumHeads * cmp.Or(c.NumKVHeads, c.NumHeads) // width of the keys, and of the values
+		defer s.beginAsTorch([3]int{c.EmbedDim, keys, keys})()
 	}
 	parts := maker{scope: s}
 	m := &GPT{name: s.name("GPT"), config: c, params: s.params}

@@ -44,6 +44,60 @@ func TestGPTBeginsAsTorch(t *testing.T) {
 	}
 }
 
+// Biases of queries, keys and values are drawn as those of three linear layers, one after the other.
+func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
+	c := layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, NumKVHeads: 1, Bias: true,
+		Initializer: layers.TorchInitializer}
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		p, modules := layers.NewParams(dt, 5), layers.NewParams(dt, 5)
+		_, err := layers.NewGPT(p.Scope(""), c)
+		require.NoError(t, err)
+		got := maps.Collect(p.All())
+		table := func(name string, rows int) {
+			_, err := layers.NewEmbedding(modules.Scope(name), layers.EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: 12})
+			require.NoError(t, err)
+		}
+		linear := func(name string, in, out int) {
+			_, err := layers.NewLinear(modules.Scope(name), layers.LinearConfig{In: in, Out: out, Bias: true})
+			require.NoError(t, err)
+		}
+		table("tokens", 11)
+		table("positions", 7)
+		for _, block := range []string{"0", "1"} {
+			linear(block+".q", 12, 12)
+			linear(block+".k", 12, 4)
+			linear(block+".v", 12, 4)
+			linear(block+".proj", 12, 12)
+			linear(block+".fc", 12, 48)
+			linear(block+".out", 48, 12)
+		}
+		want := maps.Collect(modules.All())
+		for _, block := range []string{"0", "1"} {
+			name := "transformer.h." + block
+			weight, bias := got[name+".attn.c_attn.weight"], got[name+".attn.c_attn.bias"]
+			from := 0
+			for _, part := range []string{".q", ".k", ".v"} {
+				w, b := want[block+part+".weight"], want[block+part+".bias"] // (out, in), (out)
+				for i := range w.Shape()[0] {
+					require.Equal(t, at(t, b, i), at(t, bias, from+i), "%s, %v", part, dt)
+					for j := range w.Shape()[1] {
+						require.Equal(t, at(t, w, i, j), at(t, weight, j, from+i), "%s, %v", part, dt)
+					}
+				}
+				from += w.Shape()[0]
+			}
+			require.Equal(t, want[block+".out.bias"].Data(), got[name+".mlp.c_proj.bias"].Data())
+		}
+	}
+}
+
+// at returns an element of a tensor.
+func at(t *testing.T, d *tensor.Dense, i ...int) any {
+	v, err := d.At(i...)
+	require.NoError(t, err)
+	return v
+}
+
 // The initializer changes no names and shapes, only where QKVBias says so; blank parameters
 // stay 0.
 func TestGPTInitializer(t *testing.T) {

@@ -140,7 +140,7 @@ var (
 	state map[string]*tensor.Dense
 	w     int
 
-	m, lengths, documents *gorgonia.Node
+	m, lengths, past, documents *gorgonia.Node
 )
 `
 

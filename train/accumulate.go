@@ -131,7 +131,7 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 		return r, nil, fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", r.tokens)
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
-	if _, err := gradientNorm(s.program.params); err != nil {
+	if err := checkGradients(s.program.params); err != nil {
 		return r, nil, s.program.withOrigin(err)
 	}
 	for _, p := range s.program.params {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// best is what Run remembers of its evaluations for Config.KeepBest and Config.Patience.
+// best has the best evaluation of Run so far, for Config.KeepBest and Config.Patience.
 type best struct {
 	Evaluation         // with the lowest loss; the zero value before the first
 	from       float64 // the last loss that counted as an improvement

@@ -1,103 +1,126 @@
 package train_test
 
 import (
-	"errors"
 	"math"
-	"strings"
 	"testing"
 
+	"attention/graph"
 	"attention/internal/golden"
+	"attention/layers"
 	"attention/train"
 	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// firstGradients returns the problem's parameters with step 0's gradients.
-func firstGradients(t *testing.T, dtype tensor.Dtype) ([]train.Param, *golden.File) {
-	p, file := loadProblem(t, dtype)
-	params := p.start()
-	for i := range params {
-		params[i].Grad = golden.Dense(dtype, p.grads[i][:len(p.values[i])], p.shapes[i]...)
+// clipped returns the norm of gradients as a step measures it, and the gradients that it passes to the solver: the
+// loss Σ g⊙w has the gradients g, and a step of SGD with the learning rate 1 moves parameters from 0 to −g.
+func clipped(t *testing.T, limit float64, names []string, grads []*tensor.Dense) (float64, map[string][]float64, error) {
+	p, inputs := layers.NewParams(grads[0].Dtype(), 1), train.Values{}
+	var params []layers.Param
+	for i, name := range names {
+		param, err := p.Scope("").Param(name, layers.Constant(0), grads[i].Shape()...)
+		require.NoError(t, err)
+		params, inputs["gradient of "+name] = append(params, param), grads[i]
 	}
-	return params, file
+	l, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
+		var loss *G.Node
+		for i, param := range params {
+			in := b.Input("gradient of "+names[i], grads[i].Shape()...)
+			term := b.Of(graph.Sum(b.Of(graph.Mul(b.Node(param), in)), graph.ReduceConfig{}))
+			if loss == nil {
+				loss = term
+				continue
+			}
+			loss = b.Of(graph.Add(loss, term))
+		}
+		return loss, b.Err()
+	}, train.Config{Steps: 1, StepConfig: train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1),
+		Solver: train.SolverConfig{Name: train.SGD}}})
+	require.NoError(t, err)
+	r, err := l.Step(train.Batch{Inputs: inputs, Tokens: 1})
+	all := small.Values(t, p)
+	for _, list := range all {
+		for i := range list {
+			list[i] = 0 - list[i]
+		}
+	}
+	return r.GradNorm, all, err
 }
 
-func TestClipNormAsPyTorch(t *testing.T) {
+// firstGradients returns the gradients of the problem's step 0.
+func firstGradients(t *testing.T, dtype tensor.Dtype) (names []string, grads []*tensor.Dense, file *golden.File) {
+	p, file := loadProblem(t, dtype)
+	for i := range p.names {
+		grads = append(grads, golden.Dense(dtype, p.grads[i][:len(p.values[i])], p.shapes[i]...))
+	}
+	return p.names, grads, file
+}
+
+func TestClippingAsPyTorch(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 		for name, limit := range map[string]float64{"1": 1, "1000": 1000} {
-			params, file := firstGradients(t, dtype)
-			norm, err := train.ClipNorm(params, limit)
+			names, grads, file := firstGradients(t, dtype)
+			norm, got, err := clipped(t, limit, names, grads)
 			require.NoError(t, err)
 			// One rounding of the gradients and one of the product, in the dtype.
 			tol := map[tensor.Dtype]float64{tensor.Float64: 1e-14, tensor.Float32: 2e-7}[dtype]
 			golden.Close(t, "norm", file.Float64("clip."+name+".norm"), []float64{norm}, 0, tol)
-			for _, p := range params {
-				golden.Close(t, p.Name, file.Float64("clip."+name+"."+p.Name), golden.Floats(t, p.Grad), tol, tol)
+			for _, p := range names {
+				golden.Close(t, p, file.Float64("clip."+name+"."+p), got[p], tol, tol)
 			}
 		}
 	}
 }
 
-func TestClipNormOfZeroOnlyMeasures(t *testing.T) {
-	params, file := firstGradients(t, tensor.Float64)
-	norm, err := train.ClipNorm(params, 0)
+func TestClippingToZeroOnlyMeasures(t *testing.T) {
+	names, grads, file := firstGradients(t, tensor.Float64)
+	norm, got, err := clipped(t, 0, names, grads)
 	require.NoError(t, err)
 	golden.Close(t, "norm", file.Float64("clip.1.norm"), []float64{norm}, 0, 1e-14) // the order of a sum
-	for _, p := range params {
-		require.Equal(t, file.Float64("grad." + p.Name)[:len(p.Grad.Float64s())], p.Grad.Float64s())
+	for _, name := range names {
+		require.Equal(t, file.Float64("grad." + name)[:len(got[name])], got[name])
 	}
 }
 
-func TestClipNormEdges(t *testing.T) {
-	params := func(grad *tensor.Dense) []train.Param {
-		return []train.Param{{Name: "fine", Grad: small.Vector(3, 4)}, {Name: "w", Grad: grad}}
-	}
-	norm, err := train.ClipNorm(nil, 1)
-	require.NoError(t, err)
-	require.Zero(t, norm)
-
-	zero := params(small.Zeros(tensor.Float32, 1))
-	zero[0].Grad.Zero()
-	norm, err = train.ClipNorm(zero, 1)
-	require.NoError(t, err)
-	require.Zero(t, norm)
-
-	// 1e30² is not a float32, but the sum is in float64.
-	mixed := params(golden.Dense(tensor.Float32, []float64{1e30}, 1))
-	norm, err = train.ClipNorm(mixed, 1)
-	require.NoError(t, err)
-	require.InEpsilon(t, 1e30, norm, 1e-7) // 1e30 as float32
-	require.InEpsilon(t, 1, mixed[1].Grad.Float32s()[0], 1e-6)
-
+func TestClippingEdges(t *testing.T) {
 	for _, row := range []struct {
+		name string
 		grad *tensor.Dense
+		norm float64
+		want []float64
+		tol  float64
+	}{
+		{name: "zero", grad: small.Vector(0, 0), norm: 0, want: []float64{0, 0}},
+		{name: "below the limit", grad: small.Vector(0, 0.5), norm: 0.5, want: []float64{0, 0.5}},
+		{name: "at the limit: 1e-6 below it", grad: small.Vector(0, 1), norm: 1, want: []float64{0, 1 / (1 + 1e-6)},
+			tol: 2e-16}, // the factor has two roundings
+		{name: "1e30² is not a float32, but the sum is in float64",
+			grad: golden.Dense(tensor.Float32, []float64{1e30}, 1), norm: float64(float32(1e30)), want: []float64{1},
+			tol: 6e-8}, // a rounding of float32
+	} {
+		norm, got, err := clipped(t, 1, []string{"w"}, []*tensor.Dense{row.grad})
+		require.NoError(t, err, row.name)
+		require.Equal(t, row.norm, norm, row.name)
+		require.InDeltaSlice(t, row.want, got["w"], row.tol, row.name)
+	}
+	for _, row := range []struct {
+		name string
+		grad float64
 		want string
 	}{
-		{grad: nil, want: "train: gradient of w: got nil or the zero value, want a tensor"},
-		{grad: small.Vector(math.NaN()), want: "train: gradient of w: got a norm of NaN, which is not finite"},
-		{grad: small.Vector(math.Inf(-1)), want: "train: gradient of w: got a norm of +Inf, which is not finite"},
-		{grad: small.Zeros(tensor.Int, 2), want: "train: gradient of w: got int, want float32 or float64"},
+		{name: "NaN", grad: math.NaN(), want: "NaN"},
+		{name: "infinite", grad: 1e200, want: "gradient of w: got a norm of +Inf, which is not finite"}, // its square is
 	} {
-		ps := params(row.grad)
-		_, err := train.ClipNorm(ps, 1)
-		require.EqualError(t, err, row.want)
-		require.Equal(t, strings.Contains(row.want, "finite"), errors.Is(err, train.ErrNotFinite))
-		require.Equal(t, []float64{3, 4}, ps[0].Grad.Float64s(), "a refused clip changes nothing")
+		_, got, err := clipped(t, 1, []string{"fine", "w"}, []*tensor.Dense{small.Vector(3, 4), small.Vector(row.grad)})
+		require.ErrorContains(t, err, row.want, row.name)
+		require.ErrorIs(t, err, train.ErrNotFinite, row.name)
+		require.Equal(t, map[string][]float64{"fine": {0, 0}, "w": {0}}, got, "a refused step changes nothing")
 	}
 	for _, limit := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := train.ClipNorm(params(small.Vector(1)), limit)
-		require.ErrorContains(t, err, "train: gradient norm limit: got")
+		c := train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1)}
+		require.ErrorContains(t, c.Validate(), "ClipNorm: got")
 	}
-}
-
-func TestClipNormScalesASharedGradientOnce(t *testing.T) {
-	shared := small.Vector(3, 0)
-	view := shared.ShallowClone()
-	params := []train.Param{{Name: "a", Grad: shared}, {Name: "b", Grad: view}, {Name: "c", Grad: small.Vector(1)}}
-	norm, err := train.ClipNorm(params, 1)
-	require.NoError(t, err)
-	require.Equal(t, math.Sqrt(19), norm)
-	require.Equal(t, []float64{3 * (1 / (math.Sqrt(19) + 1e-6)), 0}, shared.Float64s())
 }

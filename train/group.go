@@ -34,7 +34,7 @@ type Group interface {
 	Share(params []Param, ends []int, n int) Reducer
 }
 
-// Reducer is how the processes of a Group share the work of a Step.
+// Reducer shares the work of a Step among the processes of a Group.
 type Reducer interface {
 	// Batches returns bounds of a process's batches of a step. Those between two bounds are
 	// summed by themselves.

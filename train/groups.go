@@ -1,17 +1,14 @@
 package train
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"attention/internal/config"
 	"attention/internal/pattern"
 )
 
-// ParamGroup is settings of some parameters, one of the groups that PyTorch's optimizers
-// take. A nil setting is the one of parameters without a group.
+// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil
+// setting is the setting of parameters without a group.
 type ParamGroup struct {
 	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
 	Params string `json:"params"`
@@ -43,29 +40,6 @@ func (g ParamGroup) String() string {
 		text += fmt.Sprintf(" weight_decay=%v", *g.WeightDecay)
 	}
 	return text
-}
-
-// ParseParamGroup reads a group from one line, as in "h.0:lr_factor=0.1,weight_decay=0".
-func ParseParamGroup(line string) (g ParamGroup, err error) {
-	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma", line)
-	colon := strings.LastIndex(line, ":")
-	if colon < 0 {
-		return g, wrong
-	}
-	fields := map[string]any{"params": line[:colon]}
-	for setting := range strings.SplitSeq(line[colon+1:], ",") {
-		key, number, ok := strings.Cut(strings.TrimSpace(setting), "=")
-		x, err := strconv.ParseFloat(number, 64)
-		if !ok || err != nil || fields[key] != nil {
-			return g, wrong
-		}
-		fields[key] = x
-	}
-	text, err := json.Marshal(fields)
-	if err != nil { // a number is NaN or infinite
-		return g, wrong
-	}
-	return g, config.Decode(text, &g)
 }
 
 // ValidateParams returns an error for a group without a parameter of these names, and for

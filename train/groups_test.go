@@ -105,30 +105,3 @@ func TestGroupsRefuse(t *testing.T) {
 	require.NoError(t, c.ValidateParams(p.names))
 	require.Error(t, c.ValidateParams(p.names[:1]))
 }
-
-func TestParseParamGroup(t *testing.T) {
-	const wrong = ", want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
-	for _, row := range []struct {
-		line, err string
-		want      train.ParamGroup
-	}{
-		{line: "h.0:lr_factor=0.1", want: train.ParamGroup{Params: "h.0", LRFactor: new(0.1)}},
-		{line: "h.0:lr_factor=2, weight_decay=0",
-			want: train.ParamGroup{Params: "h.0", LRFactor: new(2.0), WeightDecay: new(0.0)}},
-		{line: "a:b:lr_factor=1", want: train.ParamGroup{Params: "a:b", LRFactor: new(1.0)}},
-		{line: "h.0", err: `got "h.0"` + wrong},
-		{line: "h.0:", err: `got "h.0:"` + wrong},
-		{line: "h.0:lr_factor=x", err: `got "h.0:lr_factor=x"` + wrong},
-		{line: "h.0:lr_factor=Inf", err: `got "h.0:lr_factor=Inf"` + wrong},
-		{line: "h.0:lr_factor=1,lr_factor=1", err: `got "h.0:lr_factor=1,lr_factor=1"` + wrong},
-		{line: "h.0:lr=1", err: `unknown field "lr"; it has params, lr_factor, weight_decay`},
-	} {
-		g, err := train.ParseParamGroup(row.line)
-		if row.err != "" {
-			require.EqualError(t, err, row.err)
-			continue
-		}
-		require.NoError(t, err, row.line)
-		require.Equal(t, row.want, g, row.line)
-	}
-}

@@ -6,7 +6,7 @@ import (
 	"attention/internal/dense"
 )
 
-// afterBatch gives the build's hooks what they asked for of the batch.
+// afterBatch calls the hooks that follow a batch, with the values of their nodes.
 func (pr *program) afterBatch() error {
 	for _, h := range pr.hooks {
 		if h.Batch == nil {

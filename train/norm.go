@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"math"
 
 	"attention/internal/kernel"
@@ -63,4 +64,22 @@ func (s *Step) gradientNorm() (float64, error) {
 		s.norms[i] = math.Sqrt(sum)
 	}
 	return math.Sqrt(total), nil
+}
+
+// checkGradients returns an error that wraps ErrNotFinite and names the parameter with which the norm of all gradients
+// becomes NaN or infinite.
+func checkGradients(params []Param) error {
+	total := 0.0
+	for _, p := range params {
+		total += sumSquares(p.Grad, wholeOf(p.Grad))
+		if math.IsNaN(total) || math.IsInf(total, 0) {
+			return notFiniteNorm(p.Name, math.Sqrt(total))
+		}
+	}
+	return nil
+}
+
+// notFiniteNorm returns the error about the norm of a parameter's gradient.
+func notFiniteNorm(name string, norm float64) error {
+	return fmt.Errorf("gradient of %s: got a norm of %v, which is %w", name, norm, ErrNotFinite)
 }

@@ -19,7 +19,7 @@ type Saver interface {
 // SaveTo makes Run save checkpoints; nil makes it save none.
 func (l *Loop) SaveTo(s Saver) { l.saver = s }
 
-// Observer looks on while a run trains, as the one of package record does.
+// Observer is called while a run trains. Package record has one.
 type Observer interface {
 	// Begin is called before each Run takes a step.
 	Begin() error

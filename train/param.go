@@ -16,7 +16,7 @@ type Param struct {
 	Grad  *tensor.Dense // the loss's gradient: Value's dtype and shape
 }
 
-// slot is what a solver remembers of a parameter it was made for.
+// slot is the state of a solver for one parameter.
 type slot struct {
 	name   string
 	form   string // its dtype and shape

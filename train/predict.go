@@ -67,7 +67,8 @@ func newPredictor(b *layers.Build, out G.Nodes) (*Predictor, error) {
 	return p, err
 }
 
-// Run returns the nodes' values in order, each with memory of its own. v is as in Predict.
+// Run returns the nodes' values in order, each with memory of its own. v holds a value for
+// every input that they depend on.
 func (p *Predictor) Run(ctx context.Context, v Values) ([]*tensor.Dense, error) {
 	values, err := p.run(ctx, v)
 	if err != nil {

@@ -16,16 +16,16 @@ type Schedule interface {
 	Validate() error
 }
 
-// ConstantLR is one learning rate for all steps.
-type ConstantLR struct {
+// constant is one learning rate for all steps.
+type constant struct {
 	Rate float64 `json:"rate"` // 0 trains nothing
 }
 
 // At returns Rate.
-func (c ConstantLR) At(int) float64 { return c.Rate }
+func (c constant) At(int) float64 { return c.Rate }
 
 // Validate refuses a rate that is negative, infinite or NaN.
-func (c ConstantLR) Validate() error { return config.AtLeast(c, 0, "Rate") }
+func (c constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
 // CosineLR warms up linearly, follows half a cosine down to a floor and stays
 // there: the schedule of nanoGPT.

@@ -13,7 +13,7 @@ import (
 type ScheduleConfig struct{ Schedule }
 
 // ConstantRate returns the config of one learning rate for all steps.
-func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{ConstantLR{Rate: rate}} }
+func ConstantRate(rate float64) ScheduleConfig { return ScheduleConfig{constant{Rate: rate}} }
 
 // At returns the schedule's learning rate; 0 if there is none.
 func (c ScheduleConfig) At(step int) float64 {
@@ -21,14 +21,6 @@ func (c ScheduleConfig) At(step int) float64 {
 		return 0
 	}
 	return c.Schedule.At(step)
-}
-
-// Peak returns the schedule's largest learning rate; 0 if there is none.
-func (c ScheduleConfig) Peak() float64 {
-	if s, ok := c.Schedule.(CosineLR); ok {
-		return s.Peak
-	}
-	return c.At(0)
 }
 
 // Validate refuses no schedule and one whose own Validate refuses it.
@@ -50,10 +42,10 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 	switch s := c.Schedule.(type) {
 	case nil:
 		return []byte("{}"), nil
-	case ConstantLR:
+	case constant:
 		return json.Marshal(struct {
 			Type string `json:"type"`
-			ConstantLR
+			constant
 		}{constantType, s})
 	case CosineLR:
 		return json.Marshal(struct {
@@ -61,7 +53,7 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 			CosineLR
 		}{cosineType, s})
 	}
-	return nil, fmt.Errorf("got a %T, want a ConstantLR or a CosineLR: others have no JSON", c.Schedule)
+	return nil, fmt.Errorf("got a %T, want a constant rate or a CosineLR: others have no JSON", c.Schedule)
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.
@@ -77,7 +69,7 @@ func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	}
 	switch head.Type {
 	case constantType:
-		return decodeSchedule[ConstantLR](c, text)
+		return decodeSchedule[constant](c, text)
 	case cosineType:
 		return decodeSchedule[CosineLR](c, text)
 	}

@@ -35,9 +35,9 @@ func TestScheduleValidate(t *testing.T) {
 		schedule train.Schedule
 		want     string
 	}{
-		{schedule: train.ConstantLR{Rate: nan}, want: "Rate: got NaN, want a finite number of at least 0"},
-		{schedule: train.ConstantLR{Rate: -1}, want: "Rate: got -1, want a finite number of at least 0"},
-		{schedule: train.ConstantLR{Rate: inf}, want: "Rate: got +Inf, want a finite number of at least 0"},
+		{schedule: train.ConstantRate(nan), want: "Rate: got NaN, want a finite number of at least 0"},
+		{schedule: train.ConstantRate(-1), want: "Rate: got -1, want a finite number of at least 0"},
+		{schedule: train.ConstantRate(inf), want: "Rate: got +Inf, want a finite number of at least 0"},
 		{schedule: train.CosineLR{Peak: nan, Steps: 1}, want: "Peak: got NaN, want a finite number of at least 0"},
 		{schedule: train.CosineLR{Peak: 1, Floor: -1, Steps: 1}, want: "Floor: got -1, want a finite number of at least 0"},
 		{schedule: train.CosineLR{Peak: 1, Floor: 2, Steps: 1}, want: "Floor: got 2, want at most Peak=1"},
@@ -53,6 +53,6 @@ func TestScheduleValidate(t *testing.T) {
 	} {
 		require.EqualError(t, row.schedule.Validate(), row.want)
 	}
-	require.NoError(t, train.ConstantLR{}.Validate())
-	require.Equal(t, 0.25, train.ConstantLR{Rate: 0.25}.At(7))
+	require.NoError(t, train.ConstantRate(0).Validate())
+	require.Equal(t, 0.25, train.ConstantRate(0.25).At(7))
 }

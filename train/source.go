@@ -1,6 +1,6 @@
 package train
 
-// Batch is what a source returns for one step: values for a loss's inputs.
+// Batch has the values of a loss's inputs for one batch of examples.
 type Batch struct {
 	Inputs Values // by the inputs' names
 	Tokens int    // number of targets that count, which the loss is a mean over

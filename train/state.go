@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// State is what a loop trains and what it remembers between two steps. Package checkpoint
+// State is the state of a loop between two steps, with the parameters that it trains. Package checkpoint
 // writes it to files.
 type State struct {
 	Config    Config // with the precision of the loss's products
@@ -19,7 +19,7 @@ type State struct {
 	Steps     int      // taken
 	Evaluated int      // steps before the last evaluation of Run; 0 if it made none
 
-	// Notes are what Config.BeforeSave returned for the checkpoint that was last saved or restored.
+	// Notes are the notes that Config.BeforeSave returned for the checkpoint that was last saved or restored.
 	Notes map[string]string
 
 	// Best is Loop.Best. From is the last loss that counted as an improvement, and Stale the

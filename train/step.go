@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Values are what a graph's inputs are bound to, by the inputs' names.
+// Values are the values of a graph's inputs, by the inputs' names.
 type Values map[string]*tensor.Dense
 
 // StepConfig sets how a step updates the parameters.
@@ -145,11 +145,7 @@ func (s *Step) step(source Source) (StepResult, error) {
 	if err != nil {
 		return StepResult{}, s.program.withOrigin(err)
 	}
-	if c := s.config.ClipNorm / (norm + 1e-6); s.config.ClipNorm > 0 && c < 1 {
-		for i, p := range s.program.params {
-			scalePart(p.Grad, p.Grad, s.own[i], c)
-		}
-	}
+	s.clip(norm)
 	rate := s.config.Schedule.At(s.taken)
 	if err := s.solver.Step(rate, s.program.params); err != nil {
 		return StepResult{}, err

@@ -55,7 +55,7 @@ func (l *Loop) beginTogether(source Resumable, err error) error {
 	return err
 }
 
-// facts are what the bits of the steps to come depend on, for Group.Same.
+// facts returns the values that the bits of the coming steps depend on, for Group.Same.
 func (l *Loop) facts(source Resumable) ([]string, error) {
 	settings, err := json.Marshal(l.config)
 	if err != nil {

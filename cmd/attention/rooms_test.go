@@ -21,6 +21,7 @@ import (
 // rooms lists the packages of this module that each package may import, by their paths in the module. A line of code
 // belongs to the lowest room whose nouns it uses; imports go down, never up.
 var rooms = map[string]string{
+	"internal/about":       "",
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
@@ -34,6 +35,7 @@ var rooms = map[string]string{
 	"internal/oneline":     "",
 	"internal/dense":       "",
 	"internal/layered":     "",
+	"internal/moved":       `internal/dense`,
 	"internal/pattern":     "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
@@ -53,7 +55,7 @@ var rooms = map[string]string{
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
 		internal/safetensors internal/oneline`,
-	"train/checkpoint": `train layers graph internal/config internal/dense internal/folder internal/kernel
+	"train/checkpoint": `train layers graph internal/about internal/config internal/dense internal/folder internal/kernel
 		internal/safetensors internal/oneline`,
 	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
 		internal/kernel internal/safetensors internal/oneline`,
@@ -78,11 +80,11 @@ var rooms = map[string]string{
 		layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
-		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/config
-		internal/folder internal/pattern internal/safetensors`,
+		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
+		internal/config internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
-		train/parallel layers internal/config internal/folder internal/kernel internal/oneline`,
+		train/parallel layers internal/about internal/config internal/folder internal/kernel internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term layers/apply
 		internal/safetensors internal/dense`,
@@ -105,7 +107,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr
-		internal/folder internal/kernel internal/oneline internal/tensorprint`,
+		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run

@@ -17,6 +17,7 @@ type setting struct {
 	more    []Input                                      // inputs of the config
 	detach  bool                                         // whether they pass through Detach
 	set     func(c *graph.AttentionConfig, more G.Nodes) // sets the nodes of more in the config; may be nil
+	anew    bool                                         // whether the mask holds a function
 	reason  string
 }
 
@@ -76,7 +77,7 @@ func attentionsOf(op string, attend attention, settings []setting) []Case {
 	var cases []Case
 	for _, set := range settings {
 		cases = append(cases, Case{
-			Op: op, About: set.about, Reason: set.reason,
+			Op: op, About: set.about, Anew: set.anew, Reason: set.reason,
 			Inputs: append([]Input{Float("q", set.q...), Float("k", set.k...), Float("v", set.v...)}, set.more...),
 			Apply: func(in G.Nodes) (*G.Node, error) {
 				c, err := set.bound(in[3:])

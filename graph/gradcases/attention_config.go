@@ -15,6 +15,12 @@ func threeHeads(about string, set func(c *graph.AttentionConfig, more G.Nodes), 
 		more: more, set: set}
 }
 
+// own marks a setting whose mask holds a function.
+func own(s setting) setting {
+	s.anew = true
+	return s
+}
+
 func maskSettings() []setting {
 	masked := func(about string, m mask.Mask) setting {
 		return threeHeads(about, func(c *graph.AttentionConfig, _ G.Nodes) { c.Mask = m })
@@ -27,6 +33,14 @@ func maskSettings() []setting {
 	return []setting{
 		masked("causal, upper left", mask.Causal{Align: mask.UpperLeft}),
 		masked("causal, lower right", mask.Causal{Align: mask.LowerRight}),
+		masked("causal, after two keys", mask.Causal{Offset: 2}),
+		masked("causal, queries that see no key", mask.Causal{Align: mask.UpperLeft, Offset: -2}),
+		threeHeads("causal, an offset for each sequence", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Mask = mask.CausalAt{Start: more[0]}
+		}, IDs("starts", []int{2, -3}, 2)),
+		own(masked("a function of positions", mask.Func{VisibleAt: func(t, s int) bool { return s <= t+2 && (t+s)%3 > 0 }})),
+		own(masked("a function of batch and head",
+			mask.Func{Visible: func(b, h, t, s int) bool { return (2*b+h+t*s)%4 > 1 }})),
 		masked("window", mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}),
 		masked("causal or prefix", mask.Or(mask.Causal{Align: mask.UpperLeft}, mask.Prefix{N: 3})),
 		masked("not a window", mask.Not(mask.SlidingWindow{Left: 1, Align: mask.UpperLeft})),
@@ -43,6 +57,10 @@ func maskSettings() []setting {
 			seen := mask.And(mask.Causal{Align: mask.LowerRight}, mask.KeyLengths{Lengths: more[1]})
 			c.Mask = mask.Or(seen, mask.Not(mask.Keep{Keep: more[0]}))
 		}, keepQueries, lengths),
+		own(threeHeads("masks joined with a function", func(c *graph.AttentionConfig, more G.Nodes) {
+			dilated := mask.Func{VisibleAt: func(t, s int) bool { return (t-s)%2 == 0 }}
+			c.Mask = mask.And(mask.CausalAt{Start: more[1]}, mask.Or(mask.Not(dilated), mask.KeyLengths{Lengths: more[0]}))
+		}, lengths, IDs("starts", []int{2, 5}, 2))),
 	}
 }
 

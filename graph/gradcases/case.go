@@ -19,6 +19,7 @@ type Case struct {
 	Inputs []Input                           // in the order of the function's arguments
 	Apply  func(in G.Nodes) (*G.Node, error) // the function, with its settings, of the nodes of Inputs
 	Flat   bool                              // whether all derivatives are zero; otherwise that fails
+	Anew   bool                              // whether Apply makes another op each time: one with a function
 	Reason string                            // why the case is there, if About does not say it
 }
 

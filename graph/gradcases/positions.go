@@ -32,6 +32,8 @@ func ropes() []Case {
 	}
 	linear := graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 2.5}
 	ntk := graph.RoPEConfig{Base: 100, Scaling: graph.NTKScaling, Factor: 2.5}
+	llama3 := graph.RoPEConfig{Base: 100, Scaling: graph.Llama3Scaling, Factor: 2.5, OriginalLength: 20}
+	yarn := graph.RoPEConfig{Base: 100, Scaling: graph.YaRNScaling, Factor: 2.5, OriginalLength: 20, BetaFast: 3}
 	return []Case{
 		{Op: "RoPE", About: "2-D, a position for each row", Inputs: placed(s{5, 6}, []int{3, -1, 4, 1, 5}, 5),
 			Apply: rope(graph.RoPEConfig{})},
@@ -46,6 +48,8 @@ func ropes() []Case {
 			Apply:  rope(graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: true})},
 		{Op: "RoPE", About: "linear", Inputs: placed(s{5, 6}, []int{1000000}), Apply: rope(linear)},
 		{Op: "RoPE", About: "ntk", Inputs: placed(s{2, 5, 6}, []int{-3}), Apply: rope(ntk)},
+		{Op: "RoPE", About: "llama3", Inputs: placed(s{2, 5, 6}, []int{30}), Apply: rope(llama3)},
+		{Op: "RoPE", About: "yarn", Inputs: placed(s{5, 6}, []int{30}), Apply: rope(yarn)},
 		{Op: "RoPE", About: "T=1", Inputs: placed(s{2, 1, 2}, []int{7}), Apply: rope(graph.RoPEConfig{})},
 	}
 }

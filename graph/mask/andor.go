@@ -76,6 +76,7 @@ func intersection(a, b KeySet) KeySet {
 				shown[i] = shown[i] && v
 			}
 		}),
+		glance: glanceOf(func(batch, t, s0, n int) Sight { return joined(SeesNone, a, b, batch, t, s0, n) }, a, b),
 	}
 }
 
@@ -98,7 +99,33 @@ func union(a, b KeySet) KeySet {
 				shown[i] = shown[i] || v
 			}
 		}),
+		glance: glanceOf(func(batch, t, s0, n int) Sight { return joined(SeesAll, a, b, batch, t, s0, n) }, a, b),
 	}
+}
+
+// joined returns what a query sees of two sets if one of them alone decides it by seeing so much.
+func joined(decides Sight, a, b KeySet, batch, t, s0, n int) Sight {
+	first := a.Glance(batch, t, s0, n)
+	if first == decides {
+		return decides
+	}
+	switch second := b.Glance(batch, t, s0, n); {
+	case second == decides:
+		return decides
+	case first == second:
+		return first
+	}
+	return SeesSome
+}
+
+// glanceOf returns a glance made of those of some sets; nil if none has one.
+func glanceOf(glance func(b, t, s0, n int) Sight, of ...KeySet) func(b, t, s0, n int) Sight {
+	for _, k := range of {
+		if k.glance != nil {
+			return glance
+		}
+	}
+	return nil
 }
 
 // fillBoth fills with one set, then joins the other: by its range if it is one, which is

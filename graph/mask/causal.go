@@ -7,20 +7,45 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Causal shows each query the keys up to its own position.
+// Causal shows each query the keys up to its own position: query t sees key s if s ≤ t + Offset, with
+// LowerRight if s ≤ t + S − T + Offset. A query that is then before the first key sees none.
 //
-//	{"type": "causal", "align": "upper_left"}
+//	{"type": "causal", "align": "upper_left", "offset": 4}
+//
+// With Offset the keys of 4 earlier tokens lie before those of the T queries' own tokens, as when a prefill is
+// continued: S = 4 + T, and the mask is that of the ONNX standard's Attention with as many past keys. An offset other
+// than 0 places the queries, so that T ≠ S needs no alignment. With Offset −1 a query does not see its own key. With
+// a cache t is the position in the whole sequence.
 type Causal struct {
-	Align Alignment `json:"align,omitempty"`
+	Align  Alignment `json:"align,omitempty"`
+	Offset int       `json:"offset,omitempty"` // of the queries' positions, either way
 }
 
-func (m Causal) window() SlidingWindow { return SlidingWindow{Left: Unlimited, Align: m.Align} }
+func (m Causal) validate() error { return alignments.Validate(m.Align) }
 
-func (m Causal) validate() error { return m.window().validate() }
+func (m Causal) resolve(in *inputs) (Mask, error) {
+	_, err := m.offsets(in.Scores)
+	return m, err
+}
 
-func (m Causal) resolve(in *inputs) (Mask, error) { return m, in.checkAlign(m.Align) }
+// offsets returns the positions of the batches' first queries among the keys, without Offset.
+func (m Causal) offsets(s Scores) ([]int, error) {
+	if m.Offset != 0 && m.Align == Square {
+		return s.offsets(UpperLeft)
+	}
+	return s.offsets(m.Align)
+}
 
-func (m Causal) bind(in []*tensor.Dense, s Scores) (KeySet, error) { return m.window().bind(in, s) }
+func (m Causal) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
+	offsets, err := m.offsets(s)
+	more := nearby(int64(m.Offset))
+	return ranges(func(b, t int) (lo, hi int) {
+		return 0, min(max(offsets[b%len(offsets)]+t+more+1, 0), s.S)
+	}), err
+}
+
+// nearby returns an offset no farther than Unlimited, either way, where sums do not overflow.
+func nearby(offset int64) int { return int(min(max(offset, -Unlimited), Unlimited)) }
 
 func (m Causal) withNodes(func(*G.Node) *G.Node) Mask { return m }
 

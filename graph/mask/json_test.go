@@ -22,6 +22,8 @@ var written = []struct {
 	{mask: mask.All{}, text: `{"type":"all"}`},
 	{mask: mask.Causal{}, text: `{"type":"causal"}`},
 	{mask: mask.Causal{Align: mask.UpperLeft}, text: `{"type":"causal","align":"upper_left"}`},
+	{mask: mask.Causal{Offset: 4}, text: `{"type":"causal","offset":4}`},
+	{mask: mask.Causal{Align: mask.LowerRight, Offset: -1}, text: `{"type":"causal","align":"lower_right","offset":-1}`},
 	{mask: mask.SlidingWindow{Left: 3, Align: mask.LowerRight},
 		text: `{"type":"sliding_window","left":3,"right":0,"align":"lower_right"}`},
 	{mask: mask.SlidingWindow{Left: math.MaxInt64, Right: 1},
@@ -52,6 +54,7 @@ func TestMasksAsJSON(t *testing.T) {
 	}{
 		{text: `{"type": "causal", "align": "square"}`, want: mask.Causal{}},
 		{text: "{\"align\": \"upper_left\",\n \"type\":\t\"causal\"}\n", want: mask.Causal{Align: mask.UpperLeft}},
+		{text: `{"type": "causal", "offset": 0}`, want: mask.Causal{}},
 		{text: `{"type": "sliding_window"}`, want: mask.SlidingWindow{}},
 	} {
 		m, err := mask.Decode([]byte(c.text))
@@ -89,6 +92,8 @@ func TestDecodeIsStrict(t *testing.T) {
 			want: `got a window of -1 to the left and 0 to the right, want both at least 0`},
 		{text: `{"type": "causal", "align": "middle"}`,
 			want: `align: got "middle", want one of square, upper_left, lower_right`},
+		{text: `{"type": "causal", "offset": 1.5}`, want: `offset: got 1.5, want a whole number`},
+		{text: `{"type": "func"}`, want: `type: got "func", ` + types, reason: "holds a function"},
 		{text: `{"type": "causal", "align": 1}`, want: `align: got 1, want a string`},
 		{text: "{\"type\": \"causal\", \"align\": {\n}}", want: `align: got { }, want a string`, reason: "on one line"},
 		{text: `{"type": "not"}`, want: `of: got none, want a mask`},
@@ -113,6 +118,7 @@ func TestMasksOfNodes(t *testing.T) {
 	n := G.NewVector(g, tensor.Int, G.WithShape(2), G.WithName("n"))
 	for kind, m := range map[string]mask.Mask{
 		"KeyLengths": mask.KeyLengths{Lengths: n}, "Segments": mask.Segments{Query: n}, "Keep": mask.Keep{Keep: n},
+		"CausalAt": mask.CausalAt{Start: n},
 	} {
 		for _, m := range []mask.Mask{m, mask.Not(m), mask.And(mask.Causal{Align: mask.LowerRight}, m),
 			mask.Or(m, mask.All{})} {

@@ -3,13 +3,52 @@ package mask
 import "math"
 
 // A KeySet is the keys that each query sees in one run; the zero value has none to call.
-// Several goroutines may read it.
+// Several goroutines may read it. A function of a Func that panics is a panic of Fill and
+// Glance, which Recovered makes an error.
 type KeySet struct {
 	// Span returns a range outside which query t of batch b sees no key in any head,
 	// and whether it sees all keys inside it in all heads.
 	Span func(b, t int) (lo, hi int, all bool)
 	// Fill sets which of the keys s0, s0+1, … query t of head h of batch b sees.
 	Fill func(b, h, t, s0 int, shown []bool)
+
+	// glance returns what query t of batch b sees of the n keys from s0 on in all heads; nil knows no more than Span.
+	glance func(b, t, s0, n int) Sight
+}
+
+// A Sight is how many of some keys a query sees.
+type Sight int
+
+const (
+	SeesSome Sight = iota // or it is not known
+	SeesNone
+	SeesAll
+)
+
+// opposite returns how many of the keys Not shows.
+func (s Sight) opposite() Sight {
+	switch s {
+	case SeesNone:
+		return SeesAll
+	case SeesAll:
+		return SeesNone
+	}
+	return SeesSome
+}
+
+// Glance returns what query t of batch b sees of the n keys from s0 on, in all heads, as far as that is known without
+// looking at each of them.
+func (k KeySet) Glance(b, t, s0, n int) Sight {
+	lo, hi, all := k.Span(b, t)
+	switch {
+	case lo >= hi || hi <= s0 || lo >= s0+n:
+		return SeesNone
+	case all && lo <= s0 && s0+n <= hi:
+		return SeesAll
+	case !all && k.glance != nil:
+		return k.glance(b, t, s0, n)
+	}
+	return SeesSome
 }
 
 // ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi.
@@ -49,7 +88,8 @@ func (k KeySet) First(n int) KeySet {
 			lo, hi, all = k.Span(b, t)
 			return lo, min(hi, n), all
 		},
-		Fill: k.Fill,
+		Fill:   k.Fill,
+		glance: k.glance,
 	}
 }
 
@@ -71,6 +111,7 @@ func (k KeySet) Append(n, more int) KeySet {
 			}
 			setRange(own, len(shown), 0, shown)
 		},
+		glance: k.glanceIf(func(s0, keys int) bool { return s0+keys <= n }),
 	}
 }
 
@@ -79,6 +120,21 @@ func (k KeySet) OfHead(head int) KeySet {
 	return KeySet{
 		Span: k.Span,
 		Fill: func(b, _, t, s0 int, shown []bool) { k.Fill(b, head, t, s0, shown) },
+
+		glance: k.glance,
+	}
+}
+
+// glanceIf returns the set's glance for keys that ok accepts, and SeesSome of others.
+func (k KeySet) glanceIf(ok func(s0, n int) bool) func(b, t, s0, n int) Sight {
+	if k.glance == nil {
+		return nil
+	}
+	return func(b, t, s0, n int) Sight {
+		if !ok(s0, n) {
+			return SeesSome
+		}
+		return k.Glance(b, t, s0, n)
 	}
 }
 

@@ -24,9 +24,9 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 		}
 		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))
 	}
-	kinds := 10
+	kinds := 13
 	if depth == 0 {
-		kinds = 7
+		kinds = 10
 	}
 	var m Mask
 	var in []*tensor.Dense
@@ -40,7 +40,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 		}
 		m = SlidingWindow{Left: far.Draw(t, "left"), Right: far.Draw(t, "right"), Align: align}
 		if kind == 2 {
-			m = Causal{Align: align}
+			m = Causal{Align: align, Offset: rapid.SampledFrom([]int{0, -1, 2, math.MinInt, math.MaxInt}).Draw(t, "offset")}
 		}
 	case 3:
 		m = Prefix{N: rapid.SampledFrom([]int{0, 1, 3, at.S, math.MaxInt}).Draw(t, "prefix")}
@@ -56,13 +56,24 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 			}
 		}
 		m, in = Keep{}, []*tensor.Dense{whole(1, shape...)}
-	case 7, 8:
+	case 7:
+		m, in = CausalAt{}, []*tensor.Dense{whole(at.S, at.B())}
+		for i, n := range in[0].Int64s() {
+			in[0].Int64s()[i] = n - 2
+		}
+	case 8:
+		rule := draw("rule", 0, 3)
+		m = Func{VisibleAt: func(t, s int) bool { return rule == 3 || (t/3+s/4+rule)%3 > rule }}
+	case 9:
+		rule := draw("rule", 1, 3)
+		m = Func{Visible: func(b, h, t, s int) bool { return (3*b+5*h+t+s/2)%4 < rule }}
+	case 10, 11:
 		a, b := bound(t, r, at, depth-1), bound(t, r, at, depth-1)
-		if kind == 7 {
+		if kind == 10 {
 			return union(a, b)
 		}
 		return intersection(a, b)
-	case 9:
+	case 12:
 		return complement(bound(t, r, at, depth-1), at.S)
 	}
 	keys, err := Bind(m, in, at)
@@ -70,9 +81,9 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 	return keys
 }
 
-// Span and Fill agree in all parts of a row: nothing is seen outside the span,
+// Span, Fill and Glance agree in all parts of a row: nothing is seen outside the span,
 // and everything inside if Span reports all.
-func TestSpanAndFillAgree(t *testing.T) {
+func TestSpanFillAndGlanceAgree(t *testing.T) {
 	for range 20 { // times the checks that rapid makes
 		rapid.Check(t, checkSpans)
 	}
@@ -108,8 +119,13 @@ func checkRow(t *rapid.T, keys KeySet, at Scores, b, h, q int) {
 	}
 	for s0 := range at.S {
 		for s1 := s0; s1 <= at.S; s1++ {
-			if part := filled(keys, b, h, q, s0, s1); !slices.Equal(part, row[s0:s1]) {
+			part := filled(keys, b, h, q, s0, s1)
+			if !slices.Equal(part, row[s0:s1]) {
 				t.Fatalf("batch %d, head %d, query %d: keys %d to %d are %v of %v", b, h, q, s0, s1, part, row)
+			}
+			sight := keys.Glance(b, q, s0, s1-s0)
+			if slices.Contains(part, sight == SeesNone) && sight != SeesSome {
+				t.Fatalf("batch %d, head %d, query %d: a glance at keys %d to %d tells %d of %v", b, h, q, s0, s1, sight, part)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // output 0 and gradients 0.
 //
 // In JSON a mask is an object with a type, as {"type": "prefix", "n": 4}; Decode reads
-// it. A mask that holds a node has no JSON.
+// it. A mask that holds a node or a function has no JSON.
 type Mask interface {
 	json.Marshaler
 	// validate checks what does not depend on the scores.
@@ -31,7 +31,8 @@ type Mask interface {
 }
 
 // Validate reports what is wrong with a mask whatever the sequences are: negative
-// lengths, an unknown alignment, nil within And, Or and Not. A nil mask is All.
+// lengths, an unknown alignment, a Func without a function, nil within And, Or and Not. A
+// nil mask is All.
 func Validate(m Mask) error {
 	if m == nil {
 		return nil

@@ -55,6 +55,7 @@ func complement(of KeySet, keys int) KeySet {
 				shown[i] = !shown[i]
 			}
 		},
+		glance: glanceOf(func(b, t, s0, n int) Sight { return of.Glance(b, t, s0, n).opposite() }, of),
 	}
 }
 

@@ -265,7 +265,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 		return chapter.LanguageModelConfig{VocabSize: 2, ContextLength: 2, EmbedDim: 2,
 			Attention: chapter.Config{Layer: "causal", EmbedDim: 2, OutDim: 2}}
 	}},
-	reflect.TypeFor[train.Schedule](): {func(*world) any { return train.ConstantLR{Rate: 0.5} }},
+	reflect.TypeFor[train.Schedule](): {func(*world) any { return train.ConstantRate(0.5).Schedule }},
 	reflect.TypeFor[func(layers.Scope, layers.LinearConfig) (*layers.Linear, error)](): {func(*world) any {
 		return layers.NewLinear
 	}},

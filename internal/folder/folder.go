@@ -118,6 +118,12 @@ func (d *Dir) Check(name string) error {
 	return err
 }
 
+// Has reports whether there is a regular file of this name that is not empty.
+func (d *Dir) Has(name string) bool {
+	info, found, err := d.lookUp(name)
+	return err == nil && found && info.Size() > 0
+}
+
 // lookUp returns a file's description and reports whether it exists. A file that is not regular
 // is an error.
 func (d *Dir) lookUp(name string) (info fs.FileInfo, found bool, err error) {

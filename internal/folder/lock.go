@@ -18,7 +18,7 @@ var ErrInUse = errors.New("in use")
 // lockName is the name of the file that Lock makes.
 const lockName = "lock"
 
-// Locked reports whether a process holds the folder at path. It writes nothing, and holds up nobody who locks: Lock
+// Locked reports whether a process holds the folder at path. It writes nothing, and delays no Lock, which
 // tries again.
 func Locked(path string) bool {
 	d, err := Enter(path)

@@ -53,7 +53,7 @@ func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary
 	return f, temporary, d.named(err, temporary)
 }
 
-// Draft is what the fill of Write and WriteFile writes to: a file that has no name yet.
+// Draft is the file that the fill of Write and WriteFile writes to. It has no name yet.
 type Draft struct {
 	file   *os.File
 	buffer *bufio.Writer

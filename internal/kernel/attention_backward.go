@@ -2,9 +2,9 @@ package kernel
 
 // AttentionBackward computes the gradients of an attention from dout, the gradient of its output, recomputing the
 // weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of AttentionForward with
-// the same a. Gradients whose slice in grad is nil are left out; the others are overwritten, that of a broadcast bias
-// with the sum over the axes of the broadcast. With P the weights before dropout, and Z the mask of the dropout with
-// its factor,
+// the same a. Gradients whose slice in grad is nil are left out; the others are overwritten. The gradient of a
+// broadcast bias is summed over the axes of the broadcast. With P the weights before dropout, and Z the mask of the
+// dropout with its factor,
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z

@@ -6,8 +6,8 @@ import "sort"
 // keys Keys[j] ≤ s < Keys[j+1]. They rise from 0 to T and S.
 type Cells struct{ Queries, Keys []int }
 
-// EvenCells cuts n things into parts whose sizes differ by at most 1, where there are as many: thing i is of part
-// i·parts/n.
+// EvenCells cuts n things into parts whose sizes differ by at most 1, if there are as many things as parts: thing i is
+// in part i·parts/n.
 func EvenCells(n, parts int) []int {
 	edges := make([]int, parts+1)
 	for i := range edges {

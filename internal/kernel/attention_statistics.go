@@ -39,7 +39,7 @@ func (compiledHere[F]) attentionForwardWatched(c Attention, out, lse []F, stats 
 	attend(a, out, lse, &stats, in)
 }
 
-// watchedRows is what is known of each query of a block so far.
+// watchedRows has the statistics of each query of a block so far.
 type watchedRows[F Float] struct {
 	score, product       []F // the largest
 	moment               []F // Σ exp(score−max)·(score−max), of the sink too

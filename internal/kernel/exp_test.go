@@ -52,7 +52,7 @@ func applied(f Function) func(y, x []float32) {
 // worstSingle returns the greatest error of a function over float32 numbers of both signs up to most.
 func worstSingle(most float32, step uint32, f func(y, x []float32), want func(x float64) float64) (
 	worst float64, at float32) {
-	if testenv.Race { // one goroutine, and math's functions become ten times slower
+	if testenv.Race || testing.Short() { // with the first math's functions become ten times slower
 		step *= 17
 	}
 	y := make([]float32, 4096)

@@ -29,6 +29,7 @@ var bitShapes = []struct{ batch, m, n, k int }{
 }
 
 func testProcs[F Float](t *testing.T, p path) {
+	skipPlainGo(t, p)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range bitShapes {
 		for _, transA := range bothWays {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set:
-// a loop of independent multiply-adds that touches no memory, run for about the given time in slices, of which the
-// fastest counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
+// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set: a
+// loop of independent multiply-adds that touches no memory. The loop runs for about the given time, in slices, and the
+// fastest slice counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
 func PeakFMA[F Float](about time.Duration) float64 {
 	rows, lanes := tileShape[F](chosenPath)
 	each := 2 * rows * lanes * 2 // operations of one turn: two vectors of multiply-adds for each row of a tile
 	return peak(about, each, func(n int) { fmaLoop[F](chosenPath, n) })
 }
 
-// peak measures a loop of n turns, each of so many operations.
+// peak returns the operations a second of loop, which makes n turns of each operations.
 func peak(about time.Duration, each int, loop func(n int)) float64 {
 	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would measure the clock
 	best := 0.0
@@ -33,7 +33,7 @@ func peak(about time.Duration, each int, loop func(n int)) float64 {
 	return best
 }
 
-// fmaLoopGo keeps eight chains going. Each has a product of its own: of one that all share only one would be computed.
+// fmaLoopGo keeps eight chains going. Each has a product of its own: the compiler would compute a shared one only once.
 func fmaLoopGo[F Float](n int) {
 	var s0, s1, s2, s3, s4, s5, s6, s7 F
 	x, y := F(n&1), F(n&3)

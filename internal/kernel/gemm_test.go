@@ -218,6 +218,16 @@ func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	}
 }
 
+// leavesOut reports whether -short leaves out a path: plain Go, if there is assembly.
+func leavesOut(p path) bool { return testing.Short() && p == pathGo && len(paths()) > 1 }
+
+// skipPlainGo skips a test of a path that -short leaves out.
+func skipPlainGo(t *testing.T, p path) {
+	if leavesOut(p) {
+		t.Skip("-short leaves out plain Go, which is many times slower")
+	}
+}
+
 // setProcs runs the rest of the test with n processors.
 func setProcs(t testing.TB, n int) {
 	before := runtime.GOMAXPROCS(n)

@@ -123,6 +123,7 @@ func TestGemvAndGer(t *testing.T) { onPaths(t, testGemv[float32], testGemv[float
 
 // The largest shape is cut by columns, the others by rows.
 func testGemvBits[F Float](t *testing.T, p path) {
+	skipPlainGo(t, p)
 	r := rand.New(rand.NewPCG(23, uint64(p)))
 	for _, shape := range [][2]int{{3000, 131}, {531, 532}, {300, 4100}} {
 		for _, trans := range bothWays {

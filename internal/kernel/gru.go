@@ -140,7 +140,7 @@ func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h
 		GemmOf(g.Precision, NoTrans, NoTrans, g.B, g.H, 3*g.H, 1, d.Scratch[3*t*g.H:], 3*g.T*g.H, weight, g.H, 1,
 			d.H0, g.H)
 	}
-	// W's gradient: that of W·h of every step, by h.
+	// The gradient for W: the gradients for W·h of all steps, times h.
 	first := g.token(0)
 	GemmOf(g.Precision, Trans, NoTrans, 3*g.H, g.H, width(h0, g.B), 1, d.Scratch[3*first*g.H:], 3*g.T*g.H, h0, g.H,
 		0, d.Weight, g.H)
@@ -157,8 +157,8 @@ func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h
 	}
 }
 
-// gruStepBackward computes the gradients of a token's gates and, in H0, the part of that of the state before that
-// does not pass through W.
+// gruStepBackward computes the gradients for a token's gates and, in H0, the part of the gradient for the previous
+// state that does not pass through W.
 type gruStepBackward[F Float] struct {
 	GRU
 	t, ld          int

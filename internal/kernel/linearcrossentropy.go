@@ -1,7 +1,7 @@
 package kernel
 
-// LinearLoss is the cross entropy of the logits x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width), of which only
-// LogitsAtOnce exist at a time.
+// LinearLoss is the cross entropy of the logits x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). Only
+// LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
 	X, W    []F
 	Width   int

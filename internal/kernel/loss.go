@@ -1,6 +1,6 @@
 package kernel
 
-// LossArguments are what the loss of every element is computed from.
+// LossArguments are the arguments of the losses of all elements.
 type LossArguments[F Float] struct {
 	X, Y   []F       // of one length
 	Weight []F       // or nil

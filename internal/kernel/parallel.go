@@ -40,8 +40,8 @@ var jobs = sync.Pool{New: func() any {
 	return j
 }}
 
-// Parallel calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines (see SideBySide)
-// of which the caller is one, and returns when all are done. A block holds at least grain items (unless n
+// Parallel calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines including the
+// caller's (see SideBySide), and returns when all are done. A block holds at least grain items (unless n
 // itself is smaller). The blocks depend on n and grain alone, never on the number of goroutines, so an f
 // that computes something per block gives the same bits on any machine. Calls may be nested. When f
 // panics, Parallel panics with the same value in the caller, and some blocks may not have been done.
@@ -75,7 +75,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 // others counts the computations beside one that SideBySide announces.
 var others atomic.Int64
 
-// SideBySide says that n computations go on at once. Each then works on its share of GOMAXPROCS, one core at
+// SideBySide declares that n computations run at the same time. Each then works on its share of GOMAXPROCS, one core at
 // least: helpers of one would only take the cores of another. They end with a call of end. The bits of results do not
 // depend on it.
 func SideBySide(n int) (end func()) {

@@ -2,8 +2,8 @@ package kernel
 
 import "slices"
 
-// A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has its
-// runs one after the other, the axes of which, from the last to the first, have these lengths and steps in x.
+// A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has the
+// runs one after the other; their axes, from the last to the first, have these lengths and steps in x.
 type Permutation struct {
 	n, run         int
 	lengths, steps []int

@@ -2,8 +2,8 @@ package kernel
 
 import "slices"
 
-// A Reduction describes how the elements of a row-major array are combined along some of its axes. They are read as
-// (Outer, N, Inner), of which the results are (Outer, Inner). Where the reduced axes are no neighbours, the array is
+// A Reduction describes how the elements of a row-major array are combined along some of its axes. The array is read
+// as (Outer, N, Inner), and the results are (Outer, Inner). Where the reduced axes are no neighbours, the array is
 // copied with those axes last first.
 type Reduction struct {
 	Outer, N, Inner int

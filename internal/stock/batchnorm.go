@@ -120,7 +120,7 @@ func (n *normed[F]) forward(all, x []F, channel int) {
 	}
 }
 
-// backward writes the gradient for x to gradient, from that of the result.
+// backward writes the gradient for x to gradient. up is the gradient for the result.
 func (n *normed[F]) backward(gradient, all, up []F, channel int) {
 	if !*n.training {
 		scale := 1 / math.Sqrt(float64(n.variance[channel])+n.epsilon)

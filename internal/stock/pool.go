@@ -8,7 +8,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// pooling is what a kernel covers of images (B, channels, height, width) at each place of the pooled ones.
+// pooling has the windows that a pooling kernel covers, in images (B, channels, height, width), for each element of the
+// result.
 type pooling struct {
 	rows, cols    []window // of a row of places, and of a column
 	width         int      // of an image
@@ -95,8 +96,8 @@ func maxPoolGradient[F kernel.Float](c call) *Op {
 	})
 }
 
-// top returns the largest element in a window of an image, without branches that nobody can predict: max of two zeros
-// is 0, whichever comes first.
+// top returns the largest element in a window of an image. It avoids branches that the processor mispredicts. The
+// largest of 0 and −0 is the first one.
 func top[F kernel.Float](image []F, width int, row, col window) F {
 	line := row.at*width + col.at
 	top := image[line]

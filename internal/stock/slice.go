@@ -8,8 +8,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// A section is what a slice takes of a tensor that is read as (outer, n, inner): count lines of inner elements, from
-// one on, each step behind the one before.
+// A section is a slice of a tensor that is read as (outer, n, inner): count lines of inner elements, beginning at line
+// from, each step lines after the previous one.
 type section struct {
 	outer, n, inner   int
 	from, count, step int

@@ -42,7 +42,7 @@ func softmaxBackward[F kernel.Float](c call) *Op {
 	return computes(Kernel, []int{0, 1}, func(dx []F, x [][]F) { run(dx, x[0], x[1]) }).reading(c.in[1], c.in[2])
 }
 
-// distributions reads an op's text: the axis along which elements make a distribution, and whether it is of
+// distributions reads an op's text: the axis along which elements make a distribution, and whether the op returns
 // logarithms.
 func distributions(c call, name string) (columns kernel.Columns, ok bool) {
 	text, log, cut := strings.Cut(c.text, ", ")

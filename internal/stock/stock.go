@@ -33,14 +33,14 @@ type Op struct {
 	into    func(result operand, factor float64) bool // of a product: see products
 }
 
-// By is what computes an op.
+// By names the code that computes an op.
 type By string
 
 const (
 	Kernel   By = "kernel"   // a kernel, in SIMD assembly where the processor has it
 	Loop     By = "loop"     // a loop in Go, on all cores
 	Nothing  By = "nothing"  // the value is a part of an input's memory, or known before
-	Gorgonia By = "gorgonia" // as it stands
+	Gorgonia By = "gorgonia" // Gorgonia's own code
 )
 
 // A call is an op and the nodes it is applied to.
@@ -51,7 +51,7 @@ type call struct {
 	Graph
 }
 
-// A Graph is what is to be computed.
+// A Graph is the graph that is computed.
 type Graph interface {
 	Inputs(n *G.Node) G.Nodes
 	// OnlyOneReads reports whether a single node reads another, whose value nobody wants.
@@ -162,11 +162,11 @@ func (o *Op) reading(in ...*G.Node) *Op {
 	return o
 }
 
-// By returns what computes the op.
+// By returns the name of the code that computes the op.
 func (o *Op) By() By { return o.by }
 
-// Inputs returns the nodes that the op reads: those of the node's inputs whose values matter, or what they are made
-// of, where the op can do without them.
+// Inputs returns the nodes that the op reads: the inputs of its node whose values matter, or the nodes that such an
+// input is computed from, where the op can do without the input.
 func (o *Op) Inputs() G.Nodes { return o.in }
 
 // Value returns the value of an op that does not depend on the values of its inputs, else nil.

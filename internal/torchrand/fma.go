@@ -20,7 +20,7 @@ func fma32(a, b, c float64) float64 {
 	return float64(float32(s))
 }
 
-// polynomial returns the polynomial in x with these coefficients, that of the highest power first, rounded after
+// polynomial returns the polynomial in x with these coefficients, from the highest power to the lowest, rounded after
 // each step.
 func polynomial(x float64, coefficients ...float64) float64 {
 	y := coefficients[0]

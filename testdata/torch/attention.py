@@ -12,6 +12,7 @@ from them in float64, so one file is the reference for both types. For every cas
     query, key, value     the inputs; those that are missing are the one before
     bias                  what is added to the scores
     hidden, padding       true where a key is not seen, ([B, H,] T, S) and ([B,] S)
+    starts, lengths       keys before a sequence's queries, and all that it has (B)
     segments, key_segments, positions, key_positions
     out, weights          weights ([B,] H, T, S); mean is theirs over the heads
     dout                  the gradient that flows into out
@@ -153,7 +154,8 @@ DEFAULTS = dict(
     given="q", t=T, s=None, batch=B, width=11, key_width=0, value_width=0, out=0, heads=6, kv_heads=0, dim=4, value_dim=0,
     qkv_bias=False, out_bias=False, layout="book", scale=0, softcap=0, shown=None, renormalize=False, offset=0, turn=None,
     rope_dims=0, base=10000.0, positions=None, key_positions=None, alibi=False, buckets=0, longest=128, decoder=False,
-    norm=None, sinks=False, gate=False, bias_kv=False, zero_attn=False, segments=None, key_segments=None, bias=None)
+    norm=None, sinks=False, gate=False, bias_kv=False, zero_attn=False, segments=None, key_segments=None, starts=None,
+    lengths=None, bias=None)
 
 
 def written(**options):
@@ -170,7 +172,7 @@ def written(**options):
     key = inputs.get("key", query)
     out, weights = attend(o, p, query, key, inputs.get("value", key))
     got = dict(inputs)
-    for name in "segments", "key_segments", "positions", "key_positions", "bias":
+    for name in "segments", "key_segments", "positions", "key_positions", "starts", "lengths", "bias":
         if getattr(o, name) is not None:
             got[name] = getattr(o, name)
     got.update(backward(out, inputs, o.bias, p))
@@ -185,9 +187,15 @@ def window(left, right):
     return lambda t, s: (t - left <= s) & (s <= t + right)
 
 
+def each(numbers):
+    """A number of each sequence, beside (H, T, S)."""
+    return numbers.view(-1, 1, 1, 1)
+
+
 PLACES = torch.tensor([[3, 0, 4, 3, 11], [-2, 5, 100, 101, 0]])
 KEY_PLACES = torch.tensor([2, 7, 1, 8, -2, 8, 1])
 DOCUMENTS = torch.tensor([[4, 4, 4, 9, 9], [1, 2, 1, 2, 1]])
+STARTS, PAST, LENGTHS = torch.tensor([2, -1]), torch.tensor([3, 0]), torch.tensor([S, 4])
 KEY_DOCUMENTS = torch.tensor([[9, 9, 4, 4, 4, 7, 9], [1, 1, 1, 1, 2, 2, 2]])
 CROSS = dict(given="qk", s=S)
 THREE = dict(given="qkv", s=S, key_width=13, value_width=3)
@@ -241,6 +249,13 @@ WRITTEN = {
     "everything_llama": {**EVERYTHING, "layout": "llama", "norm": l2, "turn": neighbours, "kv_heads": 3, "decoder": True},
     "everything_gpt2": {**EVERYTHING, "layout": "gpt2", "given": "q", "s": None, "key_width": 0, "value_width": 0, "offset": 0,
                         "bias": lambda: draw(6, T, 1)},
+    "causal_offset": dict(**CROSS, kv_heads=2, shown=lambda t, s: s <= t + 2),
+    "causal_offset_ahead": dict(t=S, shown=lambda t, s: s <= t + 3),
+    "causal_offset_blind": dict(**CROSS, kv_heads=3, qkv_bias=True, shown=lambda t, s: s <= t - 2),
+    "causal_offset_past": dict(**CROSS, layout="llama", kv_heads=2, turn=halves, offset=2, shown=causal),
+    "causal_starts": dict(**CROSS, kv_heads=2, starts=STARTS, shown=lambda t, s: s <= t + each(STARTS)),
+    "causal_starts_padding": dict(**CROSS, t=4, starts=PAST, lengths=LENGTHS,
+                                  shown=lambda t, s: (s <= t + each(PAST)) & (s < each(LENGTHS))),
 }
 
 

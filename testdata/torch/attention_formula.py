@@ -146,7 +146,8 @@ def attend(o, p, query, key, value):
         sink = p["sinks"].view(-1, 1, 1).expand(*scores.shape[:-1], 1)
         weights = torch.cat((scores, sink), -1).softmax(-1)[..., :-1]
     else:
-        weights = scores.softmax(-1)
+        blind = ~shown.any(-1, keepdim=True)  # of a query that sees no key all weights are 0
+        weights = scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0)
     if o.renormalize:
         weights = weights * shown
         weights = weights / weights.sum(-1, keepdim=True)

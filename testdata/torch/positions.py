@@ -31,6 +31,34 @@ def angles(positions, dims, base):
     return (positions.double().unsqueeze(-1) * frequency).unsqueeze(-2)
 
 
+def llama3(frequency, factor, low, high, length):
+    """Llama 3.1's scaling of slow frequencies."""
+    turns = length * frequency / (2 * math.pi)
+    smooth = (turns - low) / (high - low)
+    mixed = (1 - smooth) * frequency / factor + smooth * frequency
+    return torch.where(turns < low, frequency / factor, torch.where(turns > high, frequency, mixed))
+
+
+def yarn(frequency, base, factor, slow, fast, length):
+    """YaRN's mix of both frequencies by the number of the pair (Peng et al. 2023)."""
+    dims = 2 * len(frequency)
+    pair = lambda turns: dims * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
+    first, last = max(math.floor(pair(fast)), 0), min(math.ceil(pair(slow)), dims - 1)
+    ramp = ((torch.arange(dims // 2) - first) / (last - first or 0.001)).clamp(0, 1)
+    return frequency / factor * ramp + frequency * (1 - ramp)
+
+
+def scaled(turn, scale, heads=1, base=10000.0, length=1.0):
+    """RoPE with frequencies that scale changes, and what is turned times length."""
+    def op(x, positions):
+        x = x.unflatten(-1, (heads, -1))  # (…, T, H, D)
+        n = x.shape[-1]
+        frequency = scale(1 / base ** (torch.arange(0, n, 2, dtype=torch.float64) / n))
+        angle = ((positions + torch.arange(x.shape[-3])).double().unsqueeze(-1) * frequency).unsqueeze(-2)
+        return (length * turn(x, angle)).flatten(-2)
+    return op
+
+
 def turn_halves(x, angle):
     """Pairs (i, i + dims/2), as Llama's code in Hugging Face has them."""
     a, b = x.chunk(2, -1)
@@ -157,6 +185,14 @@ CASES = {
     "t5": (t5(31, 37, longest=20), lambda: [n(8, 3)]),
     "t5_decoder": (t5(1, 150, offset=149, both=False), lambda: [n(32, 3)]),
     "t5_offset": (t5(5, 7, offset=-60), lambda: [n(32, 3)]),
+    "rope_llama3": (scaled(turn_halves, lambda f: llama3(f, 8, 1, 4, 8192), heads=3, base=500000.0),
+                    lambda: [n(2, 5, 3 * 26), i(1700)]),
+    "rope_llama3_factors": (scaled(turn_neighbours, lambda f: llama3(f, 32, 2, 16, 512)),
+                            lambda: [n(2, 5, 14), i(700)]),
+    "rope_yarn": (scaled(turn_halves, lambda f: yarn(f, 10000.0, 4, 1, 32, 4096), heads=3,
+                         length=0.1 * math.log(4) + 1), lambda: [n(2, 5, 3 * 26), i(1700)]),
+    "rope_yarn_factors": (scaled(turn_neighbours, lambda f: yarn(f, 100.0, 2.5, 2, 8, 64), base=100.0, length=0.75),
+                          lambda: [n(2, 5, 14), i(99)]),
 }
 
 

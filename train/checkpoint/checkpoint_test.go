@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"attention/internal/folder"
@@ -151,13 +150,10 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 	for _, row := range []struct {
 		key, value string
 		want       checkpoint.Restored
-		line       string // of Differences, a part of it
 	}{
 		{key: "kernels", value: kernel.InstructionSet()},
-		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"},
-			line: `written with the kernels "sve", not "`},
-		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"},
-			line: `in the precision "bf16", which now is another`},
+		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"}},
+		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
 	} {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
 		changed.Metadata[row.key] = row.value
@@ -165,9 +161,6 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		got, err := checkpoint.Restore(l, path, nil)
 		require.NoError(t, err)
 		require.Equal(t, &row.want, got)
-		lines := strings.Join(got.Differences(), "\n")
-		require.Contains(t, lines, row.line)
-		require.Equal(t, row.line == "", lines == "")
 	}
 }
 

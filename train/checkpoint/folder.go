@@ -118,16 +118,6 @@ func Steps(path string) ([]int, error) {
 	return steps, oneline.Join(err, dir.Close())
 }
 
-// Newest returns the path of the newest checkpoint in a folder of checkpoints, or "" if there is none. An error of Steps is
-// returned.
-func Newest(path string) (string, error) {
-	steps, err := Steps(path)
-	if err != nil || len(steps) == 0 {
-		return "", err
-	}
-	return Path(path, steps[len(steps)-1]), nil
-}
-
 // stepsIn returns the steps of a folder's regular files that are checkpoints, ascending.
 func stepsIn(dir *folder.Dir) (all []int, err error) {
 	names, err := dir.Names()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"attention/graph"
+	"attention/internal/about"
 	"attention/internal/config"
 	"attention/train"
 )
@@ -23,7 +24,7 @@ type metadata struct {
 	precision   string
 }
 
-// evaluations is what Run remembers of its evaluations. The zero value has seen none.
+// evaluations summarizes the evaluations of a run. The zero value is for none.
 type evaluations struct {
 	Step   int     `json:"step"` // of the evaluation with the lowest loss
 	Loss   float64 `json:"loss"`
@@ -68,7 +69,7 @@ func readMetadata(all map[string]string) (c metadata, err error) {
 		return c, fmt.Errorf("%s: got none, want a name", kernelsKey)
 	}
 	c.precision = cmp.Or(all[precisionKey], graph.FullPrecision.String())
-	c.Config.About, c.Notes = withPrefix(all, aboutPrefix), withPrefix(all, notesPrefix)
+	c.Config.About, c.Notes = about.Get(all, about.Prefix), about.Get(all, notesPrefix)
 	if state, ok := all[sourceKey]; ok {
 		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {
 			return c, fmt.Errorf("source: %w", err)
@@ -86,17 +87,6 @@ func parseEvaluations(text string) (e evaluations, err error) {
 		return e, err
 	}
 	return e, config.JSON(cmp.Or(config.AtLeast(e, 1, "Step"), config.AtLeast(e, 0, "Tokens", "Stale")))
-}
-
-// withPrefix returns the entries whose keys have a prefix, without it.
-func withPrefix(all map[string]string, prefix string) map[string]string {
-	entries := map[string]string{}
-	for key, value := range all {
-		if key, ok := strings.CutPrefix(key, prefix); ok {
-			entries[key] = value
-		}
-	}
-	return entries
 }
 
 // restoreSource sets a source, unless it is nil, to the checkpoint's position; undo

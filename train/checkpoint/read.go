@@ -34,7 +34,7 @@ func Read(path string, p *layers.Params) (Checkpoint, error) {
 	for name := range p.All() {
 		t, err := r.Read(paramPrefix + name)
 		if err != nil {
-			return Checkpoint{}, about(path, err)
+			return Checkpoint{}, errorAbout(path, err)
 		}
 		values[name] = t.Data
 	}
@@ -69,8 +69,10 @@ func openFitting(path string, p *layers.Params, fits func(*safetensors.Reader) e
 	return r, nil
 }
 
-// about returns an error about the checkpoint in a file.
-func about(path string, err error) error { return fmt.Errorf("train: checkpoint: %s: %w", path, err) }
+// errorAbout returns an error about the checkpoint in a file.
+func errorAbout(path string, err error) error {
+	return fmt.Errorf("train: checkpoint: %s: %w", path, err)
+}
 
 // mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
 // two numbers for each, and a few of its own, Config.KeepBest one, and an observer three.

@@ -23,19 +23,6 @@ type Restored struct {
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
-// Differences returns a line about each of them.
-func (r Restored) Differences() (lines []string) {
-	if r.Kernels != "" {
-		lines = append(lines, fmt.Sprintf("the checkpoint was written with the kernels %.20q, not %q: "+
-			"bits may differ from those of a run that never stopped", r.Kernels, kernel.InstructionSet()))
-	}
-	if r.Precision != "" {
-		lines = append(lines, fmt.Sprintf("the checkpoint was written in the precision %.20q, which now is another: "+
-			"bits differ from those of a run that never stopped", r.Precision))
-	}
-	return lines
-}
-
 // Restore sets the loop and the source to the state that Save wrote to a file. The loop
 // must have parameters of the same names, dtypes and shapes, the same ones frozen, an equal
 // solver config and equal Config.About. The error lists what does not fit and leaves loop
@@ -62,12 +49,12 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 	}
 	defer r.Close()
 	if err := w.restore(r, l, source); err != nil {
-		return nil, about(path, err)
+		return nil, errorAbout(path, err)
 	}
 	return w.restored(), nil
 }
 
-// wanted is what a loop takes from a checkpoint.
+// wanted is the part of a checkpoint that a loop takes.
 type wanted struct {
 	metadata              // with the tensors of the loop
 	own      train.Config // the loop's

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"attention/graph"
+	"attention/internal/about"
 	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/kernel"
@@ -40,7 +41,6 @@ const (
 	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
 	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
 	observedKey  = "watch"     // State.Observed; missing without an observer
-	aboutPrefix  = "about."    // before the keys of Config.About
 	notesPrefix  = "notes."    // before the keys of State.Notes
 )
 
@@ -140,12 +140,8 @@ func metadataOf(s train.State) (map[string]string, error) {
 	if s.Observed >= 0 {
 		metadata[observedKey] = strconv.Itoa(s.Observed)
 	}
-	for key, value := range s.Config.About {
-		metadata[aboutPrefix+key] = value
-	}
-	for key, value := range s.Notes {
-		metadata[notesPrefix+key] = value
-	}
+	about.Put(metadata, about.Prefix, s.Config.About)
+	about.Put(metadata, notesPrefix, s.Notes)
 	return metadata, nil
 }
 

@@ -91,8 +91,8 @@ func (h *History) readUntil(r io.Reader, steps, evaluated int) (size int64, _ er
 	return 0, unfit(nil)
 }
 
-// continues reports whether a line may follow those of the history in a run of so many steps. Two evaluations at most
-// follow a number of steps: of random batches and of all.
+// continues reports whether a line may follow the lines of the history, in a run of steps steps. After each step there
+// are at most two evaluations: one on random batches and one on all.
 func (h *History) continues(l Line, steps int) bool {
 	if _, ok := l.Evaluation(); ok {
 		return l.Step == len(h.Steps) && len(h.Evaluations) < 2*(len(h.Steps)+1)

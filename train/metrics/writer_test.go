@@ -74,6 +74,10 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		_, _, err := Resume(enter(t, dir), c.steps, c.evaluated, "")
 		require.ErrorContains(t, err, filepath.Join(dir, FileName)+": "+c.want)
 		_, _, err = Resume(enter(t, t.TempDir()), c.steps, c.evaluated, "")
+		require.ErrorContains(t, err, FileName+": got none, want the lines of ")
+		empty := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(empty, FileName), nil, 0o644))
+		_, _, err = Resume(enter(t, empty), c.steps, c.evaluated, "")
 		require.ErrorContains(t, err, `line 1: got ""`)
 	}
 }

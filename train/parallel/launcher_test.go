@@ -93,11 +93,11 @@ func TestMachineThreads(t *testing.T) {
 		given   bool
 		want    Machine
 	}{
-		{name: "alone", machine: Machine{Cores: 8, Sharers: 1}, procs: 8, want: Machine{8, 1, 8}},
-		{name: "three share", machine: Machine{Cores: 8, Sharers: 3}, procs: 8, want: Machine{8, 3, 2}},
-		{name: "more than cores", machine: Machine{Cores: 2, Sharers: 4}, procs: 2, want: Machine{2, 4, 1}},
-		{name: "limit of a container", machine: Machine{Cores: 64, Sharers: 2}, procs: 4, want: Machine{4, 2, 2}},
-		{name: "GOMAXPROCS=3", machine: Machine{Cores: 8, Sharers: 2}, procs: 3, given: true, want: Machine{8, 2, 3}},
+		{name: "alone", machine: Machine{Cores: 8, Sharers: 1}, procs: 8, want: Machine{Cores: 8, Sharers: 1, Threads: 8}},
+		{name: "three share", machine: Machine{Cores: 8, Sharers: 3}, procs: 8, want: Machine{Cores: 8, Sharers: 3, Threads: 2}},
+		{name: "more than cores", machine: Machine{Cores: 2, Sharers: 4}, procs: 2, want: Machine{Cores: 2, Sharers: 4, Threads: 1}},
+		{name: "limit of a container", machine: Machine{Cores: 64, Sharers: 2}, procs: 4, want: Machine{Cores: 4, Sharers: 2, Threads: 2}},
+		{name: "GOMAXPROCS=3", machine: Machine{Cores: 8, Sharers: 2}, procs: 3, given: true, want: Machine{Cores: 8, Sharers: 2, Threads: 3}},
 	} {
 		require.Equal(t, row.want, row.machine.withThreads(row.procs, row.given), row.name)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// fact is what must be equal in all processes of a Group, such as the text that they learn from.
+// fact is a value that must be equal in all processes of a Group, such as the text that they learn from.
 type fact struct{ Name, Value string }
 
 // Same returns an error, in all processes, if one has another value of a fact than rank 0, or a

@@ -133,7 +133,7 @@ func (f *Folder) readGPT() (*GPT, error) {
 	return g, nil
 }
 
-// openWeights opens the files of weights, which are about as many as the config wants.
+// openWeights opens the files of weights. A config of a much larger model than theirs is an error.
 func (f *Folder) openWeights() (*weights, error) {
 	w, err := openWeights(f.dir)
 	if err != nil {

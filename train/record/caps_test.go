@@ -20,7 +20,7 @@ import (
 )
 
 // The change of a large matrix is estimated from a part of it, to a hundredth.
-func TestWatchEstimatesLargeChanges(t *testing.T) {
+func TestRecordEstimatesLargeChanges(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	w, err := p.Scope("").Param("w", layers.Normal(0, 1), 300, 301)
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestWatchEstimatesLargeChanges(t *testing.T) {
 		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}})
 	require.NoError(t, err)
 	folder := t.TempDir()
-	watch(t, l, folder, record.Config{Matrices: []record.Matrix{{Param: "w", Columns: 3}}})
+	recordTo(t, l, folder, record.Config{Matrices: []record.Matrix{{Param: "w", Columns: 3}}})
 	before := append([]float32(nil), w.Value().Float32s()...)
 	source := &small.List{List: []train.Batch{{Inputs: train.Values{"x": small.Zeros(tensor.Float32, 300, 301)}, Tokens: 1}}}
 	require.NoError(t, l.Run(context.Background(), source, nil))
@@ -48,7 +48,7 @@ func TestWatchEstimatesLargeChanges(t *testing.T) {
 }
 
 // What is too much, or no part of the model, is refused before a step is taken.
-func TestWatchRefuses(t *testing.T) {
+func TestOpenRefuses(t *testing.T) {
 	m := small.New(t, tensor.Float32, 4, 0)
 	node := func(shape ...int) func(b *layers.Build) (record.Probe, error) {
 		return func(b *layers.Build) (record.Probe, error) {
@@ -87,25 +87,25 @@ func TestWatchRefuses(t *testing.T) {
 	}
 
 	l := m.Loop(t, small.Config())
-	wc := record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+	rc := record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
 		x := b.Input("x", 1)
 		return record.Probe{Nodes: G.Nodes{b.Of(x, G.Let(x, small.Zeros(tensor.Float32, 1)))},
 			Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
 				return map[string][]float64{"many": make([]float64, 1<<14+1)}, nil
 			}}, nil
 	}}
-	watch(t, l, t.TempDir(), wc)
+	recordTo(t, l, t.TempDir(), rc)
 	require.EqualError(t, l.Run(context.Background(), small.Batches(1), nil),
 		"train: record after 0 steps: probe: got 16385 numbers, want at most 16384")
 }
 
-// ReadWatch refuses what no run writes, in a line, and reads what a run leaves behind that
+// Read refuses what no run writes, in a line, and reads what a run leaves behind that
 // is killed.
-func TestReadWatchRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	whole := t.TempDir()
-	_, err := watchedRun(t, whole, "", 0)
+	_, err := recordedRun(t, whole, "", 0)
 	require.NoError(t, err)
-	files := watchFiles(t, whole)
+	files := recordFiles(t, whole)
 	const line = `{"step":0,"params":[{"name":"w","norm":1,"change":null,"change_from_start":0,"gradient":null}]}` + "\n"
 	read := func(lines, tensors string) (*record.Recording, error) {
 		folder := t.TempDir()
@@ -113,7 +113,7 @@ func TestReadWatchRefuses(t *testing.T) {
 		if tensors != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, record.TensorsFile), []byte(tensors), 0o644))
 		}
-		w, err := record.Read(folder)
+		w, err := record.Read(t.Context(), folder, nil)
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")
 			require.Contains(t, err.Error(), folder)
@@ -148,7 +148,7 @@ func TestReadWatchRefuses(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, checkpoint.WriteParams(filepath.Join(folder, record.TensorsFile), p,
 			map[string]string{"format": row.format, "steps": row.steps}))
-		_, err = record.Read(folder)
+		_, err = record.Read(t.Context(), folder, nil)
 		require.ErrorContains(t, err, row.want)
 	}
 	w, err := read(files[0][:len(files[0])-9], files[1])
@@ -157,6 +157,6 @@ func TestReadWatchRefuses(t *testing.T) {
 	w, err = read(line, "")
 	require.NoError(t, err, "killed before the first tensors")
 	require.True(t, math.IsNaN(float64(w.Records[0].Params[0].Change)))
-	_, err = record.Read(t.TempDir())
+	_, err = record.Read(t.Context(), t.TempDir(), nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

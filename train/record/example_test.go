@@ -31,13 +31,13 @@ func ExampleOpen() {
 	}, train.Config{Steps: 60, EvalEvery: 20, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
 	check(err)
 
-	folder, err := os.MkdirTemp("", "watched")
+	folder, err := os.MkdirTemp("", "fixed")
 	check(err)
 	defer os.RemoveAll(folder)
-	watched := p.Draw(layers.Normal(0, 1), 5, 16)
+	fixed := p.Draw(layers.Normal(0, 1), 5, 16)
 	recorder, err := record.Open(loop, folder, record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
-		x := b.Input("watched", 5, 16)
-		b.Of(x, gorgonia.Let(x, watched))
+		x := b.Input("fixed", 5, 16)
+		b.Of(x, gorgonia.Let(x, fixed))
 		weights := b.Of(attention.Weights(b, layers.AttentionInput{Query: x})) // (H, T, T)
 		return record.Probe{Tensors: map[string]*gorgonia.Node{"weights": weights}}, b.Err()
 	}})
@@ -45,7 +45,7 @@ func ExampleOpen() {
 	check(loop.Run(context.Background(), batches, nil))
 	check(recorder.Close())
 
-	seen, err := record.Read(folder) // also while a run trains
+	seen, err := record.Read(context.Background(), folder, nil) // also while a run trains
 	check(err)
 	weights := seen.Probe["weights"].Float32s() // (M, H, T, T), M records
 	for i, step := range seen.Steps {

@@ -26,13 +26,13 @@ func (o *observer) begin() error {
 			return err
 		}
 	}
-	size, err := int64(0), error(nil)
-	if o.lines, err = o.dir.Open(LinesFile, os.O_RDWR|os.O_CREATE); err != nil {
+	var err error
+	if o.lines, err = o.dir.Open(LinesFile, os.O_RDWR|os.O_APPEND|os.O_CREATE); err != nil {
 		return err
 	}
-	o.kept = kept{}
+	o.kept, o.size, o.lost = kept{}, 0, false
 	if o.last >= 0 {
-		if size, err = o.resume(); err != nil {
+		if err := o.resume(); err != nil {
 			return fmt.Errorf("%w; without this file the run resumes too", err)
 		}
 	} else {
@@ -40,38 +40,46 @@ func (o *observer) begin() error {
 			p.keep()
 		}
 	}
-	if err := o.lines.Truncate(size); err != nil {
-		return err
-	}
-	_, err = o.lines.Seek(size, io.SeekStart)
+	err = o.lines.Truncate(o.size)
 	o.begun = err == nil
 	return err
 }
 
-// resume returns the size of the lines up to the last record, and reads the tensors up to
-// it. A file that is not there is begun anew.
-func (o *observer) resume() (size int64, err error) {
-	lines := newReader(o.lines)
-	for {
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF) && size == 0: // the file is new
-		case errors.Is(err, io.EOF):
-			return 0, fmt.Errorf("%s: got no record of step %d, want it", o.dir.Path(LinesFile), o.last)
-		case err != nil:
-			return 0, fmt.Errorf("%s: %w", o.dir.Path(LinesFile), err)
-		}
-		size = lines.size
-		if err != nil || line.Step >= o.last {
-			break
+// resume finds the end of the lines up to the last record, and reads the tensors up to it. A file that is not there is
+// begun anew.
+func (o *observer) resume() error {
+	info, err := o.lines.Stat()
+	if err != nil {
+		return err
+	}
+	if o.lost = info.Size() == 0; !o.lost {
+		if err := o.findLast(); err != nil {
+			return fmt.Errorf("%s: %w", o.dir.Path(LinesFile), err)
 		}
 	}
 	w := new(Recording)
 	if err := w.readTensors(o.dir.Path(TensorsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
+		return err
 	}
 	o.kept.set(w, o.last, o.keptTensors(), o.probe.Notes)
-	return size, nil
+	return nil
+}
+
+// findLast finds the end of the lines up to the last record.
+func (o *observer) findLast() error {
+	for lines := newReader(o.lines); ; {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) || err == nil && line.Step > o.last {
+			return fmt.Errorf("got no record of step %d, want it", o.last)
+		}
+		if err != nil {
+			return err
+		}
+		if line.Step == o.last {
+			o.size = lines.size
+			return nil
+		}
+	}
 }
 
 // addLine adds a record to watch.jsonl.
@@ -80,13 +88,37 @@ func (o *observer) addLine(r Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = o.lines.Write(append(text, '\n'))
+	if len(text) >= mostLine {
+		return fmt.Errorf("got a line of %d bytes, want less than %d", len(text), mostLine)
+	}
+	n, err := o.lines.Write(append(text, '\n'))
+	o.size += int64(n)
 	return err
+}
+
+// mend writes the lines anew if the file was removed or replaced during the run: the open file still has them.
+func (o *observer) mend() error {
+	if o.dir.Holds(LinesFile, o.lines) {
+		return nil
+	}
+	err := o.dir.Write(LinesFile, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(o.lines, 0, o.size))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	old := o.lines
+	if o.lines, err = o.dir.Open(LinesFile, os.O_RDWR|os.O_APPEND); err != nil {
+		o.lines = old
+		return err
+	}
+	return old.Close()
 }
 
 // write writes the kept tensors to watch.safetensors, unless it has them.
 func (o *observer) write() error {
-	if !o.unwritten {
+	if !o.unwritten && (len(o.kept.steps) == 0 || o.dir.Has(TensorsFile)) {
 		return nil
 	}
 	began := time.Now()
@@ -108,7 +140,7 @@ func (o *observer) Flush() error {
 	if !o.begun || o.failed {
 		return nil
 	}
-	if err := oneline.Join(o.write(), o.lines.Sync()); err != nil {
+	if err := oneline.Join(o.write(), o.mend(), o.lines.Sync()); err != nil {
 		return fmt.Errorf("train: record: %w", err)
 	}
 	return nil

@@ -17,14 +17,14 @@ import (
 
 // One process of a group records the same bytes as a process alone, and its error ends the run of all.
 func TestGroupRecords(t *testing.T) {
-	recorded := func(g train.Group, folder string, wc func(testing.TB, *small.Model) record.Config) error {
+	recorded := func(g train.Group, folder string, rc func(testing.TB, *small.Model) record.Config) error {
 		m := small.New(t, tensor.Float32, 4, 0.3)
 		c := small.Config()
 		c.EvalEvery, c.Accumulate, c.Group = 3, 4, g
 		l, err := train.New(m.Params, m.Loss, c)
 		if err == nil && folder != "" {
 			var w *record.Recorder
-			if w, err = record.Open(l, folder, wc(t, m)); err != nil {
+			if w, err = record.Open(l, folder, rc(t, m)); err != nil {
 				return err
 			}
 			defer w.Close()
@@ -35,22 +35,22 @@ func TestGroupRecords(t *testing.T) {
 		return l.Run(context.Background(), &counter{}, small.Batches(4))
 	}
 	alone, shared := t.TempDir(), t.TempDir()
-	require.NoError(t, recorded(nil, alone, watchConfig))
-	inFirst := func(folder string, wc func(testing.TB, *small.Model) record.Config) []error {
+	require.NoError(t, recorded(nil, alone, recordConfig))
+	inFirst := func(folder string, rc func(testing.TB, *small.Model) record.Config) []error {
 		return small.Together(t, 3, func(g *parallel.Group) error {
 			if g.Rank() > 0 {
-				return recorded(g, "", wc)
+				return recorded(g, "", rc)
 			}
-			return recorded(g, folder, wc)
+			return recorded(g, folder, rc)
 		})
 	}
-	small.RequireNone(t, inFirst(shared, watchConfig))
-	require.Equal(t, watchFiles(t, alone), watchFiles(t, shared))
+	small.RequireNone(t, inFirst(shared, recordConfig))
+	require.Equal(t, recordFiles(t, alone), recordFiles(t, shared))
 
 	full := errors.New("full")
 	records := 0
 	for rank, err := range inFirst(t.TempDir(), func(t testing.TB, m *small.Model) record.Config {
-		c := watchConfig(t, m)
+		c := recordConfig(t, m)
 		probe := c.Probe
 		c.Probe = func(b *layers.Build) (record.Probe, error) {
 			p, err := probe(b)

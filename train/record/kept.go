@@ -33,8 +33,11 @@ type kept struct {
 	values map[string][][]float32 // of each tensor, at each step
 }
 
-// add adds the tensors of a record.
+// add adds the tensors of a record, unless it has those of this step.
 func (m *kept) add(step int, tensors []keptTensor) {
+	if n := len(m.steps); n > 0 && m.steps[n-1] >= step {
+		return
+	}
 	m.steps = append(m.steps, step)
 	if m.values == nil {
 		m.values = map[string][][]float32{}

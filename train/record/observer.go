@@ -23,6 +23,8 @@ type observer struct {
 	dir     *folder.Dir
 	config  Config
 	lines   *os.File // nil until a run begins
+	size    int64    // of lines
+	lost    bool     // the lines up to the last record are lost
 	params  []*param
 	norms   *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
 	parts   []keptTensor  // of Config.Matrices
@@ -142,14 +144,15 @@ func (o *observer) Look(last bool) error {
 
 // due reports whether a record is due, now that the evaluation is done.
 func (o *observer) due(last bool) bool {
-	switch n := o.loop.Steps(); {
+	n := o.loop.Steps()
+	stride := sizeStride(o.size)
+	switch i, ok := o.evaluationIndex(n); {
 	case o.last == n:
-		return false
+		return o.lost && last // so that there is one
 	case o.last < 0 || last:
-		return true
+		return o.size <= mostLines-mostLine
 	default:
-		i, ok := o.evaluationIndex(n)
-		return ok && i%recordStride(i) == 0
+		return stride > 0 && ok && i%max(recordStride(i), stride) == 0
 	}
 }
 
@@ -171,6 +174,18 @@ func recordStride(i int) int {
 	return stride
 }
 
+// sizeStride returns how rare records are when the lines have so many bytes: 1 in the first half of what they may
+// have, 2 in a third of the rest, 4 in a quarter of the rest, and so on, and 0 if there is only room for the last record. It
+// depends on nothing else, so that a run that resumes records the same ones.
+func sizeStride(size int64) int {
+	const room = mostLines - mostLine // the last record has a line of its own
+	left := room - mostLine - size
+	if left <= 0 {
+		return 0
+	}
+	return 1 << min(size/(room-size), 30)
+}
+
 // record records the loop's parameters with their values.
 func (o *observer) record() error {
 	line := Record{Step: o.loop.Steps()}
@@ -186,7 +201,7 @@ func (o *observer) record() error {
 	}
 	o.kept.add(line.Step, o.keptTensors())
 	o.kept.thin(o.evaluationIndex)
-	o.last, o.unwritten = line.Step, true
+	o.last, o.lost, o.unwritten = line.Step, false, true
 	if o.config.OnRecord != nil {
 		o.config.OnRecord(line)
 	}

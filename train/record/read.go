@@ -2,13 +2,16 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +23,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Recording is what a run has recorded.
+// Recording is what a run has recorded. It does not change.
 type Recording struct {
 	Records []Record
 	// Steps are those of the records whose tensors are kept: the first record, the last one and
@@ -30,33 +33,77 @@ type Recording struct {
 	Probe    map[string]*tensor.Dense // float32 (M, …), M the number of Steps, by the names of Probe.Tensors
 	Matrices map[string]*tensor.Dense // float32 (M, rows, columns), by the parameters' names
 	Notes    map[string]string        // of Probe
-	tensors  map[string]*tensor.Dense // all, by their names in the file
+
+	tensors map[string]*tensor.Dense // all, by their names in the file
+	file    fs.FileInfo              // of the tensors; nil without
+	read    int64                    // bytes of the lines
+	line    []byte                   // the last one
 }
 
 // Read reads what the run in a folder has recorded, also while it trains. The error for
 // a folder without a record wraps fs.ErrNotExist; the one for tensors that were cut short or
 // changed wraps ErrDamaged. Of the lines the last one may be cut.
-func Read(path string) (*Recording, error) {
-	w := &Recording{}
+//
+// before is nil or what an earlier call returned: Read reads only what is new since then, and returns before
+// itself if that is nothing. It stops with the context's error when that ends.
+func Read(ctx context.Context, path string, before *Recording) (*Recording, error) {
+	if ctx == nil {
+		return nil, errors.New("train: record: context: got nil, want one")
+	}
+	if before == nil {
+		before = new(Recording)
+	}
+	w := new(Recording)
 	// The lines come last: then they are not older than the tensors.
-	if err := w.readTensors(filepath.Join(path, TensorsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := w.readNewTensors(filepath.Join(path, TensorsFile), before)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("train: record: %w", err)
 	}
-	if err := w.readLines(filepath.Join(path, LinesFile)); err != nil {
+	if err := w.readNewLines(ctx, filepath.Join(path, LinesFile), before); err != nil {
 		return nil, fmt.Errorf("train: record: %w", err)
+	}
+	if w.read == before.read && w.file == before.file && bytes.Equal(w.line, before.line) {
+		return before, nil
 	}
 	return w, nil
 }
 
-func (w *Recording) readLines(path string) error {
+// readNewTensors takes the tensors of before if the file is still the same one.
+func (w *Recording) readNewTensors(path string, before *Recording) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if was := before.file; was != nil && os.SameFile(was, info) && was.Size() == info.Size() &&
+		was.ModTime().Equal(info.ModTime()) {
+		w.Steps, w.Probe, w.Matrices, w.Notes = before.Steps, before.Probe, before.Matrices, before.Notes
+		w.tensors, w.file = before.tensors, was
+		return nil
+	}
+	w.file = info
+	return w.readTensors(path)
+}
+
+// readNewLines takes the records of before if the file still has the last line of them, and reads those behind it.
+func (w *Recording) readNewLines(ctx context.Context, path string, before *Recording) error {
 	file, err := folder.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	for lines := newReader(file); ; {
+	last := make([]byte, len(before.line))
+	if _, err := file.ReadAt(last, before.read-int64(len(last))); err == nil && bytes.Equal(last, before.line) {
+		w.Records, w.read, w.line = slices.Clip(before.Records), before.read, before.line
+	}
+	lines := newReader(io.NewSectionReader(file, w.read, math.MaxInt64-w.read))
+	lines.begin(w)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
+			w.read, w.line = lines.size, lines.text
 			return nil
 		}
 		if err != nil {
@@ -69,13 +116,21 @@ func (w *Recording) readLines(path string) error {
 // reader reads records from watch.jsonl.
 type reader struct {
 	r    *bufio.Reader
-	n    int   // lines read
-	last int   // step of the last one; -1 before
-	size int64 // bytes of those lines
+	n    int    // lines read
+	last Record // the last one
+	size int64  // bytes of those lines
+	text []byte // of the last line
 }
 
 func newReader(r io.Reader) *reader {
-	return &reader{r: bufio.NewReaderSize(r, folder.MaxWatchLine), last: -1}
+	return &reader{r: bufio.NewReaderSize(r, mostLine), last: Record{Step: -1}}
+}
+
+// begin makes the reader go on behind the lines of a recording.
+func (r *reader) begin(w *Recording) {
+	if n := len(w.Records); n > 0 {
+		r.n, r.last, r.size, r.text = n, w.Records[n-1], w.read, slices.Clone(w.line)
+	}
 }
 
 // next returns the next record, or io.EOF after the last whole line.
@@ -85,23 +140,30 @@ func (r *reader) next() (line Record, err error) {
 	case errors.Is(err, io.EOF):
 		return line, io.EOF
 	case errors.Is(err, bufio.ErrBufferFull):
-		err = fmt.Errorf("got more than %d bytes, want a shorter line", folder.MaxWatchLine)
+		err = fmt.Errorf("got more than %d bytes, want a shorter line", mostLine)
+	case err == nil && r.size+int64(len(text)) > mostLines:
+		err = fmt.Errorf("got more than %d bytes of lines, want a shorter file", mostLines)
 	case err == nil:
 		line, err = parse(text, r.last)
 	}
 	if err != nil {
 		return line, fmt.Errorf("line %d: %w", r.n+1, err)
 	}
-	r.n, r.last, r.size = r.n+1, line.Step, r.size+int64(len(text))
+	r.n, r.last, r.size, r.text = r.n+1, line, r.size+int64(len(text)), append(r.text[:0], text...)
 	return line, nil
 }
 
-// parse reads a line after a record of step last.
-func parse(text []byte, last int) (line Record, err error) {
+// parse reads a line after another record.
+func parse(text []byte, last Record) (line Record, err error) {
 	if err := json.Unmarshal(text, &line); err != nil { // which reads null as package config does not
 		return line, err
 	}
-	return line, config.JSON(line.check(last))
+	for i, p := range last.Params[:min(len(last.Params), len(line.Params))] {
+		if line.Params[i].Name == p.Name {
+			line.Params[i].Name = p.Name // one text for all records
+		}
+	}
+	return line, config.JSON(line.check(last.Step))
 }
 
 // check returns an error for the first value that no run writes after a record of step last.
@@ -117,7 +179,7 @@ func (r Record) check(last int) error {
 			return config.Errorf(r, fmt.Sprintf("Params[%d].Name", i), "got none, want a parameter's name")
 		}
 		for _, n := range []Number{p.Norm, p.Change, p.ChangeFromStart, p.Gradient} {
-			if n < 0 || math.IsInf(float64(n), 0) {
+			if n < 0 || n > math.MaxFloat32 {
 				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0", n)
 			}
 		}
@@ -178,6 +240,9 @@ func (w *Recording) setTensors(f *safetensors.File) error {
 			w.Probe[name] = value
 		}
 		if name, ok := strings.CutPrefix(t.Name, matrixPrefix); ok {
+			if len(t.Shape) != 3 {
+				return fmt.Errorf("tensor %.100q: got shape %v, want records, rows and columns", t.Name, value.Shape())
+			}
 			w.Matrices[name] = value
 		}
 	}

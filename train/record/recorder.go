@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
@@ -12,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Config sets what a run records beside its parameters' norms. Nothing of it changes
-// a bit of the run.
+// Config sets what a run records beside the norms of its parameters. It does not change
+// a bit of the training.
 type Config struct {
 	// Probe returns the nodes of a graph, built over b, that each record computes anew with
 	// the parameters of its time: the attention weights of a short text, say. Its inputs
@@ -26,7 +27,7 @@ type Config struct {
 	OnRecord func(Record)
 }
 
-// Probe is what is recorded of a graph, by names.
+// Probe lists the nodes of a graph that are recorded, by names.
 type Probe struct {
 	Tensors map[string]*G.Node // float32 or float64, kept over time, as attention weights (H, T, T)
 	Notes   map[string]string  // kept with them, as the tokens of the text
@@ -53,6 +54,9 @@ const (
 	mostKept     = 1 << 17 // numbers of the tensors that are kept of one record: of a Probe and of Matrices
 	mostTimes    = 32      // records whose tensors are kept
 	allRecords   = 4096    // evaluations after which only every second has a record, then every fourth, …
+
+	mostLines = 32 << 20 // bytes of watch.jsonl
+	mostLine  = folder.MaxWatchLine
 )
 
 // The files of a Recorder.

@@ -34,8 +34,8 @@ func (s *counter) State() []byte { return []byte{s.at} }
 // SetState sets the number of batches drawn.
 func (s *counter) SetState(state []byte) error { s.at = state[0]; return nil }
 
-// watchConfig records the model's attention over five ids, its sum, and a part of a matrix.
-func watchConfig(t testing.TB, m *small.Model) record.Config {
+// recordConfig records the model's attention over five ids, its sum, and a part of a matrix.
+func recordConfig(t testing.TB, m *small.Model) record.Config {
 	return record.Config{
 		Probe: func(b *layers.Build) (record.Probe, error) {
 			ids := b.InputOf(tensor.Int, "ids", small.ContextLength)
@@ -54,22 +54,22 @@ func watchConfig(t testing.TB, m *small.Model) record.Config {
 	}
 }
 
-// watch makes a loop record to a folder until the test ends.
-func watch(t *testing.T, l *train.Loop, folder string, c record.Config) {
+// recordTo makes a loop record to a folder until the test ends.
+func recordTo(t *testing.T, l *train.Loop, folder string, c record.Config) {
 	w, err := record.Open(l, folder, c)
 	require.NoError(t, err)
 	t.Cleanup(func() { w.Close() })
 }
 
 func readWatch(t *testing.T, folder string) *record.Recording {
-	w, err := record.Read(folder)
+	w, err := record.Read(t.Context(), folder, nil)
 	require.NoError(t, err)
 	return w
 }
 
 // A record has the norms of every parameter as naively summed, and the moments have the
 // tensors of their time.
-func TestWatchRecordsTheMoments(t *testing.T) {
+func TestRecordRecordsTheMoments(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		m := small.New(t, dtype, 4, 0.3)
 		const frozen = "positions.weight"
@@ -80,10 +80,10 @@ func TestWatchRecordsTheMoments(t *testing.T) {
 		var norms []float64             // of all gradients before it
 		gradNorm := math.NaN()
 		c.OnStep = func(s train.StepResult) { gradNorm = s.GradNorm }
-		wc := watchConfig(t, m)
-		wc.OnRecord = func(r record.Record) { want, norms = append(want, m.Values()), append(norms, gradNorm) }
+		rc := recordConfig(t, m)
+		rc.OnRecord = func(r record.Record) { want, norms = append(want, m.Values()), append(norms, gradNorm) }
 		l := m.Loop(t, c)
-		watch(t, l, folder, wc)
+		recordTo(t, l, folder, rc)
 		require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(2)))
 
 		w := readWatch(t, folder)
@@ -136,9 +136,9 @@ func TestWatchRecordsTheMoments(t *testing.T) {
 	}
 }
 
-// watchedRun trains in a folder, with what checkpoints it has, until the step stop, and returns the
+// recordedRun trains in a folder, with what checkpoints it has, until the step stop, and returns the
 // parameters. The batch after the step fail is not a number.
-func watchedRun(t *testing.T, folder, from string, stop int) (*small.Model, error) {
+func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, error) {
 	m := small.New(t, tensor.Float32, 4, 0.3)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -150,7 +150,7 @@ func watchedRun(t *testing.T, folder, from string, stop int) (*small.Model, erro
 		}
 	}
 	l, source := m.Loop(t, c), &counter{}
-	w, err := record.Open(l, folder, watchConfig(t, m))
+	w, err := record.Open(l, folder, recordConfig(t, m))
 	require.NoError(t, err)
 	defer w.Close()
 	saves, err := checkpoint.Open(filepath.Join(folder, "checkpoints"), checkpoint.Config{Every: 5, Keep: 99})
@@ -165,8 +165,8 @@ func watchedRun(t *testing.T, folder, from string, stop int) (*small.Model, erro
 	return m, l.Run(ctx, source, small.Batches(2))
 }
 
-// watchFiles returns the bytes of what a run has recorded.
-func watchFiles(t *testing.T, folder string) (files [2]string) {
+// recordFiles returns the bytes of what a run has recorded.
+func recordFiles(t *testing.T, folder string) (files [2]string) {
 	for i, name := range []string{record.LinesFile, record.TensorsFile} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
@@ -177,11 +177,11 @@ func watchFiles(t *testing.T, folder string) (files [2]string) {
 
 // A run that was stopped after any step, or killed and resumed from an older checkpoint,
 // records the same bytes as one that never stopped. Recording changes no bit of a run.
-func TestWatchResumes(t *testing.T) {
+func TestRecordResumes(t *testing.T) {
 	whole := t.TempDir()
-	m, err := watchedRun(t, whole, "", 0)
+	m, err := recordedRun(t, whole, "", 0)
 	require.NoError(t, err)
-	want := watchFiles(t, whole)
+	want := recordFiles(t, whole)
 	require.Equal(t, []int{0, 3, 6, 9, 12, 15, 18, 20}, readWatch(t, whole).Steps)
 
 	alone := small.New(t, tensor.Float32, 4, 0.3)
@@ -192,11 +192,11 @@ func TestWatchResumes(t *testing.T) {
 
 	for stop := 1; stop < 20; stop++ {
 		folder := t.TempDir()
-		_, err := watchedRun(t, folder, "", stop)
+		_, err := recordedRun(t, folder, "", stop)
 		require.ErrorIs(t, err, context.Canceled)
-		_, err = watchedRun(t, folder, "", 0)
+		_, err = recordedRun(t, folder, "", 0)
 		require.NoError(t, err)
-		require.Equal(t, want, watchFiles(t, folder), "stopped after %d steps", stop)
+		require.Equal(t, want, recordFiles(t, folder), "stopped after %d steps", stop)
 	}
 	for _, row := range []struct {
 		reason, checkpoint string
@@ -211,13 +211,13 @@ func TestWatchResumes(t *testing.T) {
 		require.NoError(t, os.CopyFS(folder, os.DirFS(whole)))
 		path := filepath.Join(folder, record.LinesFile)
 		require.NoError(t, os.WriteFile(path, []byte(row.spoil(want[0])), 0o644))
-		_, err := record.Read(folder)
+		_, err := record.Read(t.Context(), folder, nil)
 		require.NoError(t, err, row.reason)
-		_, err = watchedRun(t, folder, row.checkpoint, 0)
+		_, err = recordedRun(t, folder, row.checkpoint, 0)
 		require.NoError(t, err)
-		require.Equal(t, want, watchFiles(t, folder), row.reason)
+		require.Equal(t, want, recordFiles(t, folder), row.reason)
 	}
-	_, err = watchedRun(t, whole, "step-00000005.safetensors", 7)
+	_, err = recordedRun(t, whole, "step-00000005.safetensors", 7)
 	require.ErrorIs(t, err, context.Canceled)
 	w := readWatch(t, whole)
 	require.Equal(t, []int{0, 3, 6}, w.Steps, "what came later is gone")
@@ -226,9 +226,9 @@ func TestWatchResumes(t *testing.T) {
 
 // A run whose files or whose checkpoint tell nothing begins to record anew; files that are
 // damaged are refused in a line.
-func TestWatchBeginsAnew(t *testing.T) {
+func TestRecordBeginsAnew(t *testing.T) {
 	whole := t.TempDir()
-	_, err := watchedRun(t, whole, "", 13)
+	_, err := recordedRun(t, whole, "", 13)
 	require.ErrorIs(t, err, context.Canceled)
 	copied := func() string {
 		folder := t.TempDir()
@@ -238,7 +238,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 	folder := copied()
 	require.NoError(t, os.Remove(filepath.Join(folder, record.LinesFile)))
 	require.NoError(t, os.Remove(filepath.Join(folder, record.TensorsFile)))
-	_, err = watchedRun(t, folder, "", 0)
+	_, err = recordedRun(t, folder, "", 0)
 	require.NoError(t, err)
 	w := readWatch(t, folder)
 	require.Equal(t, []int{15, 18, 20}, w.Steps)
@@ -253,7 +253,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 	l.SaveTo(saves)
 	require.NoError(t, l.Run(context.Background(), &counter{}, nil))
 	require.NoError(t, saves.Close())
-	_, err = watchedRun(t, older, "", 0)
+	_, err = recordedRun(t, older, "", 0)
 	require.NoError(t, err)
 	w = readWatch(t, older)
 	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Steps)
@@ -275,7 +275,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 			row.content = string(old[:len(old)-1])
 		}
 		require.NoError(t, os.WriteFile(path, []byte(row.content), 0o644))
-		_, err = watchedRun(t, folder, "", 0)
+		_, err = recordedRun(t, folder, "", 0)
 		require.Error(t, err)
 		got = err.Error()
 		require.Contains(t, got, path)
@@ -283,17 +283,17 @@ func TestWatchBeginsAnew(t *testing.T) {
 		require.Contains(t, got, "; without this file the run resumes too")
 		require.NotContains(t, got, "\n")
 		require.NoError(t, os.Remove(path))
-		_, err = watchedRun(t, folder, "", 0)
+		_, err = recordedRun(t, folder, "", 0)
 		require.NoError(t, err)
 	}
 }
 
 // Without evaluations there are two records; after a loss that is not a number the records
 // before it stay.
-func TestWatchWithoutEvaluations(t *testing.T) {
+func TestRecordWithoutEvaluations(t *testing.T) {
 	m, folder := small.New(t, tensor.Float32, 4, 0), t.TempDir()
 	l := m.Loop(t, small.Config())
-	watch(t, l, folder, record.Config{})
+	recordTo(t, l, folder, record.Config{})
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 	w := readWatch(t, folder)
 	require.Equal(t, []int{0, small.Steps}, w.Steps)
@@ -305,7 +305,7 @@ func TestWatchWithoutEvaluations(t *testing.T) {
 	c.Schedule = train.ConstantRate(1e30)
 	m, folder = small.New(t, tensor.Float32, 4, 0), t.TempDir()
 	l = m.Loop(t, c)
-	watch(t, l, folder, watchConfig(t, m))
+	recordTo(t, l, folder, recordConfig(t, m))
 	err := l.Run(context.Background(), small.Batches(small.Steps), nil)
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, 0, readWatch(t, folder).Records[0].Step)

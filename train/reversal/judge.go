@@ -108,8 +108,8 @@ func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err
 	return heads, nil
 }
 
-// predictor returns the predictor of a node that a function makes of the inputs of so many strings, or nil if it makes
-// none.
+// predictor returns a predictor of the node that a function makes of the inputs of size strings, or nil if the function
+// makes none.
 func (m *Model) predictor(size int, node func(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error),
 ) (p *train.Predictor, err error) {
 	err = expr.Building(func() error {

@@ -56,7 +56,7 @@ func New(s layers.Scope, k Kind) (m *Model, err error) {
 	return m, err
 }
 
-// Loss returns the mean cross entropy of the letters of batches of so many strings.
+// Loss returns the mean cross entropy of the letters, for batches of size strings.
 func (m *Model) Loss(size int) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
 		source, target, lengths := inputs(b, size)

@@ -36,7 +36,7 @@ type Strings struct {
 	source, lengths, target, targets []int // the batch's inputs
 }
 
-// NewStrings returns a source of batches of so many strings.
+// NewStrings returns a source of batches of size strings.
 func NewStrings(size int, random *rand.Rand) *Strings {
 	in := train.Values{}
 	ids := func(name string, shape ...int) []int {
@@ -104,7 +104,7 @@ func spell(ids []int) string {
 	return string(text)
 }
 
-// inputs makes the inputs of a batch of so many strings in a graph.
+// inputs makes the inputs of a batch of size strings in a graph.
 func inputs(b *layers.Build, size int) (source, target, lengths *G.Node) {
 	return b.InputOf(tensor.Int, sourceInput, size, Longest+1), b.InputOf(tensor.Int, targetInput, size, Longest),
 		b.InputOf(tensor.Int, lengthsInput, size)

@@ -29,8 +29,8 @@ func (c SourcesConfig) Validate() error {
 		config.AtLeast(c, 0, "EvalBatches"))
 }
 
-// Sources returns the batches to train on, those of the evaluations during training and those of the whole validation
-// text. An evaluation during training is over EvalBatches random batches, the same each time, or over the whole text.
+// Sources returns sources of batches: to train on, to evaluate on during training, and over the whole validation text.
+// An evaluation during training is over EvalBatches random batches, the same each time, or over the whole text.
 func (c *Corpus) Sources(of SourcesConfig) (training train.Resumable, validation, whole train.Source, err error) {
 	if err := of.Validate(); err != nil {
 		return nil, nil, nil, err

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// WeightTexts are the texts of the tokens that attention weights are about.
+// WeightTexts are the texts of the tokens that label the rows and columns of attention weights.
 type WeightTexts struct {
 	Queries []string `json:"queries"`
 	Keys    []string `json:"keys"`

@@ -16,7 +16,7 @@ type HeadLook struct {
 	Colours float64 `json:"colours"`
 }
 
-// Exam returns the model's marks on so many new batches of pictures.
+// Exam returns the model's marks on a number of new batches of pictures.
 func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, error) {
 	look, err := m.looker(len(p.pictures))
 	if err != nil {

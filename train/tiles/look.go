@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Glance is what a model answers to a batch of pictures, and where it looks.
+// Glance has a model's answers to a batch of pictures, and its attention weights.
 type Glance struct {
 	Answers []int           // (B, Tiles) the likeliest digits
 	Weights []*tensor.Dense // (B, H, Tiles, Tiles) of each block
@@ -29,7 +29,7 @@ func (m *Model) Look(ctx context.Context, p *Pictures) (Glance, error) {
 	return look(ctx, p)
 }
 
-// looker returns Look for batches of so many pictures.
+// looker returns Look for batches of size pictures.
 func (m *Model) looker(size int) (look func(context.Context, *Pictures) (Glance, error), err error) {
 	var predictor *train.Predictor
 	err = expr.Building(func() (err error) {

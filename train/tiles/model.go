@@ -15,7 +15,7 @@ const (
 	heads  = 4 // H
 )
 
-// Config says what a model sees.
+// Config configures a model.
 type Config struct {
 	Alone bool // every tile sees itself alone, without attention
 }
@@ -37,12 +37,12 @@ func New(s layers.Scope, c Config) (*Model, error) {
 	return m, err
 }
 
-// Loss returns the mean cross entropy of the answers to batches of so many pictures.
+// Loss returns the mean cross entropy of the answers, for batches of size pictures.
 func (m *Model) Loss(size int) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
 		return m.ViT.Loss(b, pixels(b, size), b.InputOf(tensor.Int, answersInput, size, Tiles), m.seen)
 	}
 }
 
-// pixels makes the input of the pixels of so many pictures.
+// pixels makes the input of the pixels of size pictures.
 func pixels(b *layers.Build, size int) *G.Node { return b.Input(pixelsInput, size, width, width, 3) }

@@ -23,7 +23,7 @@ type Pictures struct {
 	answers  []int
 }
 
-// NewPictures returns a source of batches of so many pictures.
+// NewPictures returns a source of batches of size pictures.
 func NewPictures(size int, random *rand.Rand) *Pictures {
 	pixels := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(size, width, width, 3))
 	answers := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(size, Tiles))

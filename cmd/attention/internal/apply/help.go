@@ -2,7 +2,7 @@ package apply
 
 import "attention/layers/apply"
 
-// help is what the command says around the reference of its files.
+// help is the command's help text, with the reference of its files.
 var help = `Runs one attention layer on tensors from safetensors files and writes what it
 computes to another one, so that a program in any language can use or check it.
 

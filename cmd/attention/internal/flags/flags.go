@@ -25,7 +25,7 @@ func CommandError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s: %w; see %s", cmd.Name(), err, program.Command(cmd.Name(), "--help"))
 }
 
-// valuesOf says what the values of a flag's type are. Any text is a string.
+// valuesOf describes the values of a flag's type, for an error. Any text is a string.
 var valuesOf = map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
 	"int64": "a whole number", "uint64": "a whole number of at least 0"}
 

@@ -115,13 +115,14 @@ func probeHeads(w *record.Recording, pattern string) (all []probeHead, err error
 // headsOf returns the heads of a probe's weights (M, [H,] T, S). Of a long text they have the end, or the beginning if
 // no query sees a later key.
 func headsOf(w *record.Recording, name string) (all []probeHead, err error) {
-	about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape())
+	about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape()[1:])
 	if err != nil {
 		return nil, fmt.Errorf("note %.100q: %w", name, err)
 	}
-	layer := slices.IndexFunc(w.Records[0].Params, func(p record.Param) bool {
-		return strings.HasPrefix(p.Name, name+".")
-	})
+	layer := 0
+	if len(w.Records) > 0 {
+		layer = slices.IndexFunc(w.Records[0].Params, func(p record.Param) bool { return strings.HasPrefix(p.Name, name+".") })
+	}
 	t, s := len(about.Queries), len(about.Keys)
 	weights := w.Probe[name].Float32s()
 	heads := len(weights) / len(w.Steps) / (t * s)

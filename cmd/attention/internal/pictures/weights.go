@@ -37,15 +37,15 @@ func Weights(w *record.Recording, p *layers.Params, title string) plot.Page {
 	} {
 		records := w.Records
 		if panel.later {
-			records = records[1:]
+			records = records[min(1, len(records)):]
 		}
 		curves := curvesOf(records, p, panel.of)
 		page.Panels = append(page.Panels, plot.Panel{Title: panel.title, Log: farApart(curves), Curves: curves})
 	}
 	name := ""
-	for _, param := range w.Records[0].Params { // the first in their order
-		if w.Matrices[param.Name] != nil {
-			name = param.Name
+	for param := range p.All() { // the first in their order
+		if w.Matrices[param] != nil {
+			name = param
 			break
 		}
 	}
@@ -88,7 +88,7 @@ func farApart(curves []plot.Curve) bool {
 
 func stepTitle(n int) string { return fmt.Sprintf("after %d steps", n) }
 
-// numbered returns the labels 1, 2, … of n rows, of which those of multiples of 8 and the first are shown.
+// numbered returns labels for n rows: the number of the first row and of every eighth one, and no text for the others.
 func numbered(n int) []string {
 	labels := make([]string, n)
 	for i := range labels {

@@ -3,6 +3,8 @@ package plot
 import (
 	"image/color"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -25,7 +27,7 @@ type Curve struct {
 type Curves struct {
 	Title, X, Y string
 	Curves      []Curve
-	// Shares says that Y is in percent. Such curves lie high or low, so the legend is in the middle.
+	// Shares is set if Y is in percent. Such curves lie high or low, so the legend is in the middle.
 	Shares bool
 }
 
@@ -55,12 +57,33 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
 	p.Add(plotter.NewGrid())
 	for _, c := range curves {
+		c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p plotter.XY) bool { return !fits(p.X) || !fits(p.Y) })
+		if len(c.Points) == 0 {
+			continue
+		}
 		if err := c.addTo(p); err != nil {
 			return nil, err
 		}
 	}
+	widen(&p.X)
+	widen(&p.Y)
 	return p, nil
 }
+
+// widen gives an axis of large numbers that hardly differ a length, which gonum would make of them by adding 1.
+func widen(a *plot.Axis) {
+	const large, least = 1e9, 1e-9
+	if most := max(math.Abs(a.Min), math.Abs(a.Max)); most > large && fits(most) && a.Max-a.Min < least*most {
+		a.Min, a.Max = a.Min-most/10, a.Max+most/10
+	}
+}
+
+// fits reports whether an axis has a place for a number: it is finite, and so small that ends of axes and distances are
+// finite too. Points of other numbers are left out.
+func fits(x float64) bool { return math.Abs(x) <= 1/leastLog }
+
+// leastLog is the least number that a logarithmic axis has a place for.
+const leastLog = 1e-100
 
 // addTo adds the curve and its entry in the legend to a plot. A single point is a dot.
 func (c Curve) addTo(p *plot.Plot) error {

@@ -93,7 +93,7 @@ func (p Panel) plot() (*plot.Plot, error) {
 	var curves []Curve
 	for _, c := range p.Curves {
 		if p.Log {
-			c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p plotter.XY) bool { return !(p.Y > 0) })
+			c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p plotter.XY) bool { return !(p.Y >= leastLog) })
 		}
 		if len(c.Points) > 0 {
 			curves = append(curves, c)

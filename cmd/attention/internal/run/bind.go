@@ -66,9 +66,10 @@ func (c Config) field(path string) (value any, ok bool) {
 // CheckFlags returns an error for a flag whose value no field accepts.
 func CheckFlags(set *pflag.FlagSet) (err error) {
 	set.Visit(func(f *pflag.Flag) {
-		if err == nil {
-			_, err = jsonOf(f)
+		if err != nil {
+			return
 		}
+		_, err = jsonOf(f)
 	})
 	return err
 }
@@ -106,7 +107,7 @@ func listOf(f *pflag.Flag) (any, error) {
 			all = append(all, text)
 			continue
 		}
-		group, err := train.ParseParamGroup(text)
+		group, err := parseGroup(text)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", f.Name, err)
 		}

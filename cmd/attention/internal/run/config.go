@@ -24,7 +24,7 @@ type Config struct {
 	Vocabulary  text.TokenizerConfig `json:"vocabulary"`
 	Model       ModelConfig          `json:"model"`
 	Init        *TextSource          `json:"init,omitempty"`   // the initial weights; nil for new ones
-	Freeze      []string             `json:"freeze,omitempty"` // patterns of parameters that stay as they are
+	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of parameters that are not trained
 	Dtype       string               `json:"dtype"`
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
@@ -39,7 +39,8 @@ type Config struct {
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
-	// Kernels are those that trained last, a record and no setting: other ones give other last digits.
+	// Kernels names the kernels that trained last. It is not a setting: it is recorded because other kernels give other
+	// last digits.
 	Kernels string `json:"kernels,omitempty"`
 }
 
@@ -86,7 +87,7 @@ func (c Config) Validate() error {
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
-		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"), config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
 		c.validateWritten(),
 		c.validateBlocks(),
 	); err != nil {
@@ -104,11 +105,10 @@ func (c Config) validateFormat() error {
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.
 func (c Config) ValidateModel() error {
-	_, err := c.TensorType()
-	if err == nil {
-		_, err = c.ProductPrecision()
-	}
-	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), err)
+	_, dtype := c.TensorType()
+	_, precision := c.ProductPrecision()
+	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), dtype,
+		precision)
 }
 
 // TensorType returns the element type of the model.

@@ -92,15 +92,17 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 		rate = gptRate
 	}
 	switch s := c.Training.Schedule.Schedule.(type) {
-	case train.ConstantLR:
-		fillIn(&s.Rate, rate, given("training.schedule.rate"))
-		c.Training.Schedule.Schedule = s
 	case train.CosineLR:
 		fillIn(&s.Peak, rate, given("training.schedule.peak"))
 		fillIn(&s.Floor, s.Peak/10, given("training.schedule.floor"))
 		fillIn(&s.Steps, c.Training.Steps, given("training.schedule.steps"))
 		fillIn(&s.WarmupSteps, max(min(s.Steps/20, 100), 0), given("training.schedule.warmup_steps"))
 		c.Training.Schedule.Schedule = s
+	case nil:
+	default: // one rate for all steps
+		if !given("training.schedule.rate") {
+			c.Training.Schedule = train.ConstantRate(rate)
+		}
 	}
 }
 

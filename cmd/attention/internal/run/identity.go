@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"attention/internal/about"
 	"attention/internal/config"
 	"attention/internal/safetensors"
-	"attention/train/checkpoint"
 	"attention/train/pretrained"
 )
 
@@ -19,7 +19,8 @@ var (
 		"training.accumulate", "training.schedule"}, modelIdentity...)
 )
 
-// Identity returns the values that a checkpoint shares with the run that resumes from it, by their paths in config.json.
+// Identity returns the values that a checkpoint shares with the run that resumes from it, by their paths in
+// config.json.
 func (c Config) Identity() (map[string]string, error) { return c.texts(identity) }
 
 // ModelIdentity returns those values of Identity without which the weights of the model mean nothing.
@@ -34,27 +35,30 @@ func (c Config) texts(paths []string) (map[string]string, error) {
 	return texts, err
 }
 
-// CheckWeights returns an error naming the flag that makes the weights in a run's model, the file at path, unfit for the
-// model of the config. Their shapes do not tell the number of heads, say, or whose tokens they are for. Weights of other
-// programs have no identity, and fit.
+// CheckWeights returns an error naming the flag that makes the weights in a run's model, the file at path, unfit for
+// the model of the config. Their shapes do not show the number of heads, say, or the tokens. Weights of other programs
+// have no identity, and fit.
 func (c Config) CheckWeights(path string) error {
 	r, err := safetensors.Open(path)
 	if err != nil {
 		return nil // reading the weights reports it
 	}
 	defer r.Close()
-	identity, err := checkpoint.AboutOf(r.Metadata())
-	if err == nil && identity != nil {
-		err = c.checkFits(identity)
-	}
+	identity, err := about.OfModel(r.Metadata())
 	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if identity == nil {
+		return nil
+	}
+	if err := c.checkFits(identity); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-// CheckGPT returns an error naming the flag that makes a GPT's weights unfit for the model of the config, which may have
-// fewer positions.
+// CheckGPT returns an error naming the flag that makes a GPT's weights unfit for the model of the config, which may
+// have fewer positions.
 func (c Config) CheckGPT(g *pretrained.GPT) error {
 	of, m := c, g.Model.Config()
 	m.ContextLength = min(m.ContextLength, c.Model.Context())
@@ -76,7 +80,7 @@ func (c Config) checkFits(weights map[string]string) error {
 		return err
 	}
 	names, paths := weightPaths()
-	switch at := checkpoint.FirstOther(got, weights, paths); {
+	switch at := about.FirstDifference(got, weights, paths); {
 	case at == "":
 		return nil
 	case strings.HasPrefix(at, "vocabulary."):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/about"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train/checkpoint"
@@ -34,7 +35,7 @@ func TestIdentity(t *testing.T) {
 		require.NoError(t, err)
 		r, err := safetensors.Open(filepath.Join(dir, ModelFile))
 		require.NoError(t, err)
-		require.Equal(t, checkpoint.ModelMetadata(model, in.Steps, 0), r.Metadata())
+		require.Equal(t, about.ModelMetadata(model, in.Steps, 0), r.Metadata())
 		require.NoError(t, r.Close())
 		for path := range model {
 			require.Contains(t, of, path)

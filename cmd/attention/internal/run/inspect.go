@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"attention/cmd/attention/internal/program"
+	"attention/internal/about"
 	"attention/internal/config"
 	"attention/internal/folder"
 	"attention/internal/safetensors"
@@ -22,7 +23,7 @@ const (
 	CheckpointsFolder = "checkpoints"
 )
 
-// Inspection is what a folder holds, by its config.json, its model and its checkpoints.
+// Inspection describes a folder by its config.json, its model and its checkpoints.
 type Inspection struct {
 	Dir         string
 	Kind        string // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
@@ -136,7 +137,7 @@ func (in *Inspection) readSteps() {
 	defer model.Close()
 	in.metadata, in.sealed = model.Metadata(), model.Sealed()
 	var known bool
-	in.Steps, known = checkpoint.StepsOf(in.metadata)
+	in.Steps, known = about.Steps(in.metadata)
 	in.unfinished = known && len(in.Checkpoints) > 0 && in.newest() > in.Steps
 }
 

@@ -19,12 +19,12 @@ type Network interface {
 	Params() *layers.Params
 	// Forward maps ids, int (…, T), to logits (…, T, V).
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
-	// Loss returns the mean cross entropy of the logits for ids, of which targets has the right ones.
+	// Loss returns the mean cross entropy of the logits for ids against targets.
 	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 }
 
-// Watchable is a network that returns its attention weights.
-type Watchable interface {
+// AttentionNetwork is a network that returns its attention weights.
+type AttentionNetwork interface {
 	Network
 	// Weights returns the attention weights (…, H, T, T) for ids.
 	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)

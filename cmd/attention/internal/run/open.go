@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
+	"attention/internal/about"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -112,7 +115,7 @@ func (in *Inspection) ReadCheckpoint(n int, p *layers.Params, identity map[strin
 	if err != nil {
 		return err
 	}
-	return cmp.Or(checkpoint.CheckAbout(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
+	return cmp.Or(about.Check(in.configPath(), path, identity, saved.About), inPart(path, train.CheckFinite(p)))
 }
 
 // ReadModel reads the last weights of a run into parameters of this identity.
@@ -121,10 +124,22 @@ func (in *Inspection) ReadModel(p *layers.Params, identity map[string]string) er
 		return err
 	}
 	path := filepath.Join(in.Dir, ModelFile)
-	if _, err := checkpoint.ReadParams(path, p); err != nil {
+	_, err := checkpoint.ReadParams(path, p)
+	if err == nil {
+		err = inPart(path, train.CheckFinite(p))
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); err == nil || ok || len(in.Checkpoints) == 0 {
 		return err
 	}
-	return inPart(path, train.CheckFinite(p))
+	return fmt.Errorf("%w; write it anew from the last checkpoint with: %s", err, in.resumeCommand())
+}
+
+// resumeCommand returns the shell command that resumes the run.
+func (in *Inspection) resumeCommand() string {
+	if in.Kind == DatesModel {
+		return program.Command("translate", "--resume", in.Dir)
+	}
+	return ResumeCommand(in.Dir)
 }
 
 // openFinished reads the model of a run with its last weights.
@@ -139,7 +154,7 @@ func (in *Inspection) openFinished() (*OpenModel, error) {
 // checkModel returns an error if the run's model is not of the identity of its config.json.
 func (in *Inspection) checkModel(identity map[string]string) error {
 	path := filepath.Join(in.Dir, ModelFile)
-	saved, err := checkpoint.AboutOf(in.metadata)
+	saved, err := about.OfModel(in.metadata)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -149,10 +164,10 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	if !in.sealed {
 		return fmt.Errorf("%s: %w: got no checksum, want one", path, checkpoint.ErrDamaged)
 	}
-	return checkpoint.CheckAbout(in.configPath(), path, identity, saved)
+	return about.Check(in.configPath(), path, identity, saved)
 }
 
-// GPT reads a GPT with its weights: that of a finished run, or a model folder's.
+// GPT reads a GPT with its weights, from a finished run or from a model folder.
 func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()
@@ -211,7 +226,7 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 		return nil, nil, err
 	}
 	if m, err = c.open(); err != nil {
-		return nil, nil, err
+		return nil, nil, inPart(in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
 	return m, identity, err

@@ -1,11 +1,15 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"attention/internal/config"
 	"attention/internal/pattern"
 	"attention/layers"
+	"attention/train"
 )
 
 // validateParams returns an error for a pattern of --freeze or --group that matches no parameter of the model.
@@ -38,4 +42,28 @@ func (c Config) validateParams() error {
 		return config.Errorf(c, "Freeze", "got patterns of all %d parameters, want at least one left to train", len(names))
 	}
 	return config.In(c, "Training.Solver", c.Training.Solver.ValidateParams(left))
+}
+
+// parseGroup reads a group from one line, as in "h.0:lr_factor=0.1,weight_decay=0".
+func parseGroup(line string) (g train.ParamGroup, err error) {
+	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma",
+		line)
+	colon := strings.LastIndex(line, ":")
+	if colon < 0 {
+		return g, wrong
+	}
+	fields := map[string]any{"params": line[:colon]}
+	for setting := range strings.SplitSeq(line[colon+1:], ",") {
+		key, number, ok := strings.Cut(strings.TrimSpace(setting), "=")
+		x, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil || fields[key] != nil {
+			return g, wrong
+		}
+		fields[key] = x
+	}
+	text, err := json.Marshal(fields)
+	if err != nil { // a number is NaN or infinite
+		return g, wrong
+	}
+	return g, config.Decode(text, &g)
 }

@@ -52,7 +52,7 @@ func TestPresets(t *testing.T) {
 		StepConfig: train.StepConfig{Seed: 123,
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayAll},
-			Schedule: train.ScheduleConfig{Schedule: train.ConstantLR{Rate: 4e-4}}}}, c.Training)
+			Schedule: train.ConstantRate(4e-4)}}, c.Training)
 	require.Equal(t, []string{"book", "book-small", "gpt2", "nano-char", "tiny"}, presetNames())
 	for _, name := range presetNames() {
 		settled(t, "--preset", name)

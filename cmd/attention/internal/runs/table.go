@@ -76,7 +76,7 @@ func short(word string) string {
 	return word
 }
 
-// steps returns the steps that a run has taken, after that of its model if it is another.
+// steps returns the number of steps that a run has taken, after the step of its model if that is an earlier one.
 func steps(s session.Summary) string {
 	if s.Best > 0 {
 		return fmt.Sprintf("%d/%d", s.Best, s.Steps)

@@ -40,7 +40,7 @@ func (s *Session) beginFiles() (err error) {
 	if s.Folder.Metrics, err = metrics.Begin(s.Folder.dir); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
@@ -53,7 +53,11 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	if err != nil || s.restored == nil {
 		return err
 	}
-	for _, line := range s.restored.Differences() {
+	lines := differences(s.restored)
+	if s.Folder != nil {
+		lines = append(lines, s.Folder.lost(s.Loop.Steps())...)
+	}
+	for _, line := range lines {
 		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
 	}
 	return nil
@@ -98,7 +102,7 @@ func (s *Session) openFolder(dir string) (err error) {
 	if s.Folder, err = OpenFolder(dir, s.Checkpoints); err != nil {
 		return err
 	}
-	return s.Folder.WatchTo(s.Loop, s.Watch)
+	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
 // restore restores a checkpoint, or the newest one if the path is empty, or else the initial weights.
@@ -131,7 +135,7 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		if file, err = checkpoint.Newest(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
+		if file, err = newestIn(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
 			return err
 		}
 	}
@@ -166,7 +170,7 @@ func (s *Session) continueFiles() (err error) {
 	l := s.Loop.State()
 	s.Folder.Metrics, s.History, err = metrics.Resume(s.Folder.dir, l.Steps, l.Evaluated, l.Notes[metricsNote])
 	if err != nil {
-		return err
+		return s.withoutLines(l.Steps, err)
 	}
 	if s.Report, err = ResumeReport(s.Folder); err != nil {
 		return err

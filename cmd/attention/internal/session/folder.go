@@ -3,15 +3,18 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"attention/cmd/attention/internal/pictures"
 	"attention/cmd/attention/internal/run"
+	"attention/internal/about"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
@@ -28,7 +31,7 @@ type Folder struct {
 	Path        string
 	Checkpoints *checkpoint.Folder
 	Metrics     *metrics.Writer  // nil until training begins
-	Watch       *record.Recorder // nil until training begins
+	Recorder    *record.Recorder // nil until training begins
 	config      any              // of config.json
 	dir         *folder.Dir
 }
@@ -136,16 +139,16 @@ func (f *Folder) CheckPlace() error {
 		f.Path)
 }
 
-// WatchTo makes a loop record to the folder.
-func (f *Folder) WatchTo(l *train.Loop, c record.Config) (err error) {
-	f.Watch, err = record.Open(l, f.Path, c)
+// RecordTo makes a loop record to the folder.
+func (f *Folder) RecordTo(l *train.Loop, c record.Config) (err error) {
+	f.Recorder, err = record.Open(l, f.Path, c)
 	return err
 }
 
 // Newest returns the path of the newest checkpoint, or "" if there is none. The error is that the checkpoints cannot be
 // read: nobody knows then whether there is one.
 func (f *Folder) Newest() (string, error) {
-	path, err := checkpoint.Newest(f.dir.Path(run.CheckpointsFolder))
+	path, err := newestIn(f.dir.Path(run.CheckpointsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -164,11 +167,11 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// WriteModel writes the parameters of a run that has taken n steps. They are about these values of config.json, and
-// those after step best, or the last ones if that is 0.
-func (f *Folder) WriteModel(about map[string]string, p *layers.Params, n, best int) error {
+// WriteModel writes the parameters of a run that has taken n steps, with the values of config.json that describe the
+// model. The parameters are those after step best, or the last ones if that is 0.
+func (f *Folder) WriteModel(values map[string]string, p *layers.Params, n, best int) error {
 	return f.Write(run.ModelFile, func(w io.Writer) error {
-		return checkpoint.WriteParamsTo(w, p, checkpoint.ModelMetadata(about, n, best))
+		return checkpoint.WriteParamsTo(w, p, about.ModelMetadata(values, n, best))
 	})
 }
 
@@ -187,21 +190,33 @@ func (f *Folder) writeJSON(name string, value any) error {
 	})
 }
 
-// CheckConfig returns an error if config.json, without which the model is useless, has gone since the run began. It
-// writes it anew.
+// CheckConfig returns an error if config.json, without which the model is useless, has gone or was cut since the run
+// began. It writes it anew.
 func (f *Folder) CheckConfig() error {
-	names, err := f.dir.Names()
-	if err != nil {
-		return fmt.Errorf("train: %w", err)
-	}
-	if slices.Contains(names, run.ConfigFile) {
+	got, how := "none", "removed"
+	text, err := f.readConfig()
+	switch {
+	case err == nil && json.Valid(text):
 		return nil
+	case err == nil:
+		got, how = fmt.Sprintf("%d bytes that are no JSON", len(text)), "cut"
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("train: %w", err)
 	}
 	if err := f.WriteConfig(f.config); err != nil {
 		return err
 	}
-	return fmt.Errorf("train: %s: got none, want the one that the run began with: it was removed and is written anew",
-		f.dir.Path(run.ConfigFile))
+	return fmt.Errorf("train: %s: got %s, want the one that the run began with: it was %s and is written anew",
+		f.dir.Path(run.ConfigFile), got, how)
+}
+
+func (f *Folder) readConfig() ([]byte, error) {
+	file, err := f.dir.Open(run.ConfigFile, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return folder.ReadAll(file, folder.MaxConfig)
 }
 
 // Close closes metrics.jsonl and unlocks the folder. It returns the first error of metrics.jsonl.
@@ -210,8 +225,8 @@ func (f *Folder) Close() error {
 	if f.Metrics != nil {
 		err = f.Metrics.Close()
 	}
-	if f.Watch != nil {
-		err = oneline.Join(err, f.Watch.Close())
+	if f.Recorder != nil {
+		err = oneline.Join(err, f.Recorder.Close())
 	}
 	return oneline.Join(err, f.Checkpoints.Close(), f.dir.Close())
 }
@@ -221,11 +236,11 @@ func (f *Folder) title(model string) string {
 	return fmt.Sprintf("%s, run %s", model, run.Name(f.Path))
 }
 
-// DrawWatched draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
+// DrawRecord draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
 // from what the run of these parameters has recorded. Without such weights there is the first only.
-func (f *Folder) DrawWatched(p *layers.Params, pattern, model string) error {
+func (f *Folder) DrawRecord(p *layers.Params, pattern, model string) error {
 	title := f.title(model)
-	w, err := record.Read(f.Path)
+	w, err := record.Read(context.Background(), f.Path, nil)
 	if err != nil {
 		return err
 	}

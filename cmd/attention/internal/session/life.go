@@ -85,8 +85,8 @@ func (s *Session) stopped(ctx context.Context, err error) bool {
 	return s.Size() > 1 && errors.Is(err, context.Canceled)
 }
 
-// useBest makes the model that of the lowest validation loss, with Training.KeepBest. Before the first validation
-// there is none.
+// useBest gives the model the weights with the lowest validation loss, if Training.KeepBest is set and there has been
+// a validation.
 func (s *Session) useBest() error {
 	best := s.Loop.Best().Step
 	if !s.Training.KeepBest || best == 0 {
@@ -153,11 +153,12 @@ type File struct {
 // other files.
 func (s *Session) Save(files ...File) error {
 	f := s.Folder
+	s.mendMetrics()
 	errs := []error{f.WriteModel(s.About, s.Params, s.Loop.Steps(), s.Best)}
 	for _, file := range files {
 		errs = append(errs, f.Write(file.Name, file.Fill))
 	}
-	return oneline.Join(append(errs, f.DrawWatched(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
+	return oneline.Join(append(errs, f.DrawRecord(s.Params, s.Drawn, s.Title), f.Metrics.Close(), f.CheckConfig(),
 		f.CheckPlace())...)
 }
 
@@ -170,5 +171,6 @@ func (s *Session) End(err error) error {
 // Fail ends a session that has nothing to save with an error, and returns it.
 func (s *Session) Fail(err error) error {
 	_ = s.End(err) // that it fails too is no news
+	s.mendMetrics()
 	return oneline.Join(err, s.Folder.Metrics.Close(), s.Out.Err())
 }

@@ -18,8 +18,8 @@ import (
 	"attention/train/parallel"
 )
 
-// Processes are those that mpirun started for one run, of which this is one. The zero value is this process alone. All
-// of them take the same steps; the first one, rank 0, leads: it prints, and has the run folder.
+// Processes are the processes that mpirun started for one run, this one among them. The zero value is this process
+// alone. All of them take the same steps. The first one, rank 0, leads: it prints and writes to the run folder.
 type Processes struct {
 	Group   *parallel.Group // nil for this process alone
 	machine parallel.Machine
@@ -32,7 +32,7 @@ func Join() (p Processes, leave func() error, err error) {
 	group, machine, err := parallel.Join()
 	switch {
 	case err == nil:
-	case parallel.First():
+	case machine.First:
 		time.Sleep(time.Second) // in which others ask, if they have it too
 	default:
 		Lag()
@@ -44,7 +44,7 @@ func Join() (p Processes, leave func() error, err error) {
 	return Processes{group, machine}, group.Close, nil
 }
 
-// Lag lets the process that prints an error end first: mpirun kills all as soon as one has failed.
+// Lag waits for the process that prints an error to exit first: mpirun kills all processes as soon as one fails.
 func Lag() { time.Sleep(2 * time.Second) }
 
 // Leads reports whether this process prints and has the run folder.
@@ -58,8 +58,8 @@ func (p Processes) Size() int {
 	return p.Group.Size()
 }
 
-// Agree returns an error in all processes if one has one. The leading process returns its own as it is; other errors
-// name the process that has them.
+// Agree returns an error in all processes if it is called with one in any of them. The leading process returns its own
+// error unchanged; other errors name the process they come from.
 func (p Processes) Agree(err error) error {
 	if p.Group == nil {
 		return err

@@ -32,7 +32,7 @@ type Report struct {
 	Sessions   []SessionReport `json:"sessions,omitempty"`    // in their order: one for each process
 }
 
-// Losses are in nats per token. Nil ones are unknown, or those of counting with a large vocabulary.
+// Losses are losses in nats per token. A loss is nil if it is unknown; with a large vocabulary the two of counting are.
 type Losses struct {
 	Training   *float64 `json:"training,omitempty"`   // mean of the last steps
 	Validation *float64 `json:"validation,omitempty"` // the last one, on the whole validation text if it was computed

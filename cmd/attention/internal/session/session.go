@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
@@ -14,7 +15,8 @@ import (
 	"attention/train/record"
 )
 
-// Plan is what a kind of run gives its session: a model, its sources, and what is printed of them.
+// Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
+// that print them.
 type Plan struct {
 	Command     string            // that trains and resumes such runs
 	CommandLine string            // of this session
@@ -29,7 +31,7 @@ type Plan struct {
 	Validation  train.Source      // of the evaluations during training
 	EvalBatches int               // random ones of Validation; 0 if it is the whole
 	Whole       train.Source      // of the evaluation at the end, if Validation is a part
-	Watch       record.Config     // what is recorded of the weights
+	Record      record.Config     // what is recorded of the weights
 	Title       string            // the model's name in pictures
 	Drawn       string            // pattern of the recorded attention weights to draw
 	Text, Model string            // for the report
@@ -42,7 +44,7 @@ type Plan struct {
 	Hints           Hints
 }
 
-// Hints are what errors say of the flags of a command.
+// Hints are the parts of error messages that name a command's flags.
 type Hints struct {
 	NotFinite  string                  // what may help against a loss that is not finite
 	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
@@ -53,10 +55,10 @@ type Page interface {
 	URL() string
 	Show(ctx context.Context) error // begins to show the run, which has its folder
 	Between()                       // gives the page the weights between two steps
-	Rest()                          // says that the weights stay as they are
+	Rest()                          // called when training is over: the weights change no more
 }
 
-// noPage is the Page of a run that nobody looks at.
+// noPage is the Page of a run without one.
 type noPage struct{}
 
 func (noPage) URL() string                { return "" }
@@ -96,6 +98,7 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		c.OnStep, c.OnEval = s.onStep, s.onEval
 	}
 	c.BeforeSave = func() (map[string]string, error) {
+		s.mendMetrics()
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
@@ -118,6 +121,15 @@ func (s *Session) onEval(e train.Evaluation) {
 	s.Folder.Metrics.AddEvaluation(e, s.EvalBatches)
 	s.Progress.Clear()
 	s.PrintEvaluation(e)
+}
+
+// mendMetrics writes metrics.jsonl anew if it was removed or changed during the run.
+func (s *Session) mendMetrics() {
+	h := s.History
+	if s.Last != nil {
+		h.Evaluations = append(slices.Clip(h.Evaluations), *s.Last)
+	}
+	s.Folder.Metrics.Mend(h, s.EvalBatches)
 }
 
 // Losses returns the last losses, up to the step of the model, beside those of counting.

@@ -57,7 +57,7 @@ func lineSession(t *testing.T, out io.Writer, steps int) *Session {
 		Command: "fit", CommandLine: "attention fit", Config: map[string]int{"steps": steps},
 		About: map[string]string{"model": "line"}, Params: p, Loss: loss,
 		Training: train.Config{Steps: steps, EvalEvery: 2, About: map[string]string{"model": "line"},
-			StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantLR{Rate: 1e-3}}}},
+			StepConfig: train.StepConfig{Schedule: train.ConstantRate(1e-3)}},
 		Checkpoints: checkpoint.Config{Every: 2, Keep: 9}, Source: &rising{last: 100}, Validation: &rising{last: 3},
 		Title: "line", Drawn: "*", Text: "numbers", Model: "a line",
 		PrintHead:       func() { s.Print("model", "a line") },

@@ -12,7 +12,7 @@ import (
 	"attention/train/metrics"
 )
 
-// Summary is what the files of a run folder say about its run.
+// Summary describes a run by the files in its folder.
 type Summary struct {
 	Folder  string     `json:"folder"`
 	Begin   *time.Time `json:"begin,omitempty"` // nil without report.json, as are those that follow

@@ -79,8 +79,8 @@ func (c command) together() error {
 	return c.LeadBF16()
 }
 
-// begin makes a new run, or restores the one of --resume. It reports wrong flags and files before it makes the run
-// folder.
+// begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
+// run folder.
 func (c command) begin() (*training, error) {
 	if c.flags.Changed("resume") {
 		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
@@ -155,8 +155,11 @@ func (c command) oldRun(dir string) (*training, error) {
 
 // keepBF16 lets a run that began in bfloat16 go on in it on every processor, and says what that costs.
 func (c command) keepBF16() {
-	if taken, why := kernel.ChoiceOfBF16(); !taken {
-		kernel.TakeBF16()
+	taken, why := kernel.ChoiceOfBF16()
+	if taken {
+		return
+	}
+	if kernel.TakeBF16(); kernel.CheckBF16() == nil { // BF16Variable may be wrong
 		fmt.Fprintf(c.notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
 	}
 }
@@ -255,7 +258,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {
 		return p, err
 	}
-	p.Watch, err = r.watch()
+	p.Record, err = r.recordConfig()
 	return p, err
 }
 

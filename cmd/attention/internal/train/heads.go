@@ -1,7 +1,9 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -49,16 +51,37 @@ func (r *training) clipQK(b *layers.Build) (err error) {
 	return err
 }
 
-// nameOf returns the name of a head.
-func nameOf(h record.Head) string {
-	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(h.Layer, "transformer."), h.Head+1)
+// headNumber is one of the statistics of a head.
+type headNumber struct {
+	layer  string
+	head   int // from 0
+	number float64
+}
+
+// headNumbers returns a statistic of layers.HeadStats, such as the entropy, of all heads in a record, ascending. NaN
+// comes first.
+func headNumbers(r record.Record, statistic string) (all []headNumber) {
+	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {
+		if layer, ok := strings.CutPrefix(name, statistic+"."); ok {
+			for h, v := range r.Numbers[name] {
+				all = append(all, headNumber{layer, h, float64(v)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b headNumber) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// name returns the name of the head.
+func (h headNumber) name() string {
+	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(h.layer, "transformer."), h.head+1)
 }
 
 // printHeads prints the statistics of a record, and what QK-clip did in the last step.
 func (r *training) printHeads(at record.Record) {
 	var phrases []string
-	entropies := at.Heads("entropy")
-	for _, part := range [][]string{extremes(entropies, at.Heads("largest_score")), collapse(entropies), r.clipped()} {
+	entropies, scores := headNumbers(at, "entropy"), headNumbers(at, "largest_score")
+	for _, part := range [][]string{extremes(entropies, scores), collapse(entropies), r.clipped()} {
 		if len(phrases) > 0 && len(part) > 0 {
 			phrases[len(phrases)-1] += ";"
 		}
@@ -72,18 +95,20 @@ func (r *training) printHeads(at record.Record) {
 }
 
 // extremes returns the least and the largest entropy, and the largest score, of heads in their order.
-func extremes(entropies, scores []record.Head) []string {
+func extremes(entropies, scores []headNumber) []string {
 	if len(entropies) == 0 {
 		return nil
 	}
 	least, most, largest := entropies[0], entropies[len(entropies)-1], scores[len(scores)-1]
-	return []string{fmt.Sprintf("entropy %.2f nats (%s) to %.2f (%s),", least.Number, nameOf(least), most.Number, nameOf(most)),
-		fmt.Sprintf("largest score %.2f (%s)", largest.Number, nameOf(largest))}
+	return []string{
+		fmt.Sprintf("entropy %.2f nats (%s) to %.2f (%s),", least.number, least.name(), most.number, most.name()),
+		fmt.Sprintf("largest score %.2f (%s)", largest.number, largest.name()),
+	}
 }
 
 // collapse returns how many heads have collapsed, if one has. Heads come in the order of their entropies.
-func collapse(entropies []record.Head) []string {
-	low := slices.IndexFunc(entropies, func(h record.Head) bool { return h.Number >= collapsed })
+func collapse(entropies []headNumber) []string {
+	low := slices.IndexFunc(entropies, func(h headNumber) bool { return h.number >= collapsed })
 	if low < 0 {
 		low = len(entropies)
 	}

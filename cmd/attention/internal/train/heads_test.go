@@ -50,3 +50,14 @@ func TestTrainWrongHeads(t *testing.T) {
 		{args: "--qk-clip -1", want: "--qk-clip: got -1, want a finite number of at least 0"},
 	})
 }
+
+func TestHeadNumbers(t *testing.T) {
+	r := record.Record{Numbers: map[string][]record.Number{
+		"entropy.h.1": {2, 0.5}, "entropy.h.0": {1, 2}, "entropyless.h.0": {7}, "largest_score.h.0": {8},
+	}}
+	require.Equal(t, []headNumber{{layer: "h.1", head: 1, number: 0.5}, {layer: "h.0", number: 1},
+		{layer: "h.0", head: 1, number: 2}, {layer: "h.1", number: 2}}, headNumbers(r, "entropy"))
+	require.Empty(t, headNumbers(r, "largest"))
+	r.Numbers["entropy.h.0"][1] = record.Number(math.NaN())
+	require.Equal(t, 1, headNumbers(r, "entropy")[0].head, "NaN comes first")
+}

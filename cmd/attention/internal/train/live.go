@@ -10,14 +10,14 @@ import (
 	"attention/cmd/attention/internal/view/look"
 )
 
-// live is the model of a run that trains, as the looks of its page see it: copies of the weights, made between two
-// steps. Without a look there are none.
+// live gives the page of a running training copies of the model's weights, made between two steps. A copy is made only
+// when the page asks for one.
 type live struct {
 	run   *training
 	asked chan chan<- copied
-	rests chan struct{} // closed when the weights stay as they are
+	rests chan struct{} // closed when training is over and the weights change no more
 
-	mu   sync.Mutex // of those who ask then
+	mu   sync.Mutex // held to copy the weights after that
 	last copied
 }
 
@@ -48,7 +48,7 @@ func (l *live) now(ctx context.Context) (*look.Model, error) {
 	}
 }
 
-// between answers those who ask for the weights now.
+// between sends a copy of the weights to every waiting caller of now.
 func (l *live) between() {
 	for {
 		select {
@@ -69,7 +69,9 @@ func (l *live) copy() {
 		return
 	}
 	m, err := r.config.Copy(r.model.Params())
-	if l.last = (copied{err: err}); err == nil {
-		l.last.model = look.Of(run.Name(r.Folder.Path), m, steps)
+	if err != nil {
+		l.last = copied{err: err}
+		return
 	}
+	l.last = copied{model: look.Of(run.Name(r.Folder.Path), m, steps)}
 }

@@ -76,13 +76,13 @@ func (p *page) Show(ctx context.Context) error {
 	return nil
 }
 
-// Between lets the page have the weights between two steps.
+// Between gives the weights to the page if it waits for them. It is called between two steps.
 func (p *page) Between() {
 	p.live.between()
 	p.note()
 }
 
-// Rest lets the page have the weights without asking: they stay as they are.
+// Rest lets the page copy the weights at any time. It is called when they change no more.
 func (p *page) Rest() { close(p.live.rests) }
 
 // note prints that the browser did not open.

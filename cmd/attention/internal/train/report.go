@@ -9,10 +9,10 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/internal/dense"
+	"attention/internal/moved"
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
-	"attention/train/record"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -61,7 +61,7 @@ func (r *training) countPhrases() []string {
 
 func (r *training) solverPhrases() []string {
 	training, solver := r.config.Training, r.config.Training.Solver
-	text := fmt.Sprintf("%s, learning rate %v", solver.Name, training.Schedule.Peak())
+	text := fmt.Sprintf("%s, learning rate %v", solver.Name, peak(training.Schedule.Schedule))
 	for _, f := range []struct {
 		name  string
 		value float64
@@ -74,6 +74,14 @@ func (r *training) solverPhrases() []string {
 		text += ", " + term.Line(g.String())
 	}
 	return strings.SplitAfter(text, ", ")
+}
+
+// peak returns the largest learning rate of a schedule.
+func peak(s train.Schedule) float64 {
+	if c, ok := s.(train.CosineLR); ok {
+		return c.Peak
+	}
+	return s.At(0)
 }
 
 // memoryPhrases returns the memory of a step and, for a GPT, of the sample's cache.
@@ -129,7 +137,7 @@ const (
 )
 
 // printUpdates shows how far training moved each parameter, and a corner of the query weights before and after.
-func (r *training) printUpdates(shown []record.Moved) {
+func (r *training) printUpdates(shown []moved.Tensor) {
 	width, corner := len("parameter"), shown[0] // if the layer has no weights of its own
 	for _, p := range slices.Backward(shown) {
 		width = max(width, len(p.Name))

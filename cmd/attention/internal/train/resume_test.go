@@ -49,6 +49,9 @@ func TestTrainResumes(t *testing.T) {
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name != "frozen" && c.name != "blocks" {
+				t.Skip("-short leaves out the other solvers, layers and orders")
+			}
 			dir := t.TempDir()
 			text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm/run"), filepath.Join(dir, "stopped/run")
 			require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))

@@ -9,8 +9,8 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/moved"
 	"attention/internal/oneline"
-	"attention/train/record"
 )
 
 // run takes the remaining steps and writes the result to the folder.
@@ -19,7 +19,7 @@ func (r *training) run(ctx context.Context) error {
 		return r.Train(ctx)
 	}
 	defer r.Folder.Close()
-	before := record.Snapshot(r.Params, mostShown, lastShown)
+	before := moved.Snapshot(r.Params.All(), r.Params.Len(), mostShown, lastShown)
 	err := r.Train(ctx)
 	if err != nil && (!term.IsInterrupted(err) || r.Loop.Steps() == 0) { // there is no model to save
 		return r.Fail(err)
@@ -43,7 +43,7 @@ func (r *training) run(ctx context.Context) error {
 // save writes the model and the pictures.
 func (r *training) save() error {
 	files := []session.File{{Name: session.LossPicture, Fill: r.drawLoss}}
-	if m, ok := r.model.Network.(run.Watchable); ok {
+	if m, ok := r.model.Network.(run.AttentionNetwork); ok {
 		files = append(files, session.File{Name: session.AttentionPicture,
 			Fill: func(w io.Writer) error { return r.drawWeights(w, m) }})
 	}

@@ -18,6 +18,9 @@ import (
 // TestTrainBookAsPyTorch: the recipe of preset book begins with the weights that PyTorch draws
 // after manual_seed(123), and has the losses and weights of testdata/torch/book_train.py.
 func TestTrainBookAsPyTorch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out two epochs of preset book-small")
+	}
 	file := golden.Load(t, "torch/book_train.safetensors")
 	all, err := os.ReadFile(filepath.Join("..", "run", "text", "attention.txt"))
 	require.NoError(t, err)

@@ -14,10 +14,10 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/internal/moved"
 	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
-	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -63,7 +63,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 				require.True(t, ok, name)
 				require.Equal(t, rate == "0", slices.Equal(initial.Float32s(), now.Data.([]float32)),
 					"%s %s %s", solver, rate, name)
-				was, _, _ := record.Moved{Before: initial, Now: initial}.Norms()
+				was, _, _ := moved.Tensor{Before: initial, Now: initial}.Norms()
 				require.Contains(t, printed, fmt.Sprintf("  %8.4f  ", was))
 			}
 			require.Equal(t, map[string]int{"0": p.Len(), "0.01": 0}[rate], strings.Count(printed, "    0.0000\n"))
@@ -89,6 +89,9 @@ func TestTrainDecay(t *testing.T) {
 // TestTrainFallsBelowBigram: on the built-in text a shortened default run learns more
 // than pairs of characters give, with a margin wide enough for any seed.
 func TestTrainFallsBelowBigram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out a run of 500 steps of the default model")
+	}
 	var out bytes.Buffer
 	require.NoError(t, trainTo(t.Context(), &out, "--steps", "500", "--eval-every", "0",
 		"--out", filepath.Join(t.TempDir(), "run")))
@@ -117,7 +120,12 @@ func TestTrainTexts(t *testing.T) {
 		{name: "terminal codes", text: "\x1b[31mred\x1b[0m\x00"},
 		{name: "one character", text: "a"},
 	} {
-		t.Run(c.name, func(t *testing.T) { runText(t, c.text) })
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name != "emoji" {
+				t.Skip("-short leaves out the texts but one")
+			}
+			runText(t, c.text)
+		})
 	}
 }
 

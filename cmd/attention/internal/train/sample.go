@@ -73,11 +73,13 @@ func (r *training) sample(ctx context.Context) ([]int, error) {
 	if err := g.Prompt(ctx, r.prompt); err != nil {
 		return nil, err
 	}
-	ids := make([]int, n)
-	for i := range ids {
-		if ids[i], err = g.Next(ctx); err != nil {
+	var ids []int
+	for range n {
+		id, err := g.Next(ctx)
+		if err != nil {
 			return nil, err
 		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }

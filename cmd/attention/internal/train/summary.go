@@ -68,7 +68,7 @@ func (r *training) printFiles() {
 	if probedTokens(r.config.Model) > 0 {
 		pictures = append(pictures, session.StepsPicture)
 	}
-	if _, ok := r.model.Network.(run.Watchable); ok {
+	if _, ok := r.model.Network.(run.AttentionNetwork); ok {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	r.PrintFiles(pictures...)

@@ -45,7 +45,7 @@ func weightsTitle(m run.ModelConfig, n int, dir string) string {
 
 // drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
 // mask hides the key.
-func (r *training) drawWeights(w io.Writer, m run.Watchable) error {
+func (r *training) drawWeights(w io.Writer, m run.AttentionNetwork) error {
 	window, first, err := r.pictured()
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func shownWeights(weights []float64, t, first int, causal bool) (shown []float64
 }
 
 // windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
-func windowWeights(m run.Watchable, window []int) (weights []float64, err error) {
+func windowWeights(m run.AttentionNetwork, window []int) (weights []float64, err error) {
 	err = expr.Building(func() error {
 		b := layers.NewBuild(m.Params(), layers.Eval)
 		n := b.Of(m.Weights(b, b.InputOf(tensor.Int, "ids", len(window))))

@@ -35,6 +35,9 @@ func exactMatch(t *testing.T, printed string) float64 {
 
 // An eighth of a whole run learns most dates.
 func TestTranslateLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out a run of 200 steps, and all that it prints")
+	}
 	commandtest.DrawPictures(t)
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
@@ -85,6 +88,9 @@ func TestTranslateIsRepeatable(t *testing.T) {
 	again, pictureAgain := run("5")
 	require.Equal(t, printed, again)
 	require.Equal(t, picture, pictureAgain)
+	if testing.Short() {
+		t.Skip("-short leaves out the run of another seed")
+	}
 	other, pictureOther := run("6")
 	require.NotEqual(t, printed, other)
 	require.NotEqual(t, picture, pictureOther)

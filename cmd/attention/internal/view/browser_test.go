@@ -17,6 +17,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view"
+	"attention/internal/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
@@ -34,6 +35,17 @@ func TestMain(m *testing.M) {
 		_ = flag.Set(atOnce.Name, "6")
 	}
 	os.Exit(m.Run())
+}
+
+// smoke is the one test that opens the page with -short.
+const smoke = "TestHeadsShowTheLibrarysNumbers"
+
+// needPage skips a test of the page with -short, unless it is smoke or looks for races.
+func needPage(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !testenv.Race && t.Name() != smoke {
+		t.Skip("-short leaves out this test of the page: " + smoke + " alone opens it")
+	}
 }
 
 // chromium is started once for all tests; each has a tab of its own.
@@ -60,6 +72,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 
 // browser returns the context of Chromium. Where there is none the test is skipped.
 func browser(t testing.TB) context.Context {
+	needPage(t)
 	ctx, err := chromium()
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("there is no Chromium: install_chromium.sh beside this test installs it")
@@ -189,6 +202,7 @@ func descriptionOf(o *runtime.RemoteObject) string {
 
 // serve starts attention view and returns its URL, and a function that ends it as Ctrl-C does.
 func serve(t testing.TB, args ...string) (url string, stop func() error) {
+	needPage(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)

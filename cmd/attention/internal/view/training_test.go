@@ -35,7 +35,7 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	rows := p.csv(`[aria-label="Loss"] h3 .csv`)
 	require.Equal(t, []string{"step", "training", "validation", "bigram", "unigram"}, rows[0])
 	require.Len(t, rows, 41)
-	w, err := record.Read(dir)
+	w, err := record.Read(t.Context(), dir, nil)
 	require.NoError(t, err)
 	p.waitFor(`document.querySelector("#moment")`)
 	require.Equal(t, len(w.Steps)-1, js[int](p, `Number(document.querySelector("#moment").max)`))

@@ -14,7 +14,6 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/metrics"
-	"attention/train/record"
 )
 
 // Run reads a run's folder again and again.
@@ -32,11 +31,13 @@ type Run struct {
 	evaluations thinned[train.Evaluation]
 	version     int // of the state; counts its changes
 
+	recorded recorded
+
 	from     time.Time // of the first look at a run that trains
 	fromStep int       // the last step at that time
 }
 
-// State is what is known of a run. Of a long run only some steps are kept, evenly spread.
+// State is the state of a run as its files show it. It has some steps of a long run only, evenly spread.
 type State struct {
 	Name        string             `json:"name"`
 	State       string             `json:"state"` // running, finished, stopped, failed or unfinished
@@ -64,7 +65,7 @@ func Open(dir string) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
 	}
-	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir)}
+	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir), recorded: newRecorded(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err
 	}
@@ -184,6 +185,3 @@ func (r *Run) State() State {
 	s.Evaluations = append([]train.Evaluation{}, r.evaluations.kept...)
 	return s
 }
-
-// Watched returns how the run's weights moved.
-func (r *Run) Watched() (*record.Recording, error) { return record.Read(r.dir) }

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -247,23 +248,53 @@ func TestTimeLeft(t *testing.T) {
 	require.Greater(t, s.Version, before)
 }
 
-func TestWatched(t *testing.T) {
+// Who asks at the same time as another gets the same value, read once, and who leaves does not wait.
+func TestRecordingIsShared(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
 	require.NoError(t, err)
-	w, err := r.Watched()
+	r.recorded.turn <- struct{}{} // somebody reads
+	left, leave := context.WithCancel(t.Context())
+	got := make(chan *record.Recording, 8)
+	for range cap(got) {
+		go func() {
+			w, err := r.Recording(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			got <- w
+		}()
+	}
+	leave()
+	_, err = r.Recording(left)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, got)
+	<-r.recorded.turn
+	first := <-got
+	for range cap(got) - 1 {
+		require.Same(t, first, <-got)
+	}
+	_, err = r.Recording(left)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestRecording(t *testing.T) {
+	f := newFolder(t)
+	r, err := Open(f.path)
+	require.NoError(t, err)
+	w, err := r.Recording(t.Context())
 	require.NoError(t, err)
 	require.Len(t, w.Records, 6)
 	f.write(record.LinesFile, append(f.read(record.LinesFile), `{"step": 41, "par`...))
-	w, err = r.Watched()
+	w, err = r.Recording(t.Context())
 	require.NoError(t, err, "a line that is being written")
 	require.Len(t, w.Records, 6)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.TensorsFile)))
-	w, err = r.Watched()
+	w, err = r.Recording(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, w.Steps)
 	require.NoError(t, os.Remove(filepath.Join(f.path, record.LinesFile)))
-	_, err = r.Watched()
+	_, err = r.Recording(t.Context())
 	require.ErrorIs(t, err, fs.ErrNotExist, "a run that recorded none")
 }
 

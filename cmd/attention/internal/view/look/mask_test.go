@@ -27,6 +27,10 @@ func TestMasks(t *testing.T) {
 	}{
 		{"none", nil, func(int, int) bool { return true }},
 		{"causal", mask.Causal{}, func(q, k int) bool { return k <= q }},
+		{"all before its own", mask.Causal{Offset: -1}, func(q, k int) bool { return k < q }},
+		{"two ahead", mask.Causal{Offset: 2}, func(q, k int) bool { return k <= q+2 }},
+		{"function", mask.Func{VisibleAt: func(t, s int) bool { return s < t && (t-s)%2 == 0 }},
+			func(q, k int) bool { return k < q && (q-k)%2 == 0 }},
 		{"window", mask.SlidingWindow{Left: 2}, func(q, k int) bool { return k <= q && k >= q-2 }},
 		{"prefix", mask.Or(mask.Causal{}, mask.Prefix{N: 3}), func(q, k int) bool { return k <= q || k < 3 }},
 		{"segments", mask.And(mask.Causal{}, mask.Segments{Query: segments, Key: segments}),

@@ -38,7 +38,7 @@ type network interface {
 	read(text string) (reading, error)
 }
 
-// reading is what a network reads: a text, or a text and its translation.
+// reading is the input of a network: a text, or a text and its translation.
 type reading interface {
 	// build makes the inputs in a graph and returns the logits (N, V) of N tokens to come.
 	build(b *layers.Build) *G.Node

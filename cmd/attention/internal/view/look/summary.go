@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Summary is what is known of a head without its weights.
+// Summary has the statistics of a head, without its weights.
 type Summary struct {
 	LSE        []float32 // (T) log-sum-exp of each query's scores, with the sink; −∞ for one that sees no key
 	Statistics Statistics

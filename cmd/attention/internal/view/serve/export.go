@@ -19,7 +19,7 @@ import (
 // MaxExport is the most bytes of numbers in an exported page.
 const MaxExport = 50 << 20
 
-// exportPolicy lets the page use what is in its file and nothing else.
+// exportPolicy is the Content-Security-Policy of an exported page: it uses nothing outside its file.
 const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
 	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">`
 
@@ -44,7 +44,7 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 		if err := e.add(ctx, s.training, "training", ""); err != nil {
 			return nil, err
 		}
-		if err := e.add(ctx, s.watched, "watched", "the weights over the steps"); err != nil {
+		if err := e.add(ctx, s.recording, "watched", "the weights over the steps"); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 	if err != nil {
 		return err
 	}
-	p, ok := got.(*pack)
+	p, ok := got.(packed)
 	if !ok {
 		return e.keep(path, got)
 	}

@@ -12,7 +12,7 @@ import (
 // newToken returns a token that nobody can guess.
 func newToken() string { return rand.Text() }
 
-// policy lets the page load from this server alone, and no other page show it.
+// policy is the Content-Security-Policy of the page: it loads from this server only, and no other page may embed it.
 const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // guard passes on only the requests of the page itself: those to its host, with its token, and from no other page. The

@@ -56,7 +56,7 @@ func (s *Server) head(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// maxSide is the most rows and columns of an overview: those of a large screen.
+// maxSide is the maximum number of rows and columns of an overview, for a large screen.
 const maxSide = 2048
 
 // overview returns the weights of a head at the scale of a screen, with at most side rows and columns.

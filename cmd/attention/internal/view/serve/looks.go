@@ -26,7 +26,7 @@ type looks struct {
 	kept []lookAnswer // in order of their last use
 }
 
-// lookAnswer is what the page knows of a look before it draws a head.
+// lookAnswer describes a look: all that the page needs before it draws a head.
 type lookAnswer struct {
 	ID    string `json:"id"` // which equal requests share
 	Model int    `json:"model"`

@@ -5,6 +5,14 @@ import (
 	"encoding/json"
 )
 
+// packed is an answer of bytes.
+type packed interface{ bytes() ([]byte, error) }
+
+// bytesPacked is the bytes of a pack.
+type bytesPacked []byte
+
+func (b bytesPacked) bytes() ([]byte, error) { return b, nil }
+
 // pack is an answer of JSON and arrays.
 type pack struct {
 	About  any           `json:"about,omitempty"`

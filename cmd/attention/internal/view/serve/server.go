@@ -13,7 +13,7 @@ import (
 	"attention/cmd/attention/internal/view/web"
 )
 
-// Config is what a server shows.
+// Config configures a Server.
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
 	Models []*look.Model
@@ -32,6 +32,7 @@ type Server struct {
 	server   *http.Server
 	base     context.Context // of all requests; done when the server ends
 	turns    *turns          // of the computations of heads
+	moves    moves           // the answer to GET watched
 }
 
 // New listens on the address.
@@ -98,13 +99,13 @@ func (s *Server) routes(of limits) http.Handler {
 	handle("GET /values", s.values)
 	handle("GET /section", s.section)
 	handle("GET /training", s.training)
-	handle("GET /watched", s.watched)
+	handle("GET /watched", s.recording)
 	// A viewer holds its stream as long as it looks: streams have places of their own.
 	mux.Handle("GET /events", limited(make(chan struct{}, of.streams), http.HandlerFunc(s.events)))
 	return mux
 }
 
-// viewAnswer is what there is to see.
+// viewAnswer lists the models and panels that the page shows.
 type viewAnswer struct {
 	Version  string        `json:"version"`
 	Models   []*look.Model `json:"models"`

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// turns lets what a reader waits for go before what is computed in advance.
+// turns orders computations: those that a reader waits for come before those made in advance.
 type turns struct {
 	mu      sync.Mutex
 	changed *sync.Cond // signals fewer readers, and contexts that are done

@@ -1,46 +1,46 @@
-package checkpoint_test
+package about_test
 
 import (
 	"testing"
 
-	"attention/train/checkpoint"
+	"attention/internal/about"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestModelMetadata(t *testing.T) {
 	of := map[string]string{"dtype": "float32", "model.type": "gpt"}
-	metadata := checkpoint.ModelMetadata(of, 7, 3)
+	metadata := about.ModelMetadata(of, 7, 3)
 	require.Equal(t, map[string]string{"format": "attention model 1", "steps": "7", "best": "3",
 		"about.dtype": "float32", "about.model.type": "gpt"}, metadata)
-	got, err := checkpoint.AboutOf(metadata)
+	got, err := about.OfModel(metadata)
 	require.NoError(t, err)
 	require.Equal(t, of, got)
-	got, err = checkpoint.AboutOf(map[string]string{"format": "pt", "steps": "1"})
+	got, err = about.OfModel(map[string]string{"format": "pt", "steps": "1"})
 	require.NoError(t, err)
 	require.Nil(t, got, "of another program")
 	delete(metadata, "format")
-	_, err = checkpoint.AboutOf(metadata)
+	_, err = about.OfModel(metadata)
 	require.EqualError(t, err,
 		`format: got "", want "attention model 1": another program wrote the model, and this one does not read it`)
 }
 
-func TestStepsOf(t *testing.T) {
-	n, ok := checkpoint.StepsOf(checkpoint.ModelMetadata(nil, 7, 0))
+func TestSteps(t *testing.T) {
+	n, ok := about.Steps(about.ModelMetadata(nil, 7, 0))
 	require.True(t, ok)
 	require.Equal(t, 7, n)
-	_, ok = checkpoint.StepsOf(map[string]string{"format": "pt"})
+	_, ok = about.Steps(map[string]string{"format": "pt"})
 	require.False(t, ok)
 }
 
 // The error shows where two long values begin to differ.
-func TestCheckAbout(t *testing.T) {
+func TestCheck(t *testing.T) {
 	of := map[string]string{"dtype": "float32", "characters": "abcdefghijklmn"}
-	require.NoError(t, checkpoint.CheckAbout("config.json", "step", of, map[string]string{"dtype": "float32",
+	require.NoError(t, about.Check("config.json", "step", of, map[string]string{"dtype": "float32",
 		"characters": "abcdefghijklmn", "other": "x"}))
-	require.EqualError(t, checkpoint.CheckAbout("config.json", "step", of, map[string]string{"dtype": "float64",
+	require.EqualError(t, about.Check("config.json", "step", of, map[string]string{"dtype": "float64",
 		"characters": "abcdefghijklmx"}),
 		`config.json: characters: got …"fghijklmn", want …"fghijklmx", that of step`)
-	require.EqualError(t, checkpoint.CheckAbout("config.json", "step", of, map[string]string{"characters": "abcdefghijklmn"}),
+	require.EqualError(t, about.Check("config.json", "step", of, map[string]string{"characters": "abcdefghijklmn"}),
 		`config.json: dtype: got "float32", want "", that of step`)
 }

@@ -11,9 +11,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// watch returns what the run records: how its weights move, and all attention weights of the held-out date of the
-// picture.
-func (r *translation) watch() record.Config {
+// recordConfig returns what the run records: how its weights move, and all attention weights of the held-out date in
+// the picture.
+func (r *translation) recordConfig() record.Config {
 	queries := record.Matrix{Rows: r.model.Settings.Model.Width}
 	return record.Config{Matrices: record.QueryParts(r.model.Params(), "in_proj_weight", queries), Probe: r.probe}
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // A run records its weights, the attention of a text and, if asked, statistics of its heads, and draws them.
-func TestTrainWatches(t *testing.T) {
+func TestTrainRecords(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--head-stats", "--qk-clip", "0.00001", "--prompt", "whole")...)
-	w, err := record.Read(folder)
+	w, err := record.Read(t.Context(), folder, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 5, 10, 12}, w.Steps)
 	require.Len(t, w.Records, 4)
@@ -69,7 +69,7 @@ func TestTrainResumesWithoutRecords(t *testing.T) {
 	resume(t, folder, "--steps", "20")
 	require.Equal(t, runFiles, namesIn(t, folder))
 	require.Equal(t, outcome(t, calm)[run.ModelFile], outcome(t, folder)[run.ModelFile])
-	w, err := record.Read(folder)
+	w, err := record.Read(t.Context(), folder, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int{15, 20}, w.Steps)
 }

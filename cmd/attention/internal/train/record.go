@@ -34,9 +34,10 @@ func probedTokens(c run.ModelConfig) int {
 	return min(c.Context(), n, probeTokens)
 }
 
-// watch returns what the run records: parts of the matrices that make queries, and the attention weights of validation
-// text from a word's start, whatever the prompt is. With --head-stats also the statistics of each head over more of it.
-func (r *training) watch() (c record.Config, err error) {
+// recordConfig returns what the run records: parts of the matrices that make queries, and the attention weights of
+// validation text from the start of a word, whatever the prompt is. With --head-stats it also records the statistics of
+// each head over more of the text.
+func (r *training) recordConfig() (c record.Config, err error) {
 	shown := probedTokens(r.config.Model)
 	n := shown
 	if r.config.HeadStats {
@@ -61,8 +62,8 @@ func (r *training) watch() (c record.Config, err error) {
 	}, nil
 }
 
-// probe returns the attention weights of the first ids, which texts are about, and with --head-stats the statistics of
-// each head over all of them.
+// probe returns the attention weights over the first ids, whose tokens about has, and with --head-stats the statistics
+// of each head over all ids.
 func (r *training) probe(b *layers.Build, ids []int, about text.WeightTexts) (p record.Probe, err error) {
 	if n := len(about.Queries); n > 0 {
 		weights, err := r.model.AttentionWeights(b, boundIDs(b, "ids", ids[:n]))

@@ -1,0 +1,47 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"attention/train/metrics"
+	"attention/train/record"
+)
+
+// lost returns a line about each file that the run resumes without.
+func (f *Folder) lost(steps int) (lines []string) {
+	for _, file := range []struct{ name, what string }{
+		{name: ReportFile, what: "what it says of the earlier sessions is lost"},
+		{name: record.LinesFile, what: "how the weights moved until then is lost"},
+		{name: record.TensorsFile, what: "the attention weights and matrices of that time are lost"},
+	} {
+		if !f.dir.Has(file.name) {
+			lines = append(lines, fmt.Sprintf("%s: got none, want that of the first %d steps: %s",
+				f.dir.Path(file.name), steps, file.what))
+		}
+	}
+	return lines
+}
+
+// withoutLines adds to the error of metrics.jsonl, which lacks lines of a checkpoint after some steps, from which older
+// checkpoint the run resumes, or that it does not.
+func (s *Session) withoutLines(steps int, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
+		return err
+	}
+	h, _ := metrics.Read(s.Folder.Path) // up to the first line that is wrong
+	saved, _ := s.Folder.Checkpoints.Steps()
+	for _, n := range slices.Backward(saved) {
+		if n < steps && n <= len(h.Steps) {
+			path := s.Folder.Checkpoints.Path(n)
+			return fmt.Errorf("%w; resume from the last checkpoint whose lines are there with: %s", err, s.ResumeCommand(path))
+		}
+	}
+	err = fmt.Errorf("%w; without them the run does not resume", err)
+	if again := s.Hints.StartAgain; again != nil {
+		err = fmt.Errorf("%w; start again with %s", err, again(s.Folder.Path))
+	}
+	return err
+}

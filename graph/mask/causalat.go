@@ -1,0 +1,40 @@
+package mask
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// CausalAt is Causal with an offset for each sequence: query t of batch b sees key s if s ≤ t + Start[b], int or
+// int64 (B). Start is the number of keys of earlier tokens, which lie before those of the queries' own, as when a
+// prefill is continued by sequences of different lengths; with -1 or less some queries see no key. KeyLengths hides
+// what follows a sequence's last key. T and S may be any. With a cache, which knows where its sequences are, t is the
+// position in the whole sequence, and Causal is enough.
+type CausalAt struct {
+	Start *G.Node
+
+	input int
+}
+
+func (CausalAt) validate() error { return nil }
+
+func (m CausalAt) resolve(in *inputs) (Mask, error) {
+	start := Input{Name: "causal_start", Node: m.Start, Integer: true, Shape: in.Batch, Letters: "(B)"}
+	return CausalAt{input: in.add(start)}, nil
+}
+
+func (m CausalAt) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
+	start, err := integersOf(in, m.input, "causal_start", s.B(), 1)
+	if err != nil {
+		return KeySet{}, err
+	}
+	offsets, err := s.offsets(UpperLeft)
+	return ranges(func(b, t int) (lo, hi int) {
+		return 0, min(max(offsets[b%len(offsets)]+t+nearby(start[b])+1, 0), s.S)
+	}), err
+}
+
+func (m CausalAt) withNodes(of func(*G.Node) *G.Node) Mask { return CausalAt{Start: of(m.Start)} }
+
+// MarshalJSON fails: the mask holds a node.
+func (CausalAt) MarshalJSON() ([]byte, error) { return nil, errNode("CausalAt") }

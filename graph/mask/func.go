@@ -1,0 +1,145 @@
+package mask
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Func is a mask of one's own: it shows a query the keys for which a function returns true. One of the two functions is
+// set. Query t and key s are numbered from 0; with a cache t is the position in the whole sequence. Batch b counts all
+// axes before the heads' as one.
+//
+// The function is pure: within a run the same question has the same answer. Several goroutines call it. A panic in it
+// becomes the error of the op. VisibleAt is the quicker one: it is asked once for all batches and heads about each tile
+// of queries and keys, and again only where it shows a part of a tile; tiles that are hidden cost nothing more. Visible
+// is asked about every batch, head, query and key. Joined by And, neither is asked about tiles that the other mask hides
+// by a range, as Causal and SlidingWindow do.
+//
+// Two calls of an attention with one Func are two ops: a function cannot be compared with another. So a Func has no
+// JSON. With a cache it may be asked about keys up to the capacity, and with a rolling cache it has to be joined with a
+// mask that hides later keys, as And(Causal{}, Func{…}).
+type Func struct {
+	Name      string // in errors
+	Visible   func(b, h, t, s int) bool
+	VisibleAt func(t, s int) bool // of all batches and heads
+}
+
+func (m Func) validate() error {
+	switch {
+	case m.Visible == nil && m.VisibleAt == nil:
+		return fmt.Errorf("got %v without a function, want Visible or VisibleAt", m)
+	case m.Visible != nil && m.VisibleAt != nil:
+		return fmt.Errorf("got %v with Visible and VisibleAt, want one of the two", m)
+	}
+	return nil
+}
+
+// String returns the mask's type and name.
+func (m Func) String() string { return fmt.Sprintf("Func %q", m.Name) }
+
+// funcs counts the Funcs of ops.
+var funcs atomic.Uint64
+
+func (m Func) resolve(*inputs) (Mask, error) { return numberedFunc{m, funcs.Add(1)}, nil }
+
+func (m Func) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
+	return numberedFunc{Func: m}.bind(in, s)
+}
+
+func (m Func) withNodes(func(*G.Node) *G.Node) Mask { return m }
+
+// MarshalJSON fails: the mask is a function.
+func (m Func) MarshalJSON() ([]byte, error) {
+	return nil, fmt.Errorf("got %v, which has no JSON, want a mask that is no function", m)
+}
+
+// OfHead returns the mask of one head: what m shows the queries of that head, for scores that have no other.
+func OfHead(m Mask, head int) Mask {
+	switch m := m.(type) {
+	case Func:
+		if of := m.Visible; of != nil {
+			m.Visible = func(b, _, t, s int) bool { return of(b, head, t, s) }
+		}
+		return m
+	case either:
+		return either{OfHead(m.A, head), OfHead(m.B, head), m.Or}
+	case not:
+		return not{OfHead(m.Of, head)}
+	}
+	return m
+}
+
+// numberedFunc is the Func of an op and of its gradient, which differs from those of other ops by its number.
+type numberedFunc struct {
+	Func
+	Number uint64
+}
+
+// GoString is what an op's hash is made of.
+func (m numberedFunc) GoString() string { return fmt.Sprintf("mask.%v number %d", m.Func, m.Number) }
+
+func (m numberedFunc) resolve(*inputs) (Mask, error) { return m, nil }
+
+func (m numberedFunc) withNodes(func(*G.Node) *G.Node) Mask { return m }
+
+func (m numberedFunc) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
+	first, err := s.offsets(UpperLeft)
+	k := KeySet{
+		Span: func(int, int) (lo, hi int, all bool) { return 0, s.S, false },
+		Fill: func(b, h, t, s0 int, shown []bool) { m.fill(b, h, first[b%len(first)]+t, s0, shown) },
+	}
+	if m.VisibleAt != nil && s.B()*s.H > len(first) {
+		m.classify(&k, s, first)
+	}
+	return k, err
+}
+
+// fill asks about keys. It panics with a *funcError if the function does.
+func (m numberedFunc) fill(b, h, t, s0 int, shown []bool) {
+	at := 0
+	defer func() {
+		if r := recover(); r != nil {
+			panic(&funcError{m.Func, b, h, t, s0 + at, r})
+		}
+	}()
+	if m.VisibleAt != nil {
+		for ; at < len(shown); at++ {
+			shown[at] = m.VisibleAt(t, s0+at)
+		}
+		return
+	}
+	for ; at < len(shown); at++ {
+		shown[at] = m.Visible(b, h, t, s0+at)
+	}
+}
+
+// funcError is the panic of a Func.
+type funcError struct {
+	of         Func
+	b, h, t, s int
+	panic      any
+}
+
+// Error names the mask, the question and the panic.
+func (e *funcError) Error() string {
+	question := fmt.Sprintf("query %d and key %d", e.t, e.s)
+	if e.of.Visible != nil {
+		question = fmt.Sprintf("batch %d, head %d, query %d and key %d", e.b, e.h, e.t, e.s)
+	}
+	return fmt.Sprintf("mask: %v: got a panic for %s: %v, want true or false", e.of, question, e.panic)
+}
+
+// Recovered returns the error of a Func that panicked while the keys of a KeySet were read, from what recover returned.
+// It panics with anything else, nil apart.
+func Recovered(r any) error {
+	switch r := r.(type) {
+	case nil:
+		return nil
+	case *funcError:
+		return r
+	}
+	panic(r)
+}
