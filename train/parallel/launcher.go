@@ -66,9 +66,9 @@ func (l *launcher) named(err error) error {
 	return fmt.Errorf("%s: rank %.10s: %w", l.name, l.rank, err)
 }
 
-// firstOfMachine reports whether this process is the first to ask, on its machine, of those that a launcher started
-// together, or was started alone. Where that cannot be known it is the first one by the environment.
-func firstOfMachine() bool {
+// speaks reports whether this process prints what Join refused: the first one to ask, on its machine, of those that a
+// launcher started together. Where that cannot be known it is the first one by the environment.
+func speaks() bool {
 	asked.once.Do(func() { asked.first = firstToAsk(jobOf(os.Getenv), first(os.Getenv)) })
 	return asked.first
 }
@@ -106,7 +106,8 @@ func firstToAsk(job string, otherwise bool) bool {
 	return true
 }
 
-// first reports whether this process is the first one of its machine by the environment.
+// first reports whether this process is the first of a launcher's on its machine, by the environment, or was started
+// alone.
 func first(env func(name string) string) bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
 		if rank := env(name); rank != "" {

@@ -11,8 +11,8 @@ type Machine struct {
 	Cores   int // that this process may run on, or may use by its container's limit
 	Sharers int // processes that may run on the same cores, with this one
 	Threads int // GOMAXPROCS: the cores divided by the sharers, or the environment's number
-	// First reports, with an error of Join, whether this process prints it: whether it is the first one of the machine
-	// that has it.
+	// First reports whether this process is the first of the group on the machine, or was started alone. With an error
+	// of Join it is the first one that has it, which prints it.
 	First bool
 }
 
@@ -33,24 +33,26 @@ func (m Machine) withThreads(procs int, given bool) Machine {
 const Library = "ATTENTION_MPI"
 
 // Join returns this process of the group that mpirun started, and its share of the machine; nil if it was started
-// alone. With an error, of the machine only First is set. It makes GOMAXPROCS this process's part of its
+// alone. With an error, or alone, of the machine only First is set. It makes GOMAXPROCS this process's part of its
 // cores, unless the environment sets it. A process joins once, and closes what it joined before it ends. Join wants a
 // program built with -tags mpi for Linux, and Open MPI 4 or 5, or MPICH 3.2 or later.
 func Join() (*Group, Machine, error) {
+	alone := Machine{First: first(os.Getenv)}
 	l, err := launcherOf(os.Getenv)
 	if err != nil {
-		return nil, Machine{First: firstOfMachine()}, err
+		return nil, Machine{First: speaks()}, err
 	}
 	if l == nil {
-		return nil, Machine{}, nil
+		return nil, alone, nil
 	}
 	t, m, err := l.join()
 	if err != nil {
-		return nil, Machine{First: firstOfMachine()}, fmt.Errorf("parallel: %w", err)
+		return nil, Machine{First: speaks()}, fmt.Errorf("parallel: %w", err)
 	}
 	if t == nil {
-		return nil, Machine{}, nil
+		return nil, alone, nil
 	}
+	m.First = alone.First
 	m = m.withThreads(runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS") != "")
 	runtime.GOMAXPROCS(m.Threads)
 	return &Group{Transport: t}, m, nil

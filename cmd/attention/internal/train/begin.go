@@ -155,8 +155,11 @@ func (c command) oldRun(dir string) (*training, error) {
 
 // keepBF16 lets a run that began in bfloat16 go on in it on every processor, and says what that costs.
 func (c command) keepBF16() {
-	if taken, why := kernel.ChoiceOfBF16(); !taken {
-		kernel.TakeBF16()
+	taken, why := kernel.ChoiceOfBF16()
+	if taken {
+		return
+	}
+	if kernel.TakeBF16(); kernel.CheckBF16() == nil { // BF16Variable may be wrong
 		fmt.Fprintf(c.notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
 	}
 }

@@ -51,7 +51,7 @@ func (f handler) answer(r *http.Request, leave func()) (body []byte, kind string
 	if err != nil {
 		return nil, "", err
 	}
-	if p, ok := got.(*pack); ok {
+	if p, ok := got.(packed); ok {
 		body, err = p.bytes()
 		return body, "application/octet-stream", err
 	}
