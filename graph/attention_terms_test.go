@@ -49,7 +49,7 @@ func (x *termsOf) addRow(n, t int) {
 		delta += p * dp[s]
 		left -= p
 		if top = max(top, p); top == p {
-			large = math.Abs(x.score(x.q, x.k, b, h, t, s)) > 130
+			large = math.Abs(x.score(x.q, x.k, b, h, t, s)) > 17
 		}
 	}
 	x.take("sinks", max(left, 0)*delta)

@@ -31,7 +31,6 @@ type attentionRun[F Float] struct {
 	watched        bool   // whether there are statistics
 	distances      []F    // of queries and keys (T+S−1), for these
 	number         uint64 // of the call
-	large          F      // the least log-sum-exp that is large
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
 	factor []F            // of every row, what exp(score − lse) is to be multiplied by
@@ -58,7 +57,7 @@ func newAttentionRun[F Float]() any {
 // begin stores the arguments and determines which keys each block of queries sees.
 func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
-	r.number, r.large = attentionCount.Add(1), largeFrom(&in)
+	r.number = attentionCount.Add(1)
 	r.lo, r.hi = resize(r.lo, r.B*r.T), resize(r.hi, r.B*r.T)
 	for i := range r.lo {
 		r.lo[i], r.hi[i] = r.keys(i/r.T, i%r.T)

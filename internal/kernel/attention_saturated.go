@@ -11,18 +11,12 @@ import "math"
 // is 7/8.
 const saturated = 0.1335
 
-// largeFrom returns the least size of a log-sum-exp from which on its rounding is not neglected and a row is told to be
-// saturated; smaller scores keep the bits that they have always had. A product has a rounding of its own, which changes
-// weights by as much; a bias has none.
-func largeFrom[F Float](in *QKV[F]) F {
-	if in.Bias != nil || in.Relative != nil {
-		return 16
-	}
-	return 128
-}
+// largeFrom is the least size of a log-sum-exp from which on its rounding is not neglected and a row is told to be
+// saturated.
+const largeFrom = 16
 
 // isLarge reports whether a log-sum-exp is large.
-func (r *attentionRun[F]) isLarge(lse F) bool { return lse >= r.large || lse <= -r.large }
+func (r *attentionRun[F]) isLarge(lse F) bool { return lse >= largeFrom || lse <= -largeFrom }
 
 // marked returns what rounding took from a large lse, with the mark of a saturated row: it is the last bit.
 func marked[F Float](lost F, saturated bool) F {

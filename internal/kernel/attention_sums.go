@@ -32,9 +32,9 @@ func (r *attentionRun[F]) sumSinks() {
 // lost returns what rounding took from the lse of a row, 0 if that is no more than it may be of one that is not large.
 // Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
 func (r *attentionRun[F]) lost(row int) float64 {
-	least := float64(r.large) * 0x1p-25
+	least := float64(largeFrom) * 0x1p-25
 	if sizeOf[F]() == 8 {
-		least = float64(r.large) * 0x1p-54
+		least = float64(largeFrom) * 0x1p-54
 	}
 	if lost := float64(r.lse[r.B*r.H*r.T+row]); math.Abs(lost) > least {
 		return lost
