@@ -10,6 +10,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -83,7 +84,10 @@ func (c claims) run(args ...string) string {
 // host returns the processor's kernels and what the program was built from.
 func (c claims) host() string {
 	version := strings.Fields(strings.SplitN(c.run("--version"), "\n", 2)[0])
-	return fmt.Sprintf("%d cores, %s", runtime.NumCPU(), strings.Join(version, " "))
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	check(err)
+	return fmt.Sprintf("%d cores, commit %s, %s", runtime.NumCPU(), bytes.TrimSpace(commit),
+		strings.Join(version[len(version)-3:], " "))
 }
 
 // report reads a file of the folder.
