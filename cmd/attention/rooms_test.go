@@ -278,6 +278,7 @@ var ownFiles = map[string]string{
 	"internal/apiwalk":                   "writes the table of its test, by go generate",
 	"cmd/attention/internal/commandtest": "for tests only",
 	"cmd/attention/internal/bench":       "reads /proc/self/status",
+	"train/parallel":                     "reads /proc/PID of the processes beside it",
 }
 
 // Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.
