@@ -12,6 +12,7 @@ export class Look {
   constructor(request, description) {
     Object.assign(this, description);
     this.request = request;
+    this.renewals = 0;
     this.kept = new Map();
     this.heads = new Map();
   }
@@ -19,10 +20,10 @@ export class Look {
   /** ask asks the server, whose answer says so if it has forgotten this look: then it gets the request again. */
   async ask(kind, values) {
     for (let tries = 0; tries < mostTries; tries++) {
-      const { id } = this;
-      const got = await packed(path(kind, { look: id, ...values }));
+      const { renewals } = this;
+      const got = await packed(path(kind, { look: this.id, ...values }));
       if (!got.gone) return got;
-      if (id === this.id) await this.renew();
+      if (renewals === this.renewals) await this.renew(); // else it was forgotten before that
     }
     throw new Error('the server forgets this text again and again: too many pages look at once; close some and reload');
   }
@@ -35,6 +36,7 @@ export class Look {
         this.heads.clear();
       }
       Object.assign(this, description);
+      this.renewals++;
     }).finally(() => { this.renewed = null; });
     return this.renewed;
   }
