@@ -113,7 +113,7 @@ func TestMPIFinishes(t *testing.T) {
 		until(t, folder, 12)
 		require.NoError(t, job.Process.Signal(syscall.SIGUSR1))
 		require.NoError(t, job.Wait(), printed.String())
-		want := `train: stopped after \d+ of 100000 steps; resume with: .* train --resume ` + folder
+		want := `stopped after \d+ of 100000 steps; resume with: .* train --resume ` + folder
 		require.Regexp(t, want, printed.String())
 		require.FileExists(t, filepath.Join(folder, "model.safetensors"))
 	}
@@ -293,7 +293,7 @@ func TestMPIOfOtherKinds(t *testing.T) {
 // What one process refuses or finds is one line of ours.
 func TestMPIFails(t *testing.T) {
 	for _, row := range []struct{ name, flags, want string }{
-		{"few batches", "--accumulate 1", "attention: --accumulate: got 1 with 2 processes, want at least 2"},
+		{"few batches", "--accumulate 1", "attention: train: --accumulate: got 1 with 2 processes, want at least 2"},
 		{"not finite", "--accumulate 4 --lr 1e30 --sample 0", "rank 0: micro-batch 1 of 4: loss: got "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
