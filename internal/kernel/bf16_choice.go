@@ -33,7 +33,7 @@ func BF16() bool { return nativeBF16() }
 func CheckBF16() error { return choiceOfBF16().check() }
 
 // ChoiceOfBF16 returns whether products of bfloat16 are taken where they are asked for, and why: for example
-// "2 of float32's peak on AMD's family 25, model 17".
+// "2 times float32's peak on AMD's family 25, model 17".
 func ChoiceOfBF16() (taken bool, why string) {
 	c := choiceOfBF16()
 	return c.taken, c.why
@@ -117,7 +117,7 @@ func (f bf16Facts) choose() bf16Choice {
 // measure reports whether products of bfloat16 are fast enough, and what says so: the processor, or timings.
 func (f bf16Facts) measure() (fast bool, why string) {
 	if times := timesBF16(f.processor); times > 0 {
-		return times >= wantBF16, fmt.Sprintf("%v of float32's peak on %v", times, f.processor)
+		return times >= wantBF16, fmt.Sprintf("%v times float32's peak on %v", times, f.processor)
 	}
 	bf16, full := f.peaks()
 	return bf16 >= wantBF16*full,
