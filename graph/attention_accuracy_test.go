@@ -67,7 +67,7 @@ func (s scaledAttention) redraw(draw int) (a drawnAttention, dout array) {
 	return a, numbers(a.q.like(a.v.axis(-1)/a.keyHeads()*heads), 3)
 }
 
-// errors are those of the draws, by what is computed.
+// errors holds the error of each draw, by the name of the output or gradient.
 type errors map[string][]float64
 
 func (s scaledAttention) compare(t *testing.T, draws int) {

@@ -58,7 +58,7 @@ func TestFuncIsTheMaskThatItDefines(t *testing.T) {
 	}
 }
 
-// Statistics of a function's weights are those of the mask that it defines.
+// A Func has the statistics of the built-in mask that shows the same keys.
 func TestStatisticsOfAFunc(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	q, k, v := normal(r, 2, 69, 6), normal(r, 2, 131, 6), normal(r, 2, 131, 6)
@@ -88,7 +88,7 @@ func TestStatisticsOfAFunc(t *testing.T) {
 	}
 }
 
-// Two ops of one Func are two, as are those of two functions that differ by a variable.
+// Two ops with one Func are not merged, nor are two ops whose functions differ in a captured variable.
 func TestOpsOfFuncsAreNotMerged(t *testing.T) {
 	g := G.NewGraph()
 	x := node(g, "x", normal(rand.New(rand.NewPCG(1, 2)), 1, 3, 2), tensor.Float64)

@@ -80,7 +80,7 @@ var (
 	withoutOne = regexp.MustCompile(`(run/\S+): .*; without this file the run resumes too`)
 )
 
-// follow runs a command and what its errors tell to run, until one ends well or says what is lost.
+// follow runs a command, then the commands that its errors name, until one succeeds or names what is lost.
 func follow(t require.TestingT, args ...string) {
 	var told []string
 	for range 6 {

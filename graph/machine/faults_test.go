@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// faults are what the README says of Gorgonia's tape machine: its words, and a graph that shows it.
+// faults lists faults of Gorgonia's tape machine: the README's words for each, and a graph that has it.
 var faults = []struct {
 	says, name string
 	shape      tensor.Shape

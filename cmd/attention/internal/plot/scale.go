@@ -19,7 +19,8 @@ func (m HeatMaps) colors() (colors palette.ColorMap, hidden bool) {
 }
 
 // scaleTop returns the end of the scale for some maps: one of ends times a power of 10, such as 1, 0.5 or 0.2, so that
-// most pictures have the same scale. Weights that are infinite, or nearly so, have the colours of its ends. It reports whether a cell is hidden.
+// most pictures have the same scale. Weights that are infinite, or nearly so, have the colours of its ends. It reports
+// whether a cell is hidden.
 func scaleTop(maps []HeatMap, ends []float64) (top float64, hidden bool) {
 	largest := 0.01 // a scale cannot be empty
 	for _, h := range maps {

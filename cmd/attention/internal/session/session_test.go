@@ -154,7 +154,7 @@ func TestResumeWithoutCheckpoints(t *testing.T) {
 	require.NoError(t, resume(2, from))
 }
 
-// What fails a run says how to resume it, also where the checkpoints cannot be read, as without free descriptors.
+// The error of a failed run names the command that resumes it, even if its checkpoints cannot be read.
 func TestExplain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	failed := errors.New("too many open files")

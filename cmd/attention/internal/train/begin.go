@@ -153,7 +153,7 @@ func (c command) oldRun(dir string) (*training, error) {
 	return c.newTraining(config, corpus)
 }
 
-// keepBF16 lets a run that began in bfloat16 go on in it on every processor, and says what that costs.
+// keepBF16 lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
 func (c command) keepBF16() {
 	taken, why := kernel.ChoiceOfBF16()
 	if taken {

@@ -17,11 +17,11 @@ type limits struct {
 	answer      time.Duration // for a reader to take each part of an answer
 }
 
-// newLimits returns the limits of a process that may open so many descriptors. Clients have a quarter of them, so that
-// what else the process does, as a run that trains, always finds some.
-func newLimits(descriptors uint64) limits {
+// newLimits returns the limits of a process that may open n descriptors. Clients get a quarter of them, so that a run
+// that trains in the same process always finds some.
+func newLimits(n uint64) limits {
 	const most, least = 512, 8
-	connections := int(max(min(descriptors/4, most), least))
+	connections := int(max(min(n/4, most), least))
 	return limits{connections: connections, streams: connections / 2, busy: min(32, connections),
 		header: 10 * time.Second, body: 30 * time.Second, answer: 10 * time.Second}
 }
