@@ -73,6 +73,8 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
+func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) { return l.NewCache(c) }
+
 // Forward maps x (…, T, EmbedDim) to (…, T, OutDim): attention of a sequence to itself.
 func (l *Attention) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	return l.Attend(b, AttentionInput{Query: x})
@@ -154,7 +156,7 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	a, in := s.attention(), s.in
 	switch {
 	case in.Cache != nil:
-		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
+		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.keys(), a))
 	case s.how == composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out

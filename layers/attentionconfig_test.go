@@ -46,7 +46,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	mlp := layers.MLPConfig{EmbedDim: 1, DimFeedforward: 2, Activation: layers.SwiGLU, Bias: true,
 		Dropout: 0.1, HiddenDropout: 0.2, Layout: layers.Llama, OutStd: 0.5}
 	norm := layers.NormConfig{EmbedDim: 1, Kind: layers.RMSNorm, Bias: true, Eps: 1e-3}
-	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, PostNorm: true}
+	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, NormPlacement: layers.PostNorm}
 	gpt := layers.GPTConfig{
 		VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
 		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3,

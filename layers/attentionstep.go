@@ -215,7 +215,7 @@ func (s *step) relativeBias() *G.Node {
 	}
 	T, S, offset := length(s.in.Query), length(s.in.Key), 0
 	if s.in.Cache != nil { // distances from −(T−1) on
-		S = s.in.Cache.Config().Capacity
+		S = s.in.keys().Config().Capacity
 		if r := c.RelativeBias; r != nil {
 			S = max(S, r.MaxDistance+1) // the last entry serves all greater distances
 		}

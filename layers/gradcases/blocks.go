@@ -84,7 +84,7 @@ func blocks() []Case {
 		Norm: layers.NormConfig{Bias: true},
 	}
 	post, dropout := pre, pre
-	post.PostNorm, post.Attention.Layout = true, layers.Torch
+	post.NormPlacement, post.Attention.Layout = layers.PostNorm, layers.Torch
 	dropout.Attention.OutDropout, dropout.MLP.Dropout = 0.25, 0.5
 	llama := layers.BlockConfig{
 		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
@@ -106,11 +106,11 @@ func blocks() []Case {
 }
 
 func decoderBlocks() []Case {
-	decoder := func(layout layers.Layout, postNorm bool) func(layers.Scope) (Forward, error) {
+	decoder := func(layout layers.Layout, placement layers.NormPlacement) func(layers.Scope) (Forward, error) {
 		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
-			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
-			MLP:       layers.MLPConfig{DimFeedforward: 5},
-			PostNorm:  postNorm,
+			Attention:     layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
+			MLP:           layers.MLPConfig{DimFeedforward: 5},
+			NormPlacement: placement,
 		}}
 		return made(layers.NewDecoderBlock, c, func(l *layers.DecoderBlock, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return l.Forward(b, layers.DecoderInput{X: in[0], Memory: in[1]})
@@ -118,7 +118,7 @@ func decoderBlocks() []Case {
 	}
 	inputs := []gradcases.Input{gradcases.Float("x", 2, 3, 6), gradcases.Float("memory", 2, 5, 6)}
 	return []Case{
-		{Layer: "DecoderBlock", About: string(layers.Book), New: decoder(layers.Book, false), Inputs: inputs},
-		{Layer: "DecoderBlock", About: string(layers.Torch), New: decoder(layers.Torch, true), Inputs: inputs},
+		{Layer: "DecoderBlock", About: string(layers.Book), New: decoder(layers.Book, layers.PreNorm), Inputs: inputs},
+		{Layer: "DecoderBlock", About: string(layers.Torch), New: decoder(layers.Torch, layers.PostNorm), Inputs: inputs},
 	}
 }
