@@ -44,7 +44,10 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 	if g.Model == nil || g.Params == nil {
 		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
-	c := g.Model.Config()
+	c, ok := g.Model.Config().GPT()
+	if !ok {
+		return nil, errors.New("got a decoder that is no GPT, want one")
+	}
 	switch c.Activation {
 	case "gelu_new", "gelu_pytorch_tanh", "gelu", "":
 	default:
