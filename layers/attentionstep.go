@@ -115,13 +115,13 @@ func (s *step) mask() mask.Mask {
 	return joined
 }
 
-// normalize normalises each head of queries or keys.
+// normalize normalises queries or keys by runs of the gain's length: each head, or all side by side.
 func (s *step) normalize(x *G.Node, gain Param) *G.Node {
 	switch s.config.QKNorm {
 	case RMSNorm:
-		return s.Of(graph.RMSNorm(x, s.optional(gain), s.config.QKNormEps))
+		return s.Of(graph.RMSNorm(x, s.gain(gain, s.config.QKNormOffset), s.config.QKNormEps))
 	case L2Norm:
-		return s.Of(graph.L2Norm(x, s.optional(gain), s.config.QKNormEps))
+		return s.Of(graph.L2Norm(x, s.gain(gain, s.config.QKNormOffset), s.config.QKNormEps))
 	}
 	return x
 }

@@ -54,6 +54,8 @@ func norms() []Case {
 		{Layer: "Norm", About: "layer", New: norm(layers.NormConfig{}), Inputs: x(2, 3, 5)},
 		{Layer: "Norm", About: "layer, bias", New: norm(layers.NormConfig{Bias: true}), Inputs: x(3, 5)},
 		{Layer: "Norm", About: "rms", New: norm(layers.NormConfig{Kind: layers.RMSNorm}), Inputs: x(2, 3, 5)},
+		{Layer: "Norm", About: "rms, 1 + weight", Inputs: x(2, 3, 5),
+			New: norm(layers.NormConfig{Kind: layers.RMSNorm, UnitOffset: true})},
 	}
 }
 
@@ -66,6 +68,9 @@ func mlps() []Case {
 		{Activation: layers.ReLU, Layout: layers.GPT2, Bias: true},
 		{Activation: layers.SiLU, Layout: layers.Llama},
 		{Activation: layers.SwiGLU, Layout: layers.PerHead, Bias: true},
+		{Activation: layers.GeGLU, Layout: layers.Book, Bias: true},
+		{Activation: layers.GeGLUTanh, Layout: layers.Llama},
+		{Activation: layers.ReLUSquared, Layout: layers.Llama},
 	} {
 		c.EmbedDim, c.DimFeedforward = 5, 7
 		cases = append(cases, Case{Layer: "MLP", About: string(c.Activation) + ", " + string(c.Layout),
