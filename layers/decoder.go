@@ -81,10 +81,8 @@ func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.vectors(f, ids) // (…, T, E)
-	if m.config.LogitSoftcap > 0 {
-		return f.result(f.Of(graph.CrossEntropy(m.score(f, x), targets, graph.CrossEntropyConfig{})))
-	}
 	c := f.gradientsAlong(m.head.weight)
+	c.Softcap = m.config.LogitSoftcap
 	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
 }
 
