@@ -3,6 +3,7 @@ package text_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,6 +74,21 @@ func TestTemplates(t *testing.T) {
 			require.True(t, jinja.IsRaised(err))
 		}
 	}
+}
+
+// TestTemplatesAnew: the script makes the stored renderings.
+func TestTemplatesAnew(t *testing.T) {
+	const folder = "testdata/templates"
+	if _, err := os.Stat(filepath.Join(folder, "node_modules/@huggingface/jinja")); err != nil {
+		t.Skip("needs npm ci --ignore-scripts in train/text/" + folder)
+	}
+	want, err := os.ReadFile(filepath.Join(folder, "renderings.json"))
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "node", "render.mjs", "-")
+	cmd.Dir = folder
+	got, err := cmd.Output()
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
 }
 
 func say(role, content string) text.Message { return text.Message{Role: role, Content: content} }
