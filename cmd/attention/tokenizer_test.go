@@ -52,7 +52,8 @@ func TestTokenizerFile(t *testing.T) {
 		same(out)
 	}
 
-	require.NoError(t, os.WriteFile("other", []byte(strings.Repeat("some other words, again and again, once more; ", 60)), 0o644))
+	other := strings.Repeat("some other words, again and again, once more; ", 60)
+	require.NoError(t, os.WriteFile("other", []byte(other), 0o644))
 	call("tokenize --train --text-file other --vocab 270 --out other.json")
 	for _, row := range []struct{ name, line, want string }{
 		{"neither name nor file", small + "--tokenizer words --out x", `--tokenizer: got "words", want one of characters, ` +

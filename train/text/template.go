@@ -107,7 +107,8 @@ func (t *Template) Render(messages []Message, c TemplateConfig) (string, error) 
 // render also returns the generation blocks.
 func (t *Template) render(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
 	text, blocks, err = t.renderAs(messages, c)
-	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, func(m Message) bool { return m.Parts != nil }) {
+	hasParts := func(m Message) bool { return m.Parts != nil }
+	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, hasParts) {
 		joined := slices.Clone(messages)
 		for i, m := range joined {
 			joined[i].Content, joined[i].Parts = m.Content+strings.Join(m.Parts, ""), nil

@@ -71,10 +71,11 @@ func TestErrors(t *testing.T) {
 		{"a file", "{{ open('/etc/passwd').read() }}", "line 1: got a call of nothing defined: open, want a function"},
 		{"import", "{% import 'x' as y %}", "line 1: got the block import, want set, if, for, break, continue, macro or " +
 			"generation"},
-		{"no attributes of Python", "{{ ''.__class__.__mro__() }}", "line 1: got a call of nothing defined: __mro__, want a function"},
+		{"no attributes of Python", "{{ ''.__class__.__mro__() }}",
+			"line 1: got a call of nothing defined: __mro__, want a function"},
 		{"a block without an end", "\n{% if x %}\n", "line 2: got the end, want {% endif %}"},
-		{"another end", "{% if x %}{% endfor %}", "line 1: got the block endfor, want set, if, for, break, continue, macro or " +
-			"generation"},
+		{"another end", "{% if x %}{% endfor %}", "line 1: got the block endfor, want set, if, for, break, continue, " +
+			"macro or generation"},
 		{"a tag without an end", "{{ x", "line 1: got a tag without an end, want }}"},
 		{"a comment without an end", "{# x", "line 1: got a comment without an end, want #}"},
 		{"a string without an end", "\n\n{{ 'x }}", "line 3: got a string without an end, want '"},
@@ -117,8 +118,10 @@ func TestErrors(t *testing.T) {
 			"n.s|replace('x', n.s) %}{% endfor %}", "line 1: got a rendering of more than 4000000 steps, want fewer"},
 		{"parentheses", "{{ " + long("(", 1000) + "1" + long(")", 1000) + " }}",
 			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
-		{"signs", "{{ " + long("-", 1000) + "1 }}", "line 1: got more than 150 blocks and expressions within one another, want fewer"},
-		{"blocks", long("{% if x %}", 1000), "line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"signs", "{{ " + long("-", 1000) + "1 }}",
+			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"blocks", long("{% if x %}", 1000),
+			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
 		{"a large template", long("x", 1<<20+1), "line 1: got a template of 1048577 bytes, want at most 1048576"},
 	} {
 		template, err := jinja.Parse(row.source)
