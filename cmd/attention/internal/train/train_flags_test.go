@@ -175,7 +175,7 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},
 		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt, decoder`},
 		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt, decoder`},
-		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want one of characters, bytes, gpt2`},
+		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want characters, bytes, gpt2 or the path of a tokenizer.json`},
 		{args: "--layers 2", want: "--layers: got it with --model layer, want it with --model gpt only"},
 		{args: "--tie=false", want: "--tie: got it with --model layer, want it with --model gpt only"},
 		{args: "--vocab 3", want: "--vocab: got 3, want at least the 66 characters of the tokenizer"},
