@@ -14,7 +14,7 @@ import (
 // TestRustReadsLearned: the engine in Rust reads a learned file, with the same ids and texts.
 func TestRustReadsLearned(t *testing.T) {
 	requireRust(t)
-	texts := nasty(10_000, []string{text.EndOfText})
+	texts := text.Nasty(10_000, []string{text.EndOfText})
 	content, err := text.LearnBytePairs(strings.Join(texts[:3000], " "), 2048)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), text.TokenizerFile)

@@ -145,7 +145,7 @@ func TestTemplateErrors(t *testing.T) {
 	for _, row := range []struct{ name, source, want string }{
 		{"it raises", "\n{{ raise_exception('no') }}", "text: template: line 2: the template refuses: no"},
 		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-			"text: template: line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"text: template: line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a block without a message", "{% generation %}{% endgeneration %}",
 			"text: template: got a generation block outside of a loop over messages, want it within"},
 		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation " +
@@ -193,6 +193,32 @@ func TestParseTemplateConfig(t *testing.T) {
 		require.NoError(t, err, row.name)
 		require.Equal(t, row.text, got, row.name)
 	}
+}
+
+// TestOpenTemplate: chat_template.jinja comes first, and either file may be missing.
+func TestOpenTemplate(t *testing.T) {
+	dir := t.TempDir()
+	render := func(want string) {
+		template, err := text.OpenTemplate(dir)
+		require.NoError(t, err)
+		got, err := template.Render(nil, text.TemplateConfig{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	write := func(name, content string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	_, err := text.OpenTemplate(dir)
+	require.ErrorIs(t, err, text.ErrNoTemplate)
+	write("tokenizer_config.json", `{"chat_template": "{{ bos_token }}a", "bos_token": "<s>"}`)
+	render("<s>a")
+	write("chat_template.jinja", "{{ bos_token }}b\n")
+	render("<s>b")
+	require.NoError(t, os.Remove(filepath.Join(dir, "tokenizer_config.json")))
+	render("b")
+	write("chat_template.jinja", "{% x %}")
+	_, err = text.OpenTemplate(dir)
+	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want set, ")
 }
 
 // TestMessageJSON: a message is written as it is read.

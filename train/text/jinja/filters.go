@@ -83,7 +83,7 @@ func (r *run) stringOf(x any, g given) string {
 func (r *run) listFor(x any, g given) []any {
 	switch x := x.(type) {
 	case []any:
-		r.took(len(x))
+		r.took(1 + len(x)/2)
 		return x
 	case *Dict:
 		return r.keys(x)

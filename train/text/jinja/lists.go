@@ -8,17 +8,28 @@ import (
 )
 
 func length(r *run, x any, g given) any {
-	if d, ok := x.(*Dict); ok {
-		return len(d.keys)
+	switch x := x.(type) {
+	case []any:
+		return len(x)
+	case *Dict:
+		return len(x.keys)
 	}
 	return len(r.listFor(x, g))
 }
 
 func listOf(r *run, x any, g given) any { return r.listFor(x, g) }
 
-func first(r *run, x any, g given) any { return r.member(r.listFor(x, g), 0) }
+func first(r *run, x any, g given) any { return item(r, x, g, 0) }
 
-func last(r *run, x any, g given) any { return r.member(r.listFor(x, g), -1) }
+func last(r *run, x any, g given) any { return item(r, x, g, -1) }
+
+// item returns the item of a list at an index.
+func item(r *run, x any, g given, i int) any {
+	if _, ok := x.([]any); !ok {
+		x = r.listFor(x, g)
+	}
+	return r.member(x, i)
+}
 
 func reverse(r *run, x any, g given) any {
 	items := slices.Clone(r.listFor(x, g))

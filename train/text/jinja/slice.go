@@ -59,6 +59,6 @@ func cut[T any](r *run, all []T, parts [3]*int) (items []T) {
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += min(max(step, -n), n) {
 		items = append(items, all[i])
 	}
-	r.took(len(items))
+	r.took(1 + len(items)/2)
 	return items
 }
