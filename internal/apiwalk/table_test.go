@@ -231,6 +231,7 @@ var exportedFunctions = []struct {
 	{"text.NewSample", text.NewSample},
 	{"text.Split", text.Split},
 	{"text.ParseTemplate", text.ParseTemplate},
+	{"text.OpenTemplate", text.OpenTemplate},
 	{"text.ParseTemplateConfig", text.ParseTemplateConfig},
 	{"text.Texts", text.Texts},
 	{"text.Whole", text.Whole},
