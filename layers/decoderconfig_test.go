@@ -30,7 +30,7 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 	full.EmbeddingScale, full.EmbeddingDropout, full.LogitScale, full.LogitSoftcap = 2, 0.5, 3, 4
 	full.TieWordEmbeddings, full.Layout, full.Initializer = true, layers.Llama, layers.GPT2Initializer
 	full.Blocks[1].NormPlacement, full.Blocks[1].ResidualScale = layers.SandwichNorm, 0.25
-	full.Blocks[1].Parallel = true
+	full.Blocks[1].Parallel, full.Blocks[1].Linear = true, &layers.LinearAttentionConfig{Delta: true}
 	requireNoZero(t, full)
 	requireNoZero(t, full.Blocks[1])
 	requireRoundTrip(t, full)
