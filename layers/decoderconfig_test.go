@@ -46,7 +46,7 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}}]}`), &got))
 	require.Equal(t, tinyDecoder(), got)
 	require.ErrorContains(t, config.Decode([]byte(`{"blocks": [{"attention": {"d_in": 12}}, {"mpl": {}}]}`), &got),
-		`blocks[1]: unknown field "mpl"; it has attention, mlp, norm, `)
+		`blocks[1]: unknown field "mpl"; it has attention, linear, mlp, norm, `)
 }
 
 func TestDecoderConfigsAreRefused(t *testing.T) {
