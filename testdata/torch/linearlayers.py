@@ -56,7 +56,10 @@ def parameters(K, D, Dv, parts):
     return p
 
 
-def forward(p, x, K, D, Dv, parts, lengths=(T, T)):
+def operands(p, x, K, D, Dv, parts):
+    """Queries, keys and values (B, T, heads, width), decays and what the delta rule replaces."""
+    B, T, _ = x.shape
+
     def made(name, heads):
         y = x @ p[name + "_proj.weight"].T
         if "conv" in parts:
@@ -69,8 +72,8 @@ def forward(p, x, K, D, Dv, parts, lengths=(T, T)):
             y = F.elu(y) + 1
         return F.normalize(y, dim=-1, eps=1e-6) if "l2" in parts else y
 
-    q, k, v = made("q", H), made("k", K), made("v", K)
-    decay = torch.zeros(B, T, K, 1)
+    q, k, v = made("q", p["q_proj.weight"].shape[0] // D), made("k", K), made("v", K)
+    decay, beta = torch.zeros(B, T, K, 1), None
     if "fixed" in parts:
         decay = decay + torch.log(1 - 2.0 ** (-5 - torch.arange(K)))[:, None]
     if "head" in parts:
@@ -78,39 +81,56 @@ def forward(p, x, K, D, Dv, parts, lengths=(T, T)):
     if "channel" in parts:
         gates = x @ p["gk_proj.0.weight"].T @ p["gk_proj.1.weight"].T + p["gk_proj.1.bias"]
         decay = F.logsigmoid(gates).view(B, T, K, D) / 16
-    S, sums, rows = torch.zeros(B, K, D, Dv), torch.zeros(B, K, D), []
-    inside = torch.arange(T) < torch.tensor(lengths)[:, None]
+    if "delta" in parts:
+        beta = torch.sigmoid(x @ p["b_proj.weight"].T)
+    return q, k, v, decay, beta
+
+
+def mix(q, k, v, decay, beta, inside, normalize):
+    """What the queries read of the states, (B, T, H, Dv), by the recurrence."""
+    B, T, H, D = q.shape
+    K = k.shape[2]
+    S, sums, rows = torch.zeros(B, K, D, v.shape[-1]), torch.zeros(B, K, D), []
     for t in range(T):
         before = S
         S, sums = S * decay[:, t].exp()[..., None], sums + k[:, t]
         u = v[:, t]
-        if "delta" in parts:
-            beta = torch.sigmoid(x[:, t] @ p["b_proj.weight"].T)
-            u = beta[..., None] * (u - torch.einsum("bkdv,bkd->bkv", S, k[:, t]))
+        if beta is not None:
+            u = beta[:, t, :, None] * (u - torch.einsum("bkdv,bkd->bkv", S, k[:, t]))
         S = S + k[:, t, :, :, None] * u[..., None, :]
         asked = q[:, t].view(B, K, H // K, D)
         o = torch.einsum("bkgd,bkdv->bkgv", asked, S) * D ** -0.5
-        if "normalize" in parts:
+        if normalize:
             o = o / (torch.einsum("bkgd,bkd->bkg", asked, sums) * D ** -0.5)[..., None]
-        S = torch.where(inside[:, t, None, None, None], S, before)
-        rows.append(o.reshape(B, H, Dv))
-    o = torch.stack(rows, 1)
+        now = inside[:, t, None, None, None]
+        S, o = torch.where(now, S, before), torch.where(now, o, torch.zeros(()))
+        rows.append(o.reshape(B, H, -1))
+    return torch.stack(rows, 1)
+
+
+def forward(p, x, K, D, Dv, parts, lengths=None):
+    """The output, and the weights (B, H, T, T) of the values in what the heads read."""
+    B, T, _ = x.shape
+    q, k, v, decay, beta = operands(p, x, K, D, Dv, parts)
+    inside = torch.arange(T) < (torch.full((B,), T) if lengths is None else lengths)[:, None]
+    o = mix(q, k, v, decay, beta, inside, "normalize" in parts)
+    each = torch.eye(T)[None, :, None].expand(B, T, K, T)
+    weights = mix(q, k, each, decay, beta, inside, "normalize" in parts).transpose(1, 2)
     if "norm" in parts:
         o = o * (o.pow(2).mean(-1, keepdim=True) + 1e-5).rsqrt() * p["o_norm.weight"]
-    o = o.reshape(B, T, H * Dv)
+    o = o.reshape(B, T, -1)
     if "gate" in parts:
         o = F.silu(x @ p["g_proj.weight"].T) * o
-    y = o @ p["o_proj.weight"].T
-    return torch.where(inside[..., None], y, torch.zeros(()))
+    return o @ p["o_proj.weight"].T, weights
 
 
 def run(form, p, x, dy):
     """The outputs and gradients in the type of x."""
     p = {name: v.detach().to(x.dtype).requires_grad_() for name, v in p.items()}
     x = x.detach().requires_grad_()
-    y = forward(p, x, *form)
+    y, _ = forward(p, x, *form)
     y.backward(dy.to(x.dtype))
-    got = {"out": y, "dx": x.grad, "short": forward(p, x, *form, lengths=(T, 13))}
+    got = {"out": y, "dx": x.grad, "short": forward(p, x, *form, lengths=torch.tensor([T, 13]))[0]}
     got.update({f"grad.{name}": v.grad for name, v in p.items()})
     return got
 
@@ -134,4 +154,5 @@ def main():
     golden.save(path, out, {"torch": torch.__version__})
 
 
-main()
+if __name__ == "__main__":
+    main()
