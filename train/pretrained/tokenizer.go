@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,8 +19,11 @@ import (
 // unless the folder holds another vocabulary; otherwise nil.
 func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	if c.Vocabulary == nil {
+		if err := checkTokenizerFiles(dir); err != nil || c.family != &gpt2 {
+			return nil, err
+		}
 		const padded = 50304
-		if c.gpt.VocabSize <= text.GPT2EndOfText || c.gpt.VocabSize > padded {
+		if c.decoder.VocabSize <= text.GPT2EndOfText || c.decoder.VocabSize > padded {
 			return nil, nil
 		}
 		t := text.NewGPT2Tokenizer()
@@ -32,27 +36,76 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}
-	if t.Len() > c.gpt.VocabSize {
+	if t.Len() > c.decoder.VocabSize {
 		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d",
-			configName, t.Len(), c.gpt.VocabSize)
+			configName, t.Len(), c.decoder.VocabSize)
 	}
 	return t, nil
+}
+
+// checkTokenizerFiles refuses a folder whose only tokenizer is one of SentencePiece.
+func checkTokenizerFiles(dir string) error {
+	for _, name := range []string{tokenizerName, "vocab.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, sentencePieceName)); err != nil {
+		return nil
+	}
+	return fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and its "+
+		"save_pretrained writes the other", sentencePieceName, tokenizerName)
 }
 
 // endOfText returns the id that ends a text, or −1 if there is none. Of a list it
 // returns the first.
 func (c folderConfig) endOfText(t text.Tokenizer) int {
-	id := c.EOS
-	if list, ok := id.([]any); ok && len(list) > 0 {
-		id = list[0]
-	}
-	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.VocabSize) && n == float64(int(n)) {
-		return int(n)
+	if ids := c.ids(c.EOS); len(ids) > 0 {
+		return ids[0]
 	}
 	if t != nil && t.Config().Name == text.GPT2 {
 		return text.GPT2EndOfText
 	}
 	return -1
+}
+
+// ids returns the ids in a JSON value, a number or a list of them, that are tokens.
+func (c folderConfig) ids(value any) (ids []int) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, id := range list {
+		if n, ok := id.(float64); ok && n >= 0 && n < float64(c.decoder.VocabSize) && n == float64(int(n)) {
+			ids = append(ids, int(n))
+		}
+	}
+	return ids
+}
+
+// ends returns the ids that end a text.
+func (f *Folder) ends() ([]int, error) {
+	text, err := folder.ReadFile(filepath.Join(f.dir, generationName), folder.MaxConfig)
+	var of struct {
+		EOS any `json:"eos_token_id"`
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		if err := config.Foreign.Decode(text, &of); err != nil {
+			return nil, fmt.Errorf("%s: %w", generationName, err)
+		}
+	}
+	if ids := f.config.ids(of.EOS); len(ids) > 0 {
+		return ids, nil
+	}
+	ids := f.config.ids(f.config.EOS)
+	if id := f.config.endOfText(f.tokenizer); len(ids) == 0 && id >= 0 {
+		ids = []int{id}
+	}
+	return ids, nil
 }
 
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other

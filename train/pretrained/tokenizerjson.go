@@ -10,6 +10,7 @@ import (
 const (
 	tokenizerName       = "tokenizer.json"
 	tokenizerConfigName = "tokenizer_config.json"
+	sentencePieceName   = "tokenizer.model"
 )
 
 // object is a JSON object.
