@@ -26,6 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder`,
+	"internal/gguf":        "",
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
@@ -67,8 +68,8 @@ var rooms = map[string]string{
 	"train/tiles":    `train layers graph graph/mask internal/expr`,
 	"train/text":     `train layers graph internal/config`,
 	"train/parallel": `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
-		internal/oneline`,
+	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/gguf
+		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
