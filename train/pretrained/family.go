@@ -15,13 +15,15 @@ import (
 type family struct {
 	name         string // model_type
 	architecture string // the class in transformers
-	// keys are the keys of config.json that shape a model, beside sharedKeys; each is a field of settings.
-	keys    string
-	unused  string   // keys that change no number here, beside harmlessKeys
-	absent  settings // what keys mean that a config.json leaves out
-	block   layers.BlockConfig
-	scaled  bool                             // embeddings are multiplied by √E
-	slides  func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
+
+	keys   string   // of config.json that shape a model; each is a field of settings
+	unused string   // keys that change no number here, beside harmlessKeys
+	absent settings // what keys mean that a config.json leaves out
+
+	block  layers.BlockConfig               // what no key says
+	scaled bool                             // embeddings are multiplied by √E
+	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
+
 	weights names
 }
 
@@ -47,9 +49,9 @@ func familyOf(modelType string) (*family, error) {
 	return nil, fmt.Errorf(`model_type: got %.60q, want one of %s: %w`, modelType, familyNames(), ErrNotGPT)
 }
 
-// sharedKeys are the keys that all families but GPT-2 have.
+// sharedKeys are the keys of all families but GPT-2.
 const sharedKeys = `vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads
-	max_position_embeddings tie_word_embeddings attention_dropout`
+	max_position_embeddings tie_word_embeddings attention_dropout `
 
 // harmlessKeys are keys of config.json that change no number that a model computes from ids: what a text begins and
 // ends with, how weights begin, how text is drawn, and who wrote the file.

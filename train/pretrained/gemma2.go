@@ -6,7 +6,8 @@ import "attention/layers"
 // every other layer.
 var gemma2 = family{
 	name: "gemma2", architecture: "Gemma2ForCausalLM",
-	keys: `num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
+	keys: sharedKeys + `
+		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
 		query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_theta rope_scaling rope_parameters`,
 	unused: "hidden_act",
 	absent: settings{NumKVHeads: 4, HeadDim: 256, HiddenActivation: "gelu_pytorch_tanh", RMSNormEps: 1e-6,

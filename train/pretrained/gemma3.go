@@ -6,7 +6,8 @@ import "attention/layers"
 // five of six layers, whose positions have a base of their own.
 var gemma3 = family{
 	name: "gemma3_text", architecture: "Gemma3ForCausalLM",
-	keys: `num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
+	keys: sharedKeys + `
+		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
 		sliding_window_pattern query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping
 		rope_theta rope_scaling rope_parameters rope_local_base_freq`,
 	unused: "hidden_act _sliding_window_pattern",

@@ -6,7 +6,8 @@ import "attention/layers"
 // the queries, keys and values of a head are packed one after the other. Its gelu is the exact one.
 var gptNeoX = family{
 	name: "gpt_neox", architecture: "GPTNeoXForCausalLM",
-	keys: `hidden_act layer_norm_eps attention_bias hidden_dropout use_parallel_residual
+	keys: sharedKeys + `
+		hidden_act layer_norm_eps attention_bias hidden_dropout use_parallel_residual
 		rotary_emb_base rotary_pct rope_scaling rope_parameters`,
 	absent: settings{HiddenAct: "gelu", LayerNormEps: 1e-5, AttentionBias: true, UseParallelResidual: true,
 		RotaryEmbBase: 10000, RotaryPct: 0.25},

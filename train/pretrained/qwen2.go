@@ -6,7 +6,8 @@ import "attention/layers"
 // with a window, if use_sliding_window says so, from the layer max_window_layers on.
 var qwen2 = family{
 	name: "qwen2", architecture: "Qwen2ForCausalLM",
-	keys: `num_key_value_heads hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers layer_types
+	keys: sharedKeys + `
+		num_key_value_heads hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers layer_types
 		rope_theta rope_scaling rope_parameters`,
 	unused: "head_dim", // which the model has no use for
 	absent: settings{NumKVHeads: 32, HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000, SlidingWindow: 4096,

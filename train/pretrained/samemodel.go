@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"cmp"
+	"math"
 	"reflect"
 
 	"attention/graph"
@@ -55,6 +56,7 @@ func plainBlocks(c layers.DecoderConfig) (all []layers.BlockConfig) {
 		a.NumKVHeads = cmp.Or(a.NumKVHeads, a.NumHeads)
 		a.HeadDim = cmp.Or(a.HeadDim, a.EmbedDim/max(a.NumHeads, 1))
 		a.ValueDim, a.OutDim = cmp.Or(a.ValueDim, a.HeadDim), cmp.Or(a.OutDim, a.EmbedDim)
+		a.Scale = cmp.Or(a.Scale, 1/math.Sqrt(float64(max(a.HeadDim, 1))))
 		if a.Mask == nil {
 			a.Mask = mask.Causal{}
 		}

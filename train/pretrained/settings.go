@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"attention/internal/config"
@@ -64,15 +65,8 @@ func (s *settings) fields() map[string]reflect.Value {
 	return all
 }
 
-// knows reports whether a key is one of the family's or one that all have.
-func (f *family) knows(key string) bool {
-	for _, known := range strings.Fields(sharedKeys + " " + f.keys) {
-		if key == known {
-			return true
-		}
-	}
-	return false
-}
+// knows reports whether a key is one of the family's.
+func (f *family) knows(key string) bool { return slices.Contains(strings.Fields(f.keys), key) }
 
 // settings reads a config.json. A key that is null is 0, which is not the same as one that is left out.
 func (f *family) settings(contents []byte, dtype string) (settings, error) {

@@ -8,9 +8,22 @@ import (
 	"attention/layers"
 )
 
-// settingsOf returns the settings of a decoder whose weights are of a type, as far as settings have words for them: a
-// family that makes the same decoder of them can say what it is.
-func settingsOf(c layers.DecoderConfig, dtype string) settings {
+// settingsOf returns the family's settings of a decoder whose weights are of a type, as far as it has words for them: if
+// they make the same decoder, the decoder is of the family.
+func (f *family) settingsOf(c layers.DecoderConfig, dtype string) settings {
+	s, own := allSettings(c, dtype), f.absent
+	to := own.fields()
+	for key, value := range s.fields() {
+		if f.knows(key) {
+			to[key].Set(value)
+		}
+	}
+	own.dtype = dtype
+	return own
+}
+
+// allSettings returns the settings of a decoder by all keys that there are.
+func allSettings(c layers.DecoderConfig, dtype string) settings {
 	b := plainBlocks(c)[0]
 	a, norm := b.Attention, b.Norm.Eps
 	s := settings{
@@ -19,14 +32,12 @@ func settingsOf(c layers.DecoderConfig, dtype string) settings {
 		MaxPositions: c.ContextLength, RMSNormEps: norm, LayerNormEps: norm,
 		AttentionBias: a.OutBias, MLPBias: b.MLP.Bias, AttentionDropout: c.Blocks[0].Attention.Dropout,
 		HiddenDropout: c.EmbeddingDropout, TieWordEmbeddings: c.TieWordEmbeddings, UseParallelResidual: b.Parallel,
-		RotaryPct: 1, QueryPreAttnScalar: float64(a.HeadDim), AttnLogitSoftcapping: a.Softcap,
+		RotaryPct: 1, AttnLogitSoftcapping: a.Softcap,
 		FinalLogitSoftcapping: c.LogitSoftcap, dtype: dtype,
 	}
-	if a.Scale > 0 {
-		s.QueryPreAttnScalar = 1 / (a.Scale * a.Scale)
-		if whole := math.Round(s.QueryPreAttnScalar); 1/math.Sqrt(whole) == a.Scale {
-			s.QueryPreAttnScalar = whole
-		}
+	s.QueryPreAttnScalar = 1 / (a.Scale * a.Scale)
+	if whole := math.Round(s.QueryPreAttnScalar); 1/math.Sqrt(whole) == a.Scale {
+		s.QueryPreAttnScalar = whole
 	}
 	for _, name := range []string{"silu", "gelu", "gelu_pytorch_tanh", "relu", "relu2"} {
 		if b.MLP.Activation == activations[name][0] || b.MLP.Activation == activations[name][1] {

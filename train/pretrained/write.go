@@ -68,8 +68,8 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 	if err = oneline.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, f := range w.files {
+	names := []string{configName}
+	for _, f := range w.files[:len(w.files)-1] {
 		names = append(names, f.name)
 	}
 	return names, nil

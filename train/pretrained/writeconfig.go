@@ -39,15 +39,16 @@ func jsonOf(fields map[string]any) ([]byte, error) {
 
 // keys returns the keys of a config.json of the family.
 func (t *target) keys() map[string]any {
-	s := settingsOf(t.Model.Config(), t.dtype)
+	s := t.family.settingsOf(t.Model.Config(), t.dtype)
 	fields := map[string]any{"model_type": t.family.name, "architectures": []string{t.family.architecture},
 		"bos_token_id": nil, "eos_token_id": nil, "use_cache": true}
 	for key, value := range s.fields() {
-		if t.family.knows(key) && key != "rope_parameters" {
+		switch zero, ok := unset[key]; {
+		case !t.family.knows(key) || key == "rope_parameters":
+		case !ok || !value.IsZero():
 			fields[key] = value.Interface()
-			if value.IsZero() && absentIsNull[key] {
-				fields[key] = nil
-			}
+		case zero == "null":
+			fields[key] = nil
 		}
 	}
 	if t.EndOfText >= 0 {
@@ -59,9 +60,10 @@ func (t *target) keys() map[string]any {
 	return fields
 }
 
-// absentIsNull are the keys that transformers does not take as 0 or as an empty list.
-var absentIsNull = map[string]bool{"sliding_window": true, "layer_types": true, "no_rope_layers": true,
-	"rope_scaling": true, "attn_logit_softcapping": true, "final_logit_softcapping": true}
+// unset is how keys are written that are 0: as null, or not at all.
+var unset = map[string]string{"sliding_window": "null", "layer_types": "null", "no_rope_layers": "null",
+	"rope_scaling": "null", "attn_logit_softcapping": "null", "final_logit_softcapping": "null",
+	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": ""}
 
 // gptConfig returns config.json of GPT-2 with all defaults: a GPTConfig's and more.
 func (t *target) gptConfig() ([]byte, error) {
@@ -106,7 +108,7 @@ func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
 		if f == &gpt2 {
 			continue
 		}
-		if again, err := f.decoder(settingsOf(c, dtype)); err == nil && sameModel(c, again) {
+		if again, err := f.decoder(f.settingsOf(c, dtype)); err == nil && sameModel(c, again) {
 			return f, nil
 		}
 	}

@@ -191,7 +191,7 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 	if err := in.checkModel(identity); err != nil {
 		return pretrained.Spec{}, err
 	}
-	s := pretrained.Spec{Config: *in.Config.Model.GPT}
+	s := pretrained.Spec{Config: in.Config.Model.GPT.Decoder()}
 	if s.Dtype, err = in.Config.TensorType(); err != nil {
 		return s, err
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"attention/train/pretrained"
 	"cmp"
 	"fmt"
 	"maps"
@@ -172,7 +173,11 @@ func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, paths := Config{Model: ModelConfig{GPT: &spec.Config}, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
+	gpt, ok := spec.Config.GPT()
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", dir, pretrained.ErrNotGPT)
+	}
+	c, paths := Config{Model: ModelConfig{GPT: &gpt}, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
 	if spec.Tokenizer != nil {
 		c.Vocabulary, paths = spec.Tokenizer.Config(), modelIdentity
 	}
