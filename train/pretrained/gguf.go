@@ -46,7 +46,7 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 	}
 	c, ok := g.Model.Config().GPT()
 	if !ok {
-		return nil, errors.New("got a decoder that is no GPT-2, want one")
+		return nil, errors.New("got a decoder that is no GPT, want one")
 	}
 	switch c.Activation {
 	case "gelu_new", "gelu_pytorch_tanh", "gelu", "":
