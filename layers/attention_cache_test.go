@@ -32,6 +32,20 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 7, Unidirectional: true}
 		}),
 		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
+		"whole":  set(func(c *config) { c.QKNorm, c.QKNormWhole, c.NumKVHeads = layers.RMSNorm, true, 3 }),
+		"offset": set(func(c *config) { c.QKNorm, c.QKNormOffset = layers.RMSNorm, true }),
+		"linear": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 500, Scaling: graph.LinearScaling, Factor: 3}, 4
+		}),
+		"ntk": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 3}, 6
+		}),
+		"llama3": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.Llama3Scaling, Factor: 4, OriginalLength: 9}, 6
+		}),
+		"yarn": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 50, Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 90}, 8
+		}),
 		"window": set(func(c *config) { c.Mask, c.Softcap = mask.SlidingWindow{Left: 4}, 3 }),
 		"behind": set(func(c *config) { c.Mask, c.NumKVHeads = mask.Causal{Offset: -2}, 2 }),
 		"func": set(func(c *config) {

@@ -13,8 +13,8 @@ import (
 // token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
 // rounding, and draws from them like a Generator with the seed Config.Seed + i. A Batch is for one goroutine at a time.
 type Batch struct {
-	model    *layers.GPT
-	cache    layers.GPTCache
+	model    *layers.Decoder
+	cache    layers.DecoderCache
 	capacity int
 	slide    bool
 	products graph.Precision
@@ -36,7 +36,7 @@ type batchText struct {
 }
 
 // NewBatch returns a batch of n texts.
-func NewBatch(m *layers.GPT, n int, c Config) (*Batch, error) {
+func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
 	}

@@ -28,9 +28,9 @@ type Config struct {
 }
 
 // capacityOf returns the capacity of the cache of a model.
-func (c Config) capacityOf(m *layers.GPT) (int, error) {
+func (c Config) capacityOf(m *layers.Decoder) (int, error) {
 	if m == nil {
-		return 0, errors.New("model: got nil, want a GPT")
+		return 0, errors.New("model: got nil, want a decoder")
 	}
 	most := m.Config().ContextLength
 	if c.Capacity < 0 || c.Capacity > most {

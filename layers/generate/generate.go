@@ -1,6 +1,6 @@
 // Package generate continues a prompt token by token: it runs a language model on the text
 // so far and draws the next token from the scores. A Generator continues one text, and a Batch
-// several. New makes one of a layers.GPT, Prompt reads tokens, and each call of Next draws one: the graphs for
+// several. New makes one of a layers.Decoder, Prompt reads tokens, and each call of Next draws one: the graphs for
 // the lengths that come are built inside.
 //
 // Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
@@ -43,8 +43,8 @@ type reader interface {
 // cache no more capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
-// New returns a generator of a GPT with a cache.
-func New(m *layers.GPT, c Config) (*Generator, error) {
+// New returns a generator of a decoder with a cache.
+func New(m *layers.Decoder, c Config) (*Generator, error) {
 	r, err := newCachedReader(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
@@ -52,7 +52,7 @@ func New(m *layers.GPT, c Config) (*Generator, error) {
 	return newGenerator(m.Params(), r, m.Config().VocabSize, c)
 }
 
-// Model is a language model, such as layers.GPT and chapter.LanguageModel.
+// Model is a language model, such as layers.Decoder and chapter.LanguageModel.
 type Model interface {
 	Params() *layers.Params
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)

@@ -18,7 +18,7 @@ import (
 var ctx = context.Background()
 
 // small is a GPT whose scores depend on every token before.
-func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *layers.GPT) {
+func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *layers.Decoder) {
 	p := layers.NewParams(dt, 11)
 	m, err := layers.NewGPT(p.Scope(""), c)
 	require.NoError(t, err)
@@ -41,12 +41,12 @@ var config = layers.GPTConfig{VocabSize: 13, ContextLength: 601, EmbedDim: 12, N
 	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // scores are the logits (T, V) of a whole text at once.
-func scores(t testing.TB, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
+func scores(t testing.TB, p *layers.Params, m *layers.Decoder, text []int) [][]float64 {
 	return scoresIn(t, graph.FullPrecision, p, m, text)
 }
 
 // scoresIn are the logits (T, V) of a whole text at once, in a precision.
-func scoresIn(t testing.TB, precision graph.Precision, p *layers.Params, m *layers.GPT, text []int) [][]float64 {
+func scoresIn(t testing.TB, precision graph.Precision, p *layers.Params, m *layers.Decoder, text []int) [][]float64 {
 	b := layers.NewBuild(p, layers.Eval)
 	b.SetPrecision(precision)
 	ids := b.InputOf(tensor.Int, "ids", len(text))
@@ -225,7 +225,7 @@ func TestNewRefuses(t *testing.T) {
 	_, err = generate.New(m, generate.Config{VocabSize: 14})
 	require.EqualError(t, err, "generate: VocabSize: got 14, want 0 to the model's 13")
 	_, err = generate.New(nil, generate.Config{})
-	require.EqualError(t, err, "generate: model: got nil, want a GPT")
+	require.EqualError(t, err, "generate: model: got nil, want a decoder")
 	_, err = generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})
 	require.EqualError(t, err, "generate: Capacity: got 3, want 0 without a cache")
 	_, err = generate.NewWithoutCache(m, 602, generate.Config{})

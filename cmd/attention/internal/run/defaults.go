@@ -80,6 +80,11 @@ func (c *Config) fill(epochs int, given func(path string) bool) {
 		fillIn(&solver.Beta2, usual.Beta2, given("training.solver.beta2"))
 		fillIn(&solver.Eps, usual.Eps, given("training.solver.eps"))
 	}
+	if solver.Name == train.Muon {
+		fillIn(&solver.Momentum, 0.95, given("training.solver.momentum"))
+		fillIn(&solver.AdjustLR, train.MatchRMSAdamW, given("training.solver.adjust_lr"))
+		fillIn(&solver.Groups, c.Model.besideMuon(), given("training.solver.groups"))
+	}
 	c.fillSchedule(given)
 }
 
@@ -104,6 +109,21 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 			c.Training.Schedule = train.ConstantRate(rate)
 		}
 	}
+}
+
+// besideMuon returns the groups of the embeddings and the head, which AdamW moves.
+func (m ModelConfig) besideMuon() (groups []train.ParamGroup) {
+	names := []string{"tokens", "positions", "output"}
+	if m.GPT != nil {
+		names = []string{"w[tp]e"}
+		if !m.GPT.TieWordEmbeddings {
+			names = append(names, "lm_head")
+		}
+	}
+	for _, name := range names {
+		groups = append(groups, train.ParamGroup{Params: name, Solver: train.AdamW})
+	}
+	return groups
 }
 
 // fillVariant sets the sizes of a model's attention layer and clears those the layer does not have.

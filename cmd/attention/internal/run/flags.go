@@ -92,7 +92,8 @@ func trainFlags() []flag {
 		{name: "epochs", paths: []string{"epochs"},
 			usage: "passes over the windows of the text that do not overlap, each once in a pass, in --order; " +
 				"they give --steps; 0 means windows anywhere"},
-		{name: "solver", paths: []string{"training.solver.name"}, usage: "`name` of the solver: sgd, adam or adamw"},
+		{name: "solver", paths: []string{"training.solver.name"}, usage: "`name` of the solver: sgd, adam, adamw, or muon, " +
+			"which has adamw beside it for all but matrices and, unless --group says otherwise, for embeddings and head"},
 		{name: "lr", paths: []string{"training.schedule.peak", "training.schedule.rate"},
 			usage: fmt.Sprintf("peak learning `rate`, after a linear warm-up and before a cosine decay "+
 				"(default %v; %v for a gpt, %v for sgd)",
@@ -104,19 +105,21 @@ func trainFlags() []flag {
 		{name: "decay-steps", paths: []string{"training.schedule.steps"},
 			usage: "`steps` of warm-up and decay together (default --steps); later ones have --min-lr"},
 		{name: "beta1", paths: []string{"training.solver.beta1"},
-			usage: "decay rate of the gradients' running mean in adam and adamw"},
+			usage: "decay rate of the gradients' running mean in adam, adamw and muon's adamw"},
 		{name: "beta2", paths: []string{"training.solver.beta2"},
-			usage: "decay rate of the squared gradients' running mean in adam and adamw"},
+			usage: "decay rate of the squared gradients' running mean in the same"},
 		{name: "eps", paths: []string{"training.solver.eps"},
 			usage: "epsilon added to the square root of that mean"},
-		{name: "momentum", paths: []string{"training.solver.momentum"}, usage: "momentum of sgd, in [0, 1)"},
+		{name: "momentum", paths: []string{"training.solver.momentum"}, usage: "momentum of sgd and muon, in [0, 1) (default 0; 0.95 for muon)"},
+		{name: "adjust-lr", paths: []string{"training.solver.adjust_lr"},
+			usage: "how muon's learning `rate` follows from a matrix' shape: match_rms_adamw, by which it is adamw's"},
 		{name: "weight-decay", paths: []string{"training.solver.weight_decay"},
 			usage: "weight decay of the parameters that --decay names"},
 		{name: "decay", paths: []string{"training.solver.decay"},
 			usage: "`parameters` with weight decay: matrices, which include embeddings, or all, also biases and norms"},
 		{name: groupFlag, paths: []string{"training.solver.groups"},
-			usage: "`group` of parameters with a learning rate or a weight decay of their own, such as " +
-				"h.0:lr_factor=0.1,weight_decay=0; several flags add up"},
+			usage: "`group` of parameters with a learning rate, a weight decay or, beside muon, adamw for them, such as " +
+				"h.0:lr_factor=0.1,weight_decay=0,solver=adamw; several flags add up"},
 		{name: "clip", paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
 		{name: "qk-clip", paths: []string{"qk_clip"},

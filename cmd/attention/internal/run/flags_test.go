@@ -39,6 +39,7 @@ func TestFlagsCover(t *testing.T) {
 			"--checkpoint-activations"},
 		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
 		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},
+		{"--model", "gpt", "--solver", "muon"},
 		{"--config", constant},
 	} {
 		c := settled(t, args...)

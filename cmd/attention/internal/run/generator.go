@@ -10,7 +10,7 @@ import (
 // NewGenerator returns a generator of a text of up to length tokens. A GPT's text that outgrows its positions continues
 // from its last half window.
 func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, error) {
-	if gpt, ok := m.Network.(*layers.GPT); ok {
+	if gpt, ok := m.Network.(*layers.Decoder); ok {
 		c.Capacity, c.Slide = min(length, m.Context()), true
 		return generate.New(gpt, c)
 	}
@@ -19,7 +19,7 @@ func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, 
 
 // NewBatch is NewGenerator for several texts of up to length tokens each, of a GPT.
 func NewBatch(m Model, texts int, c generate.Config, length int) (*generate.Batch, error) {
-	gpt, ok := m.Network.(*layers.GPT)
+	gpt, ok := m.Network.(*layers.Decoder)
 	if !ok {
 		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once", texts)
 	}

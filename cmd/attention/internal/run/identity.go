@@ -60,9 +60,12 @@ func (c Config) CheckWeights(path string) error {
 // CheckGPT returns an error naming the flag that makes a GPT's weights unfit for the model of the config, which may
 // have fewer positions.
 func (c Config) CheckGPT(g *pretrained.GPT) error {
-	of, m := c, g.Model.Config()
-	m.ContextLength = min(m.ContextLength, c.Model.Context())
-	of.Model = ModelConfig{GPT: &m}
+	m, _ := g.Model.Config().GPT()
+	own, _ := c.Model.GPT.Decoder().GPT() // words that mean the same are the same word
+	m.ContextLength = min(m.ContextLength, own.ContextLength)
+	c.Model.GPT = &own
+	of := c
+	of.Model.GPT = &m
 	if g.Tokenizer != nil {
 		of.Vocabulary = g.Tokenizer.Config()
 	}

@@ -31,8 +31,8 @@ type AttentionNetwork interface {
 }
 
 // NewGPT returns a GPT as a Model.
-func NewGPT(m *layers.GPT) Model {
-	c := m.Config()
+func NewGPT(m *layers.Decoder) Model {
+	c, _ := m.Config().GPT()
 	return Model{ModelConfig{GPT: &c}, m}
 }
 

@@ -168,7 +168,7 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
-	gpt := m.Model.Network.(*layers.GPT)
+	gpt := m.Model.Network.(*layers.Decoder)
 	return &pretrained.GPT{Model: gpt, Params: gpt.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
 }
 

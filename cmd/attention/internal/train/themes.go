@@ -78,13 +78,13 @@ A folder also sets the model's sizes and tokenizer; --context may be less than
 its number of positions.
 
 --freeze leaves parameters as they are: no gradient of them is computed, which
-saves time and memory. --group gives parameters a factor of the learning rate,
-or a weight decay. A pattern matches names as * and ? do in a shell, whole names
+saves time and memory. --group gives parameters a factor of the learning rate, a
+weight decay or, beside muon, adamw. A pattern matches names as * and ? do in a shell, whole names
 or parts between dots: wte matches transformer.wte.weight, h.0 all of that
 block, bias every bias; of --model layer there are tokens, positions, attention
 and output. A parameter is in one group at most.`},
 	{name: "steps", title: "steps, learning rate and solver",
-		flags: "steps accumulate solver lr min-lr warmup decay-steps beta1 beta2 eps momentum weight-decay " +
+		flags: "steps accumulate solver lr min-lr warmup decay-steps beta1 beta2 eps momentum adjust-lr weight-decay " +
 			"decay group clip qk-clip seed",
 		text: `mpirun -np 4 attention train shares a run out among four processes, with the
 same bits as in one, if the program is built with -tags mpi (see

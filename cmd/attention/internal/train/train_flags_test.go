@@ -33,7 +33,8 @@ const (
 	wantFinite   = "want a finite number of at least 0"
 	wantFraction = "want a number from 0 to below 1"
 	seeHelp      = "; see attention train --help"
-	wantGroup    = "want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
+	wantGroup    = "want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER, PATTERN:solver=adamw or several, " +
+		"with commas"
 )
 
 func TestTrainWrongFilesAndFlags(t *testing.T) {
@@ -144,7 +145,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--group tokns:lr_factor=2",
 			want: `--group[0].params: got "tokns", want a pattern of the 9 parameters' names, such as tokens`},
 		{args: "--group tokens:lr=2",
-			want: `--group: unknown field "lr"; it has params, lr_factor, weight_decay`},
+			want: `--group: unknown field "lr"; it has params, lr_factor, weight_decay, solver`},
 		{args: "--group tokens", want: `--group: got "tokens", ` + wantGroup},
 		{args: "--group tokens:lr_factor=NaN", want: `--group: got "tokens:lr_factor=NaN", ` + wantGroup},
 		{args: "--group tokens:lr_factor=1,lr_factor=1", want: `--group: got "tokens:lr_factor=1,lr_factor=1", ` + wantGroup},
