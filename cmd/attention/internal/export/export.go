@@ -2,6 +2,7 @@
 package export
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,22 +40,36 @@ torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
                lm_head.weight (V, E), if it is not tied to wte
 
 attention generate reads both, and what transformers' save_pretrained and
-model.py's save write.`
+model.py's save write.
+
+gguf         one file for llama.cpp and the programs that read its files, such as
+             Ollama and LM Studio, with the tokenizer: --out is a file, which is
+             replaced if it is there. --type is how it has the matrices: f32, bf16,
+             f16 or q8_0, which is 8 bits a number and a scale for each 32. A
+             model of GPT-2's form has GELU there by a table in half precision:
+             log-probabilities differ by some 1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
-  attention export --model gpt2 --format torch --out gpt2-torch`
+  attention export --model gpt2 --format torch --out gpt2-torch
+  attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var model, format, out string
+	var model, format, out, typ string
 	cmd := &cobra.Command{
-		Use:                   "export [--model DIR] --format huggingface|torch --out DIR",
-		Short:                 "Write a GPT for transformers or for plain PyTorch",
+		Use:                   "export [--model DIR] --format huggingface|torch|gguf --out PATH",
+		Short:                 "Write a GPT for transformers, plain PyTorch or llama.cpp",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format == gguf {
+				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
+			}
+			if typ != "" {
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, format, gguf)
+			}
 			files, err := write(cmd.ErrOrStderr(), model, pretrained.Format(format), out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
@@ -65,8 +80,9 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
-	f.StringVar(&format, "format", "", "`format` to write: huggingface or torch")
-	f.StringVar(&out, "out", "", "`folder` to write, new or empty")
+	f.StringVar(&format, "format", "", "`format` to write: huggingface, torch or gguf")
+	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
+	f.StringVar(&typ, "type", "", "`type` of the matrices in gguf: f32, bf16, f16 or q8_0 (default f32)")
 	return cmd
 }
 
@@ -74,10 +90,46 @@ func New() *cobra.Command {
 func write(notes io.Writer, model string, format pretrained.Format, out string) ([]string, error) {
 	switch {
 	case !slices.Contains(pretrained.Formats(), format):
-		return nil, fmt.Errorf("--format: got %q, want huggingface or torch", format)
+		return nil, fmt.Errorf("--format: got %q, want huggingface, torch or gguf", format)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
+	m, err := read(notes, model)
+	if err != nil {
+		return nil, err
+	}
+	files, err := m.Write(out, format)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	return files, nil
+}
+
+// gguf is the format of one file.
+const gguf = "gguf"
+
+// writeGGUF reads a model and writes it for llama.cpp.
+func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out string) error {
+	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
+	switch {
+	case !slices.Contains(pretrained.GGUFTypes(), typ):
+		return fmt.Errorf("--type: got %q, want f32, bf16, f16 or q8_0", typ)
+	case out == "":
+		return errors.New("--out: missing, want a file to write")
+	}
+	m, err := read(cmd.ErrOrStderr(), model)
+	if err != nil {
+		return err
+	}
+	if err := m.WriteGGUF(out, typ); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s\n", out)
+	return nil
+}
+
+// read reads a model.
+func read(notes io.Writer, model string) (*pretrained.GPT, error) {
 	in, err := run.InspectOrNewest(model, notes, run.GPTModel)
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
@@ -86,9 +138,5 @@ func write(notes io.Writer, model string, format pretrained.Format, out string) 
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
-	files, err := m.Write(out, format)
-	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
-	}
-	return files, nil
+	return m, nil
 }

@@ -31,9 +31,9 @@ func TestExportWrong(t *testing.T) {
 	}{
 		{args: []string{"--format", "torch", "--out", "x"},
 			want: "--model: missing, want the folder of a model: runs has none to take; attention train makes one"},
-		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface or torch`},
+		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface, torch or gguf`},
 		{args: []string{"--model", dir, "--format", "onnx", "--out", "x"},
-			want: `--format: got "onnx", want huggingface or torch`},
+			want: `--format: got "onnx", want huggingface, torch or gguf`},
 		{args: []string{"--model", full + "/x", "--format", "torch", "--out", "y"},
 			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
@@ -45,6 +45,13 @@ func TestExportWrong(t *testing.T) {
 				"this one is for: attention translate --model " + dates + " --date 8/6/63"},
 		{args: []string{"--model", dir, "--format", "torch", "--out", full},
 			want: "--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one"},
+		{args: []string{"--model", dir, "--format", "gguf", "--type", "q4_0", "--out", "y"},
+			want: `--type: got "q4_0", want f32, bf16, f16 or q8_0`},
+		{args: []string{"--model", dir, "--format", "torch", "--type", "f16", "--out", "y"},
+			want: `--type: got "f16" with --format torch, want none: it is for --format gguf`},
+		{args: []string{"--model", dir, "--format", "gguf"}, want: "--out: missing, want a file to write"},
+		{args: []string{"--model", dir, "--format", "gguf", "--out", full},
+			want: "--out: pretrained: " + full + ": got a folder, want a regular file"},
 	} {
 		_, err := exported(c.args...)
 		require.EqualError(t, err, c.want)
