@@ -23,8 +23,8 @@ func bfloat16ToFloat32(b uint16) float32 {
 	return math.Float32frombits(uint32(b) << 16)
 }
 
-// Round returns x rounded to the nearest number of a type of floats, ties to the even one. Beyond its largest number that
-// is an infinity.
+// Round returns x rounded to the nearest number of a type of floats, ties to the even one. Beyond its largest number
+// that is an infinity.
 func Round(d DType, x float32) float32 {
 	switch d {
 	case F16:

@@ -71,6 +71,9 @@ func Parse(dir string, contents []byte) (*Folder, error) {
 	return f, nil
 }
 
+// Config returns the config of the folder's model.
+func (f *Folder) Config() layers.DecoderConfig { return f.config.decoder }
+
 // about returns an error about a folder.
 func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w", dir, err) }
 

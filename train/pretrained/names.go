@@ -14,8 +14,8 @@ type names struct {
 // llamaNames are those of Llama and its kin, which are the decoder's.
 var llamaNames = names{prefix: "model.", tokens: "model.embed_tokens.weight", head: "lm_head.weight"}
 
-// rename is the decoder's name and the family's of weights and biases; * is the number of the layer. If of is not 0, it is
-// a part of that many: of each head's rows, the rows of part 0, 1, …
+// rename is the decoder's name and the family's of weights and biases; * is the number of the layer. If of is not 0, it
+// is a part of that many: of each head's rows, the rows of part 0, 1, …
 type rename struct {
 	ours, theirs string
 	part, of     int
@@ -57,8 +57,8 @@ func (n names) canonical(name string) string {
 
 // buffer matches the names of tensors that are no weights, which older versions of transformers wrote: the causal mask,
 // the score of hidden keys and the frequencies of rotary positions.
-var buffer = regexp.MustCompile(`^(transformer\.h\.[0-9]+\.attn|gpt_neox\.layers\.[0-9]+\.attention)\.(bias|masked_bias)$|` +
-	`\.rotary_emb\.inv_freq$`)
+var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$|` +
+	`^gpt_neox\.layers\.[0-9]+\.attention\.(bias|masked_bias)$|\.rotary_emb\.inv_freq$`)
 
 // layerName matches the names of the weights of a layer.
 var layerName = regexp.MustCompile(`^(?:transformer\.h|model\.layers|gpt_neox\.layers)\.([0-9]+)\.`)

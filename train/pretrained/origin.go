@@ -15,8 +15,8 @@ import (
 const generationName = "generation_config.json"
 
 // copiedNames are the files beside a model that go out as they came in.
-var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json", "vocab.json",
-	"merges.txt", sentencePieceName, "chat_template.jinja", "chat_template.json", generationName}
+var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json",
+	"vocab.json", "merges.txt", sentencePieceName, "chat_template.jinja", "chat_template.json", generationName}
 
 // origin is the folder that a model was read from, as far as it goes out as it came in.
 type origin struct {

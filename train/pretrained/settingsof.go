@@ -8,8 +8,8 @@ import (
 	"attention/layers"
 )
 
-// settingsOf returns the family's settings of a decoder whose weights are of a type, as far as it has words for them: if
-// they make the same decoder, the decoder is of the family.
+// settingsOf returns the family's settings of a decoder whose weights are of a type, as far as it has words for them:
+// if they make the same decoder, the decoder is of the family.
 func (f *family) settingsOf(c layers.DecoderConfig, dtype string) settings {
 	s, own := allSettings(c, dtype), f.absent
 	to := own.fields()

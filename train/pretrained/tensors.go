@@ -44,7 +44,8 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 			add(strings.TrimSuffix(name, "weight")+"bias", []int{width}, width, make([]F, width))
 		}
 	}
-	if n := t.family.weights; t.origin != nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
+	n := t.family.weights
+	if t.origin != nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
 		tokens := t.origin.tensors[n.tokens].Shape
 		add(n.head, tokens, len(parts[n.tokens][0]), parts[n.tokens]...)
 	}
