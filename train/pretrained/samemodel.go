@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"reflect"
 
@@ -57,9 +58,7 @@ func plainBlocks(c layers.DecoderConfig) (all []layers.BlockConfig) {
 		a.HeadDim = cmp.Or(a.HeadDim, a.EmbedDim/max(a.NumHeads, 1))
 		a.ValueDim, a.OutDim = cmp.Or(a.ValueDim, a.HeadDim), cmp.Or(a.OutDim, a.EmbedDim)
 		a.Scale = cmp.Or(a.Scale, 1/math.Sqrt(float64(max(a.HeadDim, 1))))
-		if a.Mask == nil {
-			a.Mask = mask.Causal{}
-		}
+		a.Mask = plainMask(a.Mask)
 		if a.QKNorm != "" {
 			a.QKNormEps = cmp.Or(a.QKNormEps, 1e-6)
 		}
@@ -74,6 +73,22 @@ func plainBlocks(c layers.DecoderConfig) (all []layers.BlockConfig) {
 		all = append(all, b)
 	}
 	return all
+}
+
+// plainMask returns a causal window as one mask: {"type": "and", "of": [{"type": "causal"}, {"type": "sliding_window", …}]}
+// is one, too.
+func plainMask(m mask.Mask) mask.Mask {
+	if m == nil {
+		return mask.Causal{}
+	}
+	var form struct{ Of []struct{ Left int } }
+	if text, err := json.Marshal(m); err == nil && json.Unmarshal(text, &form) == nil && len(form.Of) == 2 {
+		w := mask.SlidingWindow{Left: form.Of[1].Left}
+		if mask.Equal(m, mask.And(mask.Causal{}, w)) {
+			return w
+		}
+	}
+	return m
 }
 
 func plainNorm(c layers.NormConfig) layers.NormConfig {

@@ -54,7 +54,7 @@ func (s *settings) layers(c layers.DecoderConfig) {
 	for i := range c.NumLayers {
 		a := c.Block(i).Attention
 		kind, turned := fullAttention, 1
-		w, windowed := a.Mask.(mask.SlidingWindow)
+		w, windowed := plainMask(a.Mask).(mask.SlidingWindow)
 		if windowed {
 			kind, s.SlidingWindow, s.UseSlidingWindow = slidingAttention, w.Left+1, true
 			s.MaxWindowLayers = min(s.MaxWindowLayers, i)
