@@ -31,7 +31,10 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	v := &ggufVocabulary{endsText: g.EndOfText}
 	unused := `\xff%d` // is not UTF-8
 	switch t := g.Tokenizer.(type) {
-	case *text.GPT2Tokenizer:
+	case *text.BPETokenizer:
+		if t.Config().Name != text.GPT2 {
+			return nil, fmt.Errorf("tokenizer: got %s, want one of characters, bytes or GPT-2's", t.Config().Name)
+		}
 		unused = "[PAD%d]"
 		if err := v.fillGPT2(t); err != nil {
 			return nil, err
@@ -65,7 +68,7 @@ func (v *ggufVocabulary) add(token string, kind int32) {
 }
 
 // fillGPT2 adds GPT-2's tokens and merges.
-func (v *ggufVocabulary) fillGPT2(t *text.GPT2Tokenizer) error {
+func (v *ggufVocabulary) fillGPT2(t *text.BPETokenizer) error {
 	v.model, v.pre = "gpt2", "gpt-2"
 	letters, ids := byteLetters(), map[string]int{}
 	name := func(token string) string {
