@@ -13,25 +13,35 @@ import (
 	"attention/train/text"
 )
 
-// tokenizer returns the tokenizer that config.json names. If it names none, it returns
-// GPT-2's if the vocabulary has its size, also when padded to a multiple of 64 or 128,
-// unless the folder holds another vocabulary; otherwise nil.
+// tokenizer returns the tokenizer that config.json names, or else the one of the folder's tokenizer.json, or of its
+// vocab.json and merges.txt; nil if there is none. Of GPT-2 that is GPT-2's if the vocabulary has its size, also when
+// padded to a multiple of 64 or 128, unless the folder holds another vocabulary: then it is nil.
 func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
-	if c.Vocabulary == nil {
-		if err := checkTokenizerFiles(dir); err != nil || c.family != &gpt2 {
-			return nil, err
-		}
-		const padded = 50304
-		if c.decoder.VocabSize <= text.GPT2EndOfText || c.decoder.VocabSize > padded {
-			return nil, nil
-		}
+	const padded = 50304
+	switch {
+	case c.Vocabulary != nil:
+		return c.named(dir)
+	case c.family == &gpt2 && c.decoder.VocabSize > text.GPT2EndOfText && c.decoder.VocabSize <= padded:
 		t := text.NewGPT2Tokenizer()
 		if !isGPT2(dir, t) {
 			return nil, nil
 		}
 		return t, nil
 	}
-	t, err := c.Vocabulary.New()
+	found, err := findTokenizer(dir)
+	if !found || err != nil {
+		return nil, err
+	}
+	t, err := text.OpenTokenizer(dir)
+	if err != nil { // a nil *BPETokenizer is no nil Tokenizer
+		return nil, err
+	}
+	return t, nil
+}
+
+// named returns the tokenizer that config.json names.
+func (c folderConfig) named(dir string) (text.Tokenizer, error) {
+	t, err := c.Vocabulary.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}
@@ -42,17 +52,20 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	return t, nil
 }
 
-// checkTokenizerFiles refuses a folder whose only tokenizer is one of SentencePiece.
-func checkTokenizerFiles(dir string) error {
-	for _, name := range []string{tokenizerName, "vocab.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return nil
-		}
+// findTokenizer reports whether a folder has the files of a tokenizer. One whose only tokenizer is SentencePiece's is an
+// error.
+func findTokenizer(dir string) (bool, error) {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, sentencePieceName)); err != nil {
-		return nil
+	if has(tokenizerName) || has("vocab.json") && has("merges.txt") {
+		return true, nil
 	}
-	return fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and its "+
+	if !has(sentencePieceName) {
+		return false, nil
+	}
+	return false, fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and its "+
 		"save_pretrained writes the other", sentencePieceName, tokenizerName)
 }
 

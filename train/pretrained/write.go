@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"attention/internal/folder"
@@ -182,8 +183,8 @@ func (t *target) addFiles(w *writing) error {
 		return nil
 	}
 	made, err := tokenizerFiles(t.Tokenizer, t.Model.Config().ContextLength)
-	for _, name := range []string{tokenizerName, tokenizerConfigName} {
-		if made[name] != nil && !slices.Contains(copied, name) {
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		if !slices.Contains(copied, name) {
 			w.add(name, made[name])
 		}
 	}
