@@ -151,7 +151,7 @@ func TestDrawEndsAtAnyEnd(t *testing.T) {
 		require.NoError(t, err)
 		return ids
 	}
-	m := &run.OpenModel{Model: run.NewGPT(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
+	m := &run.OpenModel{Model: run.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
 	c := command{tokens: 30, given: []string{"ab", "c"}, prompts: []string{"ab", "c"}, samples: 1,
 		sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}
 	d, prompts, err := c.newTexts(m, [][]int{ids("ab"), ids("c")})

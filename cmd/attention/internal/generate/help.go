@@ -41,9 +41,9 @@ prompt and text that the model's window holds. Their texts are its metadata
 "tokens".
 
 END: after --tokens tokens, before a --stop text or at one of the model's
-end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows the text. On a
-terminal control characters are shown escaped; elsewhere prompt and text are
-printed as they are.`
+end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows
+the text. On a terminal control characters are shown escaped; elsewhere prompt
+and text are printed as they are.`
 
 const example = `  attention generate --model gpt2 --prompt "The meaning of attention is"
   attention generate --model runs/first --prompt "It is" --tokens 300
