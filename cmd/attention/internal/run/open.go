@@ -84,7 +84,7 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 	}
 	if g.Tokenizer == nil {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
-			"want \"vocabulary\" or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
+			"want \"vocabulary\", a tokenizer.json or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
 	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}, nil
 }
