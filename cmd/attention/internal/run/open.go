@@ -231,7 +231,7 @@ func (in *Inspection) Spec() (Spec, error) {
 	if s.Dtype, err = in.Config.TensorType(); err != nil {
 		return s, err
 	}
-	s.Tokenizer, err = in.Config.Vocabulary.New()
+	s.Tokenizer, err = in.Config.Vocabulary.Open(in.Dir)
 	return s, err
 }
 
@@ -249,26 +249,24 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if m, err = c.open(); err != nil {
+	t, err := c.Vocabulary.Open(in.Dir)
+	if err == nil {
+		m, err = c.open(t)
+	}
+	if err != nil {
 		return nil, nil, inPart(in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
 	return m, identity, err
 }
 
-// open returns the config's model, without weights.
-func (c Config) open() (*OpenModel, error) {
+// open returns the config's model with its tokenizer, without weights.
+func (c Config) open(t text.Tokenizer) (*OpenModel, error) {
 	dt, err := c.TensorType()
 	if err != nil {
 		return nil, err
 	}
-	m := &OpenModel{EndOfText: -1}
-	if m.Tokenizer, err = c.Vocabulary.New(); err != nil {
-		return nil, err
-	}
-	if c.Vocabulary.Name == text.GPT2 {
-		m.EndOfText = text.GPT2EndOfText
-	}
+	m := &OpenModel{Tokenizer: t, EndOfText: endOfText(t)}
 	m.Model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
 	return m, err
 }
