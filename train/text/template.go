@@ -166,7 +166,7 @@ func (t *Template) renderAs(messages []Message, c TemplateConfig) (text string, 
 	text, spans, err := t.compiled.Render(&variables, c.Now)
 	for _, s := range spans {
 		isItem := func(m any) bool { return slices.ContainsFunc(s.Items, func(item any) bool { return item == m }) }
-		blocks = append(blocks, AssistantSpan{s.From, s.To, slices.IndexFunc(all, isItem)})
+		blocks = append(blocks, AssistantSpan{From: s.From, To: s.To, Message: slices.IndexFunc(all, isItem)})
 	}
 	return text, blocks, err
 }
