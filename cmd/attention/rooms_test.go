@@ -26,6 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder`,
+	"internal/gguf":        "",
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
@@ -62,13 +63,14 @@ var rooms = map[string]string{
 	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
-	"train/reversal": `train layers graph internal/dense internal/expr`,
-	"train/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/text":     `train layers graph internal/config internal/folder`,
-	"train/parallel": `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
-		internal/oneline`,
+	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/reversal":   `train layers graph internal/dense internal/expr`,
+	"train/tiles":      `train layers graph graph/mask internal/expr`,
+	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
+	"train/text/jinja": "",
+	"train/parallel":   `train internal/dense internal/kernel`,
+	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/gguf
+		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
@@ -79,7 +81,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
 		internal/config internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
@@ -99,6 +101,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
 		internal/config`,
+	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
+		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
@@ -134,7 +138,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/export cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
-		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term
+		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why
+		cmd/attention/internal/term
 		cmd/attention/internal/view`,
 }
 

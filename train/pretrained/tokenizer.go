@@ -27,7 +27,7 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 		}
 		return t, nil
 	}
-	t, err := c.Vocabulary.New()
+	t, err := c.Vocabulary.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}

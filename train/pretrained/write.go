@@ -15,6 +15,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
+	"attention/train/text"
 )
 
 // modelName is the Python file of the format Torch, for import or changes.
@@ -28,8 +29,8 @@ var modelPy []byte
 //
 // HuggingFace is for transformers (GPT2LMHeadModel.from_pretrained). Its GPT-2 always
 // has biases, so a model without them gets zeros; it has as many key/value heads as
-// query heads, so a model with fewer is an error. A tokenizer of characters or bytes is written for AutoTokenizer
-// (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
+// query heads, so a model with fewer is an error. A tokenizer of characters or bytes, or of a file, is written for
+// AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
 //
 // Torch has the names of HuggingFace, but the weights of linear layers are (out, in),
 // as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
@@ -46,8 +47,10 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if g.Model == nil || g.Params == nil {
 		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
-	c := g.Model.Config()
+	c, ok := g.Model.Config().GPT()
 	switch {
+	case !ok:
+		return nil, errors.New("got a decoder that is no GPT, want one")
 	case !slices.Contains(Formats(), f):
 		return nil, fmt.Errorf("format: got %q, want one of %v", f, Formats())
 	case f == HuggingFace && c.NumKVHeads > 0 && c.NumKVHeads != c.NumHeads:
@@ -58,7 +61,7 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(fields, "", "  ")
+	contents, err := json.MarshalIndent(fields, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{configName: append(text, '\n')}
+	files := map[string][]byte{configName: append(contents, '\n')}
 	if err := g.addFiles(files, f); err != nil {
 		return nil, oneline.Join(err, out.Close())
 	}
@@ -76,11 +79,14 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 
 // addFiles adds the files of a format beside config.json and the weights.
 func (g *GPT) addFiles(files map[string][]byte, f Format) error {
+	if t, ok := g.Tokenizer.(*text.BPETokenizer); ok {
+		maps.Copy(files, t.Files())
+	}
 	if f == Torch {
 		files[modelName] = modelPy
 		return nil
 	}
-	tokenizer, err := tokenizerFiles(g.Tokenizer, g.Model.Config().ContextLength)
+	tokenizer, err := g.tokenizerFiles()
 	maps.Copy(files, tokenizer)
 	return err
 }
@@ -141,19 +147,19 @@ func emptyFolder(path string) (*folder.Dir, error) {
 
 // config returns the fields of config.json with all defaults: a GPTConfig's and more.
 func (g *GPT) config(f Format) (map[string]any, error) {
-	c := g.Model.Config()
+	c, _ := g.Model.Config().GPT()
 	c.Eps = cmp.Or(c.Eps, 1e-5)
 	if f == HuggingFace {
 		c.NumKVHeads = 0 // as many as query heads
 		c.Bias = c.Bias || c.QKVBias != nil && *c.QKVBias
 		c.QKVBias, c.Initializer = nil, ""
 	}
-	text, err := json.Marshal(c)
+	contents, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
 	fields := map[string]any{"n_inner": nil, "bos_token_id": nil, "eos_token_id": nil}
-	if err := json.Unmarshal(text, &fields); err != nil {
+	if err := json.Unmarshal(contents, &fields); err != nil {
 		return nil, err
 	}
 	if g.EndOfText >= 0 {
@@ -178,7 +184,7 @@ func (g *GPT) tensors(f Format) []safetensors.Tensor {
 
 func tensors[F float32 | float64](g *GPT, f Format) []safetensors.Tensor {
 	var all []safetensors.Tensor
-	c := g.Model.Config()
+	c, _ := g.Model.Config().GPT()
 	for name, value := range g.Params.All() {
 		data, shape := dense.Floats[F](value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]

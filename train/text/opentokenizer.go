@@ -1,6 +1,8 @@
 package text
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,6 +71,8 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 		return nil, err
 	}
 	t.files = map[string]string{TokenizerFile: text}
+	sum := sha256.Sum256(data)
+	t.config.SHA256 = hex.EncodeToString(sum[:])
 	return t, nil
 }
 

@@ -3,18 +3,15 @@ package bench
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/graph/machine"
-	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // measure builds the work's graph, runs it once to warm up and then times it.
@@ -90,12 +87,11 @@ func buildOf(w work, mode layers.Mode, forward func(b *layers.Build, x *G.Node) 
 	shape := []int{w.Batch, w.Tokens, w.Width}
 	b = layers.NewBuild(layers.NewParams(w.elementType(), 123), mode)
 	b.SetPrecision(w.precision())
-	random := rand.New(rand.NewPCG(1, 2))
-	wanted, err = forward(b, randomInput(b, random, "x", shape))
+	wanted, err = forward(b, randomInput(b, "x", shape))
 	if err != nil || mode == layers.Eval {
 		return b, wanted, cmp.Or(err, b.Err())
 	}
-	upstream := randomInput(b, random, "upstream", shape)
+	upstream := randomInput(b, "upstream", shape)
 	if err := b.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -104,13 +100,9 @@ func buildOf(w work, mode layers.Mode, forward func(b *layers.Build, x *G.Node) 
 }
 
 // randomInput returns an input of standard normal numbers.
-func randomInput(b *layers.Build, random *rand.Rand, name string, shape []int) *G.Node {
+func randomInput(b *layers.Build, name string, shape []int) *G.Node {
 	n := b.Input(name, shape...)
-	numbers := make([]float64, tensor.Shape(shape).TotalSize())
-	for i := range numbers {
-		numbers[i] = random.NormFloat64()
-	}
-	return b.Of(n, G.Let(n, dense.Of(n.Dtype(), numbers, shape...)))
+	return b.Of(n, G.Let(n, b.Params().Draw(layers.Normal(0, 1), shape...)))
 }
 
 // timeRuns calls run once to warm up, then as many times as runs says, and returns the

@@ -9,6 +9,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 )
@@ -24,6 +25,8 @@ type Settings struct {
 	flags  *pflag.FlagSet
 	init   *Inspection // the folder of the initial weights; nil without one
 	values config.Values
+
+	tokenizer *text.BPETokenizer // of a file; nil if it is another one
 }
 
 // NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
@@ -41,6 +44,11 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.init != nil { // which has the whole form of the model
+		maps.DeleteFunc(preset, func(path string, _ config.Value) bool {
+			return strings.HasPrefix(path, "model.") && !isDropout(path)
+		})
+	}
 	for _, v := range []config.Values{preset, init, config.Leaves(file, from)} {
 		s.values.Merge(v, replacements)
 	}
@@ -48,8 +56,14 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.nameTokenizer(given); err != nil {
+		return nil, err
+	}
 	s.values.Merge(given, replacements)
-	return s, inPart(from, s.check(file))
+	if err := inPart(from, s.check(file)); err != nil {
+		return nil, err
+	}
+	return s, s.findTokenizer(Given(flags, "config"))
 }
 
 // Init returns what is in the folder of the initial weights; nil without one.
@@ -140,12 +154,12 @@ func readFile(path string) (from string, file config.Tree, err error) {
 		return "", config.Tree{}, nil
 	}
 	from = "--config: " + path
-	text, err := folder.ReadFile(path, folder.MaxConfig)
+	contents, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		want := folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile)
 		return from, nil, fmt.Errorf("%s: %w", from, want)
 	}
-	file, err = config.ParseTree(text)
+	file, err = config.ParseTree(contents)
 	return from, file, inPart(from, err)
 }
 
@@ -153,8 +167,8 @@ func readFile(path string) (from string, file config.Tree, err error) {
 // file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
 func (s *Settings) initValues(file config.Values) (config.Values, error) {
 	name := cmp.Or(Given(s.flags, "init"), file.Text("init.name"))
-	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"), GPTModel)
-	if !IsFolder(name) || kind != GPTModel {
+	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"))
+	if !IsFolder(name) || kind == LayerModel {
 		return nil, nil
 	}
 	v, err := s.inspectInit(name)
@@ -172,19 +186,27 @@ func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, paths := Config{Model: ModelConfig{GPT: &spec.Config}, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
+	c, paths := Config{Model: spec.Model, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
 	if spec.Tokenizer != nil {
 		c.Vocabulary, paths = spec.Tokenizer.Config(), modelIdentity
 	}
 	if v, err = config.ValuesOf(c, paths...); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return strings.HasSuffix(path, "_pdrop") })
+	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return isDropout(path) })
 	for path, value := range v {
-		value.From = "--init: " + dir
+		value.From = initOrigin(dir)
 		v[path] = value
 	}
 	return v, nil
+}
+
+// initOrigin names the folder of --init in errors.
+func initOrigin(dir string) string { return "--init: " + dir }
+
+// isDropout reports whether a path is that of a dropout of a model of blocks.
+func isDropout(path string) bool {
+	return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, "_dropout")
 }
 
 // IsFolder reports whether initial weights are those of a model's folder, not of a file.

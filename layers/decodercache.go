@@ -8,18 +8,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// GPTCache holds the keys and values of each block of a GPT, so that each new token
-// costs one row of every product instead of the whole sequence. It belongs to no graph:
+// DecoderCache holds what each block of a Decoder keeps of the tokens before, such as its keys and values, so that each
+// new token costs one row of every product instead of the whole sequence. It belongs to no graph:
 // graphs for chunks of any length share it. It is for one goroutine at a time.
-type GPTCache []*graph.KVCache
+type DecoderCache []AttentionCache
 
 // NewCache returns an empty cache of the model's widths and type; Capacity 0 means the
 // model's ContextLength.
-func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
+func (m *Decoder) NewCache(c graph.KVCacheConfig) (DecoderCache, error) {
 	c.Capacity = cmp.Or(c.Capacity, m.config.ContextLength)
-	var cache GPTCache
+	var cache DecoderCache
 	for _, block := range m.blocks {
-		layer, err := block.attention.NewCache(c)
+		layer, err := block.attention.newCache(c)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +29,7 @@ func (m *GPT) NewCache(c graph.KVCacheConfig) (GPTCache, error) {
 }
 
 // Len returns the number of tokens that the cache has seen: where the next chunk starts.
-func (c GPTCache) Len() int {
+func (c DecoderCache) Len() int {
 	if len(c) == 0 {
 		return 0
 	}
@@ -37,7 +37,7 @@ func (c GPTCache) Len() int {
 }
 
 // Reset forgets all tokens.
-func (c GPTCache) Reset() {
+func (c DecoderCache) Reset() {
 	for _, layer := range c {
 		layer.Reset()
 	}
@@ -46,9 +46,9 @@ func (c GPTCache) Reset() {
 // ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
 // follows it. start is an int or int64 node that each run sets to the number of tokens
 // before the chunk, which the cache has seen: () of all sequences or (B, 1) of each. Each run
-// puts the chunk into the cache. More tokens in all than the model's ContextLength are an
-// error of the run.
-func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
+// puts the chunk into the cache. More tokens in all than the cache has room for are an error of
+// the run, and so are more than ContextLength with LearnedPositions.
+func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, cache)
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
@@ -58,18 +58,18 @@ func (m *GPT) ForwardCached(b *Build, ids, start *G.Node, cache GPTCache) (*G.No
 // in rows, int or int64 (N): each from 0 to B·T−1, counted through the sequences of ids. So
 // sequences of several lengths are read together: shorter ones are filled up with any ids,
 // which later chunks overwrite.
-func (m *GPT) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache GPTCache) (*G.Node, error) {
+func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, cache)
 	if f.Err() != nil {
 		return f.result(nil)
 	}
-	flat := tensor.Shape{ids.Shape().TotalSize(), m.config.EmbedDim} // (B·T, E)
+	flat := tensor.Shape{ids.Shape().TotalSize(), last(x)} // (B·T, E)
 	return f.result(m.score(f, f.Of(graph.Embedding(f.Of(G.Reshape(x, flat)), rows))))
 }
 
 // transformCached returns the vectors (…, T, E) of a chunk.
-func (m *GPT) transformCached(f *formula, ids, start *G.Node, cache GPTCache) *G.Node {
+func (m *Decoder) transformCached(f *formula, ids, start *G.Node, cache DecoderCache) *G.Node {
 	switch {
 	case !f.isIDs("ids", ids, m.config.ContextLength):
 		return f.Of(nil, nil)
@@ -78,6 +78,9 @@ func (m *GPT) transformCached(f *formula, ids, start *G.Node, cache GPTCache) *G
 	case len(cache) != len(m.blocks):
 		return f.Of(nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks)))
 	}
-	positions := f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
+	var positions *G.Node
+	if m.positions != nil {
+		positions = f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
+	}
 	return m.transform(f, ids, positions, start, cache)
 }

@@ -18,8 +18,8 @@ import (
 type gptChunks struct {
 	t        *testing.T
 	params   *layers.Params
-	model    *layers.GPT
-	cache    layers.GPTCache
+	model    *layers.Decoder
+	cache    layers.DecoderCache
 	compiled map[string]*gptChunk
 }
 
@@ -28,7 +28,7 @@ type gptChunk struct {
 	machine            *machine.Machine
 }
 
-func newGPTChunks(t *testing.T, p *layers.Params, m *layers.GPT, size graph.KVCacheConfig) *gptChunks {
+func newGPTChunks(t *testing.T, p *layers.Params, m *layers.Decoder, size graph.KVCacheConfig) *gptChunks {
 	t.Helper()
 	cache, err := m.NewCache(size)
 	require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestGPTCacheRefuses(t *testing.T) {
 	for _, in := range []struct {
 		wantErr    string
 		ids, start *G.Node
-		cache      layers.GPTCache
+		cache      layers.DecoderCache
 	}{
 		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
 		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= ContextLength=11)", ids: long, start: start, cache: cache},
