@@ -217,6 +217,7 @@ var exportedFunctions = []struct {
 	{"text.Check", text.Check},
 	{"text.NewCycle", text.NewCycle},
 	{"text.NewDecoder", text.NewDecoder},
+	{"text.Piece", text.Piece},
 	{"text.NewEpoch", text.NewEpoch},
 	{"text.NewEpochs", text.NewEpochs},
 	{"text.OpenExamples", text.OpenExamples},
