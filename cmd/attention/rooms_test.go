@@ -79,7 +79,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
-		layers layers/chapter`,
+		layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
