@@ -4,6 +4,7 @@ package kernel
 // LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
 	X, W    []F
+	Stored  []uint16 // instead of W, in bfloat16; then there is no DW
 	Width   int
 	Targets Targets[F]
 	Divisor float64 // of the gradients
@@ -34,7 +35,7 @@ func lossBlocks(rows, cols int) int {
 func (l *LinearLoss[F]) Sum() float64 {
 	rows, cols := len(l.Targets.IDs), l.Targets.Cols
 	fit("linear cross entropy", rows*l.Width, len(l.X))
-	fit("linear cross entropy", cols*l.Width, len(l.W))
+	fit("linear cross entropy", cols*l.Width, len(l.W)+len(l.Stored))
 	fit("linear cross entropy", LogitsAtOnce(rows, cols), len(l.Logits))
 	fitOrNil("linear cross entropy", len(l.X), l.DX)
 	fitOrNil("linear cross entropy", len(l.W), l.DW)
@@ -52,20 +53,28 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
 	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
 	t.IDs = t.IDs[lo:hi]
-	GemmOf(l.Precision, NoTrans, Trans, rows, cols, width, 1, x, width, l.W, width, 0, logits, cols)
+	l.timesW(Trans, rows, cols, width, x, logits)
 	sum := SumCrossEntropy(logits, t)
 	if l.DX == nil && l.DW == nil {
 		return sum
 	}
 	CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
 	if l.DX != nil {
-		GemmOf(l.Precision, NoTrans, NoTrans, rows, width, cols, 1, logits, cols, l.W, width, 0,
-			l.DX[lo*width:hi*width], width)
+		l.timesW(NoTrans, rows, width, cols, logits, l.DX[lo*width:hi*width])
 	}
 	if l.DW != nil {
 		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
 	}
 	return sum
+}
+
+// timesW computes Y ← X·op(W), where op(W) is (k,n).
+func (l *LinearLoss[F]) timesW(trans Transpose, m, n, k int, x, y []F) {
+	if l.Stored != nil {
+		GemmStored(l.Precision, trans, m, n, k, singles(x), l.Stored, singles(y))
+		return
+	}
+	GemmOf(l.Precision, NoTrans, trans, m, n, k, 1, x, k, l.W, l.Width, 0, y, n)
 }
 
 var one32, one64 = []float32{1}, []float64{1}
