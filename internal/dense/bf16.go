@@ -1,0 +1,33 @@
+package dense
+
+import (
+	"reflect"
+	"unsafe"
+
+	"attention/internal/kernel"
+
+	"gorgonia.org/tensor"
+)
+
+// BFloat16 is a number in bfloat16: the upper half of a float32.
+type BFloat16 uint16
+
+// BF16 is the type of the elements of a stored weight.
+var BF16 = tensor.Dtype{Type: reflect.TypeFor[BFloat16]()}
+
+func init() { tensor.Register(BF16) }
+
+// BF16s returns the memory of a row-major tensor of BF16.
+func BF16s(t *tensor.Dense) []uint16 {
+	return unsafe.Slice((*uint16)(t.Pointer()), t.Shape().TotalSize())
+}
+
+// Widened returns a tensor with elements of float32 in place of BF16: a copy, or the tensor itself if it has others.
+func Widened(t *tensor.Dense) *tensor.Dense {
+	if t.Dtype() != BF16 {
+		return t
+	}
+	wide := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(t.Shape()...))
+	kernel.Widen(wide.Float32s(), BF16s(t))
+	return wide
+}
