@@ -23,6 +23,11 @@ func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", ke
 // ReLU returns max(x, 0), element by element (torch.relu).
 func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", kernel.Settings{}, x) }
 
+// ReLUSquared returns max(x, 0)², element by element (So et al. 2021).
+func ReLUSquared(x *G.Node) (*G.Node, error) {
+	return applyElementwise("ReLUSquared", kernel.Settings{}, x)
+}
+
 // SiLU returns x/(1 + e^−x), element by element, also known as swish
 // (torch.nn.functional.silu).
 func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", kernel.Settings{}, x) }
@@ -103,16 +108,17 @@ const (
 )
 
 var elements = map[string]element{
-	"Exp":      {kernel.Exp, readsY},     // dx = dy⊙y
-	"Tanh":     {kernel.Tanh, readsY},    // dx = dy⊙(1 − y²)
-	"Sigmoid":  {kernel.Sigmoid, readsY}, // dx = dy⊙y⊙(1 − y)
-	"ReLU":     {kernel.ReLU, readsY},    // dx = dy where y > 0, else 0
-	"SiLU":     {kernel.SiLU, readsX},
-	"GELU":     {kernel.GELU, readsX},
-	"GELUTanh": {kernel.GELUTanh, readsX},
-	"Softcap":  {kernel.Softcap, readsY},    // dx = dy⊙(1 − (y/c)²)
-	"Clamp":    {kernel.Clamp, readsX},      // dx = dy within the limits, else 0
-	"Scale":    {kernel.Multiple, isLinear}, // dx = dy·c
+	"Exp":         {kernel.Exp, readsY},         // dx = dy⊙y
+	"Tanh":        {kernel.Tanh, readsY},        // dx = dy⊙(1 − y²)
+	"Sigmoid":     {kernel.Sigmoid, readsY},     // dx = dy⊙y⊙(1 − y)
+	"ReLU":        {kernel.ReLU, readsY},        // dx = dy where y > 0, else 0
+	"ReLUSquared": {kernel.ReLUSquared, readsX}, // dx = 2·dy⊙max(x, 0)
+	"SiLU":        {kernel.SiLU, readsX},
+	"GELU":        {kernel.GELU, readsX},
+	"GELUTanh":    {kernel.GELUTanh, readsX},
+	"Softcap":     {kernel.Softcap, readsY},    // dx = dy⊙(1 − (y/c)²)
+	"Clamp":       {kernel.Clamp, readsX},      // dx = dy within the limits, else 0
+	"Scale":       {kernel.Multiple, isLinear}, // dx = dy·c
 }
 
 // elementwise is the op of a row.

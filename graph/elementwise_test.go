@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -20,14 +21,16 @@ func clampTo(low, high float64) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.Clamp(x, low, high) }
 }
 
+func naiveGELU(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) }
+
+func naiveGELUTanh(x float64) float64 {
+	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+}
+
 func elementwiseCases() []opCase {
 	of := func(f func(x float64) float64) func(in []array) array {
 		return each(func(x, _ float64) float64 { return f(x) })
 	}
-	gelu := of(func(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) })
-	geluTanh := of(func(x float64) float64 {
-		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-	})
 	return []opCase{
 		{name: "scale", op: unary(func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.3) }),
 			want: each(func(x, _ float64) float64 { return 0.3 * x }), in: shapes(s{2, 3, 5})},
@@ -37,8 +40,10 @@ func elementwiseCases() []opCase {
 			in: shapes(s{2, 3, 5})},
 		{name: "tanh_scalar", op: unary(graph.Tanh), want: each(func(x, _ float64) float64 { return math.Tanh(x) }),
 			in: shapes(nil)},
-		{name: "gelu", op: unary(graph.GELU), want: gelu, in: shapes(s{2, 3, 5})},
-		{name: "gelu_tanh", op: unary(graph.GELUTanh), want: geluTanh, in: shapes(s{2, 3, 5})},
+		{name: "gelu", op: unary(graph.GELU), want: of(naiveGELU), in: shapes(s{2, 3, 5})},
+		{name: "gelu_tanh", op: unary(graph.GELUTanh), want: of(naiveGELUTanh), in: shapes(s{2, 3, 5})},
+		{name: "relu_squared", op: unary(graph.ReLUSquared), in: shapes(s{2, 3, 5}),
+			want: of(func(x float64) float64 { return math.Max(x, 0) * math.Max(x, 0) })},
 		{name: "sigmoid", op: unary(graph.Sigmoid), want: of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 			in: shapes(s{2, 3, 5})},
 		{name: "silu", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
@@ -58,11 +63,13 @@ func elementwiseCases() []opCase {
 func TestActivationsOfExtremeNumbers(t *testing.T) {
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
 		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "Sigmoid": graph.Sigmoid, "SiLU": graph.SiLU,
-		"Softcap": softcapBy(30),
-		"SwiGLU":  func(x *G.Node) (*G.Node, error) { return graph.SwiGLU(x, x) },
+		"Softcap": softcapBy(30), "ReLUSquared": graph.ReLUSquared,
+		"SwiGLU":    func(x *G.Node) (*G.Node, error) { return graph.SwiGLU(x, x) },
+		"GeGLU":     func(x *G.Node) (*G.Node, error) { return graph.GeGLU(x, x) },
+		"GeGLUTanh": func(x *G.Node) (*G.Node, error) { return graph.GeGLUTanh(x, x) },
 	} {
 		x := of([]float64{nan, 1e30, -1e30, 100, -100, 0})
-		if name == "SwiGLU" {
+		if strings.HasSuffix(name, "GLU") || strings.HasSuffix(name, "GLUTanh") || name == "ReLUSquared" {
 			x.v[1], x.v[2] = 1e15, -1e15 // x² fits into float32
 		}
 		for _, p := range tolerances {
@@ -126,6 +133,8 @@ func TestWrongActivationsAreRefused(t *testing.T) {
 	list := []refusal{
 		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3)), want: "SwiGLU: up: shape (3), want (2, 3)"},
 		{call: call(two(graph.SwiGLU), b.f(2, 3), b.f(3, 2)), want: "SwiGLU: up: shape (3, 2), want (2, 3)"},
+		{call: call(two(graph.GeGLU), b.f(2, 3), b.f(3)), want: "GeGLU: up: shape (3), want (2, 3)"},
+		{call: call(two(graph.GeGLUTanh), b.f(2, 3), b.f(3)), want: "GeGLUTanh: up: shape (3), want (2, 3)"},
 	}
 	for _, limit := range []float64{0, -30, nan, inf} {
 		list = append(list, refusal{call: call(one(softcapBy(limit)), b.f(3)),

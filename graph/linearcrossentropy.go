@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,10 @@ import (
 type LinearCrossEntropyConfig struct {
 	CrossEntropyConfig // its Reduction is MeanReduction or SumReduction
 
+	// Scale multiplies the logits; 0 means 1. Softcap keeps them within ±Softcap then (Gemma 2); 0 means
+	// no cap.
+	Scale, Softcap float64
+
 	// WithX and WithWeight make the gradients by x and by weight along with the loss, from the
 	// same logits, for a graph whose gorgonia.Grad asks for them. One that is not made along
 	// computes the logits again.
@@ -25,7 +30,7 @@ type LinearCrossEntropyConfig struct {
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
 // CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets
-// int (…). Of more than 16 million logits those of at most 256 rows are in memory at a
+// int (…), with Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256 rows are in memory at a
 // time, and of their gradient too.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
@@ -36,11 +41,15 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	if s.Reduction == NoReduction {
 		return nil, fmt.Errorf("graph: %s: reduction: got %v, want mean or sum", name, s.Reduction)
 	}
+	if err := c.checkLogits(name, x); err != nil {
+		return nil, err
+	}
 	in := G.Nodes{x, weight, targets}
 	if s.Weighted {
 		in = append(in, c.Weight)
 	}
-	o := linearLoss{operands: operands{c.Precision}, classLoss: s, X: c.WithX, W: c.WithWeight}
+	o := linearLoss{operands: operands{c.Precision}, classLoss: s, Scale: cmp.Or(c.Scale, 1), Softcap: c.Softcap,
+		X: c.WithX, W: c.WithWeight}
 	if o.X || o.W {
 		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o}, in...)
 		if err != nil {
@@ -51,11 +60,31 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	return applyTyped(linearCrossEntropy[float32]{o}, linearCrossEntropy[float64]{o}, in...)
 }
 
+// checkLogits checks what is done to the logits.
+func (c LinearCrossEntropyConfig) checkLogits(op string, x *G.Node) error {
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"scale", c.Scale}, {"softcap", c.Softcap}} {
+		if !(s.value >= 0) {
+			return fmt.Errorf("graph: %s: %s: got %v, want a finite number above 0, or 0 for none", op, s.name, s.value)
+		}
+		if s.value == 0 {
+			continue
+		}
+		if err := checkFitting(op, s.name, x, s.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // linearLoss is the settings of LinearCrossEntropy, and which gradients are made.
 type linearLoss struct {
 	operands
 	classLoss
-	X, W bool
+	Scale, Softcap float64
+	X, W           bool
 }
 
 // args returns x, weight, targets and, if there is one, class_weight, then more.
@@ -97,7 +126,7 @@ func (o linearLoss) room(in []tensor.Shape) int {
 // there may be room for the logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
 	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), W: dense.Floats[F](in[1]), Width: last(in[0].Shape()),
-		Precision: o.kernel(), DX: dx, DW: dw}
+		Scale: F(o.Scale), Cap: F(o.Softcap), Precision: o.kernel(), DX: dx, DW: dw}
 	var weight []F
 	if o.Weighted {
 		weight = dense.Floats[F](in[3])

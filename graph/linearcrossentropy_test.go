@@ -31,6 +31,12 @@ func linearCrossEntropyBy(c graph.LinearCrossEntropyConfig) func(in G.Nodes) (*G
 func wholeCrossEntropyBy(c graph.LinearCrossEntropyConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		logits, err := graph.Linear(in[0], in[1], nil)
+		if err == nil && c.Scale != 0 {
+			logits, err = graph.Scale(logits, c.Scale)
+		}
+		if err == nil && c.Softcap != 0 {
+			logits, err = graph.Softcap(logits, c.Softcap)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -46,10 +52,15 @@ func linearCrossEntropyCases() []opCase {
 	weight := input{array: of([]float64{1, 2, 0.5, 3, 0, 0.25, 1.5}), fixed: true}
 	var cases []opCase
 	for _, c := range []struct {
-		name   string
-		config graph.CrossEntropyConfig
+		name       string
+		config     graph.CrossEntropyConfig
+		scale, cap float64
 	}{
 		{name: "", config: graph.CrossEntropyConfig{}},
+		{name: "_scaled", scale: 0.3},
+		{name: "_capped", cap: 0.7},
+		{name: "_both", scale: 2.5, cap: 3},
+		{name: "_both_smooth", scale: 2.5, cap: 3, config: graph.CrossEntropyConfig{LabelSmoothing: 0.1}},
 		{name: "_smooth", config: graph.CrossEntropyConfig{LabelSmoothing: 0.1}},
 		{name: "_sum", config: graph.CrossEntropyConfig{Reduction: graph.SumReduction}},
 		{name: "_ignore", config: graph.CrossEntropyConfig{Ignore: []int{0}}},
@@ -65,6 +76,15 @@ func linearCrossEntropyCases() []opCase {
 					logits.v[i] += in[0].v[i/7*5+k] * in[1].v[i%7*5+k]
 				}
 			}
+			for i, v := range logits.v {
+				if c.scale != 0 {
+					v *= c.scale
+				}
+				if c.cap != 0 {
+					v = c.cap * math.Tanh(v/c.cap)
+				}
+				logits.v[i] = v
+			}
 			return naiveCrossEntropy(logits, in[2], weight, c.config)
 		}
 		in := then(shapes(s{2, 3, 5}, s{7, 5}), targets)
@@ -72,7 +92,8 @@ func linearCrossEntropyCases() []opCase {
 			name string
 			x, w bool
 		}{{name: "", x: true, w: true}, {name: "_later"}, {name: "_x", x: true}, {name: "_w", w: true}} {
-			config := graph.LinearCrossEntropyConfig{CrossEntropyConfig: c.config, WithX: along.x, WithWeight: along.w}
+			config := graph.LinearCrossEntropyConfig{CrossEntropyConfig: c.config, Scale: c.scale, Softcap: c.cap,
+				WithX: along.x, WithWeight: along.w}
 			name, op := "linear_cross_entropy"+c.name+along.name, linearCrossEntropyBy(config)
 			cases = append(cases, opCase{name: name, op: op, want: want, in: in},
 				opCase{name: name + "_weighted", op: op, want: want, in: then(in, weight)})
@@ -82,7 +103,7 @@ func linearCrossEntropyCases() []opCase {
 }
 
 // In blocks of rows and at once the loss and its gradients are those of all logits: the gradients to the bit, since
-// products sum over as many rows at a time; the loss of several blocks is a sum of their sums. 33 000 classes make 513
+// products sum over as many rows at a time, and a scale that is a power of 2 rounds nothing; the loss of several blocks is a sum of their sums. 33 000 classes make 513
 // rows three blocks.
 func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 	for _, c := range []struct {
@@ -90,8 +111,12 @@ func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 		rows, cols int
 		same       bool // the loss, to the bit
 		x, w       bool
+		scale, cap float64
 	}{
 		{name: "few logits", rows: 77, cols: 1031, same: true, x: true, w: true},
+		{name: "few logits, scaled, capped", rows: 77, cols: 1031, same: true, x: true, w: true, scale: 4, cap: 3},
+		{name: "one row, capped", rows: 1, cols: 11, same: true, x: true, cap: 0.5},
+		{name: "blocks, scaled, capped", rows: 257, cols: 66_000, x: true, w: true, scale: 0.5, cap: 5},
 		{name: "one row", rows: 1, cols: 11, same: true, x: true, w: true},
 		{name: "two classes", rows: 5, cols: 2, same: true, x: true, w: true},
 		{name: "blocks", rows: 513, cols: 33_000, x: true, w: true},
@@ -111,7 +136,7 @@ func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 					targets.v[c.rows/2] = graph.IgnoreTarget
 				}
 				in := append(inputs(normal(r, c.rows, 5), normal(r, c.cols, 5)), input{array: targets, integer: true})
-				config := graph.LinearCrossEntropyConfig{WithX: c.x, WithWeight: c.w}
+				config := graph.LinearCrossEntropyConfig{WithX: c.x, WithWeight: c.w, Scale: c.scale, Softcap: c.cap}
 				whole := lossAndGradients(t, wholeCrossEntropyBy(config), in, p.dt)
 				for range 2 {
 					blocks := lossAndGradients(t, linearCrossEntropyBy(config), in, p.dt)
@@ -182,7 +207,8 @@ func TestLinearCrossEntropyAllocatesNothing(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	in := append(inputs(normal(r, 3, 5), normal(r, 7, 5)), ids([]float64{1, 6, 0}))
-	for _, c := range []graph.LinearCrossEntropyConfig{{}, {WithX: true, WithWeight: true}} {
+	for _, c := range []graph.LinearCrossEntropyConfig{{}, {WithX: true, WithWeight: true},
+		{WithX: true, WithWeight: true, Scale: 0.3, Softcap: 2}} {
 		e := express(t, linearCrossEntropyBy(c), in, tensor.Float32)
 		grads, err := G.Grad(e.out, e.in[0], e.in[1])
 		require.NoError(t, err)
@@ -209,6 +235,17 @@ func TestLinearCrossEntropyRefuses(t *testing.T) {
 	none.Reduction = graph.NoReduction
 	require.EqualError(t, of(s{3, 5}, s{7, 5}, 3, none),
 		"graph: LinearCrossEntropy: reduction: got none, want mean or sum")
+	const bad = ", want a finite number above 0, or 0 for none"
+	for _, v := range []float64{-1, nan, math.Inf(-1)} {
+		require.EqualError(t, of(s{3, 5}, s{7, 5}, 3, graph.LinearCrossEntropyConfig{Scale: v}),
+			fmt.Sprintf("graph: LinearCrossEntropy: scale: got %v", v)+bad)
+		require.EqualError(t, of(s{3, 5}, s{7, 5}, 3, graph.LinearCrossEntropyConfig{Softcap: v}),
+			fmt.Sprintf("graph: LinearCrossEntropy: softcap: got %v", v)+bad)
+	}
+	require.ErrorContains(t, of(s{3, 5}, s{7, 5}, 3, graph.LinearCrossEntropyConfig{Softcap: inf}),
+		"LinearCrossEntropy: softcap: got +Inf, want a size of")
+	require.ErrorContains(t, of(s{3, 5}, s{7, 5}, 3, graph.LinearCrossEntropyConfig{Scale: 1e-50}),
+		"LinearCrossEntropy: scale: got 1e-50, want a size of")
 	_, err := graph.LinearCrossEntropy(nil, nil, nil, graph.LinearCrossEntropyConfig{})
 	require.EqualError(t, err, "graph: LinearCrossEntropy: x: got nil, want a node")
 }

@@ -233,14 +233,23 @@ func TestDifferentSettingsAreDifferentNodes(t *testing.T) {
 			ops[fmt.Sprint(name, eps)] = func() (*G.Node, error) { return normBy(name, eps)(x, w) }
 		}
 	}
+	targets := node(g, "targets", zeros(6), tensor.Int)
+	lossOf := func(scale, softcap float64) func(x *G.Node) (*G.Node, error) {
+		return func(x *G.Node) (*G.Node, error) {
+			return graph.LinearCrossEntropy(x, x, targets, graph.LinearCrossEntropyConfig{Scale: scale, Softcap: softcap})
+		}
+	}
 	ops["LayerNorm, bias"] = func() (*G.Node, error) { return graph.LayerNorm(x, w, w, 1e-5) }
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
-		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid,
+		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "ReLU": graph.ReLU, "ReLUSquared": graph.ReLUSquared, "SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid,
 		"Softcap 30": softcapBy(30), "Softcap 50": softcapBy(50), "Transpose": graph.Transpose,
 		"Rows 0, 1": rowsBy(0, 1), "Rows 1, 1": rowsBy(1, 1), "Rows 0, 2": rowsBy(0, 2), "Rows 0, 6": rowsBy(0, 6),
 		"Split 1": func(x *G.Node) (*G.Node, error) { return firstOf(graph.Split(x, 1, 5)) },
 		"Split 2": func(x *G.Node) (*G.Node, error) { return firstOf(graph.Split(x, 2, 4)) },
 		"Split 6": func(x *G.Node) (*G.Node, error) { return firstOf(graph.Split(x, 6)) },
+		"SwiGLU":  byItself(graph.SwiGLU), "GeGLU": byItself(graph.GeGLU), "GeGLUTanh": byItself(graph.GeGLUTanh),
+		"LinearCrossEntropy": lossOf(0, 0), "scaled": lossOf(2, 0), "scaled more": lossOf(3, 0), "capped": lossOf(0, 2),
+		"capped more": lossOf(0, 3), "scaled, capped": lossOf(2, 2),
 	} {
 		ops[name] = func() (*G.Node, error) { return op(x) }
 	}
@@ -254,6 +263,10 @@ func TestDifferentSettingsAreDifferentNodes(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Same(t, n, again, name)
 	}
+}
+
+func byItself(op func(x, y *G.Node) (*G.Node, error)) func(x *G.Node) (*G.Node, error) {
+	return func(x *G.Node) (*G.Node, error) { return op(x, x) }
 }
 
 func firstOf(parts G.Nodes, err error) (*G.Node, error) {

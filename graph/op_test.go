@@ -77,11 +77,11 @@ func key(v float64) input { return input{array: array{nil, []float64{v}}, intege
 
 func opCases() []opCase {
 	return slices.Concat(matMulCases(), arithmeticCases(), reduceCases(), topKCases(), whereCases(),
-		elementwiseCases(), swiGLUCases(), dropoutCases(), concatCases(), splitCases(), transposeCases(), headsCases(),
+		elementwiseCases(), gatedCases(), dropoutCases(), concatCases(), splitCases(), transposeCases(), headsCases(),
 		repeatHeadsCases(), averageHeadsCases(), softmaxCases(), logSoftmaxCases(), divideBySumCases(), layerNormCases(),
 		rootNormCases(), gruCases(), embeddingCases(), crossEntropyCases(), linearCrossEntropyCases(), lossCases(),
 		additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(), ropeCases(), sinusoidalCases(),
-		biasCases(), alibiCases(), maskedMeanCases(), maskedMaxCases())
+		biasCases(), alibiCases(), maskedMeanCases(), maskedMaxCases(), linearAttentionCases(), causalConvCases())
 }
 
 type s = []int
@@ -177,7 +177,10 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"silu_far":            unary(graph.SiLU),
 	"sigmoid_far":         unary(graph.Sigmoid),
 	"softcap_far":         unary(softcapBy(0.7)),
-	"swiglu_far":          swiGLU,
+	"swiglu_far":          gatedOf(graph.SwiGLU),
+	"geglu_far":           gatedOf(graph.GeGLU),
+	"geglu_tanh_far":      gatedOf(graph.GeGLUTanh),
+	"relu_squared_far":    unary(graph.ReLUSquared),
 	"max_equals": unary(func(x *G.Node) (*G.Node, error) {
 		return graph.Max(x, graph.ReduceConfig{Dim: []int{1}})
 	}),
@@ -221,7 +224,8 @@ func TestOpsEqualPyTorch(t *testing.T) {
 		file  string
 		cases int
 	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 32},
-		{file: "elements", cases: 133}} {
+		{file: "elements", cases: 133}, {file: "decoder_parts", cases: 12},
+		{file: "linearattention", cases: 20}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {
 			name, isOut := strings.CutSuffix(entry, ".out")

@@ -27,7 +27,7 @@ type Attention struct {
 
 // NewAttention makes the parameters of the layout and then those of the options that the
 // config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
-// k_norm.weight (D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
+// k_norm.weight (D), or with QKNormWhole (H·D) and (K·D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
 // relative_attention_bias.weight (Buckets, H). Declare lists the parameters of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return checked(s, "Attention", c, newAttention)
@@ -45,16 +45,22 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	} else {
 		l.makeProjections(&m)
 	}
-	D, K, V := c.HeadDim, c.keyWidth(), c.valueWidth()
+	K, V := c.keyWidth(), c.valueWidth()
 	l.keyRow = m.paramIf(c.AddBiasKV, "bias_k", xavierNormal(K, K), 1, 1, K)
 	l.valueRow = m.paramIf(c.AddBiasKV, "bias_v", xavierNormal(V, V), 1, 1, V)
 	if c.Layout != Torch {
 		l.makeOutput(&m)
 	}
-	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", Constant(1), D)
-	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", Constant(1), D)
+	of := [2]int{c.HeadDim, c.HeadDim}
+	if c.QKNormWhole {
+		of = [2]int{c.queryWidth(), K}
+	}
+	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", gainStart(c.QKNormOffset), of[0])
+	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", gainStart(c.QKNormOffset), of[1])
 	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
-	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.EmbedDim), c.contextWidth(), c.EmbedDim)
+	if c.Gate {
+		l.gate = m.weight("gate_proj.weight", linearWeight(c.EmbedDim), layouts[Book], c.contextWidth(), c.EmbedDim)
+	}
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
 	}
@@ -72,6 +78,8 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.valueWidth()
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
+
+func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) { return l.NewCache(c) }
 
 // Forward maps x (…, T, EmbedDim) to (…, T, OutDim): attention of a sequence to itself.
 func (l *Attention) Forward(b *Build, x *G.Node) (*G.Node, error) {
@@ -154,7 +162,7 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	a, in := s.attention(), s.in
 	switch {
 	case in.Cache != nil:
-		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.Cache, a))
+		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.keys(), a))
 	case s.how == composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out

@@ -32,6 +32,20 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 7, Unidirectional: true}
 		}),
 		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
+		"whole":  set(func(c *config) { c.QKNorm, c.QKNormWhole, c.NumKVHeads = layers.RMSNorm, true, 3 }),
+		"offset": set(func(c *config) { c.QKNorm, c.QKNormOffset = layers.RMSNorm, true }),
+		"linear": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 500, Scaling: graph.LinearScaling, Factor: 3}, 4
+		}),
+		"ntk": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 3}, 6
+		}),
+		"llama3": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.Llama3Scaling, Factor: 4, OriginalLength: 9}, 6
+		}),
+		"yarn": set(func(c *config) {
+			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 50, Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 90}, 8
+		}),
 		"window": set(func(c *config) { c.Mask, c.Softcap = mask.SlidingWindow{Left: 4}, 3 }),
 		"behind": set(func(c *config) { c.Mask, c.NumKVHeads = mask.Causal{Offset: -2}, 2 }),
 		"func": set(func(c *config) {
@@ -85,6 +99,8 @@ func TestCacheEqualsTheWholeSequence(t *testing.T) {
 		"rolling, sinks": {Batch: 2, Capacity: 8, Rolling: true, KeepFirst: 3},
 		"rolling, short": {Batch: 2, Capacity: 2, Rolling: true, KeepFirst: 1},
 		"room left over": {Batch: 2, Capacity: n + 5},
+		"growing":        {Batch: 2, Capacity: n, Room: 1},
+		"growing, roll":  {Batch: 2, Capacity: 8, Room: 3, Rolling: true, KeepFirst: 3},
 	}
 	for name, c := range cacheConfigs() {
 		for sizeName, size := range sizes {
@@ -189,6 +205,9 @@ func TestCacheRefusals(t *testing.T) {
 		{config: alibi, size: first, want: "cache: got one that keeps first tokens with ALiBi"},
 		{config: plain, size: graph.KVCacheConfig{Batch: 3, Capacity: 9}, want: "cache: got one for 3 sequences"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 0}, want: "KVCache: Capacity: got 0, want at least 1"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, Room: -1}, want: "KVCache: Room: got -1, want at least 0"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, Room: 5},
+			want: "KVCache: Room: got 5, want at most Capacity=4"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, want: "KVCache: KeepFirst: got 1"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true},
 			want: "KVCache: KeepFirst: got 4"},

@@ -67,10 +67,13 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: flag("Unidirectional")}
 	}
 	c.QKNorm = rapid.SampledFrom([]layers.NormKind{"", layers.L2Norm, layers.RMSNorm}).Draw(t, "QKNorm")
+	c.QKNormWhole = c.QKNorm != "" && flag("QKNormWhole")
+	c.QKNormOffset = c.QKNorm != "" && flag("QKNormOffset")
 	c.Sinks = flag("Sinks")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
 	if c.Layout == layers.PerHead { // which has none of these
 		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
+		c.QKNormWhole, c.QKNormOffset = false, false
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
 	if c.Layout == layers.Raw { // which has nothing else

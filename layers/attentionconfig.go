@@ -51,6 +51,10 @@ type AttentionConfig struct {
 	// means none.
 	QKNorm    NormKind `json:"qk_norm,omitempty"`
 	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
+	// QKNormWhole normalises all heads side by side as one row, with a gain for each of their elements (OLMo 2).
+	QKNormWhole bool `json:"qk_norm_whole,omitempty"`
+	// QKNormOffset makes QKNorm multiply by 1 + weight, and the weights begin with 0 (Gemma 3).
+	QKNormOffset bool `json:"qk_norm_offset,omitempty"`
 
 	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, its Heads 0; nil means none
 	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance, as graph.ALiBi's

@@ -35,7 +35,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 		EmbedDim: 1, KDim: 2, VDim: 3, OutDim: 4, NumHeads: 5, NumKVHeads: 6, HeadDim: 7, ValueDim: 8,
 		QKVBias: true, OutBias: true, ContextOnly: true, Layout: layers.PerHead, OutStd: 0.5, ContextLength: 9,
 		Mask: mask.Not(mask.Prefix{N: 2}), Align: mask.LowerRight, Scale: 0.25, Softcap: 0.125,
-		QKNorm: layers.L2Norm, QKNormEps: 1e-3,
+		QKNorm: layers.L2Norm, QKNormEps: 1e-3, QKNormWhole: true, QKNormOffset: true,
 		RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 10, MaxDistance: 11, Unidirectional: true},
 		Sinks:        true, Gate: true, AddBiasKV: true, AddZeroAttn: true,
@@ -45,8 +45,8 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	requireRoundTrip(t, full)
 	mlp := layers.MLPConfig{EmbedDim: 1, DimFeedforward: 2, Activation: layers.SwiGLU, Bias: true,
 		Dropout: 0.1, HiddenDropout: 0.2, Layout: layers.Llama, OutStd: 0.5}
-	norm := layers.NormConfig{EmbedDim: 1, Kind: layers.RMSNorm, Bias: true, Eps: 1e-3}
-	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, PostNorm: true}
+	norm := layers.NormConfig{EmbedDim: 1, Kind: layers.RMSNorm, Bias: true, UnitOffset: true, Eps: 1e-3}
+	block := layers.BlockConfig{Attention: full, MLP: mlp, Norm: norm, NormPlacement: layers.PostNorm}
 	gpt := layers.GPTConfig{
 		VocabSize: 1, ContextLength: 2, EmbedDim: 3, NumLayers: 4, NumHeads: 5, NumKVHeads: 6, DimFeedforward: 7,
 		Activation: "relu", Eps: 1e-3, EmbeddingDropout: 0.1, AttentionDropout: 0.2, ResidualDropout: 0.3,

@@ -28,8 +28,23 @@ type AttentionInput struct {
 	// Cache holds the keys and values of the tokens before the query, and takes the query's;
 	// nil means no cache. With one, Start is the number of tokens before the query, int or
 	// int64, () of all sequences or (B, 1) of each. Each run sets it; see graph.CachedAttention.
-	Cache *graph.KVCache
+	Cache AttentionCache // of an Attention a *graph.KVCache
 	Start *G.Node
+}
+
+// AttentionCache is what an attention keeps of the tokens before: keys and values, as a graph.KVCache does, or a state
+// whose size does not grow.
+type AttentionCache interface {
+	Len() int             // tokens seen, of the shortest sequence
+	Reset()               // forgets all tokens
+	Truncate(n int) error // forgets the tokens from position n on
+	Bytes() int           // memory
+}
+
+// keys returns the cache of keys and values; nil if there is none.
+func (in AttentionInput) keys() *graph.KVCache {
+	c, _ := in.Cache.(*graph.KVCache)
+	return c
 }
 
 // complete checks an input and replaces nil by its default.
@@ -103,6 +118,8 @@ func (l *Attention) checkPositions(in AttentionInput) error {
 func (l *Attention) checkCache(in AttentionInput) error {
 	c := l.config
 	switch {
+	case in.keys() == nil:
+		return errorf(l.name, "cache: got a %T, want a *graph.KVCache", in.Cache)
 	case in.Start == nil:
 		return errorf(l.name, "start: got nil with a cache, want the number of tokens before")
 	case in.Key != in.Query || in.Value != in.Query:
@@ -111,7 +128,7 @@ func (l *Attention) checkCache(in AttentionInput) error {
 		return errorf(l.name, "cache: got one with the layout %q, want none", PerHead)
 	case c.AddBiasKV || c.AddZeroAttn:
 		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
-	case c.ALiBi && in.Cache.Config().KeepFirst > 0:
+	case c.ALiBi && in.keys().Config().KeepFirst > 0:
 		return errorf(l.name, "cache: got one that keeps first tokens with ALiBi, whose bias grows without end, "+
 			"want KeepFirst 0")
 	}

@@ -115,13 +115,13 @@ func (s *step) mask() mask.Mask {
 	return joined
 }
 
-// normalize normalises each head of queries or keys.
+// normalize normalises queries or keys by runs of the gain's length: each head, or all side by side.
 func (s *step) normalize(x *G.Node, gain Param) *G.Node {
 	switch s.config.QKNorm {
 	case RMSNorm:
-		return s.Of(graph.RMSNorm(x, s.optional(gain), s.config.QKNormEps))
+		return s.Of(graph.RMSNorm(x, s.gain(gain, s.config.QKNormOffset), s.config.QKNormEps))
 	case L2Norm:
-		return s.Of(graph.L2Norm(x, s.optional(gain), s.config.QKNormEps))
+		return s.Of(graph.L2Norm(x, s.gain(gain, s.config.QKNormOffset), s.config.QKNormEps))
 	}
 	return x
 }
@@ -215,7 +215,7 @@ func (s *step) relativeBias() *G.Node {
 	}
 	T, S, offset := length(s.in.Query), length(s.in.Key), 0
 	if s.in.Cache != nil { // distances from −(T−1) on
-		S = s.in.Cache.Config().Capacity
+		S = s.in.keys().Config().Capacity
 		if r := c.RelativeBias; r != nil {
 			S = max(S, r.MaxDistance+1) // the last entry serves all greater distances
 		}
@@ -249,6 +249,6 @@ func (s *step) gated(x *G.Node) *G.Node {
 	if !s.config.Gate {
 		return x
 	}
-	gate := s.Of(s.b.precision.Linear(s.in.Query, s.optional(s.gate), nil))
+	gate := s.linear(s.in.Query, s.gate, Param{}, false)
 	return s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate))))
 }

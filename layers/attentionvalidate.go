@@ -68,6 +68,10 @@ func (c AttentionConfig) validateParts() error {
 		return config.Errorf(c, "OutStd", "got %v with %s, want 0", c.OutStd, contextOnly)
 	case c.QKNorm == "" && c.QKNormEps != 0:
 		return config.Errorf(c, "QKNormEps", "got %v without %s, want both", c.QKNormEps, config.Field("QKNorm"))
+	case c.QKNorm == "" && c.QKNormWhole:
+		return config.Errorf(c, "QKNormWhole", "got true without %s, want both", config.Field("QKNorm"))
+	case c.QKNorm == "" && c.QKNormOffset:
+		return config.Errorf(c, "QKNormOffset", "got true without %s, want both", config.Field("QKNorm"))
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
 	}

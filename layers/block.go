@@ -9,14 +9,28 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
+// NormPlacement is where a block has its norms.
+type NormPlacement string
+
+// The placements. A part is the attention or the MLP.
+const (
+	PreNorm      NormPlacement = "pre"      // of a part's input, as in GPT-2 and Llama
+	PostNorm     NormPlacement = "post"     // of the sum of a part's input and output (Vaswani et al. 2017)
+	OutputNorm   NormPlacement = "output"   // of a part's output, before the sum, as in OLMo 2
+	SandwichNorm NormPlacement = "sandwich" // of a part's input and of its output, as in Gemma 2 and 3
+)
+
 // BlockConfig configures a Block. By the Attention's Mask, Layout, positions and dropouts it
 // is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
-	Attention AttentionConfig `json:"attention"`     // of a sequence to itself; OutDim is EmbedDim
-	MLP       MLPConfig       `json:"mlp,omitzero"`  // EmbedDim and Layout, if zero, are the attention's
-	Norm      NormConfig      `json:"norm,omitzero"` // of both norms; EmbedDim, if zero, is the attention's
-	// PostNorm puts norms after the sums (Vaswani et al. 2017), not before the parts (GPT-2).
-	PostNorm bool `json:"post_norm,omitempty"`
+	Attention     AttentionConfig `json:"attention"`                // of a sequence to itself; OutDim is EmbedDim
+	MLP           MLPConfig       `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
+	Norm          NormConfig      `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
+	NormPlacement NormPlacement   `json:"norm_placement,omitempty"` // zero means PreNorm
+	// Parallel gives both parts the block's input, and adds their outputs to it (GPT-NeoX).
+	Parallel bool `json:"parallel,omitempty"`
+	// ResidualScale multiplies what each part adds (Granite); 0 means 1.
+	ResidualScale float64 `json:"residual_scale,omitempty"`
 }
 
 // validate returns an error that names the first wrong field.
@@ -28,29 +42,51 @@ func (c BlockConfig) validate() error {
 	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim,
 		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
 		size{"Norm.EmbedDim", c.Norm.EmbedDim})
-	return cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()))
+	err := cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()),
+		config.OneOf(c, "NormPlacement", c.NormPlacement, PreNorm, PostNorm, OutputNorm, SandwichNorm),
+		config.AtLeast(c, 0, "ResidualScale"))
+	if err == nil && c.Parallel && c.NormPlacement == PostNorm {
+		return config.Errorf(c, "Parallel", "got true with %s %q, want another placement",
+			config.Field("NormPlacement"), PostNorm)
+	}
+	return err
 }
 
-// resolved returns c with zeros replaced by the attention's settings.
+// resolved returns c with zeros replaced by their defaults, many of them the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
 	c.Norm.EmbedDim = cmp.Or(c.Norm.EmbedDim, c.Attention.EmbedDim)
+	c.NormPlacement = cmp.Or(c.NormPlacement, PreNorm)
 	return c
 }
 
 // Block is a transformer's block: attention, then an MLP, each added to its input.
 //
-//	x = x + attention(norm(x));  x = x + mlp(norm(x))      pre-norm
-//	x = norm(x + attention(x));  x = norm(x + mlp(x))      post-norm
+//	x = x + attention(norm(x));        x = x + mlp(norm(x))        pre-norm
+//	x = norm(x + attention(x));        x = norm(x + mlp(x))        post-norm
+//	x = x + norm(attention(x));        x = x + norm(mlp(x))        norms of the outputs
+//	x = x + norm(attention(norm(x)));  x = x + norm(mlp(norm(x)))  sandwich
+//	x = x + attention(norm(x)) + mlp(norm(x))                      pre-norm, parallel
 type Block struct {
 	name      string      // in errors
 	config    BlockConfig // resolved
-	attention *Attention
+	attention blockAttention
 	mlp       *MLP
-	norms     [2]*Norm
+	norms     [2]partNorms // of the attention and of the MLP
 }
+
+// blockAttention is the attention of a Block.
+type blockAttention interface {
+	// Attend maps in.Query (…, T, E) to (…, T, E).
+	Attend(b *Build, in AttentionInput) (*G.Node, error)
+	// newCache returns an empty cache of the layer's widths and type.
+	newCache(c graph.KVCacheConfig) (AttentionCache, error)
+}
+
+// partNorms are the norms around a part of a block; nil stands for none.
+type partNorms struct{ input, output, sum *Norm }
 
 // NewBlock makes the parameters of the parts, under the attention's layout:
 //
@@ -58,6 +94,15 @@ type Block struct {
 //	Torch       norm1, self_attn, norm2, and the MLP's linear1 and linear2, as in
 //	            nn.TransformerEncoderLayer
 //	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
+//
+// The norms of SandwichNorm are called
+//
+//	Book, GPT2  ln_1, ln_1_out, ln_2, ln_2_out
+//	Torch       norm1, norm1_out, norm2, norm2_out
+//	Llama       input_layernorm, post_attention_layernorm, pre_feedforward_layernorm,
+//	            post_feedforward_layernorm, as in Gemma 2
+//
+// and those of OutputNorm as the second and the last of these.
 func NewBlock(s Scope, c BlockConfig) (*Block, error) {
 	return checked(s, "Block", c, newBlock)
 }
@@ -67,11 +112,25 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	at := c.Attention.Layout.names()
 	m := maker{scope: s}
 	l := &Block{name: s.name("Block"), config: c}
-	l.norms[0] = part(&m, at.norms[0], newNorm, c.Norm)
+	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
 	l.attention = part(&m, at.attention, newAttention, c.Attention)
-	l.norms[1] = part(&m, at.norms[1], newNorm, c.Norm)
+	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	return done(&m, l)
+}
+
+// makeNorms makes the norms around a part: one that is called single, or those of a sandwich.
+func (l *Block) makeNorms(m *maker, single string, sandwich []string) partNorms {
+	norm := func(name string) *Norm { return part(m, name, newNorm, l.config.Norm) }
+	switch l.config.NormPlacement {
+	case PostNorm:
+		return partNorms{sum: norm(single)}
+	case OutputNorm:
+		return partNorms{output: norm(sandwich[1])}
+	case SandwichNorm:
+		return partNorms{input: norm(sandwich[0]), output: norm(sandwich[1])}
+	}
+	return partNorms{input: norm(single)}
 }
 
 // Forward maps in.Query (…, T, E) to (…, T, E). in.Key and in.Value must be nil; the attention
@@ -82,19 +141,44 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 		f.fail(errorf(l.name, "key: got another sequence than the query, want nil"))
 		return f.result(nil)
 	}
-	post := l.config.PostNorm
-	x := f.residual(f.checkpoint(in.Query), l.norms[0], post, func(x *G.Node) (*G.Node, error) {
+	attend := func(x *G.Node) (*G.Node, error) {
 		in.Query = x
 		return l.attention.Attend(b, in)
-	})
-	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
+	}
+	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
+	x, scale := f.checkpoint(in.Query), l.config.ResidualScale
+	if l.config.Parallel {
+		attended := f.part(x, l.norms[0], scale, attend)
+		fed := f.part(x, l.norms[1], scale, feed)
+		return f.result(f.checkpoint(f.Of(graph.Add(f.Of(graph.Add(x, attended)), fed))))
+	}
+	x = f.residual(x, l.norms[0], scale, attend)
+	x = f.residual(x, l.norms[1], scale, feed)
 	return f.result(f.checkpoint(x))
 }
 
-// residual returns x + part(norm(x)), or norm(x + part(x)) with the norm after the sum.
-func (f *formula) residual(x *G.Node, norm *Norm, post bool, part func(x *G.Node) (*G.Node, error)) *G.Node {
-	if post {
-		return f.Of(norm.Forward(f.b, f.Of(graph.Add(x, f.Of(part(x))))))
+// residual returns norm(x + scale·norm(part(norm(x)))), with the norms that there are.
+func (f *formula) residual(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) *G.Node {
+	return f.norm(n.sum, f.Of(graph.Add(x, f.part(x, n, scale, part))))
+}
+
+// part returns what a part adds: scale·norm(part(norm(x))), with the norms that there are.
+func (f *formula) part(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) *G.Node {
+	return f.scale(f.norm(n.output, f.Of(part(f.norm(n.input, x)))), scale)
+}
+
+// norm normalises x, unless the norm is nil.
+func (f *formula) norm(l *Norm, x *G.Node) *G.Node {
+	if l == nil {
+		return x
 	}
-	return f.Of(graph.Add(x, f.Of(part(f.Of(norm.Forward(f.b, x))))))
+	return f.Of(l.Forward(f.b, x))
+}
+
+// scale multiplies x by a factor; 0 means 1.
+func (f *formula) scale(x *G.Node, factor float64) *G.Node {
+	if factor == 0 || factor == 1 {
+		return x
+	}
+	return f.Of(graph.Scale(x, factor))
 }

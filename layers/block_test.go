@@ -68,6 +68,8 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 			config: layers.NormConfig{EmbedDim: 3, Kind: "batch"}},
 		{wantErr: "Norm: Bias: got true with Kind \"rms\", want false",
 			config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true}},
+		{wantErr: "Norm: UnitOffset: got true with Kind \"layer\", want false",
+			config: layers.NormConfig{EmbedDim: 3, UnitOffset: true}},
 		{wantErr: "Norm: Eps: got NaN, want a finite number of at least 0",
 			config: layers.NormConfig{EmbedDim: 3, Eps: math.NaN()}},
 		{wantErr: "Norm: Eps: got +Inf, want a finite number of at least 0",

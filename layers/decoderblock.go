@@ -22,6 +22,12 @@ func (c DecoderBlockConfig) validate() error {
 		return config.In(c, "Block", err)
 	}
 	c = c.resolved()
+	if c.Block.Parallel {
+		return config.Errorf(c, "Block.Parallel", "got true, want false: the parts follow each other")
+	}
+	if err := config.OneOf(c, "Block.NormPlacement", c.Block.NormPlacement, PreNorm, PostNorm); err != nil {
+		return err
+	}
 	if err := c.Cross.validate(); err != nil {
 		return config.In(c, "Cross", err)
 	}
@@ -46,7 +52,7 @@ type DecoderBlock struct {
 	config           DecoderBlockConfig // resolved
 	attention, cross *Attention
 	mlp              *MLP
-	norms            [3]*Norm
+	norms            [3]partNorms
 }
 
 // NewDecoderBlock makes the parameters of the parts, named by the layout of
@@ -71,7 +77,10 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 	l.cross = part(&m, at.cross, newAttention, c.Cross)
 	l.mlp = part(&m, at.mlp, newMLP, c.Block.MLP)
 	for i, name := range at.decoderNorms {
-		l.norms[i] = part(&m, name, newNorm, c.Block.Norm)
+		norm := part(&m, name, newNorm, c.Block.Norm)
+		if l.norms[i].input = norm; c.Block.NormPlacement == PostNorm {
+			l.norms[i] = partNorms{sum: norm}
+		}
 	}
 	return done(&m, l)
 }
@@ -90,13 +99,13 @@ func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
 	if !f.isNode("memory", in.Memory) {
 		return f.result(nil)
 	}
-	post := l.config.Block.PostNorm
-	x := f.residual(f.checkpoint(in.X), l.norms[0], post, func(x *G.Node) (*G.Node, error) {
+	scale := l.config.Block.ResidualScale
+	x := f.residual(f.checkpoint(in.X), l.norms[0], scale, func(x *G.Node) (*G.Node, error) {
 		return l.attention.Attend(b, AttentionInput{Query: x, Mask: in.Mask})
 	})
-	x = f.residual(x, l.norms[1], post, func(x *G.Node) (*G.Node, error) {
+	x = f.residual(x, l.norms[1], scale, func(x *G.Node) (*G.Node, error) {
 		return l.cross.Attend(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
 	})
-	x = f.residual(x, l.norms[2], post, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
+	x = f.residual(x, l.norms[2], scale, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
 	return f.result(f.checkpoint(x))
 }

@@ -31,7 +31,7 @@ func ExampleDeclare() {
 	// transformer.wte.weight (50257, 768)
 }
 
-func ExampleGPT() {
+func ExampleNewGPT() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewGPT(params.Scope(""),
 		layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",
@@ -87,7 +87,7 @@ func ExampleBuild_Calls() {
 	// transformer.h.2.attn (1, 3, 5, 5) [0.204 0.202 0.202 0.198 0.193]
 }
 
-func ExampleGPT_ForwardCached() {
+func ExampleDecoder_ForwardCached() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewGPT(params.Scope(""),
 		layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48, NumLayers: 2, NumHeads: 3, Activation: "gelu_new",

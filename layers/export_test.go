@@ -7,7 +7,7 @@ var AllLayouts = allLayouts
 
 // ForwardCachedAll is ForwardCached with the logits (…, T, V) of the tokens that follow
 // each of the chunk's.
-func (m *GPT) ForwardCachedAll(b *Build, ids, start *G.Node, cache GPTCache) (*G.Node, error) {
+func (m *Decoder) ForwardCachedAll(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	return f.result(m.score(f, m.transformCached(f, ids, start, cache)))
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // newGPT makes the model of a config, and its parameters.
-func newGPT(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.GPT, *layers.Params) {
+func newGPT(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Decoder, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(dt, 3)
 	m, err := layers.NewGPT(p.Scope(""), c)
 	require.NoError(t, err)
-	require.Equal(t, c, m.Config())
+	require.Equal(t, c.Decoder(), m.Config())
 	return m, p
 }
 

@@ -34,7 +34,7 @@ var gptCases = map[string]func(s layers.Scope) (module, error){
 	"block":              block(gptBlock),
 	"block_post_norm": block(func() layers.BlockConfig {
 		c := gptBlock()
-		c.PostNorm, c.MLP.Activation = true, layers.GELUTanh
+		c.NormPlacement, c.MLP.Activation = layers.PostNorm, layers.GELUTanh
 		return c
 	}),
 	"block_llama":      block(llamaBlock),
@@ -105,7 +105,7 @@ func torchBlock() layers.BlockConfig {
 func postNorm(of func() layers.BlockConfig) func() layers.BlockConfig {
 	return func() layers.BlockConfig {
 		c := of()
-		c.PostNorm = true
+		c.NormPlacement = layers.PostNorm
 		return c
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"reflect"
 
 	"attention/graph/mask"
 	"attention/internal/config"
@@ -131,11 +132,40 @@ func (c GPTConfig) qkvBias() bool {
 	return c.Bias
 }
 
-// table returns the config of an embedding of rows ids.
-func (c GPTConfig) table(rows int) embeddingLike {
-	return embeddingLike{EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.EmbedDim}, 0.02}
-}
-
 func (c GPTConfig) norm() NormConfig {
 	return NormConfig{EmbedDim: c.EmbedDim, Bias: c.Bias, Eps: c.Eps}
+}
+
+// Decoder returns the config of the GPT as a Decoder.
+func (c GPTConfig) Decoder() DecoderConfig {
+	return DecoderConfig{
+		VocabSize: c.VocabSize, ContextLength: c.ContextLength, NumLayers: c.NumLayers, Blocks: []BlockConfig{c.block()},
+		LearnedPositions: true, EmbeddingDropout: c.EmbeddingDropout, TieWordEmbeddings: c.TieWordEmbeddings,
+		Layout: GPT2, Initializer: c.Initializer,
+	}
+}
+
+// GPT returns the config of the GPT that a decoder is, and whether it is one. An activation that has two names gets
+// gelu_new, and biases of queries, keys and values are as Bias says unless they differ.
+func (c DecoderConfig) GPT() (GPTConfig, bool) {
+	if len(c.Blocks) != 1 {
+		return GPTConfig{}, false
+	}
+	b := c.Blocks[0]
+	a := b.Attention
+	g := GPTConfig{
+		VocabSize: c.VocabSize, ContextLength: c.ContextLength, EmbedDim: a.EmbedDim, NumLayers: c.NumLayers,
+		NumHeads: a.NumHeads, NumKVHeads: a.NumKVHeads, DimFeedforward: b.MLP.DimFeedforward, Eps: b.Norm.Eps,
+		EmbeddingDropout: c.EmbeddingDropout, AttentionDropout: a.Dropout, ResidualDropout: a.OutDropout,
+		TieWordEmbeddings: c.TieWordEmbeddings, Bias: b.MLP.Bias, Initializer: c.Initializer,
+	}
+	for _, name := range []string{"gelu", "gelu_new", "relu", "silu"} {
+		if gptActivations[name] == b.MLP.Activation {
+			g.Activation = name
+		}
+	}
+	if a.QKVBias != g.Bias {
+		g.QKVBias = &a.QKVBias
+	}
+	return g, reflect.DeepEqual(g.Decoder(), c)
 }

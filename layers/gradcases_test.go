@@ -40,5 +40,5 @@ func TestNoLayerLacksAGradientCase(t *testing.T) {
 	for layer := range covered {
 		require.True(t, exported[layer], "layers/gradcases: got a case of layers.%s, which has no Forward", layer)
 	}
-	require.True(t, covered["Attention"] && covered["GPT"])
+	require.True(t, covered["Attention"] && covered["Decoder"])
 }

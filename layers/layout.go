@@ -53,8 +53,12 @@ type layout struct {
 	// nothing.
 	attention, mlp string
 	norms          [2]string
+	sandwich       [4]string // norms of a part's input and output, the attention's first
 	cross          string
 	decoderNorms   [3]string
+
+	// The parts of a Decoder.
+	tokens, positions, blocks, lastNorm, head string
 
 	transposed bool // weights are (in, out), not (out, in)
 	normal     bool // weights begin with the deviation 0.02 and biases with 0, not as nn.Linear's
@@ -68,7 +72,8 @@ var layouts = map[Layout]layout{
 		out:     "out_proj.weight", outBias: "out_proj.bias",
 		gate: "gate", in: "fc", last: "proj",
 		attention: "attn", mlp: "mlp", norms: [2]string{"ln_1", "ln_2"},
-		cross: "cross_attn", decoderNorms: [3]string{"ln_1", "ln_cross_attn", "ln_2"},
+		sandwich: [4]string{"ln_1", "ln_1_out", "ln_2", "ln_2_out"},
+		cross:    "cross_attn", decoderNorms: [3]string{"ln_1", "ln_cross_attn", "ln_2"},
 	},
 	Torch: {
 		weights: [3]string{"q_proj_weight", "k_proj_weight", "v_proj_weight"},
@@ -76,14 +81,18 @@ var layouts = map[Layout]layout{
 		out: "out_proj.weight", outBias: "out_proj.bias",
 		gate: "linear_gate", in: "linear1", last: "linear2",
 		attention: "self_attn", norms: [2]string{"norm1", "norm2"},
-		cross: "multihead_attn", decoderNorms: [3]string{"norm1", "norm2", "norm3"},
+		sandwich: [4]string{"norm1", "norm1_out", "norm2", "norm2_out"},
+		cross:    "multihead_attn", decoderNorms: [3]string{"norm1", "norm2", "norm3"},
 	},
 	GPT2: {
 		packed: "c_attn.weight", packedBias: "c_attn.bias",
 		out: "c_proj.weight", outBias: "c_proj.bias",
 		gate: "c_gate", in: "c_fc", last: "c_proj",
 		attention: "attn", mlp: "mlp", norms: [2]string{"ln_1", "ln_2"},
-		cross: "crossattention", decoderNorms: [3]string{"ln_1", "ln_cross_attn", "ln_2"},
+		sandwich: [4]string{"ln_1", "ln_1_out", "ln_2", "ln_2_out"},
+		cross:    "crossattention", decoderNorms: [3]string{"ln_1", "ln_cross_attn", "ln_2"},
+		tokens: "transformer.wte", positions: "transformer.wpe", blocks: "transformer.h", lastNorm: "transformer.ln_f",
+		head:       "lm_head",
 		transposed: true, normal: true,
 	},
 	Llama: {
@@ -92,9 +101,13 @@ var layouts = map[Layout]layout{
 		out:     "o_proj.weight", outBias: "o_proj.bias",
 		gate: "gate_proj", in: "up_proj", last: "down_proj",
 		attention: "self_attn", mlp: "mlp", norms: [2]string{"input_layernorm", "post_attention_layernorm"},
+		sandwich: [4]string{"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
+			"post_feedforward_layernorm"},
 		cross:        "cross_attn",
 		decoderNorms: [3]string{"input_layernorm", "cross_attn_layernorm", "post_attention_layernorm"},
-		normal:       true,
+		tokens:       "model.embed_tokens", positions: "model.embed_positions", blocks: "model.layers",
+		lastNorm: "model.norm", head: "lm_head",
+		normal: true,
 	},
 	Raw: {weights: [3]string{"W_query", "W_key", "W_value"}, transposed: true, uniform: true},
 }

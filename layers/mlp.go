@@ -14,11 +14,14 @@ type Activation string
 
 // The activations.
 const (
-	GELU     Activation = "gelu"      // torch's gelu
-	GELUTanh Activation = "gelu_tanh" // its approximation by tanh, as in GPT-2
-	ReLU     Activation = "relu"      // max(x, 0), as in Vaswani et al. 2017
-	SiLU     Activation = "silu"      // x·sigmoid(x), also known as swish
-	SwiGLU   Activation = "swiglu"    // SiLU of one product times another (Shazeer 2020), as in Llama
+	GELU        Activation = "gelu"       // torch's gelu
+	GELUTanh    Activation = "gelu_tanh"  // its approximation by tanh, as in GPT-2
+	ReLU        Activation = "relu"       // max(x, 0), as in Vaswani et al. 2017
+	ReLUSquared Activation = "relu2"      // max(x, 0)² (So et al. 2021)
+	SiLU        Activation = "silu"       // x·sigmoid(x), also known as swish
+	SwiGLU      Activation = "swiglu"     // SiLU of one product times another (Shazeer 2020), as in Llama
+	GeGLU       Activation = "geglu"      // GELU of one product times another
+	GeGLUTanh   Activation = "geglu_tanh" // GELUTanh of one product times another, as in Gemma
 )
 
 // MLPConfig sizes an MLP.
@@ -44,7 +47,8 @@ func (c MLPConfig) validate() error {
 	}
 	r := c.resolved()
 	return cmp.Or(tablesFit(c, "EmbedDim", c.EmbedDim, size{"DimFeedforward", r.DimFeedforward}),
-		config.OneOf(c, "Activation", r.Activation, GELU, GELUTanh, ReLU, SiLU, SwiGLU))
+		config.OneOf(c, "Activation", r.Activation, GELU, GELUTanh, ReLU, ReLUSquared, SiLU, SwiGLU, GeGLU,
+			GeGLUTanh))
 }
 
 // resolved returns c with zeros replaced by their defaults.
@@ -60,7 +64,7 @@ func (c MLPConfig) resolved() MLPConfig {
 type MLP struct {
 	name           string    // in errors
 	config         MLPConfig // resolved
-	gate, in, last *Linear   // gate is nil but for SwiGLU
+	gate, in, last *Linear   // gate is nil unless the activation is gated
 }
 
 // NewMLP makes the parameters of the layout:
@@ -70,7 +74,7 @@ type MLP struct {
 //	GPT2   c_fc.weight (E, F), c_proj.weight (F, E)
 //	Llama  up_proj.weight (F, E), down_proj.weight (E, F)
 //
-// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU gate.weight,
+// with F = DimFeedforward, with Bias their .bias, and before them with SwiGLU and GeGLU gate.weight,
 // linear_gate.weight, c_gate.weight or gate_proj.weight of the first one's shape.
 func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, "MLP", c, newMLP) }
 
@@ -81,7 +85,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	outOf := linearLike{LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias}, at, c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), config: c}
-	if c.Activation == SwiGLU {
+	if c.Activation.gated() {
 		l.gate = part(&m, at.gate, newLinearLike, into)
 	}
 	l.in = part(&m, at.in, newLinearLike, into)
@@ -102,11 +106,20 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	return f.result(f.dropout(y, l.config.Dropout))
 }
 
-// activate applies the activation to h; SwiGLU multiplies x by another weight, too.
+// gated reports whether the activation is of one product, times another.
+func (a Activation) gated() bool { return a == SwiGLU || a == GeGLU || a == GeGLUTanh }
+
+// activate applies the activation to h; a gated one multiplies x by another weight, too.
 func (l *MLP) activate(f *formula, x, h *G.Node) *G.Node {
 	switch l.config.Activation {
 	case SwiGLU:
 		return f.Of(graph.SwiGLU(l.gate.apply(f, x), h))
+	case GeGLU:
+		return f.Of(graph.GeGLU(l.gate.apply(f, x), h))
+	case GeGLUTanh:
+		return f.Of(graph.GeGLUTanh(l.gate.apply(f, x), h))
+	case ReLUSquared:
+		return f.Of(graph.ReLUSquared(h))
 	case ReLU:
 		return f.Of(graph.ReLU(h))
 	case SiLU:

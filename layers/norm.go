@@ -5,6 +5,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -24,7 +25,9 @@ type NormConfig struct {
 	EmbedDim int      `json:"embed_dim,omitempty"` // E
 	Kind     NormKind `json:"kind,omitempty"`      // LayerNorm or RMSNorm; zero means LayerNorm
 	Bias     bool     `json:"bias,omitempty"`      // of LayerNorm; RMSNorm has none
-	Eps      float64  `json:"eps,omitempty"`       // 0 means 1e-5 for LayerNorm, 1e-6 for RMSNorm
+	// UnitOffset makes RMSNorm multiply by 1 + weight, and weight begin with 0 (Gemma).
+	UnitOffset bool    `json:"unit_offset,omitempty"`
+	Eps        float64 `json:"eps,omitempty"` // 0 means 1e-5 for LayerNorm, 1e-6 for RMSNorm
 }
 
 // validate returns an error that names the first wrong field.
@@ -36,6 +39,10 @@ func (c NormConfig) validate() error {
 	if c.Kind == RMSNorm && c.Bias {
 		return config.Errorf(c, "Bias", "got true with %s %q, want false", config.Field("Kind"), RMSNorm)
 	}
+	if c.UnitOffset && c.Kind != RMSNorm {
+		return config.Errorf(c, "UnitOffset", "got true with %s %q, want false", config.Field("Kind"),
+			cmp.Or(c.Kind, LayerNorm))
+	}
 	return config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm)
 }
 
@@ -46,7 +53,7 @@ type Norm struct {
 	weight, bias Param
 }
 
-// NewNorm makes the parameters weight (E), of ones, and, if asked for, bias (E), of zeros.
+// NewNorm makes the parameters weight (E), of ones or with UnitOffset of zeros, and, if asked for, bias (E), of zeros.
 func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
@@ -59,7 +66,7 @@ func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	m := maker{scope: s}
 	return done(&m, &Norm{
 		name: s.name("Norm"), config: c,
-		weight: m.param("weight", Constant(1), c.EmbedDim),
+		weight: m.param("weight", gainStart(c.UnitOffset), c.EmbedDim),
 		bias:   m.paramIf(c.Bias, "bias", Constant(0), c.EmbedDim),
 	})
 }
@@ -70,9 +77,28 @@ func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	if !f.isSequence("x", x, l.config.EmbedDim, 0) {
 		return f.result(nil)
 	}
-	weight := f.node(l.weight)
+	weight := f.gain(l.weight, l.config.UnitOffset)
 	if l.config.Kind == RMSNorm {
 		return f.result(f.Of(graph.RMSNorm(x, weight, l.config.Eps)))
 	}
 	return f.result(f.Of(graph.LayerNorm(x, weight, f.optional(l.bias), l.config.Eps)))
+}
+
+// gainStart returns the initial value of the weight of a norm that multiplies by 1 + weight, or by weight.
+func gainStart(offset bool) Init {
+	if offset {
+		return Constant(0)
+	}
+	return Constant(1)
+}
+
+// gain returns the node of what a norm multiplies by: its weight, or 1 + weight.
+func (f *formula) gain(weight Param, offset bool) *G.Node {
+	w := f.node(weight)
+	if !offset {
+		return w
+	}
+	dt := f.b.params.dt
+	one := G.NewScalar(f.b.graph, dt, G.WithName("one"), G.WithValue(dense.ByType[any](dt, float32(1), float64(1))))
+	return f.Of(graph.Add(w, one))
 }

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Eps of 0 is torch's for each kind of norm, and gains begin with 1, biases with 0.
+// Eps of 0 is torch's for each kind of norm, and gains begin with 1, those of 1 + weight too, biases with 0.
 func TestNormDefaults(t *testing.T) {
 	x := golden.Dense(tensor.Float64, []float64{1e-3, 2e-3, 6e-3}, 1, 3)
 	variance, square := (4.0+1+9)/3*1e-6, (1.0+4+36)/3*1e-6
@@ -25,6 +25,8 @@ func TestNormDefaults(t *testing.T) {
 		{config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm},
 			want: []float64{1e-3 / math.Sqrt(square+1e-6), 2e-3 / math.Sqrt(square+1e-6), 6e-3 / math.Sqrt(square+1e-6)}},
 		{config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Eps: 1},
+			want: []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
+		{config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, UnitOffset: true, Eps: 1},
 			want: []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
 	} {
 		p := layers.NewParams(tensor.Float64, 1)

@@ -130,7 +130,7 @@ func TestSeq2SeqRefuses(t *testing.T) {
 			change: func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 }},
 		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
 			change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 }},
-		{wantErr: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, silu, swiglu",
+		{wantErr: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh",
 			change: func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" }},
 		{wantErr: "Dropout: got 1, want a number from 0 to below 1",
 			change: func(c *layers.Seq2SeqConfig) { c.Dropout = 1 }},

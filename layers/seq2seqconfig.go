@@ -62,13 +62,17 @@ func (c Seq2SeqConfig) validate() error {
 
 // encoder returns the config of each block of the encoder, which sees all of the source.
 func (c Seq2SeqConfig) encoder() BlockConfig {
+	placement := PreNorm
+	if c.PostNorm {
+		placement = PostNorm
+	}
 	return BlockConfig{
 		Attention: AttentionConfig{EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: Torch,
 			QKVBias: true, OutBias: true, Dropout: c.Dropout, OutDropout: c.Dropout},
 		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: c.Activation, Bias: true,
 			Dropout: c.Dropout, HiddenDropout: c.Dropout},
-		Norm:     c.norm(),
-		PostNorm: c.PostNorm,
+		Norm:          c.norm(),
+		NormPlacement: placement,
 	}
 }
 

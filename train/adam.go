@@ -21,7 +21,7 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		Root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
 		Eps:  F(c.Eps),
 	}
-	if c.Name == AdamW {
+	if at.solver == AdamW {
 		k.Keep = F(1 - float64(lr*at.decay)) // rounded twice, on every processor
 	} else {
 		k.Decay = F(at.decay)

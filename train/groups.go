@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/internal/config"
@@ -17,6 +18,8 @@ type ParamGroup struct {
 	LRFactor *float64 `json:"lr_factor,omitempty"`
 	// WeightDecay replaces the solver's, also for parameters that its Decay leaves out.
 	WeightDecay *float64 `json:"weight_decay,omitempty"`
+	// Solver is AdamW, for matrices that a Muon leaves to it; "" is the solver itself.
+	Solver string `json:"solver,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.
@@ -24,10 +27,10 @@ func (g ParamGroup) Validate() error {
 	if g.Params == "" {
 		return config.Errorf(g, "Params", "got none, want a pattern of parameters' names")
 	}
-	if g.LRFactor == nil && g.WeightDecay == nil {
-		return config.Errorf(g, "LRFactor", "got none, want it or %s", config.Field("WeightDecay"))
+	if g.LRFactor == nil && g.WeightDecay == nil && g.Solver == "" {
+		return config.Errorf(g, "LRFactor", "got none, want it, %s or %s", config.Field("WeightDecay"), config.Field("Solver"))
 	}
-	return config.AtLeast(g, 0, "LRFactor", "WeightDecay")
+	return cmp.Or(config.AtLeast(g, 0, "LRFactor", "WeightDecay"), config.OneOf(g, "Solver", cmp.Or(g.Solver, AdamW), AdamW))
 }
 
 // String prints the group, as in "h.0: lr_factor=0.1 weight_decay=0".
@@ -38,6 +41,9 @@ func (g ParamGroup) String() string {
 	}
 	if g.WeightDecay != nil {
 		text += fmt.Sprintf(" weight_decay=%v", *g.WeightDecay)
+	}
+	if g.Solver != "" {
+		text += " solver=" + g.Solver
 	}
 	return text
 }
@@ -74,6 +80,10 @@ func (c SolverConfig) validateGroups() error {
 	for i, g := range c.Groups {
 		if err := g.Validate(); err != nil {
 			return config.In(c, fmt.Sprintf("Groups[%d]", i), err)
+		}
+		if g.Solver != "" && c.Name != Muon {
+			return config.Errorf(c, fmt.Sprintf("Groups[%d].Solver", i),
+				"got %s with %s=%s, want none: only muon leaves parameters to another", g.Solver, config.Field("Name"), c.Name)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func TestGroupsRefuse(t *testing.T) {
 	}{
 		{want: "groups[0].params: got none, want a pattern of parameters' names",
 			groups: []train.ParamGroup{{LRFactor: factor}}},
-		{want: "groups[1].lr_factor: got none, want it or weight_decay",
+		{want: "groups[1].lr_factor: got none, want it, weight_decay or solver",
 			groups: []train.ParamGroup{{Params: "a", LRFactor: factor}, {Params: "b"}}},
 		{want: "groups[0].lr_factor: got -1, want a finite number of at least 0",
 			groups: []train.ParamGroup{{Params: "a", LRFactor: new(-1.0)}}},

@@ -22,12 +22,13 @@ type block struct {
 	Span
 }
 
-// blocksOf returns the blocks of parameters, in order, for steps of n batches.
-func blocksOf(params []Param, n int) (all []block) {
-	for i, p := range params {
-		count := wholeOf(p.Value).Len()
+// blocksOf returns the blocks of parameters, in order, for steps of n batches. What Muon updates is one block: no
+// process can update a part of it.
+func blocksOf(slots []slot, n int) (all []block) {
+	for i, s := range slots {
+		count := s.own.Len()
 		size := count
-		if n >= blockBatches {
+		if n >= blockBatches && s.solver != Muon {
 			size = blockSize
 		}
 		for lo := 0; lo < count; lo += size {

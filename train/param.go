@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -24,7 +25,9 @@ type slot struct {
 	shape  tensor.Shape
 	factor float64         // of the learning rate
 	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
+	solver string          // that moves it
 	own    Span            // the elements that the solver updates
+	names  []string        // PyTorch's, of the tensors in state
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
@@ -54,7 +57,10 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 		}
 		owners[p.Value] = p.Name
 		slots[i] = slot{name: p.Name, form: dense.Form(p.Value), dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(),
-			factor: 1}
+			factor: 1, own: wholeOf(p.Value), solver: c.Name}
+		if c.Name == Muon && p.Value.Shape().Dims() != 2 {
+			slots[i].solver = AdamW
+		}
 		if c.Decay.covers(p.Value.Shape()) {
 			slots[i].decay = c.WeightDecay
 		}
@@ -80,6 +86,7 @@ func (c SolverConfig) group(slots []slot) error {
 		if g.WeightDecay != nil {
 			slots[i].decay = *g.WeightDecay
 		}
+		slots[i].solver = cmp.Or(g.Solver, slots[i].solver)
 	}
 	return nil
 }

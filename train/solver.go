@@ -18,48 +18,50 @@ type Solver struct {
 	config SolverConfig // resolved
 	slots  []slot
 	steps  *tensor.Dense // (1), int64: steps taken; nil if the updates do not depend on it
-	names  []string      // PyTorch's, of the state tensors in each slot
+	work   *tensor.Dense // room for an update of Muon; nil before the first
 }
 
 // New makes the solver for these parameters. It reads their names and
 // values; gradients may still be nil. Parameters without a name or of one name,
 // one tensor under two names, values that are not contiguous float32 or float64, and
 // groups that none or that two match are errors.
-func (c SolverConfig) New(params []Param) (*Solver, error) { return c.newSharded(params, nil) }
-
-// newSharded is New for a solver that updates some elements of each parameter, and has a state
-// for those only; nil is all.
-func (c SolverConfig) newSharded(params []Param, own []Span) (*Solver, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	c = c.resolved()
-	slots, err := newSlots(params, c)
+func (c SolverConfig) New(params []Param) (*Solver, error) {
+	slots, err := c.slots(params)
 	if err != nil {
 		return nil, err
 	}
+	return c.newSolver(params, slots), nil
+}
+
+// slots checks a solver and its parameters and returns a slot without a state for each.
+func (c SolverConfig) slots(params []Param) ([]slot, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	return newSlots(params, c.resolved())
+}
+
+// newSolver returns a solver that updates each slot's own elements, and has a state for those only.
+func (c SolverConfig) newSolver(params []Param, slots []slot) *Solver {
+	c = c.resolved()
 	s := &Solver{config: c, slots: slots}
-	switch {
-	case c.Name != SGD: // running averages of the gradient and of its square
+	if c.Name != SGD {
 		s.steps = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
-		s.names = []string{"exp_avg", "exp_avg_sq"}
-	case c.Momentum != 0: // PyTorch's first buffer is the gradient itself, as momentum·0 + grad is
-		s.names = []string{"momentum_buffer"}
 	}
 	for i, p := range params {
 		at, shape := &slots[i], p.Value.Shape().Clone()
-		at.own = wholeOf(p.Value)
-		if own != nil && own[i] != at.own {
-			at.own, shape = own[i], tensor.Shape{own[i].Len()}
+		at.names = c.states(at.solver)
+		if at.own != wholeOf(p.Value) {
+			shape = tensor.Shape{at.own.Len()}
 		}
 		if at.own.Len() == 0 {
 			continue
 		}
-		for range s.names {
+		for range at.names {
 			at.state = append(at.state, tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(shape...)))
 		}
 	}
-	return s, nil
+	return s
 }
 
 // Step updates every Value in place with its Grad at learning rate lr. The
@@ -93,7 +95,7 @@ func (s *Solver) parts() (all []Part) {
 		all = append(all, Part{Name: stepState, Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
 	}
 	for _, slot := range s.slots {
-		for i, name := range s.names {
+		for i, name := range slot.names {
 			p := Part{Name: name + "." + slot.name, Dtype: slot.dtype, Shape: slot.shape, Lo: slot.own.Lo}
 			if slot.state != nil {
 				p.Value = slot.state[i]
@@ -104,11 +106,25 @@ func (s *Solver) parts() (all []Part) {
 	return all
 }
 
+// states returns PyTorch's names of what a solver keeps of each parameter.
+func (c SolverConfig) states(solver string) []string {
+	switch {
+	case solver == Adam || solver == AdamW: // running averages of the gradient and of its square
+		return []string{"exp_avg", "exp_avg_sq"}
+	case c.Momentum != 0: // PyTorch's first buffer of SGD is the gradient itself, as momentum·0 + grad is
+		return []string{"momentum_buffer"}
+	}
+	return nil
+}
+
 // update updates one parameter.
 func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
-	if s.config.Name == SGD {
+	switch at.solver {
+	case SGD:
 		sgd[F](s, at, lr, p)
-	} else {
+	case Muon:
+		muon[F](s, at, lr, p)
+	default:
 		adam[F](s, at, lr, p)
 	}
 }

@@ -12,28 +12,38 @@ const (
 	SGD   = "sgd"
 	Adam  = "adam"
 	AdamW = "adamw"
+	Muon  = "muon"
 )
+
+// MatchRMSAdamW is the AdjustLR with which Muon's updates are as large as AdamW's.
+const MatchRMSAdamW = "match_rms_adamw"
 
 // SolverConfig chooses a solver and its constants; the learning rate comes with
 // each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
 type SolverConfig struct {
-	// Name is SGD, Adam or AdamW; "" means AdamW.
+	// Name is SGD, Adam, AdamW or Muon; "" means AdamW. Muon moves parameters of two axes, and AdamW all
+	// others and those of groups that ask for it: embeddings and the head, as Muon is for hidden layers.
 	Name string `json:"name"`
-	// Momentum is SGD's, in [0, 1); 0 means none. Adam and AdamW have none.
+	// Momentum is SGD's, in [0, 1); 0 means none. It is Muon's, too, in Nesterov's form, where 0 means
+	// 0.95. Adam and AdamW have none.
 	Momentum float64 `json:"momentum,omitempty"`
+	// AdjustLR is how Muon's learning rate follows from the shape (m, n) of a matrix: times
+	// √max(1, m/n), which is "", or with MatchRMSAdamW times 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
+	AdjustLR string `json:"adjust_lr,omitempty"`
 	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
-	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999.
+	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999. With Muon they
+	// and Eps are those of the AdamW beside it.
 	Beta1 float64 `json:"beta1,omitempty"`
 	Beta2 float64 `json:"beta2,omitempty"`
 	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
 	Eps float64 `json:"eps,omitempty"`
-	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW shrinks
-	// the value by lr·λ of itself. 0 means none, also for AdamW, where PyTorch's
-	// own default is 0.01: ask for it.
+	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW and Muon shrink
+	// the value by lr·λ of itself. 0 means none, also for AdamW and Muon, where PyTorch's
+	// own defaults are 0.01 and 0.1: ask for it.
 	WeightDecay float64 `json:"weight_decay,omitempty"`
 	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
-	// Groups are parameters with a learning rate or a weight decay of their own; each
+	// Groups are parameters with a learning rate, a weight decay or a solver of their own; each
 	// parameter is in one of them at most.
 	Groups []ParamGroup `json:"groups,omitempty"`
 }
@@ -41,17 +51,24 @@ type SolverConfig struct {
 // Validate returns an error that names the first wrong field.
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
-	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW), config.AtLeast(c, 0, "WeightDecay", "Eps"),
+	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW, Muon), config.AtLeast(c, 0, "WeightDecay", "Eps"),
 		config.In(c, "Decay", decays.Validate(c.Decay)), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting(),
 		c.validateGroups())
 }
 
 // validateFitting refuses a constant that the solver does not have.
 func (c SolverConfig) validateFitting() error {
-	if c.Name != SGD {
-		return c.zero("Momentum", c.Momentum, "only sgd has it")
+	if c.Name == Muon {
+		return config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW)
 	}
-	const adams = "only adam and adamw have it"
+	if c.AdjustLR != "" {
+		return config.Errorf(c, "AdjustLR", "got %q with %s=%s, want none: only muon has it", c.AdjustLR,
+			config.Field("Name"), c.Name)
+	}
+	if c.Name != SGD {
+		return c.zero("Momentum", c.Momentum, "only sgd and muon have it")
+	}
+	const adams = "only adam, adamw and muon have it"
 	return cmp.Or(c.zero("Beta1", c.Beta1, adams), c.zero("Beta2", c.Beta2, adams), c.zero("Eps", c.Eps, adams))
 }
 
@@ -71,6 +88,9 @@ func (c SolverConfig) resolved() SolverConfig {
 	if c.Name == SGD {
 		return c
 	}
+	if c.Name == Muon {
+		c.Momentum = cmp.Or(c.Momentum, 0.95)
+	}
 	c.Beta1, c.Beta2, c.Eps = cmp.Or(c.Beta1, 0.9), cmp.Or(c.Beta2, 0.999), cmp.Or(c.Eps, 1e-8)
 	return c
 }
@@ -79,11 +99,17 @@ func (c SolverConfig) resolved() SolverConfig {
 // "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
 func (c SolverConfig) String() string {
 	c = c.resolved()
-	own := fmt.Sprintf("momentum=%v", c.Momentum)
-	if c.Name != SGD {
-		own = fmt.Sprintf("beta1=%v beta2=%v eps=%v", c.Beta1, c.Beta2, c.Eps)
+	text := ""
+	if c.Name == SGD || c.Name == Muon {
+		text = fmt.Sprintf("momentum=%v ", c.Momentum)
 	}
-	text := fmt.Sprintf("%s weight_decay=%v of %v", own, c.WeightDecay, c.Decay)
+	if c.AdjustLR != "" {
+		text += fmt.Sprintf("adjust_lr=%v ", c.AdjustLR)
+	}
+	if c.Name != SGD {
+		text += fmt.Sprintf("beta1=%v beta2=%v eps=%v ", c.Beta1, c.Beta2, c.Eps)
+	}
+	text += fmt.Sprintf("weight_decay=%v of %v", c.WeightDecay, c.Decay)
 	for _, g := range c.Groups {
 		text += "; " + g.String()
 	}

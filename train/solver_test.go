@@ -27,8 +27,12 @@ type problem struct {
 }
 
 func loadProblem(t *testing.T, dtype tensor.Dtype) (*problem, *golden.File) {
-	file := golden.Load(t, "torch/solvers.safetensors")
-	p := &problem{dtype: dtype, names: []string{"matrix", "bias", "cube", "gain"}, rates: file.Float64("lr")}
+	return loadProblemOf(t, dtype, "torch/solvers.safetensors", "matrix", "bias", "cube", "gain")
+}
+
+func loadProblemOf(t *testing.T, dtype tensor.Dtype, path string, names ...string) (*problem, *golden.File) {
+	file := golden.Load(t, path)
+	p := &problem{dtype: dtype, names: names, rates: file.Float64("lr")}
 	for _, name := range p.names {
 		p.shapes = append(p.shapes, file.Shape("value."+name))
 		p.values = append(p.values, file.Float64("value."+name))
@@ -83,33 +87,38 @@ func eachSolver(t *testing.T, test func(t *testing.T, name string, c train.Solve
 func TestTenStepsAsPyTorch(t *testing.T) {
 	eachSolver(t, func(t *testing.T, name string, c train.SolverConfig, dtype tensor.Dtype) {
 		p, file := loadProblem(t, dtype)
-		params := p.start()
-		solver, err := c.New(params)
-		require.NoError(t, err)
-		tol := solverTolerance[dtype]
-		for n := range solverSteps {
-			p.step(t, solver, params, n)
-			for i, param := range params {
-				size := len(p.values[i])
-				want := file.Float64(name + ".value." + param.Name)[n*size : (n+1)*size]
-				golden.Close(t, fmt.Sprintf("step %d: %s", n, param.Name), want, golden.Floats(t, param.Value), tol, tol)
-			}
-		}
-		entries := 0
-		for entry, value := range solver.State() {
-			if entry == "step" {
-				require.Equal(t, []int64{solverSteps}, value.Int64s())
-				continue
-			}
-			entries++
-			golden.Close(t, entry, file.Float64(name+"."+entry), golden.Floats(t, value), tol, tol)
-		}
+		entries := p.checkSteps(t, file, name, c, solverTolerance[dtype])
 		want := map[string]int{train.Adam: 8, train.AdamW: 8, "": 8, train.SGD: 0}[c.Name]
 		if c.Momentum != 0 {
 			want = 4
 		}
 		require.Equal(t, want, entries)
 	})
+}
+
+// checkSteps compares the values after each of ten steps and the state after the last one, and returns how many
+// tensors the state has beside the number of steps.
+func (p *problem) checkSteps(t *testing.T, file *golden.File, name string, c train.SolverConfig, tol float64) (entries int) {
+	params := p.start()
+	solver, err := c.New(params)
+	require.NoError(t, err)
+	for n := range solverSteps {
+		p.step(t, solver, params, n)
+		for i, param := range params {
+			size := len(p.values[i])
+			want := file.Float64(name + ".value." + param.Name)[n*size : (n+1)*size]
+			golden.Close(t, fmt.Sprintf("step %d: %s", n, param.Name), want, golden.Floats(t, param.Value), tol, tol)
+		}
+	}
+	for entry, value := range solver.State() {
+		if entry == "step" {
+			require.Equal(t, []int64{solverSteps}, value.Int64s())
+			continue
+		}
+		entries++
+		golden.Close(t, entry, file.Float64(name+"."+entry), golden.Floats(t, value), tol, tol)
+	}
+	return entries
 }
 
 // bits returns every value's bits.

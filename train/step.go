@@ -83,11 +83,15 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	s := &Step{config: c, batches: n, program: p, blocks: blocksOf(p.params, n), norms: make([]float64, len(p.params))}
+	slots, err := c.Solver.slots(p.params)
+	if err != nil {
+		return nil, err
+	}
+	s := &Step{config: c, batches: n, program: p, blocks: blocksOf(slots, n), norms: make([]float64, len(p.params))}
 	s.forgetNorms()
 	bounds := []int{0, n}
-	for _, p := range p.params {
-		s.own = append(s.own, wholeOf(p.Value))
+	for _, at := range slots {
+		s.own = append(s.own, at.own)
 	}
 	if g != nil {
 		if err := p.checkHooks(g.Size()); err != nil {
@@ -101,9 +105,10 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step
 			s.ownBlocks = append(s.ownBlocks, i)
 		}
 	}
-	if s.solver, err = c.Solver.newSharded(p.params, s.own); err != nil {
-		return nil, err
+	for i, own := range s.own {
+		slots[i].own = own
 	}
+	s.solver = c.Solver.newSolver(p.params, slots)
 	s.makeSums(bounds)
 	return s, nil
 }

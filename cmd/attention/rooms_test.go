@@ -26,6 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder`,
+	"internal/gguf":        "",
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
@@ -65,10 +66,10 @@ var rooms = map[string]string{
 	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
 	"train/reversal": `train layers graph internal/dense internal/expr`,
 	"train/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/text":     `train layers graph internal/config`,
+	"train/text":     `train layers graph internal/config internal/folder`,
 	"train/parallel": `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/safetensors
-		internal/oneline`,
+	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/gguf
+		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
@@ -79,7 +80,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
 		internal/config internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program

@@ -29,11 +29,17 @@ func activations() []Case {
 	return []Case{
 		{Op: "GELU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELU)},
 		{Op: "GELUTanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELUTanh)},
+		{Op: "ReLUSquared", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.ReLUSquared)},
 		{Op: "Sigmoid", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Sigmoid)},
 		{Op: "SiLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.SiLU)},
 		{Op: "Softcap", About: "at 0.7", Inputs: x(2, 3, 5), Apply: softcap(0.7)},
 		{Op: "Softcap", About: "at 30", Inputs: x(2, 3, 5), Apply: softcap(30)},
 		{Op: "SwiGLU", About: "(2, 3, 5)", Inputs: pair("gate", s{2, 3, 5}, "up", s{2, 3, 5}), Apply: two(graph.SwiGLU)},
 		{Op: "SwiGLU", About: "x by itself", Inputs: x(2, 3), Apply: twice(graph.SwiGLU)},
+		{Op: "GeGLU", About: "(2, 3, 5)", Inputs: pair("gate", s{2, 3, 5}, "up", s{2, 3, 5}), Apply: two(graph.GeGLU)},
+		{Op: "GeGLU", About: "x by itself", Inputs: x(2, 3), Apply: twice(graph.GeGLU)},
+		{Op: "GeGLUTanh", About: "(2, 3, 5)", Inputs: pair("gate", s{2, 3, 5}, "up", s{2, 3, 5}),
+			Apply: two(graph.GeGLUTanh)},
+		{Op: "GeGLUTanh", About: "x by itself", Inputs: x(2, 3), Apply: twice(graph.GeGLUTanh)},
 	}
 }

@@ -57,6 +57,10 @@ func linearLosses() []Case {
 	}
 	smoothed := graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true}
 	smoothed.LabelSmoothing, smoothed.Reduction = 0.1, graph.SumReduction
+	both := func(c graph.LinearCrossEntropyConfig) graph.LinearCrossEntropyConfig {
+		c.Scale, c.Softcap = 1.5, 3
+		return c
+	}
 	const op = "LinearCrossEntropy"
 	return []Case{
 		{Op: op, About: "gradients along", Inputs: in,
@@ -65,6 +69,11 @@ func linearLosses() []Case {
 		{Op: op, About: "gradient of weight along", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{WithWeight: true})},
 		{Op: op, About: "gradients later", Inputs: in, Apply: of(graph.LinearCrossEntropyConfig{})},
 		{Op: op, About: "weighted, smoothed, sum", Inputs: append(slices.Clone(in), weight), Apply: of(smoothed)},
+		{Op: op, About: "scaled, capped, gradients along", Inputs: in,
+			Apply: of(both(graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true}))},
+		{Op: op, About: "scaled, capped, gradients later", Inputs: in, Apply: of(both(graph.LinearCrossEntropyConfig{}))},
+		{Op: op, About: "scaled, capped, weighted, smoothed, sum", Inputs: append(slices.Clone(in), weight),
+			Apply: of(both(smoothed))},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 type argument struct {
 	text string
 	tame bool // as a call may have it that succeeds
-	null bool // a nil pointer or function, or a list of them, which is no receiver
+	null bool // a nil pointer, interface or function, or a list of them, which is no receiver
 	of   func(w *world) reflect.Value
 }
 
@@ -30,7 +30,7 @@ func zero(t reflect.Type) argument {
 		text = fmt.Sprintf("(%v)(nil)", t)
 	}
 	x := constant(reflect.Zero(t), text, false)
-	x.null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Func
+	x.null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || t.Kind() == reflect.Func
 	return x
 }
 

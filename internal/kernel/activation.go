@@ -61,3 +61,10 @@ func reluSlope[F Float](dx, y, dy []F) {
 		dx[i] = d
 	}
 }
+
+func reluSquared[F Float](y, x []F) {
+	ofOne(y, x, func(x F) F {
+		x = max(x, 0)
+		return x * x
+	})
+}

@@ -13,6 +13,8 @@ type compiled[F Float] interface {
 		b []F, ldb, strideB int, beta F, c []F, ldc, strideC int)
 	gruForward(g GRU, out, gates, x, h0, weight, bias []F)
 	gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F)
+	linearForward(l LinearAttention, out, states []F, in LinearOperands[F])
+	linearBackward(l LinearAttention, grad LinearOperands[F], dout, states []F, in LinearOperands[F])
 }
 
 // compiledHere implements them.

@@ -18,6 +18,7 @@ const (
 	Multiple             // c₀·x
 	Clamp                // x, but no less than c₀ and no more than c₁
 	ReLU                 // max(x, 0)
+	ReLUSquared          // max(x, 0)² (So et al., arXiv:2109.08668)
 
 	// The functions from here on are worth a goroutine for fewer elements.
 
@@ -80,6 +81,8 @@ func (c applyCall[F]) do(lo, hi int) {
 		clamp(y, x, c.c0, c.c1)
 	case ReLU:
 		relu(y, x)
+	case ReLUSquared:
+		reluSquared(y, x)
 	case Log:
 		ln(chosenPath, y, x)
 	case Exp:
@@ -123,6 +126,8 @@ func (c slopeCall[F]) do(lo, hi int) {
 		clampSlope(dx, known, dy, c.c0, c.c1)
 	case ReLU:
 		reluSlope(dx, known, dy)
+	case ReLUSquared:
+		ofTwo(dx, known, dy, func(x, dy F) F { return 2 * max(x, 0) * dy })
 	case Exp: // dx = dy⊙y
 		mul(chosenPath, dx, known, dy)
 	case Tanh:

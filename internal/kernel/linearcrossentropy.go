@@ -1,11 +1,13 @@
 package kernel
 
-// LinearLoss is the cross entropy of the logits x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). Only
-// LogitsAtOnce logits exist at a time.
+// LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width), kept within
+// ±Cap as by Softcap if that is not 0. Only LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
 	X, W    []F
 	Stored  []uint16 // instead of W, in bfloat16; then there is no DW
 	Width   int
+	Scale   F
+	Cap     F
 	Targets Targets[F]
 	Divisor float64 // of the gradients
 	Logits  []F     // room for LogitsAtOnce
@@ -46,35 +48,66 @@ func (l *LinearLoss[F]) Sum() float64 {
 	return sum
 }
 
-// block returns the sum of the losses of some rows. With p of the loss's gradient by the logits:
+// block returns the sum of the losses of some rows. With p the loss's gradient by x·Wᵀ, divided by Scale:
 //
-//	dX = p·W, dW += pᵀ·x
+//	dX = Scale·p·W, dW += Scale·pᵀ·x
 func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
 	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
 	t.IDs = t.IDs[lo:hi]
 	l.timesW(Trans, rows, cols, width, x, logits)
+	if l.Cap != 0 {
+		Apply(Softcap, Settings{float64(l.Cap)}, logits, logits)
+	}
 	sum := SumCrossEntropy(logits, t)
 	if l.DX == nil && l.DW == nil {
 		return sum
 	}
-	CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
+	l.backward(logits, t)
 	if l.DX != nil {
 		l.timesW(NoTrans, rows, width, cols, logits, l.DX[lo*width:hi*width])
 	}
 	if l.DW != nil {
-		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, 1, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
+		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, l.Scale, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
 	}
 	return sum
 }
 
-// timesW computes Y ← X·op(W), where op(W) is (k,n).
+// timesW computes Y ← Scale·X·op(W), where op(W) is (k,n).
 func (l *LinearLoss[F]) timesW(trans Transpose, m, n, k int, x, y []F) {
 	if l.Stored != nil {
-		GemmStored(l.Precision, trans, m, n, k, singles(x), l.Stored, singles(y))
+		GemmStored(l.Precision, trans, m, n, k, float32(l.Scale), singles(x), l.Stored, singles(y))
 		return
 	}
-	GemmOf(l.Precision, NoTrans, trans, m, n, k, 1, x, k, l.W, l.Width, 0, y, n)
+	GemmOf(l.Precision, NoTrans, trans, m, n, k, l.Scale, x, k, l.W, l.Width, 0, y, n)
+}
+
+// backward replaces logits by the gradient of their loss, by what Softcap was given if it was.
+func (l *LinearLoss[F]) backward(logits []F, t Targets[F]) {
+	if l.Cap == 0 {
+		CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
+		return
+	}
+	c := crossEntropyBackwardCall[F]{logits, logits, t, one[F](), l.Divisor, t.totalWeight()}
+	split(cappedBackwardCall[F]{c, l.Cap}, len(t.IDs), rowGrain(grainSlow, t.Cols))
+}
+
+type cappedBackwardCall[F Float] struct {
+	crossEntropyBackwardCall[F]
+	limit F
+}
+
+// do keeps the capped logits of one row at a time, since their gradient takes their place.
+func (c cappedBackwardCall[F]) do(lo, hi int) {
+	cols := c.t.Cols
+	capped := borrow[F](cols)
+	defer giveBack(capped)
+	for i := lo; i < hi; i++ {
+		row := c.dx[i*cols:][:cols]
+		copy(*capped, row)
+		c.crossEntropyBackwardCall.do(i, i+1)
+		softcapSlope(row, *capped, row, c.limit)
+	}
 }
 
 var one32, one64 = []float32{1}, []float64{1}

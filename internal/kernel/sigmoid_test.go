@@ -33,8 +33,8 @@ func testSigmoid[F Float](t *testing.T, p path, eps float64) {
 	Slope(Sigmoid, Settings{}, ds, s, dy)
 	Apply(SiLU, Settings{}, y, x)
 	Slope(SiLU, Settings{}, dx, x, dy)
-	SwiGLU(z, x, up)
-	SwiGLUBackward(dgate, dup, x, up, dy)
+	Gated(SiLU, z, x, up)
+	GatedBackward(SiLU, dgate, dup, x, up, dy)
 	near := func(what string, i int, want, got, size, roundings float64) {
 		require.InDelta(t, want, got, roundings*eps*size+1e-37, "%v: %s at %v", p, what, x[i])
 	}

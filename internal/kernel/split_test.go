@@ -75,7 +75,7 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 		{reason: "layer norm: gamma", call: func() { LayerNorm(x, y[:2], y[:2], x, y[:2], nil, 3, 0) }},
 		{reason: "rms norm: weight", call: func() { NormByRoot(x, x, x[:4], RootNorm{Eps: 1}) }},
 		{reason: "l2 norm: dweight", call: func() { NormByRootBackward(x, y, x, x, x[:3], RootNorm{ByLength: true, Eps: 1}) }},
-		{reason: "swiglu: up", call: func() { SwiGLUBackward(x, x, x, y, x) }},
+		{reason: "gated: up", call: func() { GatedBackward(SiLU, x, x, x, y, x) }},
 		{reason: "adam: v", call: func() { Adam(x, x, x, y, AdamConstants[float32]{}) }},
 		{reason: "momentum: buffer", call: func() { Momentum(x, x, y, 1, 1, 1) }},
 	} {

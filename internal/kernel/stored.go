@@ -5,10 +5,11 @@ import (
 	"unsafe"
 )
 
-// GemmStored computes Y ← X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is stored
+// GemmStored computes Y ← α·X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is stored
 // as bfloat16, the upper halves of float32s. It is widened where it is copied or multiplied; the bits of Y are those of
 // GemmOf with all of W widened first.
-func GemmStored(p Precision, trans Transpose, m, n, k int, x []float32, w []uint16, y []float32) {
+func GemmStored(p Precision, trans Transpose, m, n, k int, alpha float32, x []float32, w []uint16,
+	y []float32) {
 	if min(m, n, k) < 1 {
 		panic("kernel: gemm: got a product without elements")
 	}
@@ -21,12 +22,12 @@ func GemmStored(p Precision, trans Transpose, m, n, k int, x []float32, w []uint
 	b.stored = w
 	if p == BFloat16 {
 		pairProduct{
-			batch: 1, m: m, n: n, k: k, alpha: 1, c: y, ldc: n,
+			batch: 1, m: m, n: n, k: k, alpha: alpha, c: y, ldc: n,
 			a: pairMatrix{from: view(NoTrans, x, k), count: 1}, b: pairMatrix{from: b, count: 1},
 		}.compute()
 		return
 	}
-	g := product[float32]{m: m, n: n, k: k, alpha: 1, a: view(NoTrans, x, k), b: b, c: view(NoTrans, y, n)}
+	g := product[float32]{m: m, n: n, k: k, alpha: alpha, a: view(NoTrans, x, k), b: b, c: view(NoTrans, y, n)}
 	g.prepare()
 	if g.a.stored == nil || !readsEvenFirst[float32](chosenPath, k) {
 		runBatch(chosenPath, 1, &g, 0, 0, 0)

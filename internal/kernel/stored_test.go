@@ -71,7 +71,7 @@ func testGemmStored(t *testing.T, precision Precision) {
 					ld = s.k
 				}
 				GemmOf(precision, NoTrans, trans, s.m, s.n, s.k, 1, x, s.k, wide[offset:], ld, 0, want, s.n)
-				GemmStored(precision, trans, s.m, s.n, s.k, x, stored[offset:], got)
+				GemmStored(precision, trans, s.m, s.n, s.k, 1, x, stored[offset:], got)
 				require.Equal(t, want, got, "%s, transposed %v, offset %d", s.reason, trans, offset)
 			}
 		}
@@ -82,10 +82,10 @@ func testGemmStored(t *testing.T, precision Precision) {
 func TestGemmStoredRefusesShortSlices(t *testing.T) {
 	x, w, y := make([]float32, 6), make([]uint16, 12), make([]float32, 8)
 	for _, precision := range []Precision{Full, BFloat16} {
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, x[:5], w, y) }, "x")
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, x, w[:11], y) }, "w")
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, x, w, y[:7]) }, "y")
-		require.Panics(t, func() { GemmStored(precision, Trans, 0, 4, 3, x, w, y) }, "m")
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x[:5], w, y) }, "x")
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w[:11], y) }, "w")
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w, y[:7]) }, "y")
+		require.Panics(t, func() { GemmStored(precision, Trans, 0, 4, 3, 1, x, w, y) }, "m")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestLinearLossOfStored(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, cols, width = 9, 50, 32
 	stored, wide := storedNormals(r, cols*width)
-	loss := LinearLoss[float32]{X: normals[float32](r, rows*width), W: wide, Width: width, Divisor: rows,
+	loss := LinearLoss[float32]{X: normals[float32](r, rows*width), W: wide, Width: width, Divisor: rows, Scale: 1,
 		Targets: Targets[float32]{IDs: make([]int64, rows), Cols: cols}, Logits: make([]float32, rows*cols),
 		DX: make([]float32, rows*width)}
 	of := loss
@@ -148,7 +148,7 @@ func BenchmarkStored(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d", s.n, s.k), func(b *testing.B) {
 			for b.Loop() {
 				read = min(read, timeOf(func() { readAll(numbers()) }))
-				product = min(product, timeOf(func() { GemmStored(Full, Trans, 1, s.n, s.k, x, next(), y) }))
+				product = min(product, timeOf(func() { GemmStored(Full, Trans, 1, s.n, s.k, 1, x, next(), y) }))
 				float = min(float, timeOf(func() {
 					Gemm(NoTrans, Trans, 1, s.n, s.k/2, 1, x, s.k/2, numbers(), s.k/2, 0, y, s.n)
 				}))

@@ -125,19 +125,10 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			name: "L2NormBackward", lengths: []int{n, cols, n, n, cols},
 			run: func(a [][]F) { NormByRootBackward(a[0], a[1], a[2], a[3], a[4], RootNorm{ByLength: true, Eps: 0.5}) },
 		},
-		{
-			name: "SwiGLU", lengths: []int{n, n, n},
-			run: func(a [][]F) { SwiGLU(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
-		},
-		{
-			name: "SwiGLUBackward", lengths: []int{n, n, n, n, n},
-			run:     func(a [][]F) { SwiGLUBackward(a[0], a[1], a[2], a[3], a[4]) },
-			inPlace: [][2]int{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}},
-		},
 	}...)
 }
 
-// elementCases are the functions of an element, their slopes, and the operations on two.
+// elementCases are the functions of an element, their slopes, the gated ones, and the operations on two.
 func elementCases[F Float](n int) (cases []vectorCase[F]) {
 	settings := map[Function]Settings{Multiple: {0.3}, Clamp: {-0.5, 0.7}, Softcap: {0.7}}
 	for f := Abs; f <= GELUTanh; f++ {
@@ -151,6 +142,16 @@ func elementCases[F Float](n int) (cases []vectorCase[F]) {
 		cases = append(cases, vectorCase[F]{
 			name: fmt.Sprint("Slope", f), sameBits: f < SiLU, lengths: []int{n, n, n},
 			run: func(a [][]F) { Slope(f, settings[f], a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		})
+	}
+	for _, f := range []Function{SiLU, GELU, GELUTanh} {
+		cases = append(cases, vectorCase[F]{
+			name: fmt.Sprint("Gated", f), lengths: []int{n, n, n},
+			run: func(a [][]F) { Gated(f, a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
+		}, vectorCase[F]{
+			name: fmt.Sprint("GatedBackward", f), lengths: []int{n, n, n, n, n},
+			run:     func(a [][]F) { GatedBackward(f, a[0], a[1], a[2], a[3], a[4]) },
+			inPlace: [][2]int{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}},
 		})
 	}
 	same, _, _ := NewBroadcast([]int{n}, []int{n})

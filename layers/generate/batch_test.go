@@ -112,7 +112,7 @@ func TestBatchRefuses(t *testing.T) {
 	_, err := generate.NewBatch(m, 0, generate.Config{})
 	require.EqualError(t, err, "generate: texts: got 0, want at least 1")
 	_, err = generate.NewBatch(nil, 1, generate.Config{})
-	require.EqualError(t, err, "generate: model: got nil, want a GPT")
+	require.EqualError(t, err, "generate: model: got nil, want a decoder")
 	_, err = generate.NewBatch(m, 1, generate.Config{Capacity: -1})
 	require.ErrorContains(t, err, "generate: Capacity: got -1, want 0 to ContextLength=")
 	g, err := generate.NewBatch(m, 2, generate.Config{Capacity: 4})

@@ -6,7 +6,6 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -16,28 +15,28 @@ import (
 // maxChunk is the most tokens that are read at once: 256 took a seventh longer at GPT-2's size.
 const maxChunk = 512
 
-// cachedReader is a GPT with a cache. It cuts a text into as few chunks as possible: each chunk reads all weights, which
+// cachedReader is a decoder with a cache. It cuts a text into as few chunks as possible: each chunk reads all weights, which
 // takes several times as long as compiling a graph of its length.
 type cachedReader struct {
-	model    *layers.GPT
-	text     []int           // the part that the model sees
-	cache    layers.GPTCache // of its first tokens; of all of them unless reading has failed
+	model    *layers.Decoder
+	text     []int               // the part that the model sees
+	cache    layers.DecoderCache // of its first tokens; of all of them unless reading has failed
 	capacity int
 	slide    bool
 	products graph.Precision
 	chunks   keptChunks[*chunk]
 }
 
-func newCachedReader(m *layers.GPT, c Config) (*cachedReader, error) {
-	capacity, err := c.capacityOf(m)
+func newCachedReader(m *layers.Decoder, c Config) (*cachedReader, error) {
+	size, err := c.cacheOf(m, 1)
 	if err != nil {
 		return nil, err
 	}
-	cache, err := m.NewCache(graph.KVCacheConfig{Capacity: capacity})
+	cache, err := m.NewCache(size)
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision}
+	r := &cachedReader{model: m, cache: cache, capacity: size.Capacity, slide: c.Slide, products: c.Precision}
 	_, err = r.chunks.of(1, r.compile) // finds errors of the model now
 	return r, err
 }
@@ -57,7 +56,8 @@ func (r *cachedReader) read(ctx context.Context, ids []int, logits []float64) er
 		n := min(len(text)-start, maxChunk)
 		c, err := r.readChunk(ctx, text[start:start+n], start)
 		if err != nil { // some layers may have the chunk, others not
-			return oneline.Join(err, r.truncate(begin))
+			r.truncate(begin)
+			return err
 		}
 		last, start = c, start+n
 	}
@@ -75,12 +75,15 @@ func (r *cachedReader) readChunk(ctx context.Context, ids []int, start int) (*ch
 	return c, c.run(ctx, ids, start)
 }
 
-// truncate makes every layer forget the tokens from position n on.
-func (r *cachedReader) truncate(n int) (err error) {
+// truncate makes every layer forget the tokens from position n on. If one cannot go back, all forget all, and the text
+// is read again.
+func (r *cachedReader) truncate(n int) {
 	for _, layer := range r.cache {
-		err = oneline.Join(err, layer.Truncate(n))
+		if layer.Truncate(n) != nil {
+			r.cache.Reset()
+			return
+		}
 	}
-	return err
 }
 
 func (r *cachedReader) reset() {

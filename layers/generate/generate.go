@@ -1,6 +1,6 @@
 // Package generate continues a prompt token by token: it runs a language model on the text
 // so far and draws the next token from the scores. A Generator continues one text, and a Batch
-// several. New makes one of a layers.GPT, Prompt reads tokens, and each call of Next draws one: the graphs for
+// several. New makes one of a layers.Decoder, Prompt reads tokens, and each call of Next draws one: the graphs for
 // the lengths that come are built inside.
 //
 // Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"attention/internal/config"
 	"attention/internal/dense"
 	"attention/layers"
 
@@ -43,8 +44,8 @@ type reader interface {
 // cache no more capacity, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
-// New returns a generator of a GPT with a cache.
-func New(m *layers.GPT, c Config) (*Generator, error) {
+// New returns a generator of a decoder with a cache.
+func New(m *layers.Decoder, c Config) (*Generator, error) {
 	r, err := newCachedReader(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
@@ -52,7 +53,7 @@ func New(m *layers.GPT, c Config) (*Generator, error) {
 	return newGenerator(m.Params(), r, m.Config().VocabSize, c)
 }
 
-// Model is a language model, such as layers.GPT and chapter.LanguageModel.
+// Model is a language model, such as layers.Decoder and chapter.LanguageModel.
 type Model interface {
 	Params() *layers.Params
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)
@@ -64,7 +65,7 @@ type Model interface {
 // tokens. The config's Capacity must be 0, and Slide is not used.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
-		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
+		return nil, fmt.Errorf("generate: %w", config.Errorf(c, "Capacity", "got %d, want 0 without a cache", c.Capacity))
 	}
 	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("generate: model: got nil, want one")
@@ -96,7 +97,11 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	if err := checkIDs("prompt", ids, g.limit); err != nil {
 		return err
 	}
-	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
+	if err := g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...)); err != nil {
+		return err
+	}
+	g.sampler.see(ids...)
+	return nil
 }
 
 // checkIDs refuses an id that a vocabulary does not have.

@@ -21,7 +21,7 @@ var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim
 	Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 
 // benchGPT2 returns GPT-2 small with numbers in place of its weights.
-func benchGPT2(b *testing.B) *layers.GPT {
+func benchGPT2(b *testing.B) *layers.Decoder {
 	p := layers.NewBlankParams(tensor.Float32)
 	m, err := layers.NewGPT(p.Scope(""), gpt2Small)
 	require.NoError(b, err)

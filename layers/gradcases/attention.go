@@ -89,6 +89,16 @@ func calls() []call {
 		{about: "llama, rope, rms norm, causal, grouped", query: x,
 			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, Layout: layers.Llama,
 				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Mask: mask.Causal{}}},
+		{about: "llama, rms norm of whole rows, grouped", query: x,
+			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, QKNormWhole: true, Mask: mask.Causal{}}},
+		{about: "l2 norm of whole rows by 1 + weight, key", query: x, key: key,
+			config: small(func(c *layers.AttentionConfig) {
+				c.QKNorm, c.QKNormWhole, c.QKNormOffset = layers.L2Norm, true, true
+			})},
+		{about: "llama, rms norm by 1 + weight", query: x,
+			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
+				QKNorm: layers.RMSNorm, QKNormOffset: true, Mask: mask.SlidingWindow{Left: 1}}},
 		{about: "interleaved rope in part, positions, l2 norm", query: x, key: key,
 			config: small(func(c *layers.AttentionConfig) {
 				c.RoPE, c.QKNorm = &graph.RoPEConfig{Dims: 2, Interleaved: true}, layers.L2Norm

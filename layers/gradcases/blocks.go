@@ -54,6 +54,8 @@ func norms() []Case {
 		{Layer: "Norm", About: "layer", New: norm(layers.NormConfig{}), Inputs: x(2, 3, 5)},
 		{Layer: "Norm", About: "layer, bias", New: norm(layers.NormConfig{Bias: true}), Inputs: x(3, 5)},
 		{Layer: "Norm", About: "rms", New: norm(layers.NormConfig{Kind: layers.RMSNorm}), Inputs: x(2, 3, 5)},
+		{Layer: "Norm", About: "rms, 1 + weight", Inputs: x(2, 3, 5),
+			New: norm(layers.NormConfig{Kind: layers.RMSNorm, UnitOffset: true})},
 	}
 }
 
@@ -66,6 +68,9 @@ func mlps() []Case {
 		{Activation: layers.ReLU, Layout: layers.GPT2, Bias: true},
 		{Activation: layers.SiLU, Layout: layers.Llama},
 		{Activation: layers.SwiGLU, Layout: layers.PerHead, Bias: true},
+		{Activation: layers.GeGLU, Layout: layers.Book, Bias: true},
+		{Activation: layers.GeGLUTanh, Layout: layers.Llama},
+		{Activation: layers.ReLUSquared, Layout: layers.Llama},
 	} {
 		c.EmbedDim, c.DimFeedforward = 5, 7
 		cases = append(cases, Case{Layer: "MLP", About: string(c.Activation) + ", " + string(c.Layout),
@@ -84,7 +89,7 @@ func blocks() []Case {
 		Norm: layers.NormConfig{Bias: true},
 	}
 	post, dropout := pre, pre
-	post.PostNorm, post.Attention.Layout = true, layers.Torch
+	post.NormPlacement, post.Attention.Layout = layers.PostNorm, layers.Torch
 	dropout.Attention.OutDropout, dropout.MLP.Dropout = 0.25, 0.5
 	llama := layers.BlockConfig{
 		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 6, NumKVHeads: 2, HeadDim: 2, Layout: layers.Llama,
@@ -102,15 +107,30 @@ func blocks() []Case {
 		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(post)},
 		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(dropout)},
 		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(llama)},
+		{Layer: "Block", About: "LoRA", Mode: layers.Train, Inputs: x(2, 3, 6),
+			New: withLoRA(block(pre), layers.LoRAConfig{Rank: 2, Dropout: 0.25})},
+		{Layer: "Block", About: "llama, LoRA", Mode: layers.Train, Inputs: x(2, 3, 6),
+			New: withLoRA(block(llama), layers.LoRAConfig{Rank: 1, Targets: []string{"[qv]_proj"}, Whole: []string{"mlp"}})},
+	}
+}
+
+// withLoRA returns the New of a layer with adapters.
+func withLoRA(create func(layers.Scope) (Forward, error), c layers.LoRAConfig) func(layers.Scope) (Forward, error) {
+	return func(s layers.Scope) (Forward, error) {
+		forward, err := create(s)
+		if err != nil {
+			return nil, err
+		}
+		return forward, s.Params().AddLoRA(c)
 	}
 }
 
 func decoderBlocks() []Case {
-	decoder := func(layout layers.Layout, postNorm bool) func(layers.Scope) (Forward, error) {
+	decoder := func(layout layers.Layout, placement layers.NormPlacement) func(layers.Scope) (Forward, error) {
 		c := layers.DecoderBlockConfig{Block: layers.BlockConfig{
-			Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
-			MLP:       layers.MLPConfig{DimFeedforward: 5},
-			PostNorm:  postNorm,
+			Attention:     layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout, Mask: mask.Causal{}},
+			MLP:           layers.MLPConfig{DimFeedforward: 5},
+			NormPlacement: placement,
 		}}
 		return made(layers.NewDecoderBlock, c, func(l *layers.DecoderBlock, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return l.Forward(b, layers.DecoderInput{X: in[0], Memory: in[1]})
@@ -118,7 +138,7 @@ func decoderBlocks() []Case {
 	}
 	inputs := []gradcases.Input{gradcases.Float("x", 2, 3, 6), gradcases.Float("memory", 2, 5, 6)}
 	return []Case{
-		{Layer: "DecoderBlock", About: string(layers.Book), New: decoder(layers.Book, false), Inputs: inputs},
-		{Layer: "DecoderBlock", About: string(layers.Torch), New: decoder(layers.Torch, true), Inputs: inputs},
+		{Layer: "DecoderBlock", About: string(layers.Book), New: decoder(layers.Book, layers.PreNorm), Inputs: inputs},
+		{Layer: "DecoderBlock", About: string(layers.Torch), New: decoder(layers.Torch, layers.PostNorm), Inputs: inputs},
 	}
 }

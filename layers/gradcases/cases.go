@@ -6,6 +6,7 @@ import "slices"
 func Cases() []Case {
 	return slices.Concat(linears(), embeddings(), dropouts(), selfAttentions(), causals(), multiHeads(), wrappers(),
 		multiHeadVariants(),
-		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), seq2seqs(),
+		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), decoders(),
+		seq2seqs(),
 		grus(), rnnSeq2Seqs(), vits())
 }

@@ -45,6 +45,7 @@ func languageModels() []Case {
 }
 
 func gpts() []Case {
+	const name = "Decoder"
 	plain := layers.GPTConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 6, NumLayers: 2, NumHeads: 2, DimFeedforward: 3,
 		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 	grouped, dropout := plain, plain
@@ -52,16 +53,48 @@ func gpts() []Case {
 	dropout.Activation = "gelu"
 	dropout.EmbeddingDropout, dropout.AttentionDropout, dropout.ResidualDropout = 0.25, 0.5, 0.25
 	loss := func(c layers.GPTConfig) func(layers.Scope) (Forward, error) {
-		return made(layers.NewGPT, c, func(m *layers.GPT, b *layers.Build, in G.Nodes) (*G.Node, error) {
+		return made(layers.NewGPT, c, func(m *layers.Decoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			return m.Loss(b, in[0], in[1])
 		})
 	}
 	inputs := tokens(6, 6, graph.IgnoreTarget, 5, 1, 0)
 	return []Case{
-		{Layer: "GPT", About: "(T), logits", Mode: layers.Train, Inputs: sequence(), New: ofX(layers.NewGPT, plain)},
-		{Layer: "GPT", About: "(B, T), loss", Mode: layers.Train, Inputs: inputs, New: loss(plain)},
-		{Layer: "GPT", About: "untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs, New: loss(grouped)},
-		{Layer: "GPT", About: "gelu, dropout", Mode: layers.Train, Inputs: inputs, New: loss(dropout)},
+		{Layer: name, About: "GPT, (T), logits", Mode: layers.Train, Inputs: sequence(), New: ofX(layers.NewGPT, plain)},
+		{Layer: name, About: "GPT, (B, T), loss", Mode: layers.Train, Inputs: inputs, New: loss(plain)},
+		{Layer: name, About: "GPT, untied, no bias, grouped heads", Mode: layers.Train, Inputs: inputs, New: loss(grouped)},
+		{Layer: name, About: "GPT, gelu, dropout", Mode: layers.Train, Inputs: inputs, New: loss(dropout)},
+	}
+}
+
+// decoders returns cases of the placements of norms, and of each scale.
+func decoders() []Case {
+	block := layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, NumKVHeads: 1, HeadDim: 2, RoPE: &graph.RoPEConfig{}},
+		MLP:       layers.MLPConfig{DimFeedforward: 3, Activation: layers.SwiGLU},
+		Norm:      layers.NormConfig{Kind: layers.RMSNorm},
+	}
+	window := block
+	window.Attention.Mask = mask.SlidingWindow{Left: 1}
+	plain := layers.DecoderConfig{VocabSize: 7, ContextLength: 5, NumLayers: 1, Blocks: []layers.BlockConfig{block}}
+	of := func(about string, change func(c *layers.DecoderConfig, b *layers.BlockConfig)) Case {
+		c, b := plain, block
+		change(&c, &b)
+		c.Blocks = []layers.BlockConfig{b, window}
+		return Case{Layer: "Decoder", About: about, Mode: layers.Train, Inputs: tokens(6, 6, graph.IgnoreTarget, 5, 1, 0),
+			New: made(layers.NewDecoder, c, func(m *layers.Decoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
+				return m.Loss(b, in[0], in[1])
+			})}
+	}
+	return []Case{
+		of("norms of outputs, scaled", func(c *layers.DecoderConfig, b *layers.BlockConfig) {
+			b.NormPlacement, b.ResidualScale = layers.OutputNorm, 0.5
+			c.EmbeddingScale, c.LogitScale, c.TieWordEmbeddings = 3, 2, true
+		}),
+		of("sandwich, capped logits", func(c *layers.DecoderConfig, b *layers.BlockConfig) {
+			b.NormPlacement, c.LogitSoftcap, c.LogitScale, c.LearnedPositions = layers.SandwichNorm, 0.5, 9, true
+		}),
+		of("parallel", func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.Parallel = true }),
+		of("pattern", func(c *layers.DecoderConfig, _ *layers.BlockConfig) { c.NumLayers, c.Pattern = 3, []int{1, 0} }),
 	}
 }
 

@@ -201,6 +201,12 @@ ATTENTION_CASES = {
     "attention_renormalize": (
         dict(**ATT, d_in=6, num_heads=3, window=[0, 1], align="upper_left", renormalize=True, average_weights=True),
         {**FAR, "value": (2, 7, 6), "bias": (3, 5, 7)}, {"lengths": torch.tensor([7, 3])}),
+    "attention_olmo2": (
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, causal="upper_left", qk_norm="rms",
+             qk_norm_whole=True, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
+    "attention_gemma3": (
+        dict(**ATT, layout="llama", d_in=10, num_heads=4, num_kv_heads=2, head_dim=6, causal="upper_left", window=[2, 0],
+             qk_norm="rms", qk_norm_offset=True, scale=0.3, rope=dict(scaling="linear", factor=8)), {"query": (2, 7, 10)}, {}),
 }
 
 

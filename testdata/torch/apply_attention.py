@@ -24,16 +24,17 @@ class Conv1D(nn.Module):
 
 
 class Gain(nn.Module):
-    """The learned gain of a normalisation."""
+    """The learned gain of a normalisation: the weight, or offset + the weight."""
 
-    def __init__(self, width):
+    def __init__(self, width, offset):
         super().__init__()
         self.weight = nn.Parameter(torch.randn(width))
+        self.offset = offset
 
     def forward(self, x, kind, eps):
         if kind == "l2":
-            return nn.functional.normalize(x, dim=-1, eps=eps or 1e-12) * self.weight
-        return x * (x.pow(2).mean(-1, keepdim=True) + (eps or 1e-6)).rsqrt() * self.weight
+            return nn.functional.normalize(x, dim=-1, eps=eps or 1e-12) * (self.offset + self.weight)
+        return x * (x.pow(2).mean(-1, keepdim=True) + (eps or 1e-6)).rsqrt() * (self.offset + self.weight)
 
 
 class Attention(nn.Module):
@@ -61,7 +62,8 @@ class Attention(nn.Module):
             self.bias_k = nn.Parameter(torch.randn(1, 1, outs[1]))
             self.bias_v = nn.Parameter(torch.randn(1, 1, outs[2]))
         if "qk_norm" in c:
-            self.q_norm, self.k_norm = Gain(self.D), Gain(self.D)
+            whole, offset = c.get("qk_norm_whole"), 1 if c.get("qk_norm_offset") else 0
+            self.q_norm, self.k_norm = (Gain(heads * self.D if whole else self.D, offset) for heads in (self.H, self.K))
         if c.get("sinks"):
             self.sinks = nn.Parameter(torch.randn(self.H))
         if c.get("gate"):
@@ -73,6 +75,9 @@ class Attention(nn.Module):
         if self.c.get("layout") == "gpt2":
             return [self.c_attn(x).split(self.outs, -1)[i] for i, x in enumerate((query, key, value))]
         return [getattr(self, name)(x) for name, x in zip(self.names, (query, key, value))]
+
+    def normalize(self, q, k):
+        return [norm(x, self.c["qk_norm"], self.c.get("qk_norm_eps")) for norm, x in ((self.q_norm, q), (self.k_norm, k))]
 
     def forward(self, query, key=None, value=None, bias=None, positions=None, key_positions=None, **masks):
         c = self.c
@@ -88,9 +93,12 @@ class Attention(nn.Module):
             extra.append((self.bias_k, self.bias_v))
         if c.get("add_zero_attn"):
             extra.append((torch.zeros(1, 1, k.shape[-1]), torch.zeros(1, 1, v.shape[-1])))
+        whole = c.get("qk_norm_whole", False)
+        if whole:
+            q, k = self.normalize(q, k)
         q, k, v = split(q, self.H), split(k, self.K), split(v, self.K)  # (..., heads, length, width)
-        if "qk_norm" in c:
-            q, k = (norm(x, c["qk_norm"], c.get("qk_norm_eps")) for norm, x in ((self.q_norm, q), (self.k_norm, k)))
+        if "qk_norm" in c and not whole:
+            q, k = self.normalize(q, k)
         if "rope" in c:
             q = rotate(q, first + torch.arange(T) if positions is None else positions, **c["rope"])
             k = rotate(k, torch.arange(S) if key_positions is None else key_positions, **c["rope"])

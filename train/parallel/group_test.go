@@ -171,6 +171,7 @@ func TestGroupResumesWithAnotherNumber(t *testing.T) {
 		{"momentum", train.SolverConfig{Name: train.SGD, Momentum: 0.9}, 6, tensor.Float32, []int{4, 3, 2}},
 		{"sgd", train.SolverConfig{Name: train.SGD}, 4, tensor.Float32, []int{1, 2, 4}},
 		{"eight", train.SolverConfig{WeightDecay: 0.1}, 16, tensor.Float32, []int{8, 5, 2}},
+		{"muon", train.SolverConfig{Name: train.Muon, WeightDecay: 0.1}, 4, tensor.Float32, []int{3, 1, 4}},
 		{"whole parameters", train.SolverConfig{WeightDecay: 0.1}, 3, tensor.Float32, []int{3, 2, 1}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -75,7 +75,8 @@ func TestParse(t *testing.T) {
 	require.Equal(t, want.Model.Config(), got.Model.Config())
 	spec, err := f.Spec()
 	require.NoError(t, err)
-	require.Equal(t, pretrained.Spec{Config: got.Model.Config(), Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
+	config, _ := got.Model.Config().GPT()
+	require.Equal(t, pretrained.Spec{Config: config, Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
 
 	_, err = pretrained.Open(dir)
 	require.ErrorIs(t, err, pretrained.ErrNotGPT)

@@ -19,7 +19,7 @@ import (
 
 // GPT is a GPT with its parameters and tokenizer.
 type GPT struct {
-	Model     *layers.GPT
+	Model     *layers.Decoder
 	Params    *layers.Params
 	Tokenizer text.Tokenizer // nil if the folder does not name one
 	EndOfText int            // the id between texts; −1 if there is none

@@ -224,7 +224,8 @@ func TestReadSpec(t *testing.T) {
 	dir := write(t, config, gpt(t))
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
-	want := pretrained.Spec{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
+	of, _ := g.Model.Config().GPT()
+	want := pretrained.Spec{Config: of, Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
 	spec, err := specOf(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)
@@ -254,7 +255,7 @@ func TestCopyTo(t *testing.T) {
 	g, err := pretrained.ReadGPT(write(t, hub, caseTensors(t, "torch/gpt.safetensors", "gpt")))
 	require.NoError(t, err)
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		c := g.Model.Config()
+		c, _ := g.Model.Config().GPT()
 		c.ContextLength = 5
 		p := layers.NewBlankParams(dt)
 		_, err := layers.NewGPT(p.Scope(""), c)
@@ -265,7 +266,7 @@ func TestCopyTo(t *testing.T) {
 			require.InDeltaSlice(t, golden.Floats(t, from)[:to.Shape().TotalSize()], golden.Floats(t, to), 1e-6, name)
 		}
 	}
-	larger := g.Model.Config()
+	larger, _ := g.Model.Config().GPT()
 	larger.ContextLength++
 	p := layers.NewBlankParams(tensor.Float32)
 	_, err = layers.NewGPT(p.Scope(""), larger)

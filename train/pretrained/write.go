@@ -46,8 +46,10 @@ func (g *GPT) write(dir string, f Format) ([]string, error) {
 	if g.Model == nil || g.Params == nil {
 		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
-	c := g.Model.Config()
+	c, ok := g.Model.Config().GPT()
 	switch {
+	case !ok:
+		return nil, errors.New("got a decoder that is no GPT, want one")
 	case !slices.Contains(Formats(), f):
 		return nil, fmt.Errorf("format: got %q, want one of %v", f, Formats())
 	case f == HuggingFace && c.NumKVHeads > 0 && c.NumKVHeads != c.NumHeads:
@@ -141,7 +143,7 @@ func emptyFolder(path string) (*folder.Dir, error) {
 
 // config returns the fields of config.json with all defaults: a GPTConfig's and more.
 func (g *GPT) config(f Format) (map[string]any, error) {
-	c := g.Model.Config()
+	c, _ := g.Model.Config().GPT()
 	c.Eps = cmp.Or(c.Eps, 1e-5)
 	if f == HuggingFace {
 		c.NumKVHeads = 0 // as many as query heads
@@ -178,7 +180,7 @@ func (g *GPT) tensors(f Format) []safetensors.Tensor {
 
 func tensors[F float32 | float64](g *GPT, f Format) []safetensors.Tensor {
 	var all []safetensors.Tensor
-	c := g.Model.Config()
+	c, _ := g.Model.Config().GPT()
 	for name, value := range g.Params.All() {
 		data, shape := dense.Floats[F](value), slices.Clone(value.Shape())
 		width := shape[len(shape)-1]

@@ -78,7 +78,7 @@ func write(notes io.Writer, model string, format pretrained.Format, out string) 
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	in, err := run.InspectOrNewest(model, notes, run.GPTModel)
+	in, err := run.InspectOrNewest(model, notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}

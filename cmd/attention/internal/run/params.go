@@ -46,20 +46,25 @@ func (c Config) validateParams() error {
 
 // parseGroup reads a group from one line, as in "h.0:lr_factor=0.1,weight_decay=0".
 func parseGroup(line string) (g train.ParamGroup, err error) {
-	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma",
-		line)
+	wrong := fmt.Errorf("got %.80q, want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER, PATTERN:solver=adamw or "+
+		"several, with commas", line)
 	colon := strings.LastIndex(line, ":")
 	if colon < 0 {
 		return g, wrong
 	}
 	fields := map[string]any{"params": line[:colon]}
 	for setting := range strings.SplitSeq(line[colon+1:], ",") {
-		key, number, ok := strings.Cut(strings.TrimSpace(setting), "=")
-		x, err := strconv.ParseFloat(number, 64)
-		if !ok || err != nil || fields[key] != nil {
+		key, value, ok := strings.Cut(strings.TrimSpace(setting), "=")
+		if !ok || fields[key] != nil {
 			return g, wrong
 		}
-		fields[key] = x
+		if key == "solver" {
+			fields[key] = value
+			continue
+		}
+		if fields[key], err = strconv.ParseFloat(value, 64); err != nil {
+			return g, wrong
+		}
 	}
 	text, err := json.Marshal(fields)
 	if err != nil { // a number is NaN or infinite

@@ -33,7 +33,8 @@ const (
 	wantFinite   = "want a finite number of at least 0"
 	wantFraction = "want a number from 0 to below 1"
 	seeHelp      = "; see attention train --help"
-	wantGroup    = "want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER or both, with a comma"
+	wantGroup    = "want PATTERN:lr_factor=NUMBER, PATTERN:weight_decay=NUMBER, PATTERN:solver=adamw or several, " +
+		"with commas"
 )
 
 func TestTrainWrongFilesAndFlags(t *testing.T) {
@@ -144,7 +145,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--group tokns:lr_factor=2",
 			want: `--group[0].params: got "tokns", want a pattern of the 9 parameters' names, such as tokens`},
 		{args: "--group tokens:lr=2",
-			want: `--group: unknown field "lr"; it has params, lr_factor, weight_decay`},
+			want: `--group: unknown field "lr"; it has params, lr_factor, weight_decay, solver`},
 		{args: "--group tokens", want: `--group: got "tokens", ` + wantGroup},
 		{args: "--group tokens:lr_factor=NaN", want: `--group: got "tokens:lr_factor=NaN", ` + wantGroup},
 		{args: "--group tokens:lr_factor=1,lr_factor=1", want: `--group: got "tokens:lr_factor=1,lr_factor=1", ` + wantGroup},
@@ -163,7 +164,8 @@ func TestTrainWrongTraining(t *testing.T) {
 func TestTrainWrongSettings(t *testing.T) {
 	requireRefused(t, []refused{
 		{args: "--preset=", want: "--preset: got nothing, want the name"},
-		{args: "--preset nano", want: `--preset: got "nano", want one of book, book-small, gpt2, nano-char, tiny`},
+		{args: "--preset nano",
+			want: `--preset: got "nano", want one of book, book-small, gpt2, llama-char, nano-char, tiny`},
 		{args: "--config=", want: "--config: got nothing, want the file"},
 		{args: "--config nothere",
 			want: "--config: nothere: no such file or directory, want a file like a run's config.json"},
@@ -171,8 +173,8 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--config short",
 			want: "--config: short: not JSON: invalid character 'a' looking for beginning of value, want one JSON object"},
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},
-		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt`},
-		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt`},
+		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt, decoder`},
+		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt, decoder`},
 		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want one of characters, bytes, gpt2`},
 		{args: "--layers 2", want: "--layers: got it with --model layer, want it with --model gpt only"},
 		{args: "--tie=false", want: "--tie: got it with --model layer, want it with --model gpt only"},

@@ -1,0 +1,67 @@
+package graph
+
+import (
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// SwiGLU returns SiLU(gate)⊙up, for gate and up of one shape. It joins the two inner
+// projections of a gated feed-forward layer (Shazeer 2020).
+func SwiGLU(gate, up *G.Node) (*G.Node, error) { return applyGated("SwiGLU", gate, up) }
+
+// GeGLU returns GELU(gate)⊙up, for gate and up of one shape (Shazeer 2020).
+func GeGLU(gate, up *G.Node) (*G.Node, error) { return applyGated("GeGLU", gate, up) }
+
+// GeGLUTanh returns GELUTanh(gate)⊙up, for gate and up of one shape, as in Gemma.
+func GeGLUTanh(gate, up *G.Node) (*G.Node, error) { return applyGated("GeGLUTanh", gate, up) }
+
+func applyGated(name string, gate, up *G.Node) (*G.Node, error) {
+	return applyTyped(gated[float32]{Name: name}, gated[float64]{Name: name}, gate, up)
+}
+
+var gates = map[string]kernel.Function{"SwiGLU": kernel.SiLU, "GeGLU": kernel.GELU, "GeGLUTanh": kernel.GELUTanh}
+
+type gated[F kernel.Float] struct{ Name string }
+
+func (o gated[F]) spec() (string, []arg) { return o.Name, named("gate", "up") }
+
+func (o gated[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return in[0].Clone(), checkSameShape(o.Name, "up", in)
+}
+
+func (o gated[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Gated(gates[o.Name], dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]))
+	return nil
+}
+
+// y = f(gate)⊙up:  dgate = dy⊙up⊙f′(gate), dup = dy⊙f(gate).
+func (o gated[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	grads, err := apply(gatedBackward[F]{Of: o}, in[0], in[1], dy)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(grads, in)
+}
+
+// gatedBackward computes dgate and dup, one after the other in a vector.
+type gatedBackward[F kernel.Float] struct {
+	isGradient
+	Of gated[F]
+}
+
+func (o gatedBackward[F]) spec() (string, []arg) {
+	return o.Of.Name + "Backward", named("gate", "up", "dy")
+}
+
+func (gatedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return tensor.Shape{2 * in[0].TotalSize()}, nil
+}
+
+func (o gatedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	gate, up, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
+	kernel.GatedBackward(gates[o.Of.Name], grads[:len(gate)], grads[len(gate):], gate, up, dy)
+	return nil
+}

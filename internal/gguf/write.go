@@ -1,0 +1,193 @@
+package gguf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+)
+
+const (
+	version = 3
+
+	// alignment is the number of bytes whose multiples are where tensors begin.
+	alignment = 32
+
+	// maxName is the most bytes of a tensor's name: llama.cpp has 64 with the zero at its end.
+	maxName = 63
+
+	// maxRank is the most axes of a tensor.
+	maxRank = 4
+)
+
+// Write writes a file. It asks for the elements of each tensor as it comes to it. It returns an error for
+// a file that it cannot write before the first byte, and for elements that do not fit their shape or type as it
+// meets them.
+func Write(w io.Writer, f *File) error {
+	head, err := encodeHead(f)
+	if err != nil {
+		return fmt.Errorf("gguf: %w", err)
+	}
+	if _, err := w.Write(head); err != nil {
+		return fmt.Errorf("gguf: %w", err)
+	}
+	for _, t := range f.Tensors {
+		if err := t.write(w); err != nil {
+			return fmt.Errorf("gguf: tensor %.100q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// encodeHead returns the bytes before the elements.
+func encodeHead(f *File) ([]byte, error) {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte("GGUF"), version)
+	b = le.AppendUint64(b, uint64(len(f.Tensors)))
+	b = le.AppendUint64(b, uint64(len(f.Settings)))
+	taken := map[string]bool{}
+	for _, s := range f.Settings {
+		if taken[s.Key] {
+			return nil, fmt.Errorf("setting %.100q: the key is taken, want another", s.Key)
+		}
+		taken[s.Key] = true
+		code, value, err := encodeValue(s.Value)
+		if err != nil {
+			return nil, fmt.Errorf("setting %.100q: %w", s.Key, err)
+		}
+		b = append(le.AppendUint32(appendString(b, s.Key), code), value...)
+	}
+	clear(taken)
+	offset := 0
+	for _, t := range f.Tensors {
+		if taken[t.Name] {
+			return nil, fmt.Errorf("tensor %.100q: the name is taken, want another", t.Name)
+		}
+		taken[t.Name] = true
+		size, err := t.size()
+		if err != nil {
+			return nil, fmt.Errorf("tensor %.100q: %w", t.Name, err)
+		}
+		b = le.AppendUint32(appendString(b, t.Name), uint32(len(t.Shape)))
+		for i := range t.Shape {
+			b = le.AppendUint64(b, uint64(t.Shape[len(t.Shape)-1-i]))
+		}
+		b = le.AppendUint64(le.AppendUint32(b, types[t.Type].code), uint64(offset))
+		offset += size + padding(size)
+	}
+	return append(b, make([]byte, padding(len(b)))...), nil
+}
+
+// padding returns the number of bytes up to the next multiple of alignment.
+func padding(n int) int { return (alignment - n%alignment) % alignment }
+
+// encodeValue returns the code of a value's type and its bytes.
+func encodeValue(v any) (code uint32, value []byte, err error) {
+	switch v := v.(type) {
+	case uint32:
+		return 4, binary.LittleEndian.AppendUint32(nil, v), nil
+	case int32:
+		return 5, binary.LittleEndian.AppendUint32(nil, uint32(v)), nil
+	case float32:
+		return 6, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)), nil
+	case bool:
+		if v {
+			return 7, []byte{1}, nil
+		}
+		return 7, []byte{0}, nil
+	case string:
+		if !utf8.ValidString(v) {
+			return 0, nil, fmt.Errorf("got %.100q, want UTF-8", v)
+		}
+		return 8, appendString(nil, v), nil
+	case []uint32:
+		return encodeValues(4, v)
+	case []int32:
+		return encodeValues(5, v)
+	case []float32:
+		return encodeValues(6, v)
+	case []bool:
+		return encodeValues(7, v)
+	case []string:
+		return encodeValues(8, v)
+	}
+	return 0, nil, fmt.Errorf("got a %T, want a string, bool, uint32, int32, float32 or a slice of them", v)
+}
+
+// encodeValues is encodeValue for a slice of values of the type with this code.
+func encodeValues[T any](of uint32, values []T) (code uint32, value []byte, err error) {
+	value = binary.LittleEndian.AppendUint32(nil, of)
+	value = binary.LittleEndian.AppendUint64(value, uint64(len(values)))
+	for _, v := range values {
+		_, one, err := encodeValue(v)
+		if err != nil {
+			return 0, nil, err
+		}
+		value = append(value, one...)
+	}
+	return 9, value, nil
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
+}
+
+// size returns the bytes of the elements, or an error for a tensor that the format cannot say.
+func (t *Tensor) size() (int, error) {
+	of, known := types[t.Type]
+	switch {
+	case len(t.Name) > maxName:
+		return 0, fmt.Errorf("name: got %d bytes, want at most %d", len(t.Name), maxName)
+	case !known:
+		return 0, fmt.Errorf("type: got %q, want one of %v", t.Type, Types())
+	case len(t.Shape) < 1 || len(t.Shape) > maxRank:
+		return 0, fmt.Errorf("shape: got %v, want 1 to %d axes", t.Shape, maxRank)
+	case !t.Type.Fits(t.Shape[len(t.Shape)-1]):
+		return 0, fmt.Errorf("shape: got %v, want rows of a multiple of %d numbers for %s", t.Shape, of.block, t.Type)
+	}
+	blocks := 1
+	for i, n := range t.Shape {
+		if i == len(t.Shape)-1 {
+			n /= of.block
+		}
+		if n < 1 || blocks > math.MaxInt/of.bytes/n {
+			return 0, fmt.Errorf("shape: got %v, want at least one element and fewer bytes than 2^63", t.Shape)
+		}
+		blocks *= n
+	}
+	return blocks * of.bytes, nil
+}
+
+// write writes the elements and the padding behind them.
+func (t *Tensor) write(w io.Writer) error {
+	elements, err := t.Floats()
+	if err != nil {
+		return err
+	}
+	of := types[t.Type]
+	size, err := t.size()
+	if want := size / of.bytes * of.block; err == nil && len(elements) != want {
+		err = fmt.Errorf("got %d elements, want %d for shape %v", len(elements), want, t.Shape)
+	}
+	if err != nil {
+		return err
+	}
+	const chunk = 1 << 16
+	buf := make([]byte, 0, chunk+of.bytes)
+	for at := 0; at < len(elements); at += of.block {
+		block, begin := elements[at:at+of.block], len(buf)
+		buf = of.encode(buf, block)
+		if t.Type != F32 && overflows(t.Type, buf[begin:], block) {
+			return fmt.Errorf("got a number near element %d that is too large for %s, want %s", at, t.Type, F32)
+		}
+		if len(buf) >= chunk {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	_, err = w.Write(append(buf, make([]byte, padding(size))...))
+	return err
+}

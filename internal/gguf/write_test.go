@@ -1,0 +1,161 @@
+package gguf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// floats returns a Floats of these elements.
+func floats(elements ...float32) func() ([]float32, error) {
+	return func() ([]float32, error) { return elements, nil }
+}
+
+func TestWriteExactBytes(t *testing.T) {
+	var got bytes.Buffer
+	require.NoError(t, Write(&got, &File{
+		Settings: []Setting{{"a", "xy"}, {"b", uint32(7)}, {"c", []string{"p", ""}}, {"d", true}, {"e", []float32{-1}}},
+		Tensors: []Tensor{
+			{Name: "w", Shape: []int{2, 3}, Type: F32, Floats: floats(0, 1, 2, 3, 4, 5)},
+			{Name: "h", Shape: []int{2}, Type: F16, Floats: floats(1, -2)},
+			{Name: "b", Shape: []int{1}, Type: BF16, Floats: floats(1)},
+		},
+	}))
+	u32, u64 := "\x00\x00\x00", "\x00\x00\x00\x00\x00\x00\x00"
+	head := "GGUF\x03" + u32 + "\x03" + u64 + "\x05" + u64 +
+		"\x01" + u64 + "a\x08" + u32 + "\x02" + u64 + "xy" +
+		"\x01" + u64 + "b\x04" + u32 + "\x07" + u32 +
+		"\x01" + u64 + "c\x09" + u32 + "\x08" + u32 + "\x02" + u64 + "\x01" + u64 + "p\x00" + u64 +
+		"\x01" + u64 + "d\x07" + u32 + "\x01" +
+		"\x01" + u64 + "e\x09" + u32 + "\x06" + u32 + "\x01" + u64 + "\x00\x00\x80\xbf" +
+		"\x01" + u64 + "w\x02" + u32 + "\x03" + u64 + "\x02" + u64 + "\x00" + u32 + "\x00" + u64 + // axes the other way around
+		"\x01" + u64 + "h\x01" + u32 + "\x02" + u64 + "\x01" + u32 + "\x20" + u64 +
+		"\x01" + u64 + "b\x01" + u32 + "\x01" + u64 + "\x1e" + u32 + "\x40" + u64
+	head += strings.Repeat("\x00", -len(head)&31)
+	data := make([]byte, 96)
+	for i := range 6 {
+		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(float32(i)))
+	}
+	copy(data[32:], "\x00\x3c\x00\xc0")
+	copy(data[64:], "\x80\x3f")
+	assert.Equal(t, head+string(data), got.String())
+}
+
+// A tensor of several chunks, whose size is no multiple of the alignment.
+func TestWriteLong(t *testing.T) {
+	long := make([]float32, 32*5001)
+	for i := range long {
+		long[i] = float32(i)
+	}
+	for typ, bytesOf := range map[Type]int{F32: 4 * len(long), F16: 2 * len(long), BF16: 2 * len(long), Q8: 34 * 5001} {
+		if typ == F16 {
+			long[len(long)-1] = 3
+			for i := range long {
+				long[i] = min(long[i], 60000)
+			}
+		}
+		var got bytes.Buffer
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{5001, 32}, Type: typ, Floats: floats(long...)}}}
+		require.NoError(t, Write(&got, f))
+		head, err := encodeHead(f)
+		require.NoError(t, err)
+		assert.Len(t, got.Bytes(), len(head)+bytesOf+padding(bytesOf), typ)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	two := floats(1, 2)
+	for _, c := range []struct {
+		name string
+		f    File
+		want string
+	}{
+		{name: "name too long", f: File{Tensors: []Tensor{{Name: strings.Repeat("x", 64), Shape: []int{2}, Type: F32, Floats: two}}},
+			want: "name: got 64 bytes, want at most 63"},
+		{name: "type", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: "q4_0", Floats: two}}},
+			want: `gguf: tensor "w": type: got "q4_0", want one of [f32 bf16 f16 q8_0]`},
+		{name: "scalar", f: File{Tensors: []Tensor{{Name: "w", Type: F32, Floats: two}}}, want: "shape: got [], want 1 to 4 axes"},
+		{name: "many axes", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 1, 1, 1, 2}, Type: F32, Floats: two}}},
+			want: "want 1 to 4 axes"},
+		{name: "empty", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{0, 2}, Type: F32, Floats: two}}},
+			want: "shape: got [0 2], want at least one element and fewer bytes than 2^63"},
+		{name: "large", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{math.MaxInt, 2}, Type: F32, Floats: two}}},
+			want: "and fewer bytes than 2^63"},
+		{name: "row of no blocks", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{32, 48}, Type: Q8, Floats: two}}},
+			want: "shape: got [32 48], want rows of a multiple of 32 numbers for q8_0"},
+		{name: "tensor twice", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: F32, Floats: two},
+			{Name: "w", Shape: []int{2}, Type: F32, Floats: two}}}, want: `tensor "w": the name is taken, want another`},
+		{name: "key twice", f: File{Settings: []Setting{{"k", true}, {"k", true}}}, want: `setting "k": the key is taken`},
+		{name: "value", f: File{Settings: []Setting{{"k", 1}}}, want: `setting "k": got a int, want a string, bool,`},
+		{name: "bytes", f: File{Settings: []Setting{{"k", []string{"\xff"}}}}, want: `setting "k": got "\xff", want UTF-8`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			require.ErrorContains(t, Write(&b, &c.f), c.want)
+			assert.Zero(t, b.Len(), "bytes written before the error")
+		})
+	}
+}
+
+// What is noticed as the elements come is told with the tensor's name.
+func TestWriteRefusesElements(t *testing.T) {
+	row := make([]float32, 32)
+	row[9] = 1e7
+	unread := errors.New("unread")
+	for _, c := range []struct {
+		typ    Type
+		floats func() ([]float32, error)
+		want   string
+	}{
+		{F32, floats(1), "got 1 elements, want 32 for shape [1 32]"},
+		{F32, func() ([]float32, error) { return nil, unread }, "unread"},
+		{F16, floats(row...), "got a number near element 9 that is too large for f16, want f32"},
+		{Q8, floats(row...), "got a number near element 0 that is too large for q8_0, want f32"},
+	} {
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Floats: c.floats}}}
+		assert.EqualError(t, Write(&bytes.Buffer{}, f), `gguf: tensor "w": `+c.want)
+	}
+	row[9] = float32(math.Inf(1)) // which every type has
+	require.NoError(t, Write(&bytes.Buffer{},
+		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Floats: floats(row...)}}}))
+}
+
+// Of the elements only one tensor's are asked for at a time, in the file's order, and a writer's error is passed on.
+func TestWriteStreams(t *testing.T) {
+	var b bytes.Buffer
+	var seen []int
+	f := &File{}
+	for _, name := range []string{"a", "b", "c"} {
+		f.Tensors = append(f.Tensors, Tensor{Name: name, Shape: []int{2}, Type: F32, Floats: func() ([]float32, error) {
+			seen = append(seen, b.Len())
+			return []float32{1, 2}, nil
+		}})
+	}
+	require.NoError(t, Write(&b, f))
+	n := b.Len()
+	assert.Equal(t, []int{n - 96, n - 64, n - 32}, seen)
+
+	full := errors.New("disk full")
+	for calls := range 4 {
+		require.ErrorIs(t, Write(&failing{left: calls, err: full}, f), full)
+	}
+}
+
+type failing struct {
+	left int
+	err  error
+}
+
+func (w *failing) Write(b []byte) (int, error) {
+	if w.left == 0 {
+		return 0, w.err
+	}
+	w.left--
+	return len(b), nil
+}

@@ -1,0 +1,72 @@
+package kernel
+
+// Gated writes f(gate)⊙up to y, all of one length; y may be gate or up. f is SiLU, GELU or GELUTanh (Shazeer,
+// arXiv:2002.05202).
+func Gated[F Float](f Function, y, gate, up []F) {
+	fit("gated", len(gate), len(up), len(y))
+	split(gatedCall[F]{f, y, gate, up}, len(gate), grainSlow)
+}
+
+type gatedCall[F Float] struct {
+	f           Function
+	y, gate, up []F
+}
+
+func (c gatedCall[F]) do(lo, hi int) {
+	var room [chunk]F
+	chunks(lo, hi, func(lo, hi int) {
+		g := room[:hi-lo]
+		activate(c.f, g, c.gate[lo:hi])
+		mul(chosenPath, c.y[lo:hi], g, c.up[lo:hi])
+	})
+}
+
+// activate writes f(x) to y, for an f that Gated takes.
+func activate[F Float](f Function, y, x []F) {
+	switch f {
+	case SiLU:
+		silu(y, x)
+	case GELU:
+		gelu(chosenPath, y, x)
+	case GELUTanh:
+		geluTanh(chosenPath, y, x)
+	}
+}
+
+// GatedBackward writes the gradients of Gated for the gradient dy of y. dgate and dup may be any of the others.
+//
+//	dgate = dy⊙up⊙f′(gate), dup = dy⊙f(gate)
+func GatedBackward[F Float](f Function, dgate, dup, gate, up, dy []F) {
+	fit("gated backward", len(gate), len(up), len(dy), len(dgate), len(dup))
+	split(gatedBackwardCall[F]{f, dgate, dup, gate, up, dy}, len(gate), grainSlow)
+}
+
+type gatedBackwardCall[F Float] struct {
+	f                        Function
+	dgate, dup, gate, up, dy []F
+}
+
+func (c gatedBackwardCall[F]) do(lo, hi int) {
+	var room, along [chunk]F
+	chunks(lo, hi, func(lo, hi int) {
+		g, d, dgate, dup := room[:hi-lo], along[:hi-lo], c.dgate[lo:hi], c.dup[lo:hi]
+		gate, up, dy := c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi]
+		if c.f == SiLU { // with one exponential for both
+			expOfNegative(g, gate)
+			for i, e := range g {
+				x, s, d := gate[i], 1/(1+e), dy[i]
+				dgate[i], dup[i] = d*up[i]*siluSlopeAt(x, s), d*(x*s)
+			}
+			return
+		}
+		mul(chosenPath, d, dy, up)
+		if c.f == GELU {
+			geluBackward(chosenPath, d, gate, d)
+		} else {
+			geluTanhBackward(chosenPath, d, gate, d)
+		}
+		activate(c.f, g, gate)
+		mul(chosenPath, dup, dy, g)
+		copy(dgate, d)
+	})
+}

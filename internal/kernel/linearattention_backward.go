@@ -1,0 +1,204 @@
+package kernel
+
+// backward goes through the chunks of the heads [lo,hi) from the last to the first. ds is the gradient of the state
+// behind a chunk.
+func (c *linearChunk[F]) backward(lo, hi int, grad LinearOperands[F], dout, states []F) {
+	clear(c.dss)
+	for i := c.States() - 2; i >= 0; i-- {
+		for head := lo; head < hi; head++ {
+			c.at(head, i*c.Chunk())
+			c.ds = c.dss[(head-lo)*c.D*c.DV:][:c.D*c.DV]
+			if c.n > 0 {
+				s := c.state(states, i)
+				c.read()
+				c.write(s)
+				c.differentiate(dout, s)
+				c.leaveGradients(grad, s)
+			}
+			c.clearGradients(grad)
+			if i == 0 && grad.State != nil {
+				copy(c.state(grad.State, 0), c.ds)
+			}
+		}
+	}
+}
+
+// clearGradients clears the gradients of tokens beyond the sequence's end.
+func (c *linearChunk[F]) clearGradients(grad LinearOperands[F]) {
+	c.clearBeyond(grad.Q, c.H*c.D)
+	c.clearBeyond(grad.K, c.K*c.D)
+	c.clearBeyond(grad.V, c.K*c.DV)
+	c.clearBeyond(grad.Decay, c.K*c.decayWidth())
+	c.clearBeyond(grad.Beta, c.K)
+}
+
+// differentiate computes the gradients within the chunk. With do and dS of what the chunk computes:
+//
+//	o = z + y·u,  z = faded·S          dz = do,  du = yᵀ·do + kept·dS
+//	(1 + L)·u = β·v − z                dr = (1 + L)⁻ᵀ·du,  dz = −dr in the rows of the delta rule, whose dL = −dr·uᵀ
+//	y = decayed x·kᵀ                   dy = dz·uᵀ
+//	S ← a⊙S + keptᵀ·u                  dkept = u·dSᵀ,  dfaded = dz·Sᵀ
+//
+// z holds dz, and du dr.
+func (c *linearChunk[F]) differentiate(dout, s []F) {
+	queries, D, DV := c.queryRows(), c.D, c.DV
+	for r := range queries {
+		h, i := c.query(r)
+		copy(c.z[r*DV:][:DV], dout[c.token(i, c.H, h, DV):])
+	}
+	c.product(Trans, NoTrans, c.n, DV, queries, c.y, c.z, 0, c.du)
+	c.product(NoTrans, NoTrans, c.n, DV, D, c.kept, c.ds, 1, c.du)
+	if c.in.Beta != nil {
+		c.solveTransposed(c.du)
+		scale(chosenPath, c.z[queries*DV:][:c.n*DV], c.du[:c.n*DV], -1)
+	}
+	c.product(NoTrans, Trans, c.rows, c.n, DV, c.z, c.u, 0, c.dy)
+	c.product(NoTrans, Trans, c.rows, D, DV, c.z, s, 0, c.dx)
+	c.product(NoTrans, Trans, c.n, D, DV, c.u, c.ds, 0, c.dk)
+	c.weighRows(c.dx, c.dx, c.first, c.rows)
+	c.weighRows(c.dk, c.dk, c.last, c.n)
+}
+
+// leaveGradients writes the gradients and makes ds that of the state before the chunk:
+//
+//	dβ = dr·v + dx·k of the rows of the delta rule
+func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
+	if c.in.Decay != nil {
+		c.countOutside(s)
+	}
+	c.fade(c.ds)
+	c.product(Trans, NoTrans, c.D, c.DV, c.rows, c.faded, c.z, 1, c.ds)
+	c.differentiatePairs()
+	if c.in.Decay != nil {
+		c.leaveDecays(grad.Decay)
+	}
+	queries, D, DV := c.queryRows(), c.D, c.DV
+	for r := range queries {
+		h, i := c.query(r)
+		at := c.token(i, c.H, h, D)
+		scale(chosenPath, grad.Q[at:at+D], c.dx[r*D:][:D], F(c.Scale))
+	}
+	for i := range c.n {
+		dk, du := c.dk[i*D:][:D], c.du[i*DV:][:DV]
+		if c.in.Beta != nil {
+			at, v, row := c.token(i, c.K, c.h, 1), c.in.V[c.token(i, c.K, c.h, DV):][:DV], c.dx[(queries+i)*D:][:D]
+			var of [2]F
+			dot(chosenPath, du, 0, v, of[:1])
+			dot(chosenPath, row, 0, c.k[i*D:][:D], of[1:])
+			grad.Beta[at] = of[0] + of[1]
+			weigh(chosenPath, 1, row, 0, c.in.Beta[at:at+1], dk)
+			scale(chosenPath, du, du, c.in.Beta[at])
+		}
+		copy(grad.K[c.token(i, c.K, c.h, D):][:D], dk)
+		copy(grad.V[c.token(i, c.K, c.h, DV):][:DV], du)
+	}
+}
+
+// differentiatePairs adds the gradients of y's factors to dx and dk: dx += dy·k, dk += dyᵀ·x, each pair decayed.
+func (c *linearChunk[F]) differentiatePairs() {
+	n, D := c.n, c.D
+	if !c.Channels {
+		if c.in.Decay != nil {
+			c.countPairs()
+		}
+		c.maskPairs(c.dy)
+		c.product(NoTrans, NoTrans, c.rows, D, n, c.dy, c.k, 1, c.dx)
+		c.product(Trans, NoTrans, n, D, c.rows, c.dy, c.x, 1, c.dk)
+		return
+	}
+	left := c.scratch[n*D:][:n*D]
+	clear(left)
+	for i := range n {
+		c.meet(i)
+		sum := c.scratch[:(i+1)*D]
+		clear(sum)
+		for r := i; r < c.rows; r += n {
+			seen, x, dx := c.seen(r), c.x[r*D:][:D], c.dx[r*D:][:D]
+			dy := c.dy[r*n:][:seen]
+			weigh(chosenPath, 1, c.decayed, D, dy, dx)
+			addOuter(chosenPath, seen, D, D, 1, sum, dy, x)
+		}
+		mul(chosenPath, sum, sum, c.pairs[:len(sum)])
+		addRows(chosenPath, 1, len(sum), c.dk[:len(sum)], c.dk[:len(sum)], sum)
+		before := sum[:i*D]
+		mul(chosenPath, before, before, c.k[:i*D])
+		addRows(chosenPath, 1, i*D, left[:i*D], left[:i*D], before)
+		for d, v := range c.columnSums(i, D, before) {
+			c.met[i*D+d] += v
+		}
+	}
+	for i, v := range left {
+		c.met[i] -= float64(v)
+	}
+}
+
+// countOutside begins the sums of the derivatives by the logarithms of decays with those that are not of pairs, before
+// pairs are added to dx and dk. A token's decay is in all that passes it: what rows from it on meet of the state and of
+// keys before it, and what is left of these at the chunk's end.
+func (c *linearChunk[F]) countOutside(s []F) {
+	w := c.decayWidth()
+	clear(c.met)
+	clear(c.behind)
+	clear(c.through)
+	whole := c.first[(c.n-1)*w:]
+	for d := range c.D {
+		var of [1]F
+		dot(chosenPath, s[d*c.DV:][:c.DV], 0, c.ds[d*c.DV:][:c.DV], of[:])
+		c.through[d%w] += float64(whole[d%w]) * float64(of[0])
+	}
+	for r := range c.rows {
+		c.addProducts(c.met[r%c.n*w:][:w], c.x[r*c.D:][:c.D], c.dx[r*c.D:][:c.D])
+	}
+	for i := range c.n {
+		c.addProducts(c.behind[i*w:][:w], c.k[i*c.D:][:c.D], c.dk[i*c.D:][:c.D])
+	}
+}
+
+// addProducts adds x⊙y to the sums of channels, or x·y to that of a head.
+func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
+	if !c.Channels {
+		var of [1]F
+		dot(chosenPath, x, 0, y, of[:])
+		sums[0] += float64(of[0])
+		return
+	}
+	for d, v := range x {
+		sums[d] += float64(v) * float64(y[d])
+	}
+}
+
+// countPairs adds y⊙dy of the pairs to met.
+func (c *linearChunk[F]) countPairs() {
+	n := c.n
+	products := c.scratch[:c.rows*n]
+	mul(chosenPath, products, c.y[:c.rows*n], c.dy[:c.rows*n])
+	for r := range c.rows {
+		c.met[r%n] += sum(chosenPath, products[r*n:][:n])
+	}
+	for i, v := range c.columnSums(c.rows, n, products) {
+		c.met[i] -= v
+	}
+}
+
+// columnSums returns the sums of the columns of x (rows, n).
+func (c *linearChunk[F]) columnSums(rows, n int, x []F) []float64 {
+	clear(c.sums)
+	sumColumns(chosenPath, rows, n, n, c.sums, x)
+	return c.sums[:n]
+}
+
+// leaveDecays writes the gradients of the decays' logarithms.
+func (c *linearChunk[F]) leaveDecays(grad []F) {
+	w := c.decayWidth()
+	for j := range w {
+		before, from := 0.0, 0.0
+		for i := range c.n {
+			from += c.met[i*w+j]
+		}
+		for i := range c.n {
+			grad[c.token(i, c.K, c.h, w)+j] = F(c.through[j] + before + from)
+			before += c.behind[i*w+j]
+			from -= c.met[i*w+j]
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package kernel
+
+import "math"
+
+// MuonMomentum is the momentum μ of Muon, in Nesterov's form:
+//
+//	buffer = buffer + (1 − μ)·(grad − buffer)
+//	update = grad + μ·(buffer − grad)
+func MuonMomentum[F Float](update, grad, buffer []F, momentum float64) {
+	fit("muon momentum", len(update), len(grad), len(buffer))
+	keep, rest := F(momentum), F(1-momentum)
+	Parallel(len(update), grainFast, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			b := buffer[i] + F(rest*(grad[i]-buffer[i]))
+			buffer[i], update[i] = b, grad[i]+F(keep*(b-grad[i]))
+		}
+	})
+}
+
+// The quintic of Muon's Newton–Schulz iteration and what its norm is at least.
+const (
+	newtonA, newtonB, newtonC = 3.4445, -4.775, 2.0315
+	newtonEps                 = 1e-7
+)
+
+// NewtonSchulzRoom returns how many elements of work NewtonSchulz needs for a matrix (rows, cols).
+func NewtonSchulzRoom(rows, cols int) int {
+	n := min(rows, cols)
+	return rows*cols + 2*n*n
+}
+
+// NewtonSchulz brings the singular values of a matrix (rows, cols) near 1 and returns it, in x or in work
+// (Jordan et al. 2024; torch.optim.Muon, which rounds each product to bfloat16). One step is, with X
+// divided by its norm at first and the quintic's a, b and c,
+//
+//	A = X·Xᵀ;  X = a·X + (b·A + c·A·A)·X
+//
+// and for more rows than columns the same of Xᵀ.
+func NewtonSchulz[F Float](x []F, rows, cols, steps int, work []F) []F {
+	n, size := min(rows, cols), rows*cols
+	next, gram, poly := work[:size], work[size:size+n*n], work[size+n*n:size+2*n*n]
+	Scale(x, x, F(1/max(math.Sqrt(SumSquares(x)), newtonEps)))
+	for range steps {
+		tall := Transpose(rows > cols)
+		Gemm(tall, !tall, n, n, size/n, 1, x, cols, x, cols, 0, gram, n)
+		copy(poly, gram)
+		Gemm(NoTrans, NoTrans, n, n, n, newtonC, gram, n, gram, n, newtonB, poly, n)
+		copy(next, x)
+		if tall {
+			Gemm(NoTrans, NoTrans, rows, cols, n, 1, x, cols, poly, n, newtonA, next, cols)
+		} else {
+			Gemm(NoTrans, NoTrans, rows, cols, n, 1, poly, n, x, cols, newtonA, next, cols)
+		}
+		x, next = next, x
+	}
+	return x
+}

@@ -1,0 +1,126 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Decoder is a language model of one stack of blocks: embeddings of tokens, blocks, a last norm, and the scores of the
+// next token. By its config it is GPT-2, Llama or one of its kin.
+type Decoder struct {
+	name              string // in errors
+	config            DecoderConfig
+	params            *Params
+	tokens, positions *Embedding // positions is nil without LearnedPositions
+	blocks            []*Block
+	norm              *Norm
+	head              *Embedding // of the scores: the token embeddings, if they are tied
+}
+
+// NewDecoder makes the parameters, which are named by the layout:
+//
+//	Llama  model.embed_tokens.weight (V, E), model.layers.0 … of Block, model.norm, lm_head.weight (V, E)
+//	GPT2   transformer.wte.weight (V, E), transformer.h.0 … of Block, transformer.ln_f, lm_head.weight (V, E)
+//
+// without the last if TieWordEmbeddings, and with LearnedPositions, after those of the tokens,
+// model.embed_positions.weight or transformer.wpe.weight (ContextLength, E). Embeddings and head are drawn from a
+// normal distribution with the deviation 0.02.
+func NewDecoder(s Scope, c DecoderConfig) (*Decoder, error) {
+	return checked(s, "Decoder", c, newDecoder)
+}
+
+func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
+	c := given.resolved()
+	if c.Initializer == TorchInitializer {
+		defer s.beginAsTorch(c.Blocks[0].Attention.resolved().projected())()
+	}
+	at, parts := c.Layout.names(), maker{scope: s}
+	m := &Decoder{name: s.name("Decoder"), config: given.clone(), params: s.params}
+	m.tokens = part(&parts, at.tokens, newEmbeddingLike, c.table(c.VocabSize))
+	if c.LearnedPositions {
+		m.positions = part(&parts, at.positions, newEmbeddingLike, c.table(c.ContextLength))
+	}
+	for i := range c.NumLayers {
+		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("%s.%d", at.blocks, i), newBlock, c.Block(i)))
+	}
+	m.norm = part(&parts, at.lastNorm, newNorm, c.Norm)
+	m.head = m.tokens
+	if !c.TieWordEmbeddings {
+		m.head = part(&parts, at.head, newEmbeddingLike, c.table(c.VocabSize))
+	}
+	return done(&parts, m)
+}
+
+// Params returns the set of parameters that the model was made in.
+func (m *Decoder) Params() *Params { return m.params }
+
+// Config returns the config that the model was made from.
+func (m *Decoder) Config() DecoderConfig { return m.config.clone() }
+
+// Forward maps ids, int or int64 (B, T) or (T), to logits (…, T, V). The build's
+// Calls("model.layers.*.self_attn"), or Calls("transformer.h.*.attn") in the layout GPT2, have the
+// attention weights (…, H, T, T), a call for each block.
+func (m *Decoder) Forward(b *Build, ids *G.Node) (*G.Node, error) {
+	f := begin(b, m.name)
+	return f.result(m.score(f, m.vectors(f, ids))) // (…, T, V)
+}
+
+// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one. They are the
+// last row of Forward's, which it does not compute as a whole.
+func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
+	f := begin(b, m.name)
+	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
+}
+
+// Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
+// ids of the same shape; a target that is graph.IgnoreTarget does not count. If there are many
+// logits, they are not all in memory at once; see graph.LinearCrossEntropy.
+func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
+	f := begin(b, m.name)
+	x := m.vectors(f, ids) // (…, T, E)
+	c := f.gradientsAlong(m.head.weight)
+	c.Scale, c.Softcap = m.config.LogitScale, m.config.LogitSoftcap
+	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
+}
+
+// vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
+// first position on.
+func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
+	if !f.isIDs("ids", ids, m.config.ContextLength) {
+		return f.Of(nil, nil)
+	}
+	var positions *G.Node
+	if m.positions != nil {
+		positions = f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
+	}
+	return m.transform(f, ids, positions, nil, nil)
+}
+
+// transform returns the vectors (…, T, E) from which the scores are computed. Without learned positions those are nil.
+func (m *Decoder) transform(f *formula, ids, positions, start *G.Node, cache DecoderCache) *G.Node {
+	x := f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale) // (…, T, E)
+	if positions != nil {
+		x = f.Of(graph.Add(x, positions)) // (…, T, E)
+	}
+	x = f.dropout(x, m.config.EmbeddingDropout)
+	for i, block := range m.blocks {
+		in := AttentionInput{Query: x}
+		if cache != nil {
+			in.Cache, in.Start = cache[i], start
+		}
+		x = f.Of(block.Forward(f.b, in))
+	}
+	return f.norm(m.norm, x)
+}
+
+// score returns the logits (…, V) of vectors (…, E).
+func (m *Decoder) score(f *formula, x *G.Node) *G.Node {
+	logits := f.scale(f.Of(f.b.precision.Linear(x, f.node(m.head.weight), nil)), m.config.LogitScale)
+	if m.config.LogitSoftcap > 0 {
+		logits = f.Of(graph.Softcap(logits, m.config.LogitSoftcap))
+	}
+	return logits
+}

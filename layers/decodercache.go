@@ -1,0 +1,86 @@
+package layers
+
+import (
+	"attention/graph"
+	"cmp"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// DecoderCache holds what each block of a Decoder keeps of the tokens before, such as its keys and values, so that each
+// new token costs one row of every product instead of the whole sequence. It belongs to no graph:
+// graphs for chunks of any length share it. It is for one goroutine at a time.
+type DecoderCache []AttentionCache
+
+// NewCache returns an empty cache of the model's widths and type; Capacity 0 means the
+// model's ContextLength.
+func (m *Decoder) NewCache(c graph.KVCacheConfig) (DecoderCache, error) {
+	c.Capacity = cmp.Or(c.Capacity, m.config.ContextLength)
+	var cache DecoderCache
+	for _, block := range m.blocks {
+		layer, err := block.attention.newCache(c)
+		if err != nil {
+			return nil, err
+		}
+		cache = append(cache, layer)
+	}
+	return cache, nil
+}
+
+// Len returns the number of tokens that the cache has seen: where the next chunk starts.
+func (c DecoderCache) Len() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return c[0].Len()
+}
+
+// Reset forgets all tokens.
+func (c DecoderCache) Reset() {
+	for _, layer := range c {
+		layer.Reset()
+	}
+}
+
+// ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
+// follows it. start is an int or int64 node that each run sets to the number of tokens
+// before the chunk, which the cache has seen: () of all sequences or (B, 1) of each. Each run
+// puts the chunk into the cache. More tokens in all than the cache has room for are an error of
+// the run, and so are more than ContextLength with LearnedPositions.
+func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
+	f := begin(b, m.name)
+	x := m.transformCached(f, ids, start, cache)
+	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
+}
+
+// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow the tokens
+// in rows, int or int64 (N): each from 0 to B·T−1, counted through the sequences of ids. So
+// sequences of several lengths are read together: shorter ones are filled up with any ids,
+// which later chunks overwrite.
+func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache DecoderCache) (*G.Node, error) {
+	f := begin(b, m.name)
+	x := m.transformCached(f, ids, start, cache)
+	if f.Err() != nil {
+		return f.result(nil)
+	}
+	flat := tensor.Shape{ids.Shape().TotalSize(), last(x)} // (B·T, E)
+	return f.result(m.score(f, f.Of(graph.Embedding(f.Of(G.Reshape(x, flat)), rows))))
+}
+
+// transformCached returns the vectors (…, T, E) of a chunk.
+func (m *Decoder) transformCached(f *formula, ids, start *G.Node, cache DecoderCache) *G.Node {
+	switch {
+	case !f.isIDs("ids", ids, m.config.ContextLength):
+		return f.Of(nil, nil)
+	case cache == nil:
+		return f.Of(nil, errorf(m.name, "cache: got nil, want one of NewCache"))
+	case len(cache) != len(m.blocks):
+		return f.Of(nil, errorf(m.name, "cache: got one of %d blocks, want %d", len(cache), len(m.blocks)))
+	}
+	var positions *G.Node
+	if m.positions != nil {
+		positions = f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
+	}
+	return m.transform(f, ids, positions, start, cache)
+}

@@ -1,0 +1,223 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// gptChunks runs a model on chunks of tokens, with one graph for each kind of chunk.
+type gptChunks struct {
+	t        *testing.T
+	params   *layers.Params
+	model    *layers.Decoder
+	cache    layers.DecoderCache
+	compiled map[string]*gptChunk
+}
+
+type gptChunk struct {
+	ids, start, logits *G.Node
+	machine            *machine.Machine
+}
+
+func newGPTChunks(t *testing.T, p *layers.Params, m *layers.Decoder, size graph.KVCacheConfig) *gptChunks {
+	t.Helper()
+	cache, err := m.NewCache(size)
+	require.NoError(t, err)
+	return &gptChunks{t, p, m, cache, map[string]*gptChunk{}}
+}
+
+// run puts ids (B, T) or (T) behind the tokens seen and returns the logits of what
+// follows the last of them, or each.
+func (g *gptChunks) run(ids *tensor.Dense, each bool) ([]float64, error) {
+	c := g.chunk(ids.Shape(), each)
+	require.NoError(g.t, G.Let(c.ids, ids))
+	require.NoError(g.t, G.Let(c.start, g.cache.Len()))
+	if err := c.machine.RunAll(); err != nil {
+		return nil, err
+	}
+	return golden.Floats(g.t, c.logits.Value()), nil
+}
+
+func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {
+	name := fmt.Sprint(shape, each)
+	if c, ok := g.compiled[name]; ok {
+		return c
+	}
+	b, c := layers.NewBuild(g.params, layers.Eval), new(gptChunk)
+	var err error
+	c.ids, err = b.InputOf(tensor.Int, "ids", shape...), b.Err()
+	require.NoError(g.t, err)
+	c.start, err = b.InputOf(tensor.Int, "start"), b.Err()
+	require.NoError(g.t, err)
+	if each {
+		c.logits, err = g.model.ForwardCachedAll(b, c.ids, c.start, g.cache)
+	} else {
+		c.logits, err = g.model.ForwardCached(b, c.ids, c.start, g.cache)
+	}
+	require.NoError(g.t, err)
+	c.machine, err = machine.New(c.logits)
+	require.NoError(g.t, err)
+	g.compiled[name] = c
+	return c
+}
+
+// sequences are ids (B, T), or (T) for a batch of 0.
+func sequences(batch, T int) *tensor.Dense {
+	shape := []int{batch, T}
+	if batch == 0 {
+		shape = []int{T}
+	}
+	ids := make([]int, max(batch, 1)*T)
+	for i := range ids {
+		ids[i] = (i*i*7 + i*3 + 5) % 13
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids))
+}
+
+// columns are the columns from, …, to−1 of each row of width wide of x.
+func columns[E any](x []E, width, from, to int) (part []E) {
+	for ; len(x) > 0; x = x[width:] {
+		part = append(part, x[from:to]...)
+	}
+	return part
+}
+
+// chunkOf is the tokens from, …, to−1 of each sequence.
+func chunkOf(ids *tensor.Dense, from, to int) *tensor.Dense {
+	shape := ids.Shape().Clone()
+	n := len(shape) - 1
+	T := shape[n]
+	shape[n] = to - from
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(columns(ids.Data().([]int), T, from, to)))
+}
+
+// In chunks and token by token, a model with a cache gives what it gives at once, to the
+// last token of its context.
+func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
+	const n, V = 11, 13
+	for _, change := range []func(c *layers.GPTConfig){
+		func(*layers.GPTConfig) {},
+		func(c *layers.GPTConfig) { c.TieWordEmbeddings, c.Bias, c.NumKVHeads = false, false, 1 },
+	} {
+		for _, batch := range []int{0, 1, 3} {
+			for _, p := range []struct {
+				dt  tensor.Dtype
+				tol float64
+			}{{dt: tensor.Float64, tol: 1e-12}, {dt: tensor.Float32, tol: 1e-6}} {
+				c := tinyGPT()
+				change(&c)
+				m, params := newGPT(t, p.dt, c)
+				ids := sequences(batch, n)
+				b := layers.NewBuild(params, layers.Eval)
+				logits, err := m.Forward(b, input(t, b, "ids", ids))
+				require.NoError(t, err)
+				whole := values(t, logits)[0]
+				g := newGPTChunks(t, params, m, graph.KVCacheConfig{Batch: batch})
+				for range 2 { // the second time with a cache that has been used
+					from := 0
+					for i, to := range []int{4, 5, 6, 9, 10, 11} {
+						each := i%2 == 1
+						got, err := g.run(chunkOf(ids, from, to), each)
+						require.NoError(t, err)
+						first := to - 1
+						if each {
+							first = from
+						}
+						require.InDeltaSlice(t, columns(whole, n*V, first*V, to*V), got, p.tol, "tokens %d to %d", from, to-1)
+						require.Equal(t, to, g.cache.Len())
+						from = to
+					}
+					_, err := g.run(chunkOf(ids, 0, 1), false)
+					require.ErrorContains(t, err, "PositionRows: start: got 11 for T=1 rows, want 0 <= start <= R−T=10")
+					require.Equal(t, n, g.cache.Len())
+					g.cache.Reset()
+					require.Zero(t, g.cache.Len())
+				}
+			}
+		}
+	}
+}
+
+// After Truncate of every block, other tokens may follow, as if those forgotten had never been.
+func TestGPTCacheTruncate(t *testing.T) {
+	m, p := newGPT(t, tensor.Float64, tinyGPT())
+	ids := sequences(0, 11)
+	straight := newGPTChunks(t, p, m, graph.KVCacheConfig{})
+	_, err := straight.run(chunkOf(ids, 0, 5), false)
+	require.NoError(t, err)
+	want, err := straight.run(chunkOf(ids, 7, 9), false)
+	require.NoError(t, err)
+
+	g := newGPTChunks(t, p, m, graph.KVCacheConfig{})
+	_, err = g.run(chunkOf(ids, 0, 9), false)
+	require.NoError(t, err)
+	for _, layer := range g.cache {
+		require.NoError(t, layer.Truncate(5))
+	}
+	got, err := g.run(chunkOf(ids, 7, 9), false)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, want, got, 1e-14)
+	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
+}
+
+// A cache takes two rows of each block for each token, and no more.
+func TestGPTCacheBytes(t *testing.T) {
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		c := tinyGPT()
+		c.NumKVHeads = 1
+		m, _ := newGPT(t, dt, c)
+		cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
+		require.NoError(t, err)
+		require.Len(t, cache, 2)
+		for _, layer := range cache {
+			require.Equal(t, 2*11*2*4*int(dt.Size()), layer.Bytes(), "batch · context · (keys + values) · width")
+		}
+	}
+}
+
+func TestGPTCacheRefuses(t *testing.T) {
+	m, p := newGPT(t, tensor.Float32, tinyGPT())
+	cache, err := m.NewCache(graph.KVCacheConfig{})
+	require.NoError(t, err)
+	other, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
+	require.NoError(t, err)
+	c := tinyGPT()
+	c.NumLayers = 1
+	small, _ := newGPT(t, tensor.Float32, c)
+	short, err := small.NewCache(graph.KVCacheConfig{})
+	require.NoError(t, err)
+	_, err = m.NewCache(graph.KVCacheConfig{Capacity: -1})
+	require.ErrorContains(t, err, "KVCache: Capacity: got -1, want at least 1")
+
+	b := layers.NewBuild(p, layers.Eval)
+	ids, start := input(t, b, "ids", sequences(0, 3)), G.NewScalar(b.Graph(), tensor.Int, G.WithName("start"))
+	vector := input(t, b, "vector", sequences(0, 1))
+	long := input(t, b, "long", sequences(0, 12))
+	for _, in := range []struct {
+		wantErr    string
+		ids, start *G.Node
+		cache      layers.DecoderCache
+	}{
+		{wantErr: "layers: GPT: ids: got nil, want a node", start: start, cache: cache},
+		{wantErr: "layers: GPT: ids: shape (12), want ([B,] T <= ContextLength=11)", ids: long, start: start, cache: cache},
+		{wantErr: "PositionRows: start: got nil, want a node", ids: ids, cache: cache},
+		{wantErr: "PositionRows: start: shape (1), want () or (…, 1)", ids: ids, start: vector, cache: cache},
+		{wantErr: "layers: GPT: cache: got nil, want one of NewCache", ids: ids, start: start},
+		{wantErr: "layers: GPT: cache: got one of 1 blocks, want 2", ids: ids, start: start, cache: short},
+		{wantErr: "cache: got one for 2 sequences of float32, keys 12 and val", ids: ids, start: start, cache: other},
+	} {
+		_, err := m.ForwardCached(b, in.ids, in.start, in.cache)
+		require.ErrorContains(t, err, in.wantErr)
+		_, err = m.ForwardCachedAll(b, in.ids, in.start, in.cache)
+		require.ErrorContains(t, err, in.wantErr)
+	}
+}

@@ -1,0 +1,108 @@
+package pretrained_test
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// logProbs returns the rows of log-probabilities of logits.
+func logProbs(logits []float64, rows int) (all [][]float64) {
+	width := len(logits) / rows
+	for i := range rows {
+		row, sum := logits[i*width:][:width], 0.0
+		for _, v := range row {
+			sum += math.Exp(v)
+		}
+		to := make([]float64, width)
+		for j, v := range row {
+			to[j] = v - math.Log(sum)
+		}
+		all = append(all, to)
+	}
+	return all
+}
+
+// furthest returns the largest difference of two tables.
+func furthest(t testing.TB, want, got [][]float64) (most float64) {
+	require.Len(t, got, len(want))
+	for i := range want {
+		require.Len(t, got[i], len(want[i]), i)
+		for j, v := range want[i] {
+			most = max(most, math.Abs(v-got[i][j]))
+		}
+	}
+	return most
+}
+
+// GPT-2's scores are ours, with biases and without, with a head of its own, with the exact GELU and with grouped heads.
+func TestGGUFScores(t *testing.T) {
+	var jobs []job
+	var models []*pretrained.GPT
+	names := slices.Sorted(maps.Keys(cases))
+	for _, name := range names {
+		g, err := pretrained.ReadGPT(write(t, cases[name].with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}),
+			caseTensors(t, "torch/gpt.safetensors", name)))
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "model.gguf")
+		require.NoError(t, g.WriteGGUF(path, "f32"))
+		jobs = append(jobs, job{Model: path, IDs: []int64{3, 0, 12, 7, 7, 1, 9, 4}, Greedy: 3, Letters: true})
+		models = append(models, g)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		t.Run(names[i], func(t *testing.T) {
+			fine(t, v)
+			ids := jobs[i].IDs
+			most := furthest(t, logProbs(run(t, models[i], ids, len(ids)), len(ids)), v.LogProbs)
+			t.Log(most, v.Greedy)
+			require.Less(t, most, 2e-2) // its GELU is a table in half precision
+		})
+	}
+}
+
+// llama.cpp cuts texts as GPT-2's tokenizer does, and as those of characters and bytes.
+func TestGGUFTokens(t *testing.T) {
+	texts := nasty(10_000)
+	tokenizers := []text.Tokenizer{text.NewGPT2Tokenizer(), text.ByteTokenizer{}, characters(t, texts)}
+	var jobs []job
+	for _, of := range tokenizers {
+		c := layers.GPTConfig{VocabSize: of.Len(), ContextLength: 4, EmbedDim: 4, NumLayers: 1, NumHeads: 1, Bias: true}
+		p := layers.NewParams(tensor.Float32, 1)
+		m, err := layers.NewGPT(p.Scope(""), c)
+		require.NoError(t, err)
+		end := -1
+		if of.Config().Name == text.GPT2 {
+			end = text.GPT2EndOfText
+		}
+		path := filepath.Join(t.TempDir(), "model.gguf")
+		require.NoError(t, (&pretrained.GPT{Model: m, Params: p, Tokenizer: of, EndOfText: end}).WriteGGUF(path, "f16"))
+		jobs = append(jobs, job{Model: path, Texts: texts})
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		t.Run(tokenizers[i].Config().Name, func(t *testing.T) {
+			fine(t, v)
+			for j, of := range texts {
+				want, err := tokenizers[i].Encode(of)
+				require.NoError(t, err)
+				require.Equal(t, want, v.Tokens[j], "%q", of)
+			}
+		})
+	}
+}
+
+// characters returns a tokenizer of the characters of texts.
+func characters(t testing.TB, texts []string) text.Tokenizer {
+	of, err := text.NewVocabulary(strings.Join(texts, ""))
+	require.NoError(t, err)
+	return of
+}

@@ -1,0 +1,206 @@
+package text
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// leastLearned is the least vocabulary that is learned: all bytes and <|endoftext|>.
+const leastLearned = 257
+
+// LearnBytePairs learns a byte-pair encoding of n tokens from a text and returns the contents of its tokenizer.json:
+// the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then the special
+// token <|endoftext|>. The next token is the pair of neighbours that comes most often within the words of GPT-2's pattern; of
+// several such pairs, the one with the lower first id, or with the lower second one. A text in which no pair comes
+// twice any more before there are n tokens is an error that names the most possible. Where the text itself has
+// <|endoftext|>, one text ends and another begins.
+//
+// The memory grows with the bytes of the different words, at most with those of the text.
+func LearnBytePairs(text string, n int) ([]byte, error) {
+	switch {
+	case text == "":
+		return nil, errors.New("text: learn: got an empty text, want at least one character")
+	case n < leastLearned:
+		return nil, fmt.Errorf("text: learn: got %d tokens, want at least %d: all bytes and %s", n, leastLearned, endOfText)
+	case int64(len(text)) > math.MaxInt32:
+		return nil, fmt.Errorf("text: learn: got %d bytes, want at most %d", len(text), math.MaxInt32)
+	}
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: learn: %w", err)
+	}
+	l := newLearner(text)
+	for len(l.merges) < n-leastLearned {
+		p, ok := l.most()
+		if !ok {
+			return nil, fmt.Errorf("text: learn: got %d tokens, want at most %d: in the rest of the text no pair comes twice",
+				n, leastLearned+len(l.merges))
+		}
+		l.join(p)
+	}
+	return learnedJSON(l.merges)
+}
+
+// tokenPair is two neighbouring tokens.
+type tokenPair struct{ first, second int32 }
+
+// compare orders pairs by their first ids, then by their second ones.
+func (p tokenPair) compare(q tokenPair) int {
+	return cmp.Or(cmp.Compare(p.first, q.first), cmp.Compare(p.second, q.second))
+}
+
+// symbol is a token within a word, at an index of the learner's symbols.
+type symbol struct {
+	id           int32 // −1 when it has become a part of the one before it
+	before, next int32 // indices of its neighbours in the word; −1 for none
+	times        int32 // how often the word comes
+}
+
+// occurrences are where a pair is, and how often it comes in the text.
+type occurrences struct {
+	tokenPair
+	times  int
+	at     []int32 // indices of the first symbols, ascending; some hold another pair by now
+	queued int     // times when it was put into the queue
+}
+
+// learner joins the pairs of a text. The occurrences of a pair arise together, with the younger one of its tokens; from
+// then on they only become fewer.
+type learner struct {
+	symbols []symbol
+	pairs   map[tokenPair]*occurrences
+	fresh   []*occurrences // not in the queue yet
+	queue   pairQueue
+	merges  []tokenPair
+}
+
+// newLearner returns the learner of the different words of a text.
+func newLearner(text string) *learner {
+	alternatives, _ := words(gpt2Pattern)
+	counts, cutter := map[string]int32{}, wordCutter{alternatives: alternatives}
+	for text := range strings.SplitSeq(text, endOfText) {
+		_ = cutter.cut(part{text: text}, func(p part) error { counts[p.text]++; return nil })
+	}
+	l, ids := &learner{pairs: map[tokenPair]*occurrences{}}, byteIDs()
+	for word, times := range counts {
+		for i := range len(word) {
+			at := int32(len(l.symbols))
+			l.symbols = append(l.symbols, symbol{id: ids[word[i]], before: at - 1, next: at + 1, times: times})
+			if i == 0 {
+				l.symbols[at].before = -1
+				continue
+			}
+			l.add(at - 1)
+		}
+		l.symbols[len(l.symbols)-1].next = -1
+	}
+	l.enqueue()
+	return l
+}
+
+// add counts the pair of the symbol at an index and the next one.
+func (l *learner) add(at int32) {
+	s := l.symbols[at]
+	p := tokenPair{s.id, l.symbols[s.next].id}
+	o := l.pairs[p]
+	if o == nil {
+		o = &occurrences{tokenPair: p}
+		l.pairs[p] = o
+		l.fresh = append(l.fresh, o)
+	}
+	o.at = append(o.at, at)
+	o.times += int(s.times)
+}
+
+// remove is the opposite of add, before one of the two symbols changes.
+func (l *learner) remove(at int32) {
+	s := l.symbols[at]
+	if o := l.pairs[tokenPair{s.id, l.symbols[s.next].id}]; o != nil { // nil for the pair that is joined
+		o.times -= int(s.times)
+	}
+}
+
+// enqueue puts the fresh pairs that come twice into the queue. The others are forgotten.
+func (l *learner) enqueue() {
+	for _, o := range l.fresh {
+		if o.times < 2 {
+			delete(l.pairs, o.tokenPair)
+			continue
+		}
+		o.queued = o.times
+		heap.Push(&l.queue, o)
+	}
+	l.fresh = l.fresh[:0]
+}
+
+// most takes the pair that comes most often, at least twice, out of the queue. It reports whether there is one.
+func (l *learner) most() (o *occurrences, ok bool) {
+	for len(l.queue) > 0 {
+		o = l.queue[0]
+		switch {
+		case o.times < 2:
+			heap.Pop(&l.queue)
+			delete(l.pairs, o.tokenPair)
+		case o.times < o.queued:
+			o.queued = o.times
+			heap.Fix(&l.queue, 0)
+		default:
+			heap.Pop(&l.queue)
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// join makes a token of a pair, wherever it is.
+func (l *learner) join(o *occurrences) {
+	id := int32(leastLearned - 1 + len(l.merges))
+	l.merges = append(l.merges, o.tokenPair)
+	delete(l.pairs, o.tokenPair)
+	for _, at := range o.at {
+		s := &l.symbols[at]
+		if s.id != o.first || s.next < 0 || l.symbols[s.next].id != o.second {
+			continue // it has become a part of another token
+		}
+		next := s.next
+		after := l.symbols[next].next
+		if s.before >= 0 {
+			l.remove(s.before)
+		}
+		if after >= 0 {
+			l.remove(next)
+			l.symbols[after].before = at
+		}
+		s.id, s.next, l.symbols[next].id = id, after, -1
+		if s.before >= 0 {
+			l.add(s.before)
+		}
+		if after >= 0 {
+			l.add(at)
+		}
+	}
+	l.enqueue()
+}
+
+// pairQueue is a heap whose first pair comes most often, and of these is the lowest.
+type pairQueue []*occurrences
+
+func (q pairQueue) Len() int { return len(q) }
+
+func (q pairQueue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[j].queued, q[i].queued), q[i].compare(q[j].tokenPair)) < 0
+}
+
+func (q pairQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+func (q *pairQueue) Push(o any) { *q = append(*q, o.(*occurrences)) }
+
+func (q *pairQueue) Pop() any {
+	last := len(*q) - 1
+	o := (*q)[last]
+	*q = (*q)[:last]
+	return o
+}
