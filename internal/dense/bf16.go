@@ -19,7 +19,7 @@ func init() { tensor.Register(BF16) }
 
 // BF16s returns the memory of a row-major tensor of BF16.
 func BF16s(t *tensor.Dense) []uint16 {
-	return unsafe.Slice((*uint16)(t.Pointer()), t.Shape().TotalSize())
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(t.Data().([]BFloat16)))), t.Shape().TotalSize())
 }
 
 // Widened returns a tensor with elements of float32 in place of BF16: a copy, or the tensor itself if it has others.
