@@ -122,7 +122,7 @@ func TestStoredWeightsThatDoNotFit(t *testing.T) {
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 4), G.WithName("x"))
 	ids := G.NewVector(g, tensor.Int, G.WithShape(2), G.WithName("ids"))
 	_, err := graph.Linear(x64, w, nil)
-	require.EqualError(t, err, "graph: Linear: weight: got dense.BFloat16, want float64 as the arguments before it")
+	require.EqualError(t, err, "graph: Linear: weight: got bfloat16, want float64 as the arguments before it")
 	_, err = graph.LinearCrossEntropy(x, w, ids, graph.LinearCrossEntropyConfig{WithWeight: true})
 	require.EqualError(t, err, "graph: LinearCrossEntropy: with weight: got a weight stored in bfloat16, "+
 		"want one of floats: a stored one has no gradient")

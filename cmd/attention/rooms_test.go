@@ -25,7 +25,7 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": `internal/config internal/folder`,
+	"internal/safetensors": `internal/config internal/folder internal/mapped`,
 	"internal/gguf":        "",
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
@@ -71,7 +71,7 @@ var rooms = map[string]string{
 	"train/text/jinja": "",
 	"train/parallel":   `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
-		internal/safetensors internal/oneline`,
+		internal/safetensors internal/oneline internal/mapped`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
