@@ -1,6 +1,7 @@
 package finetune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/internal/config"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
 	"attention/layers"
@@ -118,6 +120,10 @@ func (r *tuning) open(flag string) (err error) {
 	c.Kernels = kernel.InstructionSet()
 	if c.Tuning.Context == 0 {
 		c.Tuning.Context = min(512, r.model.Context())
+	}
+	wrong := cmp.Or(config.AtLeast(*c, 1, "Batch"), config.In(*c, "Tuning", c.Tuning.Validate()))
+	if wrong != nil {
+		return config.Named(wrong, flagOf)
 	}
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)

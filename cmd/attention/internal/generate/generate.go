@@ -24,6 +24,7 @@ import (
 // command holds the flags of attention generate.
 type command struct {
 	model, promptFile string
+	base              string
 	prompts, stop     []string
 	samples, tokens   int
 	sampling          generate.Config
@@ -51,6 +52,7 @@ func New() *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&c.model, "model", "",
 		"`folder` of the model (default: that of the newest run of attention train in runs)")
+	f.StringVar(&c.base, "base", "", "`folder` in which the base of a run of attention finetune is now")
 	f.StringArrayVar(&c.prompts, "prompt", nil, "`text` to continue; may be given more than once")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
 	f.IntVar(&c.samples, "samples", 1, "number of times to continue each text, with the seeds --seed, --seed + 1, …")
@@ -108,6 +110,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
+	in.Base = c.base
 	m, err := in.Open()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

@@ -29,7 +29,8 @@ type Tuning struct {
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 }
 
-func (t *Tuning) validate() error {
+// Validate returns an error for the first wrong field.
+func (t *Tuning) Validate() error {
 	if t == nil {
 		return nil
 	}
