@@ -17,6 +17,7 @@ import (
 // attention, retention, GLA, DeltaNet, Gated DeltaNet. See graph.LinearAttention for the formulas.
 type LinearAttention struct {
 	name   string // in errors
+	path   string
 	params *Params
 	config LinearAttentionConfig // resolved
 
@@ -46,7 +47,7 @@ func NewLinearAttention(s Scope, c LinearAttentionConfig) (*LinearAttention, err
 
 func newLinearAttention(s Scope, c LinearAttentionConfig) (*LinearAttention, error) {
 	c = c.resolved()
-	l := &LinearAttention{name: s.name("LinearAttention"), params: s.params, config: c}
+	l := &LinearAttention{name: s.name("LinearAttention"), path: s.path, params: s.params, config: c}
 	m := maker{scope: s}
 	linear := func(wanted bool, name string, in, out int, bias bool) *Linear {
 		if !wanted {
@@ -153,6 +154,11 @@ func (s *linearStep) takes(in AttentionInput) bool {
 		return s.fail(errorf(name, "bias, positions: got one of them, want none: there are no scores"))
 	case (in.Cache == nil) != (in.Start == nil):
 		return s.fail(errorf(name, "start: got a cache or a start alone, want both or none"))
+	}
+	for _, c := range s.b.changesOf(s.path) {
+		if c.mask != nil || c.heads != nil {
+			return s.fail(errorf(name, "change: got a mask or factors of heads from the build, want none"))
+		}
 	}
 	switch m := in.Mask.(type) {
 	case nil:
