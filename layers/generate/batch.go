@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"attention/graph"
 	"attention/layers"
@@ -35,7 +36,7 @@ type batchText struct {
 	slid   bool      // the reading has dropped the beginning of the text
 }
 
-// NewBatch returns a batch of n texts.
+// NewBatch returns a batch of n texts, of a decoder without linear attention.
 func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
@@ -44,7 +45,12 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	vocab := m.Config().VocabSize
+	d := m.Config()
+	if slices.ContainsFunc(d.Blocks, func(b layers.BlockConfig) bool { return b.Linear != nil }) {
+		return nil, errors.New("generate: texts: got a decoder with linear attention, want one without: " +
+			"its states hold no texts of several lengths; New continues one")
+	}
+	vocab := d.VocabSize
 	if err := c.validate(vocab); err != nil {
 		return nil, err
 	}
