@@ -69,7 +69,7 @@ var rooms = map[string]string{
 	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
 	"train/text/jinja": "",
 	"train/parallel":   `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/gguf
+	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
 		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
