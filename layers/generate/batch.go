@@ -36,7 +36,7 @@ type batchText struct {
 	slid   bool      // the reading has dropped the beginning of the text
 }
 
-// NewBatch returns a batch of n texts, of a decoder without linear attention.
+// NewBatch returns a batch of n texts. It takes no model with linear attention, whose states cannot go back in a text.
 func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
@@ -45,14 +45,13 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	d := m.Config()
-	if slices.ContainsFunc(d.Blocks, func(b layers.BlockConfig) bool { return b.Linear != nil }) {
-		return nil, errors.New("generate: texts: got a decoder with linear attention, want one without: " +
-			"its states hold no texts of several lengths; New continues one")
-	}
-	vocab := d.VocabSize
+	vocab := m.Config().VocabSize
 	if err := c.validate(vocab); err != nil {
 		return nil, err
+	}
+	linear := func(b layers.BlockConfig) bool { return b.Linear != nil }
+	if slices.ContainsFunc(m.Config().Blocks, linear) {
+		return nil, errors.New("generate: model: got one with linear attention, want a Generator for each text")
 	}
 	cache, err := m.NewCache(size)
 	if err != nil {
