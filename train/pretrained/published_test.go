@@ -75,8 +75,8 @@ var published = []struct {
 		"vocab_size": 128256}`},
 }
 
-// Models of the published shapes with random weights are read, continue a text, show their heads and go out as they came
-// in. Weights themselves are not at hand.
+// Models of the published shapes with random weights are read, continue a text, show their heads and go out as they
+// came in. Weights themselves are not at hand.
 func TestPublishedShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("models of hundreds of millions of weights take seconds")
