@@ -36,9 +36,7 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 			return nil, fmt.Errorf("tokenizer: got %s, want one of characters, bytes or GPT-2's", t.Config().Name)
 		}
 		unused = "[PAD%d]"
-		if err := v.fillGPT2(t); err != nil {
-			return nil, err
-		}
+		v.fillGPT2(t)
 	case *text.Vocabulary:
 		v.model = "rwkv"
 		for _, r := range t.Characters() {
@@ -68,52 +66,15 @@ func (v *ggufVocabulary) add(token string, kind int32) {
 }
 
 // fillGPT2 adds GPT-2's tokens and merges.
-func (v *ggufVocabulary) fillGPT2(t *text.BPETokenizer) error {
+func (v *ggufVocabulary) fillGPT2(t *text.BPETokenizer) {
 	v.model, v.pre = "gpt2", "gpt-2"
-	letters, ids := byteLetters(), map[string]int{}
-	name := func(token string) string {
-		var letter strings.Builder
-		for _, b := range []byte(token) {
-			letter.WriteRune(letters[b])
-		}
-		return letter.String()
+	for _, merge := range t.Merges() {
+		v.merges = append(v.merges, merge[0]+" "+merge[1])
 	}
 	for id := range text.GPT2EndOfText {
-		token, err := t.Decode([]int{id})
-		if err != nil {
-			return err
-		}
-		if len(token) > 1 {
-			left, right := lastMerge(ids, token)
-			v.merges = append(v.merges, name(left)+" "+name(right))
-		}
-		ids[token] = id
-		v.add(name(token), normalToken)
+		v.add(t.Token(id), normalToken)
 	}
-	v.add("<|endoftext|>", controlToken)
-	return nil
-}
-
-// lastMerge returns the two tokens that make up a new token: those that byte-pair encoding by the older ones ends with.
-func lastMerge(ids map[string]int, token string) (left, right string) {
-	var parts []string
-	for i := range len(token) {
-		parts = append(parts, token[i:i+1])
-	}
-	for len(parts) > 2 {
-		best, at := len(ids), -1
-		for i := range len(parts) - 1 {
-			if id, ok := ids[parts[i]+parts[i+1]]; ok && id < best {
-				best, at = id, i
-			}
-		}
-		if at < 0 {
-			break
-		}
-		parts[at] += parts[at+1]
-		parts = append(parts[:at+1], parts[at+2:]...)
-	}
-	return parts[0], strings.Join(parts[1:], "")
+	v.add(t.Token(text.GPT2EndOfText), controlToken)
 }
 
 // escaped returns a token as rwkv's form has it: bytes other than printable ASCII ones by their hexadecimal numbers.
