@@ -10,11 +10,11 @@ import (
 
 // config returns config.json: as it came in, or with all keys of the family.
 func (t *target) config() ([]byte, error) {
-	if t.family == &gpt2 {
-		return t.gptConfig()
-	}
-	if t.origin != nil && t.dtype == "" {
+	switch {
+	case t.origin != nil && t.dtype == "":
 		return t.origin.config, nil
+	case t.origin == nil && t.family == &gpt2:
+		return t.gptConfig()
 	}
 	fields := map[string]any{}
 	if t.origin != nil {
@@ -94,11 +94,7 @@ func (t *target) gptConfig() ([]byte, error) {
 	}
 	fields["model_type"], fields["architectures"] = t.family.name, []string{t.family.architecture}
 	fields["scale_attn_weights"] = true
-	for name, d := range dtypes {
-		if d == t.typeOf(t.family.weights.tokens) {
-			fields["torch_dtype"] = name
-		}
-	}
+	fields["torch_dtype"] = t.dtype
 	return jsonOf(fields)
 }
 
