@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"attention/layers"
 )
@@ -98,15 +100,27 @@ func (t *target) gptConfig() ([]byte, error) {
 	return jsonOf(fields)
 }
 
-// familyFor returns the first family whose config.json can say what a decoder is.
+// familyFor returns the first family whose config.json can say what a decoder is whose weights are of a type.
 func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
+	if f := familyOfType(c, dtype); f != nil {
+		return f, nil
+	}
+	for _, other := range slices.Sorted(maps.Keys(dtypes)) {
+		if f := familyOfType(c, other); f != nil {
+			return nil, fmt.Errorf("dtype: got %s, want %s, to which the scale of the model's embeddings is rounded", dtype, other)
+		}
+	}
+	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
+}
+
+func familyOfType(c layers.DecoderConfig, dtype string) *family {
 	for _, f := range families {
 		if f == &gpt2 {
 			continue
 		}
 		if again, err := f.decoder(f.settingsOf(c, dtype)); err == nil && sameModel(c, again) {
-			return f, nil
+			return f
 		}
 	}
-	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
+	return nil
 }
