@@ -107,7 +107,8 @@ func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
 	}
 	for _, other := range slices.Sorted(maps.Keys(dtypes)) {
 		if f := familyOfType(c, other); f != nil {
-			return nil, fmt.Errorf("dtype: got %s, want %s, to which the scale of the model's embeddings is rounded", dtype, other)
+			return nil, fmt.Errorf("dtype: got %s, want %s, to which the scale of the model's embeddings is rounded",
+				dtype, other)
 		}
 	}
 	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
