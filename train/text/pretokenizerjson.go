@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -38,7 +37,7 @@ func (c component) cutter() (cutter, error) {
 		if c.IndividualDigits {
 			b = isolated
 		}
-		return splitter{b, false, charactersThat(unicode.IsNumber)}, nil
+		return splitter{b, false, charactersThat(isNumber)}, nil
 	case "Punctuation":
 		return splitter{cmp.Or(c.Behavior, isolated), false, charactersThat(isPunctuation)}, checkBehavior(c.Behavior)
 	case "Whitespace":
