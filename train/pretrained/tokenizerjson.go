@@ -11,6 +11,7 @@ import (
 const (
 	tokenizerName       = "tokenizer.json"
 	tokenizerConfigName = "tokenizer_config.json"
+	sentencePieceName   = "tokenizer.model" // which it does not read
 )
 
 // object is a JSON object.

@@ -1,6 +1,8 @@
 package text_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,8 +46,9 @@ func TestOpenTokenizer(t *testing.T) {
 		require.Equal(t, 6, tokenizer.Len())
 		require.Equal(t, small(), string(tokenizer.Files()[text.TokenizerFile]))
 	}
-	config := tokenizer.Config()
-	require.Equal(t, text.TokenizerFile, config.Name)
+	sum := sha256.Sum256([]byte(small()))
+	config := text.TokenizerConfig{Name: text.TokenizerFile, SHA256: hex.EncodeToString(sum[:])}
+	require.Equal(t, config, tokenizer.Config())
 	opened, err := config.Open(dir)
 	require.NoError(t, err)
 	require.Equal(t, 6, opened.Len())

@@ -1,11 +1,13 @@
-// Package export is the command attention export, which writes a GPT for other programs.
+// Package export is the command attention export, which writes a model for other programs.
 package export
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"attention/cmd/attention/internal/run"
@@ -15,18 +17,26 @@ import (
 )
 
 const help = `Writes a GPT to a new folder that other programs read, with the same numbers,
-bit for bit. --model is a folder as for attention generate, of a GPT: other
-programs have no form for the layers of other runs. Without it the newest run of
-a GPT in the folder runs is taken.
+bit for bit. --model is a folder as for attention generate, of a GPT or of a
+model of another family (llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2,
+gemma3_text, gpt_neox): other programs have no form for the layers of other
+runs. Without it the newest run of a GPT in the folder runs is taken.
 
-huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT").
+huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
+             folder of a family goes out as it came in: config.json, the
+             weights each in its type, the files of its tokenizer and
+             generation_config.json. A run is written as GPT-2 or as the first
+             family that is its decoder.
+             --dtype writes the weights as float32, float16, bfloat16 or
+             float64; --shard-size is the most that a file of them holds, such
+             as 500MB or 2GB.
              GPT-2 always has biases there; those of a model without biases are
              written as 0, which changes nothing. It has as many key heads as
              query heads: a model with fewer cannot be written. A tokenizer of
              characters or bytes is AutoTokenizer.from_pretrained("OUT");
              GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
-torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
+torch        a GPT for plain PyTorch, to continue under torchrun with DDP or FSDP when
              one machine is not enough. The folder also gets model.py: the
              model with load and save. It needs nothing but PyTorch, and is
              yours to change. The names are those of GPT-2 and nanoGPT, and
@@ -39,23 +49,41 @@ torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
                lm_head.weight (V, E), if it is not tied to wte
 
 attention generate reads both, and what transformers' save_pretrained and
-model.py's save write.`
+model.py's save write.
+
+gguf         one file for llama.cpp and the programs that read its files, such as
+             Ollama and LM Studio, with the tokenizer: --out is a file, which is
+             replaced if it is there. --type is how it has the matrices: f32, bf16,
+             f16 or q8_0, which is 8 bits a number and a scale for each 32. A
+             model of GPT-2's form has GELU there by a table in half precision:
+             log-probabilities differ by some 1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
-  attention export --model gpt2 --format torch --out gpt2-torch`
+  attention export --model SmolLM2-135M --format huggingface --dtype float32 --out smol
+  attention export --model gpt2 --format torch --out gpt2-torch
+  attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var model, format, out string
+	var model, out, typ string
+	var c weightsConfig
 	cmd := &cobra.Command{
-		Use:                   "export [--model DIR] --format huggingface|torch --out DIR",
-		Short:                 "Write a GPT for transformers or for plain PyTorch",
+		Use:                   "export [--model DIR] --format huggingface|torch|gguf --out PATH",
+		Short:                 "Write a GPT for transformers, plain PyTorch or llama.cpp",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := write(cmd.ErrOrStderr(), model, pretrained.Format(format), out)
+			switch {
+			case c.format == gguf && c.dtype+c.shardSize != "":
+				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
+			case c.format == gguf:
+				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
+			case typ != "":
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format, gguf)
+			}
+			files, err := write(cmd.ErrOrStderr(), model, c, out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -65,19 +93,94 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
-	f.StringVar(&format, "format", "", "`format` to write: huggingface or torch")
-	f.StringVar(&out, "out", "", "`folder` to write, new or empty")
+	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch or gguf")
+	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
+	f.StringVar(&c.dtype, "dtype", "",
+		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
+	f.StringVar(&c.shardSize, "shard-size", "", "most `bytes` of weights in a file, such as 500MB (default 5GB)")
+	f.StringVar(&typ, "type", "", "`type` of the matrices in gguf: f32, bf16, f16 or q8_0 (default f32)")
 	return cmd
 }
 
+// weightsConfig is what flags say about weights.
+type weightsConfig struct{ format, dtype, shardSize string }
+
+// units are those of --shard-size, with the bytes of each.
+var units = []struct {
+	name  string
+	bytes float64
+}{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+
+// parse returns the flags in the form of pretrained.
+func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
+	w = pretrained.WriteConfig{Format: pretrained.Format(c.format), Dtype: c.dtype}
+	if !slices.Contains(pretrained.Formats(), w.Format) {
+		return w, fmt.Errorf("--format: got %q, want huggingface, torch or gguf", c.format)
+	}
+	if !slices.Contains([]string{"", "float32", "float16", "bfloat16", "float64"}, c.dtype) {
+		return w, fmt.Errorf("--dtype: got %q, want float32, float16, bfloat16 or float64", c.dtype)
+	}
+	if c.shardSize == "" {
+		return w, nil
+	}
+	for _, u := range units {
+		if number, ok := strings.CutSuffix(c.shardSize, u.name); ok {
+			n, err := strconv.ParseFloat(number, 64)
+			if n *= u.bytes; err == nil && n >= 1 && n < 1e18 {
+				w.ShardSize = int64(n)
+				return w, nil
+			}
+			break
+		}
+	}
+	return w, fmt.Errorf("--shard-size: got %q, want a number with its unit, such as 500MB or 2GB", c.shardSize)
+}
+
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, model string, format pretrained.Format, out string) ([]string, error) {
+func write(notes io.Writer, model string, c weightsConfig, out string) ([]string, error) {
+	how, err := c.parse()
 	switch {
-	case !slices.Contains(pretrained.Formats(), format):
-		return nil, fmt.Errorf("--format: got %q, want huggingface or torch", format)
+	case err != nil:
+		return nil, err
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
+	m, err := read(notes, model)
+	if err != nil {
+		return nil, err
+	}
+	files, err := m.Write(out, how)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	return files, nil
+}
+
+// gguf is the format of one file.
+const gguf = "gguf"
+
+// writeGGUF reads a model and writes it for llama.cpp.
+func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out string) error {
+	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
+	switch {
+	case !slices.Contains(pretrained.GGUFTypes(), typ):
+		return fmt.Errorf("--type: got %q, want f32, bf16, f16 or q8_0", typ)
+	case out == "":
+		return errors.New("--out: missing, want a file to write")
+	}
+	m, err := read(cmd.ErrOrStderr(), model)
+	if err != nil {
+		return err
+	}
+	if err := m.WriteGGUF(out, typ); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s\n", out)
+	return nil
+}
+
+// read reads a model.
+func read(notes io.Writer, model string) (*pretrained.GPT, error) {
 	in, err := run.InspectOrNewest(model, notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
@@ -86,9 +189,5 @@ func write(notes io.Writer, model string, format pretrained.Format, out string) 
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
-	files, err := m.Write(out, format)
-	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
-	}
-	return files, nil
+	return m, nil
 }

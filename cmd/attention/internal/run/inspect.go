@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
@@ -69,6 +70,9 @@ func checkFolder(path string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w, want the folder of a model", err)
+	case strings.HasSuffix(path, ".gguf"):
+		return fmt.Errorf("%s: got a GGUF file, which is written and not read, want the folder of a model, with %s and %s",
+			path, ConfigFile, ModelFile)
 	case !info.IsDir():
 		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s", path, ConfigFile, ModelFile)
 	}

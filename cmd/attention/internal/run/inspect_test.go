@@ -111,7 +111,7 @@ func TestInspectGPT(t *testing.T) {
 	c, _ := want.Model.Config().GPT()
 	require.Equal(t, Spec{Model: ModelConfig{GPT: &c}, Dtype: tensor.Float32, Tokenizer: want.Tokenizer}, wantSpec)
 	dir := filepath.Join(t.TempDir(), "out")
-	_, err = want.Write(dir, pretrained.Torch)
+	_, err = want.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, err)
 	in, err = Inspect(dir)
 	require.NoError(t, err)

@@ -51,6 +51,31 @@ func (in *Inspection) OpenAt(steps int) (*OpenModel, error) {
 	return m, nil
 }
 
+// Encode returns the ids of a text as the model was taught texts: with those that its tokenizer's file puts before and
+// after each, such as Llama's <|begin_of_text|>. No text is one that begins after another's end, if there is such an id.
+func (m *OpenModel) Encode(given string) ([]int, error) {
+	ids, err := m.Tokenizer.Encode(given)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := m.Tokenizer.(*text.BPETokenizer); ok {
+		ids = t.WithTemplate(ids)
+	}
+	if len(ids) == 0 && m.EndOfText >= 0 {
+		ids = []int{m.EndOfText}
+	}
+	return ids, nil
+}
+
+// Ids returns the number of ids that both the model and its tokenizer have.
+func (m *OpenModel) Ids() int {
+	n := m.Tokenizer.Len()
+	if d, ok := m.Model.Blocks(); ok { // Gemma's has ids for pictures, which its texts' models have not
+		n = min(n, d.VocabSize)
+	}
+	return n
+}
+
 // openForeign reads a GPT that is not a run's.
 func (in *Inspection) openForeign() (*OpenModel, error) {
 	g, err := in.readPretrained()
@@ -59,9 +84,9 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 	}
 	if g.Tokenizer == nil {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
-			"want \"vocabulary\" or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
+			"want \"vocabulary\", a tokenizer.json or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
+	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}, nil
 }
 
 // pretrained returns the folder of a model that is no run's.
@@ -190,7 +215,7 @@ func (in *Inspection) Spec() (Spec, error) {
 			return Spec{}, err
 		}
 		s, err := f.Spec()
-		return Spec{ModelConfig{GPT: &s.Config}, s.Dtype, s.Tokenizer}, err
+		return Spec{modelOf(s.Config), s.Dtype, s.Tokenizer}, err
 	}
 	if err := in.checkGPT(); err != nil {
 		return Spec{}, err
