@@ -319,6 +319,30 @@ func TestLinearAttentionInBFloat16(t *testing.T) {
 	}
 }
 
+// TestLinearAttentionMemory: what a forward and its gradients take grows as T.
+func TestLinearAttentionMemory(t *testing.T) {
+	taken := func(T int) int {
+		g := G.NewGraph()
+		var wrt G.Nodes
+		for _, width := range []int{64, 64, 64, 2, 2} {
+			wrt = append(wrt, node(g, itoa(len(wrt)), zeros(1, T, width), tensor.Float32))
+		}
+		out, _, err := graph.LinearAttention(wrt[0], wrt[1], wrt[2], graph.LinearAttentionConfig{Heads: 2, Decay: wrt[3],
+			Beta: wrt[4]})
+		require.NoError(t, err)
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, T, 64), tensor.Float32)}, wrt)
+		require.NoError(t, err)
+		m, err := machine.New(append(grads, out)...)
+		require.NoError(t, err)
+		defer m.Close()
+		require.NoError(t, m.RunAll())
+		return m.Memory().Planned
+	}
+	one, eight := taken(1024), taken(8192)
+	require.Less(t, eight, 9*one)
+	require.Less(t, eight, 4*8192*64*8, "outputs, gradients and a state of half a chunk's keys for each chunk")
+}
+
 func TestLinearAttentionRefuses(t *testing.T) {
 	for _, row := range []struct {
 		q, k, v, decay, beta, state, lengths s
