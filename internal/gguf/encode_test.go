@@ -20,7 +20,7 @@ func widened(h uint16) float64 {
 	return sign * math.Ldexp(1024+mantissa, exponent-25)
 }
 
-// Each number goes to the half-precision number that a search among all finds the nearest, to the even one in the middle.
+// Each number goes to the nearest half-precision number, from the middle of two to the even one.
 func TestHalf(t *testing.T) {
 	const halves = 0x7c00 // the finite ones from 0 on
 	r := rand.New(rand.NewPCG(1, 2))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestWriteExactBytes(t *testing.T) {
 		"\x01" + u64 + "c\x09" + u32 + "\x08" + u32 + "\x02" + u64 + "\x01" + u64 + "p\x00" + u64 +
 		"\x01" + u64 + "d\x07" + u32 + "\x01" +
 		"\x01" + u64 + "e\x09" + u32 + "\x06" + u32 + "\x01" + u64 + "\x00\x00\x80\xbf" +
-		"\x01" + u64 + "w\x02" + u32 + "\x03" + u64 + "\x02" + u64 + "\x00" + u32 + "\x00" + u64 + // axes the other way around
+		"\x01" + u64 + "w\x02" + u32 + "\x03" + u64 + "\x02" + u64 + "\x00" + u32 + "\x00" + u64 +
 		"\x01" + u64 + "h\x01" + u32 + "\x02" + u64 + "\x01" + u32 + "\x20" + u64 +
 		"\x01" + u64 + "b\x01" + u32 + "\x01" + u64 + "\x1e" + u32 + "\x40" + u64
 	head += strings.Repeat("\x00", -len(head)&31)
@@ -71,29 +72,34 @@ func TestWriteLong(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	two := floats(1, 2)
+	one := func(name string, typ Type, shape ...int) File {
+		return File{Tensors: []Tensor{{Name: name, Shape: shape, Type: typ, Floats: two}}}
+	}
 	for _, c := range []struct {
 		name string
 		f    File
 		want string
 	}{
-		{name: "name too long", f: File{Tensors: []Tensor{{Name: strings.Repeat("x", 64), Shape: []int{2}, Type: F32, Floats: two}}},
+		{name: "name too long", f: one(strings.Repeat("x", 64), F32, 2),
 			want: "name: got 64 bytes, want at most 63"},
-		{name: "type", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: "q4_0", Floats: two}}},
+		{name: "type", f: one("w", "q4_0", 2),
 			want: `gguf: tensor "w": type: got "q4_0", want one of [f32 bf16 f16 q8_0]`},
-		{name: "scalar", f: File{Tensors: []Tensor{{Name: "w", Type: F32, Floats: two}}}, want: "shape: got [], want 1 to 4 axes"},
-		{name: "many axes", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 1, 1, 1, 2}, Type: F32, Floats: two}}},
+		{name: "scalar", f: one("w", F32), want: "shape: got [], want 1 to 4 axes"},
+		{name: "many axes", f: one("w", F32, 1, 1, 1, 1, 2),
 			want: "want 1 to 4 axes"},
-		{name: "empty", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{0, 2}, Type: F32, Floats: two}}},
+		{name: "empty", f: one("w", F32, 0, 2),
 			want: "shape: got [0 2], want at least one element and fewer bytes than 2^63"},
-		{name: "large", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{math.MaxInt, 2}, Type: F32, Floats: two}}},
+		{name: "large", f: one("w", F32, math.MaxInt, 2),
 			want: "and fewer bytes than 2^63"},
-		{name: "row of no blocks", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{32, 48}, Type: Q8, Floats: two}}},
+		{name: "row of no blocks", f: one("w", Q8, 32, 48),
 			want: "shape: got [32 48], want rows of a multiple of 32 numbers for q8_0"},
-		{name: "tensor twice", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: F32, Floats: two},
-			{Name: "w", Shape: []int{2}, Type: F32, Floats: two}}}, want: `tensor "w": the name is taken, want another`},
-		{name: "key twice", f: File{Settings: []Setting{{"k", true}, {"k", true}}}, want: `setting "k": the key is taken`},
+		{name: "tensor twice", f: File{Tensors: slices.Repeat(one("w", F32, 2).Tensors, 2)},
+			want: `tensor "w": the name is taken, want another`},
+		{name: "key twice", f: File{Settings: []Setting{{"k", true}, {"k", true}}},
+			want: `setting "k": the key is taken`},
 		{name: "value", f: File{Settings: []Setting{{"k", 1}}}, want: `setting "k": got a int, want a string, bool,`},
-		{name: "bytes", f: File{Settings: []Setting{{"k", []string{"\xff"}}}}, want: `setting "k": got "\xff", want UTF-8`},
+		{name: "bytes", f: File{Settings: []Setting{{"k", []string{"\xff"}}}},
+			want: `setting "k": got "\xff", want UTF-8`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer

@@ -28,8 +28,8 @@ func GGUFTypes() []GGUFType { return gguf.Types() }
 // Matrices have the type t, but F16 in place of Q8_0 where rows do not divide into its blocks of 32; vectors and
 // the table of positions are F32. In llama.cpp a GELU is the approximation with tanh, from a table in half precision,
 // also in a model with the exact one: log-probabilities differ by some 1e-3. Where a model has windows and
-// llama.cpp's form of it has none, the longest sequence is the window: within it they hide nothing. The scale of Gemma's
-// embeddings is not rounded to the folder's type there.
+// llama.cpp's form of it has none, the longest sequence is the window: within it they hide nothing. The scale of
+// Gemma's embeddings is not rounded to the folder's type there.
 //
 // What the format cannot say is an error that names it.
 func (g *GPT) WriteGGUF(path string, t GGUFType) error {

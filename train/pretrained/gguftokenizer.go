@@ -134,7 +134,8 @@ func (v *ggufVocabulary) settings() []gguf.Setting {
 	if v.model == "rwkv" { // what no token begins with becomes the first one
 		all = append(all, gguf.Setting{Key: key + "unknown_token_id", Value: uint32(0)})
 	} else {
-		all = append(all, gguf.Setting{Key: key + "pre", Value: v.pre}, gguf.Setting{Key: key + "merges", Value: v.merges})
+		all = append(all, gguf.Setting{Key: key + "pre", Value: v.pre},
+			gguf.Setting{Key: key + "merges", Value: v.merges})
 	}
 	if v.endsText >= 0 {
 		all = append(all, gguf.Setting{Key: key + "bos_token_id", Value: uint32(v.endsText)},

@@ -119,7 +119,7 @@ func trainFlags() []flag {
 			usage: "`parameters` with weight decay: matrices, which include embeddings, or all, also biases and norms"},
 		{name: groupFlag, paths: []string{"training.solver.groups"},
 			usage: "`group` of parameters with a learning rate, a weight decay or, beside muon, adamw for them, such as " +
-				"h.0:lr_factor=0.1,weight_decay=0,solver=adamw; several flags add up"},
+				"h.0:lr_factor=0.1,weight_decay=0; several add up"},
 		{name: "clip", paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
 		{name: "qk-clip", paths: []string{"qk_clip"},

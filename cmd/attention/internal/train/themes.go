@@ -79,10 +79,10 @@ its number of positions.
 
 --freeze leaves parameters as they are: no gradient of them is computed, which
 saves time and memory. --group gives parameters a factor of the learning rate, a
-weight decay or, beside muon, adamw. A pattern matches names as * and ? do in a shell, whole names
-or parts between dots: wte matches transformer.wte.weight, h.0 all of that
-block, bias every bias; of --model layer there are tokens, positions, attention
-and output. A parameter is in one group at most.`},
+weight decay or, beside muon, adamw. A pattern matches names as * and ? do in a
+shell, whole names or parts between dots: wte matches transformer.wte.weight,
+h.0 all of that block, bias every bias; of --model layer there are tokens,
+positions, attention and output. A parameter is in one group at most.`},
 	{name: "steps", title: "steps, learning rate and solver",
 		flags: "steps accumulate solver lr min-lr warmup decay-steps beta1 beta2 eps momentum adjust-lr weight-decay " +
 			"decay group clip qk-clip seed",
