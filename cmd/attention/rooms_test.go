@@ -68,7 +68,7 @@ var rooms = map[string]string{
 	"train/tiles":    `train layers graph graph/mask internal/expr`,
 	"train/text":     `train layers graph internal/config`,
 	"train/parallel": `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers internal/config internal/dense internal/folder internal/gguf
+	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
 		internal/safetensors internal/oneline`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
