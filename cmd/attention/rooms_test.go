@@ -66,7 +66,7 @@ var rooms = map[string]string{
 	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
 	"train/reversal": `train layers graph internal/dense internal/expr`,
 	"train/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/text":     `train layers graph internal/config`,
+	"train/text":     `train layers graph internal/config internal/folder`,
 	"train/parallel": `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
 		internal/safetensors internal/oneline`,

@@ -207,7 +207,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 		},
 	},
 	reflect.TypeFor[[]int]():               {func(*world) any { return ids() }},
-	reflect.TypeFor[*text.GPT2Tokenizer](): {func(*world) any { return gpt2 }},
+	reflect.TypeFor[*text.BPETokenizer](): {func(*world) any { return gpt2 }},
 	reflect.TypeFor[train.Loss]():          {func(w *world) any { return w.loss() }},
 	reflect.TypeFor[*train.Step]():         {func(w *world) any { return w.step() }},
 	reflect.TypeFor[*train.Predictor](): {func(w *world) any {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"attention/internal/config"
 	"attention/internal/folder"
@@ -57,7 +56,7 @@ func (c folderConfig) endOfText(t text.Tokenizer) int {
 
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other
 // tokens, sometimes the same number of them.
-func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
+func isGPT2(dir string, t *text.BPETokenizer) bool {
 	ids, err := vocabularyIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -65,17 +64,8 @@ func isGPT2(dir string, t *text.GPT2Tokenizer) bool {
 	if err != nil {
 		return false
 	}
-	letters := byteLetters()
 	for id := range text.GPT2EndOfText {
-		token, err := t.Decode([]int{id})
-		if err != nil {
-			return false
-		}
-		var name strings.Builder
-		for _, b := range []byte(token) {
-			name.WriteRune(letters[b])
-		}
-		if got, ok := ids[name.String()]; !ok || got != id {
+		if got, ok := ids[t.Token(id)]; !ok || got != id {
 			return false
 		}
 	}

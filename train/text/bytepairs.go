@@ -1,113 +1,128 @@
 package text
 
-// bytePairs is byte-pair encoding: it joins the two neighbouring pieces whose token has the least id, the first of them
-// if several have it, until no two pieces make a token.
-type bytePairs struct {
-	ids map[string]int32
-}
-
-// noToken is the id of two pieces that make no token.
-const noToken = int32(1<<31 - 1)
-
-// piece is a piece of a word, from its own index in the word to the next one's.
-type piece struct {
-	before, next int32 // indices of the pieces beside it; −1 before the first, the length of the word after the last
-	id           int32 // of the token that this piece and the next one make
-}
-
-// merge is the piece of a word at an index with the next one, and the id of their token.
-type merge struct{ id, at int32 }
-
-// less orders merges as they are made.
-func (p merge) less(q merge) bool { return p.id < q.id || p.id == q.id && p.at < q.at }
-
-// joiner joins the pieces of a word. Its memory serves one word after the other.
+// joiner is byte-pair encoding: of the neighbouring tokens that a pair joins, it joins those whose pair has the least
+// rank, the first of them if several have it, until no two are left that a pair joins. Its memory serves one piece of
+// text after the other.
 type joiner struct {
-	bytePairs
-	word   string
-	pieces []piece // one for each byte; those within a longer piece are not used any more
-	merges []merge // a heap; a merge whose id is not that of its piece has gone
+	pairs  *pairTable
+	links  []link   // one for each symbol; those within a longer token are not used any more
+	joins  []uint64 // a heap of rank<<32 | link; one whose rank is not that of its link has gone
+	starts []int32  // the first symbol of each token
 }
 
-// append adds the ids of a word, which is not empty.
-func (j *joiner) append(to []int, word string) []int {
-	if id, ok := j.ids[word]; ok {
-		return append(to, int(id))
-	}
-	n := int32(len(word))
-	j.word, j.pieces, j.merges = word, j.pieces[:0], j.merges[:0]
-	for i := range n {
-		j.pieces = append(j.pieces, piece{before: i - 1, next: i + 1})
-	}
-	for i := range n {
-		j.look(i)
-	}
-	for len(j.merges) > 0 {
-		if first := j.pop(); j.pieces[first.at].id == first.id {
-			j.join(first.at)
+// link is a token, at the index of its first symbol.
+type link struct {
+	before, next int32 // indices of the tokens beside it; −1 before the first, the number of symbols after the last
+	id           int32
+	rank, joined int32 // of the pair that this token and the next one are, and the id of what they make
+}
+
+// chunk is the number of symbols that are joined at once: as many as stay close to the processor.
+const chunk = 128
+
+// append adds the tokens that symbols are joined to.
+//
+// A row of tokens is the encoding of its symbols if each two neighbours are the encoding of theirs: the first join across
+// a border of tokens would depend on these two alone. So a long piece is encoded chunk by chunk: a chunk is joined
+// together with the last tokens before it. If the first of them stays as it was, so do all before it.
+func (j *joiner) append(to []int, symbols []int32) []int {
+	first, size := len(to), chunk
+	j.starts = j.starts[:0]
+	for end := 0; end < len(symbols); {
+		end = min(end+size, len(symbols))
+		for back := 4; ; back *= 2 {
+			kept, start := max(len(j.starts)-back, 0), int32(0)
+			if kept > 0 {
+				start = j.starts[kept]
+			}
+			j.join(symbols[start:end])
+			if kept > 0 && (int(j.links[0].id) != to[first+kept] || start+j.links[0].next != j.starts[kept+1]) {
+				continue
+			}
+			to, j.starts = to[:first+kept], j.starts[:kept]
+			for i := int32(0); int(i) < len(j.links); i = j.links[i].next {
+				to, j.starts = append(to, int(j.links[i].id)), append(j.starts, start+i)
+			}
+			size = max(size, len(j.links)) // no symbol is joined again and again
+			break
 		}
-	}
-	for i := int32(0); i < n; i = j.pieces[i].next {
-		to = append(to, int(j.ids[word[i:j.pieces[i].next]]))
 	}
 	return to
 }
 
-// look finds the token of the piece at an index and the next one.
+// join makes links of symbols and joins them.
+func (j *joiner) join(symbols []int32) {
+	j.links, j.joins = j.links[:0], j.joins[:0]
+	for i, id := range symbols {
+		j.links = append(j.links, link{before: int32(i) - 1, next: int32(i) + 1, id: id})
+	}
+	for i := range symbols {
+		j.look(int32(i))
+	}
+	for len(j.joins) > 0 {
+		least := j.pop()
+		at := int32(uint32(least))
+		l := &j.links[at]
+		if l.rank != int32(least>>32) {
+			continue
+		}
+		l.id = l.joined
+		j.links[l.next].rank = noRank
+		l.next = j.links[l.next].next
+		if int(l.next) < len(j.links) {
+			j.links[l.next].before = at
+		}
+		j.look(at)
+		if l.before >= 0 {
+			j.look(l.before)
+		}
+	}
+}
+
+// look finds the pair of the token at an index and the next one.
 func (j *joiner) look(at int32) {
-	p := &j.pieces[at]
-	p.id = noToken
-	if int(p.next) == len(j.word) {
+	l := &j.links[at]
+	l.rank = noRank
+	if int(l.next) == len(j.links) {
 		return
 	}
-	if id, ok := j.ids[j.word[at:j.pieces[p.next].next]]; ok {
-		p.id = id
-		j.push(merge{id, at})
+	if l.rank, l.joined = j.pairs.find(l.id, j.links[l.next].id); l.rank != noRank {
+		j.push(uint64(l.rank)<<32 | uint64(at))
 	}
 }
 
-// join joins the piece at an index and the next one.
-func (j *joiner) join(at int32) {
-	p := &j.pieces[at]
-	j.pieces[p.next].id = noToken
-	p.next = j.pieces[p.next].next
-	if int(p.next) < len(j.word) {
-		j.pieces[p.next].before = at
-	}
-	j.look(at)
-	if p.before >= 0 {
-		j.look(p.before)
-	}
-}
-
-func (j *joiner) push(p merge) {
-	j.merges = append(j.merges, p)
-	for i := len(j.merges) - 1; i > 0; {
+func (j *joiner) push(join uint64) {
+	j.joins = append(j.joins, join)
+	for i := len(j.joins) - 1; i > 0; {
 		above := (i - 1) / 2
-		if !j.merges[i].less(j.merges[above]) {
+		if j.joins[above] <= join {
 			return
 		}
-		j.merges[i], j.merges[above] = j.merges[above], j.merges[i]
+		j.joins[i], j.joins[above] = j.joins[above], join
 		i = above
 	}
 }
 
-func (j *joiner) pop() merge {
-	first, last := j.merges[0], len(j.merges)-1
-	j.merges[0] = j.merges[last]
-	j.merges = j.merges[:last]
+func (j *joiner) pop() uint64 {
+	first, last := j.joins[0], len(j.joins)-1
+	moved := j.joins[last]
+	j.joins = j.joins[:last]
 	for i := 0; ; {
 		least := 2*i + 1
 		if least >= last {
+			if last > 0 {
+				j.joins[i] = moved
+			}
 			return first
 		}
-		if least+1 < last && j.merges[least+1].less(j.merges[least]) {
+		if least+1 < last && j.joins[least+1] < j.joins[least] {
 			least++
 		}
-		if !j.merges[least].less(j.merges[i]) {
+		if moved <= j.joins[least] {
+			j.joins[i] = moved
 			return first
 		}
-		j.merges[i], j.merges[least] = j.merges[least], j.merges[i]
+		j.joins[i] = j.joins[least]
 		i = least
 	}
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,51 +10,76 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// joined is byte-pair encoding as it is defined: each join looks at all pieces.
-func joined(b bytePairs, word string) (ids []int) {
-	if id, ok := b.ids[word]; ok {
-		return []int{int(id)}
-	}
-	pieces := strings.Split(word, "")
+// joined is byte-pair encoding as it is defined: each join looks at all tokens.
+func joined(pairs *pairTable, symbols []int32) []int {
+	tokens := slices.Clone(symbols)
 	for {
-		least, at := noToken, -1
-		for i := range len(pieces) - 1 {
-			if id, ok := b.ids[pieces[i]+pieces[i+1]]; ok && id < least {
-				least, at = id, i
+		least, at, made := int32(math.MaxInt32), -1, int32(0)
+		for i := range len(tokens) - 1 {
+			if rank, id := pairs.find(tokens[i], tokens[i+1]); rank != noRank && rank < least {
+				least, at, made = rank, i, id
 			}
 		}
 		if at < 0 {
 			break
 		}
-		pieces = slices.Replace(pieces, at, at+2, pieces[at]+pieces[at+1])
+		tokens = slices.Replace(tokens, at, at+2, made)
 	}
-	for _, piece := range pieces {
-		ids = append(ids, int(b.ids[piece]))
+	ids := make([]int, len(tokens))
+	for i, id := range tokens {
+		ids[i] = int(id)
 	}
 	return ids
 }
 
-// TestBytePairs: words of all lengths have the ids that the definition gives them.
+// TestBytePairs: pieces of all lengths have the ids that the definition gives them, also those of several chunks.
 func TestBytePairs(t *testing.T) {
-	small := bytePairs{map[string]int32{}}
-	for id, token := range []string{"a", "b", "c", "aa", "ab", "bc", "aab", "abab", "bb", "aaaa", "cab"} {
-		small.ids[token] = int32(id)
-	}
 	random := rand.New(rand.NewPCG(3, 1))
 	for _, row := range []struct {
 		name    string
-		pairs   bytePairs
-		letters string
-	}{{name: "small", pairs: small, letters: "abc"}, {name: "GPT-2", pairs: gpt2().pairs, letters: "etaoinshrdlu-="}} {
-		j := joiner{bytePairs: row.pairs}
-		for n := 1; n < 300; n++ {
-			var word strings.Builder
-			for range n {
-				word.WriteByte(row.letters[random.IntN(len(row.letters))])
+		pairs   *pairTable
+		symbols int32
+	}{
+		{name: "one letter", pairs: randomPairs(random, 1, 8), symbols: 1},
+		{name: "two letters", pairs: randomPairs(random, 2, 20), symbols: 2},
+		{name: "three letters", pairs: randomPairs(random, 3, 60), symbols: 3},
+		{name: "six letters", pairs: randomPairs(random, 6, 200), symbols: 6},
+		{name: "long tokens", pairs: cascade(40), symbols: 40},
+		{name: "GPT-2", pairs: gpt2().pairs, symbols: 90},
+	} {
+		j := joiner{pairs: row.pairs}
+		for n := 1; n < 700; n += 1 + n/20 {
+			symbols := make([]int32, n)
+			for i := range symbols {
+				symbols[i] = random.Int32N(row.symbols)
 			}
-			require.Equal(t, joined(row.pairs, word.String()), j.append(nil, word.String()), "%s: %q", row.name, word.String())
+			require.Equal(t, joined(row.pairs, symbols), j.append(nil, symbols), "%s: %v", row.name, symbols)
+			for i := range symbols {
+				symbols[i] = int32(i) % row.symbols
+			}
+			require.Equal(t, joined(row.pairs, symbols), j.append(nil, symbols), "%s: %v", row.name, symbols)
 		}
 	}
+}
+
+// randomPairs returns pairs of n symbols and of what they make, in a random order: the pairs of a token's parts can come
+// after its own.
+func randomPairs(random *rand.Rand, n, pairs int) *pairTable {
+	table := newPairTable(pairs)
+	ranks := random.Perm(pairs)
+	for i, rank := range ranks {
+		table.set(random.Int32N(int32(n+i)), random.Int32N(int32(n+i)), int32(rank), int32(n+i))
+	}
+	return table
+}
+
+// cascade returns pairs of a symbol and the next one, the last of least rank: what is behind a text changes all of it.
+func cascade(n int32) *pairTable {
+	table := newPairTable(int(n))
+	for i := range n {
+		table.set(i, (i+1)%n, n-i, n+i)
+	}
+	return table
 }
 
 // A long text without blanks is one word, and takes no longer than its length asks for.

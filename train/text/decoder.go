@@ -12,11 +12,49 @@ import (
 // errors="replace").
 type Decoder struct {
 	tokenizer Tokenizer
-	pending   []byte // the incomplete character at the end
+	state     decoding // of a tokenizer whose text depends on what is before it
+	pending   []byte   // the incomplete character at the end
 }
 
 // NewDecoder returns a decoder of a tokenizer's ids.
-func NewDecoder(t Tokenizer) *Decoder { return &Decoder{tokenizer: t} }
+func NewDecoder(t Tokenizer) *Decoder {
+	d := &Decoder{tokenizer: t}
+	d.begin()
+	return d
+}
+
+// begin begins a text.
+func (d *Decoder) begin() {
+	if t, ok := d.tokenizer.(*BPETokenizer); ok {
+		d.state = t.decoder.begin()
+	}
+}
+
+// Follow makes the ids that come next follow these, whose text is not returned: a
+// blank at the beginning of a text can be missing, elsewhere it is not. An error
+// of the tokenizer's Decode changes nothing.
+func (d *Decoder) Follow(ids []int) error {
+	next := *d
+	for _, id := range ids {
+		if _, err := next.Decode(id); err != nil {
+			return err
+		}
+	}
+	*d = next
+	return nil
+}
+
+// next returns the bytes that an id adds.
+func (d *Decoder) next(id int) (string, error) {
+	t, ok := d.tokenizer.(*BPETokenizer)
+	if !ok {
+		return d.tokenizer.Decode([]int{id})
+	}
+	if err := checkID(0, id, t.Len()); err != nil {
+		return "", err
+	}
+	return t.decodeNext(&d.state, id), nil
+}
 
 // Decode takes the next id and returns the characters that it completes: none,
 // one or several. An error of the tokenizer's Decode changes nothing.
@@ -24,7 +62,7 @@ func (d *Decoder) Decode(id int) (string, error) {
 	if d.tokenizer == nil {
 		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
 	}
-	token, err := d.tokenizer.Decode([]int{id})
+	token, err := d.next(id)
 	if err != nil {
 		return "", err
 	}
@@ -54,6 +92,7 @@ func malformed(text []byte) int {
 // Flush ends the text: it returns U+FFFD if the last character is incomplete,
 // otherwise nothing. The next id begins a new text.
 func (d *Decoder) Flush() string {
+	d.begin()
 	if len(d.pending) == 0 {
 		return ""
 	}

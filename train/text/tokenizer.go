@@ -3,13 +3,15 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 
 	"attention/internal/config"
 )
 
 // Tokenizer turns text into ids and back. Decode(Encode(text)) is text, and the
-// text of two slices of ids joined is their two texts joined. A tokenizer never
-// changes, so any number of goroutines may use it.
+// text of two slices of ids joined is their two texts joined; of a BPETokenizer,
+// if its file does not say otherwise. A tokenizer never changes, so any number of
+// goroutines may use it.
 type Tokenizer interface {
 	// Len returns V, the number of ids: they are 0 to V−1.
 	Len() int
@@ -24,11 +26,11 @@ type Tokenizer interface {
 	Config() TokenizerConfig
 }
 
-// Names of tokenizers for TokenizerConfig.Name.
+// Names of tokenizers for TokenizerConfig.Name; TokenizerFile is another.
 const (
 	Characters = "characters" // Vocabulary
 	Bytes      = "bytes"      // ByteTokenizer
-	GPT2       = "gpt2"       // GPT2Tokenizer
+	GPT2       = "gpt2"       // NewGPT2Tokenizer
 )
 
 // TokenizerConfig is a tokenizer as JSON: its name and, for Characters, what it
@@ -38,7 +40,20 @@ type TokenizerConfig struct {
 	Characters string `json:"characters,omitempty"` // for Characters: all of them, ascending, at least one; otherwise ""
 }
 
-// New returns the tokenizer, or the error of Validate.
+// Open returns the tokenizer, that of TokenizerFile from the file in the folder of the config.
+func (c TokenizerConfig) Open(dir string) (Tokenizer, error) {
+	if err := c.Validate(); err != nil || c.Name != TokenizerFile {
+		return c.New()
+	}
+	t, err := openTokenizerFile(filepath.Join(dir, TokenizerFile))
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// New returns the tokenizer, or the error of Validate. It has no file to read: of
+// TokenizerFile it returns an error.
 func (c TokenizerConfig) New() (Tokenizer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: %w", err)
@@ -48,6 +63,8 @@ func (c TokenizerConfig) New() (Tokenizer, error) {
 		return ByteTokenizer{}, nil
 	case GPT2:
 		return NewGPT2Tokenizer(), nil
+	case TokenizerFile:
+		return nil, fmt.Errorf("text: tokenizer %s has a file, want TokenizerConfig.Open of its folder", c.Name)
 	}
 	return newVocabulary([]rune(c.Characters)), nil
 }
@@ -57,7 +74,7 @@ func (c TokenizerConfig) New() (Tokenizer, error) {
 // not be those they were saved with.
 func (c TokenizerConfig) Validate() error {
 	name := cmp.Or(c.Name, Characters)
-	if err := config.OneOf(c, "Name", name, Characters, Bytes, GPT2); err != nil {
+	if err := config.OneOf(c, "Name", name, Characters, Bytes, GPT2, TokenizerFile); err != nil {
 		return err
 	}
 	if name == Characters {

@@ -59,7 +59,7 @@ func TestTokenizerConfigErrors(t *testing.T) {
 			want: "Characters: got 'a' after 'a', want ascending characters"},
 		{config: text.TokenizerConfig{Characters: "a\xffb"},
 			want: "Characters: got byte 0xff at offset 1, want UTF-8"},
-		{config: text.TokenizerConfig{Name: "GPT2"}, want: `Name: got "GPT2", want one of characters, bytes, gpt2`},
+		{config: text.TokenizerConfig{Name: "GPT2"}, want: `Name: got "GPT2", want one of characters, bytes, gpt2, tokenizer.json`},
 		{config: text.TokenizerConfig{Name: text.Bytes, Characters: "ab"},
 			want: `Characters: got some with Name=bytes, want none: only characters has them`},
 		{config: text.TokenizerConfig{Name: text.GPT2, Characters: "ab"},

@@ -24,11 +24,17 @@ func TestGPT2Words(t *testing.T) {
 		{reason: "a wide blank", text: "a\u00a0\u3000b", want: []string{"a", "\u00a0", "\u3000", "b"}},
 		{reason: "control characters are marks", text: "\x00\x7f \x1c", want: []string{"\x00\x7f", " \x1c"}},
 	} {
-		var words []string
-		for rest := row.text; rest != ""; {
-			n := gpt2Word(rest)
-			words, rest = append(words, rest[:n]), rest[n:]
-		}
-		require.Equal(t, row.want, words, row.reason)
+		require.Equal(t, row.want, wordsOf(t, gpt2Pattern, row.text), row.reason)
 	}
+}
+
+// wordsOf returns the words that a known pattern cuts a text into.
+func wordsOf(t *testing.T, pattern, text string) (all []string) {
+	known, ok := words(pattern)
+	require.True(t, ok, pattern)
+	require.NoError(t, wordCutter{alternatives: known}.cut(part{text: text}, func(p part) error {
+		all = append(all, p.text)
+		return nil
+	}))
+	return all
 }

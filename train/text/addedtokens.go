@@ -1,0 +1,116 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// addedToken is a token that is looked for before a text is cut.
+type addedToken struct {
+	ID         int    `json:"id"`
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"` // not within a word
+	LStrip     bool   `json:"lstrip"`      // it takes the white space before it
+	RStrip     bool   `json:"rstrip"`      // and behind it
+	Normalized bool   `json:"normalized"`  // it is looked for in the normalized text
+	Special    bool   `json:"special"`     // it has a meaning of its own
+}
+
+// tokenFinder finds added tokens in a text: of those that begin first the longest.
+type tokenFinder struct {
+	tokens []addedToken
+	begins [256]bool
+	nodes  map[uint64]int32 // by a node<<8 and a byte; node 0 is the beginning
+	ends   []int32          // by nodes: the token that ends there, or −1
+}
+
+// add adds a token that is written as content.
+func (f *tokenFinder) add(t addedToken, content string) {
+	if content == "" {
+		return
+	}
+	if f.nodes == nil {
+		f.nodes, f.ends = map[uint64]int32{}, []int32{-1}
+	}
+	f.begins[content[0]] = true
+	node := int32(0)
+	for i := range len(content) {
+		key := uint64(node)<<8 | uint64(content[i])
+		next, ok := f.nodes[key]
+		if !ok {
+			next = int32(len(f.ends))
+			f.nodes[key], f.ends = next, append(f.ends, -1)
+		}
+		node = next
+	}
+	if f.ends[node] < 0 {
+		f.ends[node] = int32(len(f.tokens))
+	}
+	f.tokens = append(f.tokens, t)
+}
+
+// next returns the first token in a text from an index on, and where it is; nil if there is none.
+func (f *tokenFinder) next(text string, from int) (t *addedToken, start, end int) {
+	for at := from; at < len(text); at++ {
+		if !f.begins[text[at]] {
+			continue
+		}
+		node, found := int32(0), int32(-1)
+		for i := at; i < len(text); i++ {
+			next, ok := f.nodes[uint64(node)<<8|uint64(text[i])]
+			if !ok {
+				break
+			}
+			if node = next; f.ends[node] >= 0 {
+				found, end = f.ends[node], i+1
+			}
+		}
+		if found >= 0 {
+			return &f.tokens[found], at, end
+		}
+	}
+	return nil, 0, 0
+}
+
+// split yields the tokens in a text and what is between them: the text if token is nil. Special ones are text unless
+// special.
+func (f *tokenFinder) split(text string, special bool, yield func(start, end int, token *addedToken) error) error {
+	end := 0 // of what has been yielded
+	for from := 0; f.nodes != nil; {
+		t, start, stop := f.next(text, from)
+		if t == nil {
+			break
+		}
+		from = stop
+		if t.Special && !special || t.SingleWord && !alone(text, start, stop) {
+			continue
+		}
+		if t.LStrip {
+			start = max(end, len(strings.TrimRightFunc(text[:start], unicode.IsSpace)))
+		}
+		if t.RStrip {
+			stop = len(text) - len(strings.TrimLeftFunc(text[stop:], unicode.IsSpace))
+		}
+		if end < start {
+			if err := yield(end, start, nil); err != nil {
+				return err
+			}
+		}
+		if err := yield(start, stop, t); err != nil {
+			return err
+		}
+		end = stop
+	}
+	if end == len(text) {
+		return nil
+	}
+	return yield(end, len(text), nil)
+}
+
+// alone reports whether no word reaches into text[start:end].
+func alone(text string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	return (start == 0 || !isWord(before)) && (end == len(text) || !isWord(after))
+}

@@ -1,0 +1,203 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// BPETokenizer is a byte-pair encoding with all that belongs to it in Hugging Face's tokenizer.json: normalizers,
+// pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its ids
+// are those of Hugging Face's library.
+type BPETokenizer struct {
+	config    TokenizerConfig
+	files     map[string][]byte
+	tokens    []string // as the file writes them, by their ids; "" where there is none
+	ids       map[string]int32
+	special   map[int]bool
+	raw, done tokenFinder // tokens in a text, and in a normalized one
+	normalize normalizer  // nil if there is none
+	cut       cutter
+	alphabet  alphabet
+	pairs     *pairTable
+	seams     *seams // nil if pieces are not cut further
+	whole     bool   // a piece that is a token is not made of pairs
+	decoder   pieceDecoder
+
+	before, after []int // of the template
+}
+
+// Len returns V, the number of ids up to the greatest.
+func (t *BPETokenizer) Len() int { return len(t.tokens) }
+
+// Config returns the config with the name GPT2, or TokenizerFile.
+func (t *BPETokenizer) Config() TokenizerConfig { return t.config }
+
+// Files returns the files that the tokenizer was read from, by their names. Of GPT-2's own there are none. The bytes must
+// not be changed.
+func (t *BPETokenizer) Files() map[string][]byte { return t.files }
+
+// ID returns the id of a token as the file writes it, such as "<|im_end|>" or "Ġthe".
+func (t *BPETokenizer) ID(token string) (id int, ok bool) {
+	n, ok := t.ids[token]
+	return int(n), ok
+}
+
+// Token returns the token with an id as the file writes it, "" if there is none.
+func (t *BPETokenizer) Token(id int) string {
+	if id < 0 || id >= len(t.tokens) {
+		return ""
+	}
+	return t.tokens[id]
+}
+
+// IsSpecial reports whether an id is a special token's, which is no text: it begins or ends one, or a turn of a talk.
+func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
+
+// Encode returns the ids of text, which must be UTF-8: the error for a byte that is not names it and its offset. Special
+// tokens in it, such as "<|endoftext|>", are text like any other, and the template adds none.
+func (t *BPETokenizer) Encode(text string) ([]int, error) { return t.encode(text, false) }
+
+// EncodeSpecial returns the ids of text in which special tokens have their own ids, as in a talk that a chat template has
+// written. Encode is for text of others.
+func (t *BPETokenizer) EncodeSpecial(text string) ([]int, error) { return t.encode(text, true) }
+
+// WithTemplate returns ids between those that the template puts before and after a text, as Llama's <|begin_of_text|>. A
+// chat template has written them already.
+func (t *BPETokenizer) WithTemplate(ids []int) []int {
+	all := make([]int, 0, len(t.before)+len(ids)+len(t.after))
+	return append(append(append(all, t.before...), ids...), t.after...)
+}
+
+// Decode returns the text of ids from a text's beginning on, which is not UTF-8 if they end within a character. Special
+// tokens are a part of it. A Decoder that has seen a text decodes what follows.
+func (t *BPETokenizer) Decode(ids []int) (string, error) {
+	var text strings.Builder
+	state := t.decoder.begin()
+	for i, id := range ids {
+		if err := checkID(i, id, t.Len()); err != nil {
+			return "", err
+		}
+		text.WriteString(t.decodeNext(&state, id))
+	}
+	return text.String(), nil
+}
+
+// decodeNext returns the bytes that an id adds to a text.
+func (t *BPETokenizer) decodeNext(state *decoding, id int) string {
+	if t.tokens[id] == "" {
+		return ""
+	}
+	return t.decoder.text(state, t.tokens[id])
+}
+
+// encode returns the ids of text.
+func (t *BPETokenizer) encode(text string, special bool) ([]int, error) {
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: %w", err)
+	}
+	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
+	err := t.raw.split(text, special, func(start, end int, token *addedToken) error {
+		if token != nil {
+			e.ids = append(e.ids, token.ID)
+			return nil
+		}
+		return e.normal(text[start:end], special, start == 0)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("text: tokenizer: %w", err)
+	}
+	return e.ids, nil
+}
+
+// encoder encodes one text.
+type encoder struct {
+	*BPETokenizer
+	joiner  joiner
+	ids     []int
+	known   map[string][2]int // pieces that have been encoded, and the indices of their ids
+	symbols []int32
+	letters []byte
+}
+
+// normal encodes a text without added tokens that are looked for before it is normalized.
+func (e *encoder) normal(text string, special, first bool) error {
+	if e.normalize != nil {
+		var err error
+		if text, err = e.normalize(text); err != nil {
+			return err
+		}
+	}
+	return e.done.split(text, special, func(start, end int, token *addedToken) error {
+		if token != nil {
+			e.ids = append(e.ids, token.ID)
+			return nil
+		}
+		return e.cut.cut(part{text[start:end], first && start == 0}, e.piece)
+	})
+}
+
+// The longest piece that is known, in bytes, and the most pieces.
+const (
+	longKnown = 64
+	mostKnown = 1 << 17
+)
+
+// piece encodes a part of a text.
+func (e *encoder) piece(p part) error {
+	if len(p.text) <= longKnown {
+		e.short(p.text)
+		return nil
+	}
+	if e.whole && e.token(p.text) {
+		return nil
+	}
+	if e.seams == nil {
+		e.join(p.text)
+		return nil
+	}
+	e.seams.cut(p.text, func(text string) {
+		if len(text) <= longKnown {
+			e.short(text)
+		} else {
+			e.join(text)
+		}
+	})
+	return nil
+}
+
+// short encodes a piece that may be known.
+func (e *encoder) short(text string) {
+	if at, ok := e.known[text]; ok {
+		e.ids = append(e.ids, e.ids[at[0]:at[1]]...)
+		return
+	}
+	begin := len(e.ids)
+	if !e.whole || !e.token(text) {
+		e.join(text)
+	}
+	if e.known == nil {
+		e.known = map[string][2]int{}
+	}
+	if len(e.known) < mostKnown {
+		e.known[text] = [2]int{begin, len(e.ids)}
+	}
+}
+
+// token adds the id of a piece that is a token and reports whether it is.
+func (e *encoder) token(text string) bool {
+	e.letters = append(e.letters[:0], text...)
+	if e.alphabet.bytes != nil {
+		e.letters = appendLetters(e.letters[:0], text)
+	}
+	id, ok := e.BPETokenizer.ids[string(e.letters)]
+	if ok {
+		e.ids = append(e.ids, int(id))
+	}
+	return ok
+}
+
+// join adds the tokens that a piece is joined to.
+func (e *encoder) join(text string) {
+	e.symbols = e.alphabet.append(e.symbols[:0], text)
+	e.ids = e.joiner.append(e.ids, e.symbols)
+}

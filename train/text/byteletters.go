@@ -1,0 +1,46 @@
+package text
+
+// byteLetters are the characters that stand for bytes in the tokens of a byte-level model: a printable byte is itself,
+// the others are U+0100, U+0101, … in order.
+var byteLetters = func() (letters [256]rune) {
+	next := rune(0x100)
+	for b := range letters {
+		letters[b] = rune(b)
+		if b < '!' || b > '~' && b < 0xa1 || b == 0xad {
+			letters[b] = next
+			next++
+		}
+	}
+	return letters
+}()
+
+// letterBytes are the bytes that characters stand for; −1 for those that stand for none.
+var letterBytes = func() (bytes [0x144]int16) {
+	for i := range bytes {
+		bytes[i] = -1
+	}
+	for b, r := range byteLetters {
+		bytes[r] = int16(b)
+	}
+	return bytes
+}()
+
+// appendLetters adds the letters of bytes.
+func appendLetters(to []byte, bytes string) []byte {
+	for i := range len(bytes) {
+		to = append(to, string(byteLetters[bytes[i]])...)
+	}
+	return to
+}
+
+// appendBytes adds the bytes of letters. A token with another character stands for itself.
+func appendBytes(to []byte, letters string) []byte {
+	begin := len(to)
+	for _, r := range letters {
+		if int(r) >= len(letterBytes) || letterBytes[r] < 0 {
+			return append(to[:begin], letters...)
+		}
+		to = append(to, byte(letterBytes[r]))
+	}
+	return to
+}

@@ -1,0 +1,97 @@
+package text
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is what patterns ask of a character: a set of these.
+type kind uint8
+
+const (
+	letter   kind = 1 << iota // \p{L}
+	number                    // \p{N}
+	space                     // \s
+	mark                      // \p{M}
+	upper                     // \p{Lu} and \p{Lt}
+	lower                     // \p{Ll}
+	newline                   // \r and \n
+	punctual                  // \p{P} and \p{S}
+)
+
+// kinds are the kinds of all characters.
+var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
+	var all [unicode.MaxRune + 1]kind
+	add := func(k kind, tables ...*unicode.RangeTable) {
+		for _, table := range tables {
+			for _, r := range table.R16 {
+				for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
+					all[c] |= k
+				}
+			}
+			for _, r := range table.R32 {
+				for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
+					all[c] |= k
+				}
+			}
+		}
+	}
+	add(letter, unicode.L)
+	add(number, unicode.N)
+	add(space, unicode.White_Space)
+	add(mark, unicode.M)
+	add(upper, unicode.Lu, unicode.Lt)
+	add(lower, unicode.Ll)
+	add(punctual, unicode.P, unicode.S)
+	all['\r'] |= newline
+	all['\n'] |= newline
+	return &all
+})
+
+// kindsOf returns the kinds of the first character of a text and its length in bytes; 0 and 0 at the end.
+func kindsOf(all *[unicode.MaxRune + 1]kind, text string) (kind, int) {
+	if text == "" {
+		return 0, 0
+	}
+	if text[0] < utf8.RuneSelf {
+		return all[text[0]], 1
+	}
+	r, n := utf8.DecodeRuneInString(text)
+	return all[r], n
+}
+
+// run returns the length of the characters that begin a text and are of one of some kinds.
+func run(text string, some kind) int {
+	all := kinds()
+	for at := 0; ; {
+		k, n := kindsOf(all, text[at:])
+		if k&some == 0 {
+			return at
+		}
+		at += n
+	}
+}
+
+// runWithout returns the length of the characters that begin a text and are of none of some kinds.
+func runWithout(text string, some kind) int {
+	all := kinds()
+	for at := 0; ; {
+		k, n := kindsOf(all, text[at:])
+		if n == 0 || k&some != 0 {
+			return at
+		}
+		at += n
+	}
+}
+
+// firstRune and lastRune return the characters at the ends of a text.
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+func lastRune(text string) rune {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return r
+}

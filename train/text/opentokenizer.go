@@ -1,0 +1,180 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"attention/internal/folder"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TokenizerFile is the file that OpenTokenizer reads in a folder, and the name in the config of such a tokenizer: its
+// file is beside the config.
+const TokenizerFile = "tokenizer.json"
+
+// The files of a tokenizer without a tokenizer.json.
+const (
+	vocabularyFile = "vocab.json"
+	mergesFile     = "merges.txt"
+)
+
+// OpenTokenizer reads a tokenizer.json of Hugging Face's library, or of a folder its tokenizer.json or, if it has none,
+// vocab.json and merges.txt as GPT-2 has them. The model must be of type BPE.
+func OpenTokenizer(path string) (*BPETokenizer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return openTokenizerFile(path)
+	}
+	t, err := openTokenizerFile(filepath.Join(path, TokenizerFile))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	if t, err = openVocabulary(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: got neither %s nor %s with %s, want a tokenizer", path, TokenizerFile, vocabularyFile,
+			mergesFile)
+	}
+	return t, err
+}
+
+// openTokenizerFile reads a tokenizer.json.
+func openTokenizerFile(path string) (*BPETokenizer, error) {
+	data, err := folder.ReadFile(path, folder.MaxVocabulary)
+	if err != nil {
+		return nil, err
+	}
+	t, err := ReadTokenizer(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// ReadTokenizer reads the text of a tokenizer.json.
+func ReadTokenizer(data []byte) (*BPETokenizer, error) {
+	read, err := readTokenizerJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	t, err := read.tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	t.files = map[string][]byte{TokenizerFile: data}
+	return t, nil
+}
+
+// openVocabulary reads vocab.json and merges.txt of a folder.
+func openVocabulary(dir string) (*BPETokenizer, error) {
+	files := map[string][]byte{}
+	for _, name := range []string{vocabularyFile, mergesFile} {
+		data, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxVocabulary)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = data
+	}
+	read := byteLevelJSON()
+	if err := read.model.readVocab(newJSONReader(files[vocabularyFile])); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, vocabularyFile), err)
+	}
+	for i, line := range strings.Split(strings.TrimRight(string(files[mergesFile]), "\r\n"), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); i == 0 && strings.HasPrefix(line, "#version") {
+			continue
+		}
+		pair, err := cutMerge(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", filepath.Join(dir, mergesFile), i+1, err)
+		}
+		read.model.merges = append(read.model.merges, pair)
+	}
+	if id, ok := read.model.ids[endOfText]; ok {
+		read.added = []addedToken{{ID: int(id), Content: endOfText, Special: true}}
+	}
+	t, err := read.tokenizer()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	t.files = files
+	return t, nil
+}
+
+// byteLevelJSON returns a tokenizer.json as GPT-2's, without its model's tokens.
+func byteLevelJSON() (t tokenizerJSON) {
+	level := jsontext.Value(`{"type": "ByteLevel", "add_prefix_space": false}`)
+	t.preTokenizer, t.decoder = level, level
+	return t
+}
+
+// tokenizer returns the tokenizer that a tokenizer.json describes.
+func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
+	m := &j.model
+	t := &BPETokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
+		special: map[int]bool{}}
+	var bytes bool
+	for _, part := range []struct {
+		name string
+		read func() error
+	}{
+		{"normalizer", func() (err error) { t.normalize, err = readNormalizer(j.normalizer); return err }},
+		{"pre_tokenizer", func() (err error) { t.cut, bytes, err = readPreTokenizer(j.preTokenizer); return err }},
+		{"decoder", func() (err error) { t.decoder, err = readDecoder(j.decoder); return err }},
+		{"post_processor", func() (err error) { t.before, t.after, err = readTemplate(j.postProcessor); return err }},
+		{"model", func() (err error) { t.alphabet, err = m.alphabet(bytes); return err }},
+		{"model", func() (err error) { t.pairs, err = m.pairs(); return err }},
+		{"added_tokens", func() error { return t.add(m, j.added) }},
+	} {
+		if err := part.read(); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	t.tokens = m.tokens
+	for _, id := range append(t.before, t.after...) {
+		if t.Token(id) == "" {
+			return nil, fmt.Errorf("post_processor: got id %d, want a token's", id)
+		}
+	}
+	if !bytes && !t.whole {
+		t.seams = newSeams(&t.alphabet, m.merges)
+	}
+	return t, nil
+}
+
+// add adds the added tokens.
+func (t *BPETokenizer) add(m *modelJSON, added []addedToken) error {
+	for _, a := range added {
+		if id, ok := m.ids[a.Content]; ok && int(id) != a.ID {
+			return fmt.Errorf("%.100q: got id %d, want %d as in the vocabulary", a.Content, a.ID, id)
+		} else if !ok {
+			if a.ID < 0 || a.ID >= mostIDs {
+				return fmt.Errorf("%.100q: got id %d, want 0 to %d", a.Content, a.ID, mostIDs-1)
+			}
+			if err := m.add(a.Content, a.ID); err != nil {
+				return err
+			}
+		}
+		if a.Special {
+			t.special[a.ID] = true
+		}
+		if !a.Normalized {
+			t.raw.add(a, a.Content)
+			continue
+		}
+		content := a.Content
+		if t.normalize != nil {
+			var err error
+			if content, err = t.normalize(content); err != nil {
+				return err
+			}
+		}
+		t.done.add(a, content)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package text
+
+import "unicode/utf8"
+
+// alphabet has the tokens of single bytes or characters, the symbols that a piece of text begins as.
+type alphabet struct {
+	bytes    *[256]int32 // of a byte-level model; nil if its symbols are characters
+	runes    []int32     // by characters; noToken, as beyond its end, for those without a token
+	fallback *[256]int32 // bytes of characters without a token; nil if they have none
+	unknown  int32       // the token of what has none; noToken if it leaves nothing
+	fuse     bool        // one token of this kind stands for all in a row
+}
+
+// noToken is the id of what is no token.
+const noToken = int32(-1)
+
+// noTokens is an alphabet without bytes.
+func noTokens() (ids [256]int32) {
+	for i := range ids {
+		ids[i] = noToken
+	}
+	return ids
+}
+
+// symbol returns the token of a character.
+func (a *alphabet) symbol(r rune) int32 {
+	if int(r) >= len(a.runes) {
+		return noToken
+	}
+	return a.runes[r]
+}
+
+// append adds the symbols of a piece of text.
+func (a *alphabet) append(to []int32, piece string) []int32 {
+	unknown := 0 // symbols that have not been added yet
+	flush := func() {
+		for ; unknown > 0; unknown-- {
+			to = append(to, a.unknown)
+		}
+	}
+	add := func(id int32, bytes string) {
+		switch {
+		case id != noToken:
+			flush()
+			to = append(to, id)
+		case a.bytes == nil && a.fallsBack(bytes): // those that wait come after it
+			for i := range len(bytes) {
+				to = append(to, a.fallback[bytes[i]])
+			}
+		case a.unknown != noToken && !a.fuse:
+			flush()
+			unknown = 1
+		case a.unknown != noToken:
+			unknown = 1
+		}
+	}
+	if a.bytes != nil {
+		for i := range len(piece) {
+			add(a.bytes[piece[i]], "")
+		}
+	} else {
+		for i, r := range piece {
+			n := max(utf8.RuneLen(r), 1)
+			add(a.symbol(r), piece[i:min(i+n, len(piece))])
+		}
+	}
+	flush()
+	return to
+}
+
+// fallsBack reports whether the bytes of a character have tokens, all of them.
+func (a *alphabet) fallsBack(bytes string) bool {
+	if a.fallback == nil {
+		return false
+	}
+	for i := range len(bytes) {
+		if a.fallback[bytes[i]] == noToken {
+			return false
+		}
+	}
+	return true
+}
