@@ -63,7 +63,7 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 		{Key: "general.file_type", Value: t.FileType()},
 		{Key: "general.quantization_version", Value: uint32(2)},
 	}
-	all = append(append(all, m.settings()...), v.settings()...)
+	all = append(append(all, m.settings()...), g.vocabularySettings(v)...)
 	return &gguf.File{Settings: all, Tensors: m.tensors(g.Params, t)}, nil
 }
 

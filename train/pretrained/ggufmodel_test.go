@@ -202,7 +202,7 @@ func TestGGUFRefuses(t *testing.T) {
 	g.Tokenizer = nil
 	path := filepath.Join(t.TempDir(), "model.gguf")
 	require.EqualError(t, g.WriteGGUF(path, "f32"), "pretrained: "+path+": tokenizer: got none, "+
-		"want one of characters, bytes or GPT-2's: the file holds it")
+		"want one: the file holds it")
 	err := (&pretrained.GPT{}).WriteGGUF(path, "f32")
 	require.ErrorContains(t, err, "got a GPT without a Model or Params, want both")
 }
