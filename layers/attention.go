@@ -58,7 +58,9 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", gainStart(c.QKNormOffset), of[0])
 	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", gainStart(c.QKNormOffset), of[1])
 	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
-	l.gate = m.paramIf(c.Gate, "gate_proj.weight", linearWeight(c.EmbedDim), c.contextWidth(), c.EmbedDim)
+	if c.Gate {
+		l.gate = m.weight("gate_proj.weight", linearWeight(c.EmbedDim), layouts[Book], c.contextWidth(), c.EmbedDim)
+	}
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
 	}

@@ -25,11 +25,11 @@ func (l *Attention) makeProjections(m *maker) {
 	outs, ins := c.projected(), [3]int{c.EmbedDim, c.KDim, c.VDim}
 	all := outs[0] + outs[1] + outs[2]
 	if at.packed != "" {
-		l.packedWeight = m.param(at.packed, c.weightInit(c.EmbedDim, all), at.weightShape(all, c.EmbedDim)...)
+		l.packedWeight = m.weight(at.packed, c.weightInit(c.EmbedDim, all), at, all, c.EmbedDim)
 	}
 	for i, in := range ins {
 		if at.packed == "" {
-			l.qkvWeights[i] = m.param(at.weights[i], c.weightInit(in, outs[i]), at.weightShape(outs[i], in)...)
+			l.qkvWeights[i] = m.weight(at.weights[i], c.weightInit(in, outs[i]), at, outs[i], in)
 		}
 		if at.packedBias == "" {
 			l.qkvBiases[i] = m.paramIf(c.QKVBias, at.biases[i], at.biasInit(in), outs[i])
@@ -61,7 +61,7 @@ func (l *Attention) makeOutput(m *maker) {
 	if c.Layout == Torch {
 		bias = drawnThenZero(bias)
 	}
-	l.out = m.param(at.out, weight, at.weightShape(c.OutDim, in)...)
+	l.out = m.weight(at.out, weight, at, c.OutDim, in)
 	l.outBias = m.paramIf(c.OutBias, at.outBias, bias, c.OutDim)
 }
 
@@ -70,15 +70,20 @@ func (l *Attention) makeOutput(m *maker) {
 func (s *step) project() (q, k, v *G.Node) {
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
-		all := s.linear(in.Query, s.packedWeight, s.packedBias)
+		all := s.linear(in.Query, s.packedWeight, s.packedBias, s.layout.transposed)
 		if c := s.config; c.QKNorm == "" && c.RoPE == nil && c.extraKeys() == 0 {
 			s.packed = all
 		}
 		qkv := s.columns(all, widths)
 		return qkv[0], qkv[1], qkv[2]
 	}
+	if _, ok := s.b.params.adapters[s.packedWeight.name]; ok {
+		s.fail(errorf(s.packedWeight.name, "got an adapter of a packed weight for several sequences, want one sequence"))
+	}
 	weights, biases := s.projections()
-	linear := func(x *G.Node, i int) *G.Node { return s.formula.linear(x, weights[i], biases[i], s.layout.transposed) }
+	linear := func(x *G.Node, i int) *G.Node {
+		return s.adapted(s.product(x, weights[i], biases[i], s.layout.transposed), x, s.qkvWeights[i])
+	}
 	return linear(in.Query, 0), linear(in.Key, 1), linear(in.Value, 2)
 }
 
@@ -122,10 +127,5 @@ func (s *step) projectOut(x *G.Node) *G.Node {
 	if s.config.ContextOnly {
 		return x
 	}
-	return s.linear(x, s.out, s.outBias)
-}
-
-// linear is a product with a parameter, and a bias if the layer has it.
-func (s *step) linear(x *G.Node, weight, bias Param) *G.Node {
-	return s.formula.linear(x, s.optional(weight), s.optional(bias), s.layout.transposed)
+	return s.linear(x, s.out, s.outBias, s.layout.transposed)
 }

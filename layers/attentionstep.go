@@ -249,6 +249,6 @@ func (s *step) gated(x *G.Node) *G.Node {
 	if !s.config.Gate {
 		return x
 	}
-	gate := s.Of(s.b.precision.Linear(s.in.Query, s.optional(s.gate), nil))
+	gate := s.linear(s.in.Query, s.gate, Param{}, false)
 	return s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate))))
 }

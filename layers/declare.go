@@ -44,6 +44,15 @@ func (m *maker) param(name string, init Init, shape ...int) (p Param) {
 	return p
 }
 
+// weight makes the weight of a linear map, which may get an adapter.
+func (m *maker) weight(name string, init Init, at layout, out, in int) Param {
+	p := m.param(name, init, at.weightShape(out, in)...)
+	if m.err == nil {
+		m.scope.params.linear[p.name] = at.transposed
+	}
+	return p
+}
+
 // paramIf makes a parameter if it is wanted.
 func (m *maker) paramIf(wanted bool, name string, init Init, shape ...int) Param {
 	if !wanted {

@@ -67,8 +67,14 @@ func (f *formula) optional(p Param) *G.Node {
 	return f.node(p)
 }
 
-// linear returns x·weightᵀ + bias, or x·weight + bias if transposed. A nil bias is none.
-func (f *formula) linear(x, weight, bias *G.Node, transposed bool) *G.Node {
+// linear returns x·weightᵀ + bias, or x·weight + bias if transposed, and what the weight's adapter adds. A zero bias is
+// none.
+func (f *formula) linear(x *G.Node, weight, bias Param, transposed bool) *G.Node {
+	return f.adapted(f.product(x, f.node(weight), f.optional(bias), transposed), x, weight)
+}
+
+// product is linear of nodes.
+func (f *formula) product(x, weight, bias *G.Node, transposed bool) *G.Node {
 	if !transposed {
 		return f.Of(f.b.precision.Linear(x, weight, bias))
 	}

@@ -109,7 +109,7 @@ func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) 
 	for first := 0; first < len(l.runs); first += l.directions() {
 		var outs G.Nodes
 		for d, run := range l.runs[first:][:l.directions()] {
-			gates := f.linear(x, f.node(run.weightIH), f.optional(run.biasIH), false) // ([B,] T, 3·N)
+			gates := f.linear(x, run.weightIH, run.biasIH, false) // ([B,] T, 3·N)
 			out := f.Of(graph.GRU(gates, f.start(in.State, first+d, want[1:]), f.node(run.weightHH), f.optional(run.biasHH),
 				graph.GRUConfig{Reverse: d == 1, Lengths: in.Lengths, Precision: b.precision})) // ([B,] T, N)
 			outs, ends = append(outs, out), append(ends, f.end(out, d == 1))
@@ -130,7 +130,7 @@ func (l *GRU) step(f *formula, x, state *G.Node) *G.Node {
 		return x
 	}
 	run := l.runs[0]
-	gates := f.linear(x, f.node(run.weightIH), f.optional(run.biasIH), false) // (B, 1, 3·N)
+	gates := f.linear(x, run.weightIH, run.biasIH, false) // (B, 1, 3·N)
 	before := f.Of(G.Reshape(state, tensor.Shape{x.Shape()[0], l.config.HiddenSize}))
 	return f.Of(graph.GRU(gates, before, f.node(run.weightHH), f.optional(run.biasHH),
 		graph.GRUConfig{Precision: f.b.precision}))

@@ -46,7 +46,7 @@ func newLinearLike(s Scope, c linearLike) (*Linear, error) {
 	}
 	m := maker{scope: s}
 	l := &Linear{name: s.name("Linear"), transposed: c.transposed}
-	l.weight = m.param("weight", weight, c.weightShape(c.Out, c.In)...)
+	l.weight = m.weight("weight", weight, c.layout, c.Out, c.In)
 	l.bias = m.paramIf(c.Bias, "bias", c.biasInit(c.In), c.Out)
 	return done(&m, l)
 }
@@ -59,5 +59,5 @@ func (l *Linear) Forward(b *Build, x *G.Node) (*G.Node, error) {
 
 // apply is Forward as a step of a formula.
 func (l *Linear) apply(f *formula, x *G.Node) *G.Node {
-	return f.linear(x, f.node(l.weight), f.optional(l.bias), l.transposed)
+	return f.linear(x, l.weight, l.bias, l.transposed)
 }

@@ -311,6 +311,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.Layout](),
 	reflect.TypeFor[layers.LinearConfig](),
 	reflect.TypeFor[layers.Linear](),
+	reflect.TypeFor[layers.LoRAConfig](),
 	reflect.TypeFor[layers.Activation](),
 	reflect.TypeFor[layers.MLPConfig](),
 	reflect.TypeFor[layers.MLP](),

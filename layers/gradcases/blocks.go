@@ -107,6 +107,21 @@ func blocks() []Case {
 		{Layer: "Block", About: "post-norm", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(post)},
 		{Layer: "Block", About: "dropout", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(dropout)},
 		{Layer: "Block", About: "llama", Mode: layers.Train, Inputs: x(2, 3, 6), New: block(llama)},
+		{Layer: "Block", About: "LoRA", Mode: layers.Train, Inputs: x(2, 3, 6),
+			New: withLoRA(block(pre), layers.LoRAConfig{Rank: 2, Dropout: 0.25})},
+		{Layer: "Block", About: "llama, LoRA", Mode: layers.Train, Inputs: x(2, 3, 6),
+			New: withLoRA(block(llama), layers.LoRAConfig{Rank: 1, Targets: []string{"[qv]_proj"}, Whole: []string{"mlp"}})},
+	}
+}
+
+// withLoRA returns the New of a layer with adapters.
+func withLoRA(create func(layers.Scope) (Forward, error), c layers.LoRAConfig) func(layers.Scope) (Forward, error) {
+	return func(s layers.Scope) (Forward, error) {
+		forward, err := create(s)
+		if err != nil {
+			return nil, err
+		}
+		return forward, s.Params().AddLoRA(c)
 	}
 }
 

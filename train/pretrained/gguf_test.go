@@ -89,17 +89,11 @@ func TestGGUFTokens(t *testing.T) {
 	tokenizers := []text.Tokenizer{text.NewGPT2Tokenizer(), text.ByteTokenizer{}, characters(t, texts)}
 	var jobs []job
 	for _, of := range tokenizers {
-		c := layers.GPTConfig{VocabSize: of.Len(), ContextLength: 4, EmbedDim: 4, NumLayers: 1, NumHeads: 1, Bias: true}
-		p := layers.NewParams(tensor.Float32, 1)
-		m, err := layers.NewGPT(p.Scope(""), c)
-		require.NoError(t, err)
 		end := -1
 		if of.Config().Name == text.GPT2 {
 			end = text.GPT2EndOfText
 		}
-		path := filepath.Join(t.TempDir(), "model.gguf")
-		require.NoError(t, (&pretrained.GPT{Model: m, Params: p, Tokenizer: of, EndOfText: end}).WriteGGUF(path, "f16"))
-		jobs = append(jobs, job{Model: path, Texts: texts})
+		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts})
 	}
 	for i, v := range llamacpp(t, jobs...) {
 		t.Run(tokenizers[i].Config().Name, func(t *testing.T) {

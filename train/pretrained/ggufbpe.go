@@ -3,6 +3,7 @@ package pretrained
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"attention/internal/config"
@@ -130,7 +131,7 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 			name, kind = fmt.Sprintf("[PAD%d]", id), unusedToken
 		case v.model == "llama" && name == parts.Model.Unknown:
 			kind = unknownToken
-		case t.IsSpecial(id), kind == userToken && looksSpecial(name):
+		case t.IsSpecial(id), kind == userToken && looksSpecial(name), slices.Contains(endings, name):
 			kind = controlToken
 		case kind == 0 && v.model == "llama" && isByteToken(name):
 			kind = byteToken
@@ -164,7 +165,13 @@ func (v *ggufVocabulary) fillCut(parts tokenizerParts) error {
 		"Llama 2 or 3, Qwen 2, SmolLM, Mistral or Gemma, which llama.cpp has", change, cut, whole)
 }
 
-// looksSpecial reports whether llama.cpp takes a token for a special one by its name.
+// endings are tokens that llama.cpp takes for the end of a text or for marks in code by their names.
+var endings = []string{"</s>", "<eos>", "<end_of_turn>", "<end_of_utterance>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]",
+	"<turn|>", "<|tool_response>", "[e~[", "<fim-prefix>", "<fim_prefix>", "<PRE>", "▁<PRE>", "<fim-suffix>",
+	"<fim_suffix>", "<SUF>", "▁<SUF>", "<fim-middle>", "<fim_middle>", "<MID>", "▁<MID>", "<fim-pad>", "<PAD>", "[PAD]",
+	"<fim-repo>", "<REPO>", "<reponame>"}
+
+// looksSpecial reports whether an added token is a special one by its name.
 func looksSpecial(name string) bool {
 	return strings.HasPrefix(name, "<|") && strings.HasSuffix(name, "|>") ||
 		strings.HasPrefix(name, "<unused") && strings.HasSuffix(name, ">") || name == "<pad>" || name == "<mask>"

@@ -9,18 +9,15 @@ import (
 	"strings"
 )
 
-// EndOfText is the special token between texts, the last one of a tokenizer that is learned.
-const EndOfText = "<|endoftext|>"
-
-// leastLearned is the least vocabulary that is learned: all bytes and EndOfText.
+// leastLearned is the least vocabulary that is learned: all bytes and <|endoftext|>.
 const leastLearned = 257
 
 // LearnBytePairs learns a byte-pair encoding of n tokens from a text and returns the contents of its tokenizer.json:
-// the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then
-// EndOfText. The next token is the pair of neighbours that comes most often within the words of GPT-2's pattern; of
+// the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then the special
+// token <|endoftext|>. The next token is the pair of neighbours that comes most often within the words of GPT-2's pattern; of
 // several such pairs, the one with the lower first id, or with the lower second one. A text in which no pair comes
 // twice any more before there are n tokens is an error that names the most possible. Where the text itself has
-// EndOfText, one text ends and another begins.
+// <|endoftext|>, one text ends and another begins.
 //
 // The memory grows with the bytes of the different words, at most with those of the text.
 func LearnBytePairs(text string, n int) ([]byte, error) {
@@ -28,7 +25,7 @@ func LearnBytePairs(text string, n int) ([]byte, error) {
 	case text == "":
 		return nil, errors.New("text: learn: got an empty text, want at least one character")
 	case n < leastLearned:
-		return nil, fmt.Errorf("text: learn: got %d tokens, want at least %d: all bytes and %s", n, leastLearned, EndOfText)
+		return nil, fmt.Errorf("text: learn: got %d tokens, want at least %d: all bytes and %s", n, leastLearned, endOfText)
 	case int64(len(text)) > math.MaxInt32:
 		return nil, fmt.Errorf("text: learn: got %d bytes, want at most %d", len(text), math.MaxInt32)
 	}
@@ -82,13 +79,10 @@ type learner struct {
 
 // newLearner returns the learner of the different words of a text.
 func newLearner(text string) *learner {
-	counts := map[string]int32{}
-	for part := range strings.SplitSeq(text, EndOfText) {
-		for part != "" {
-			n := gpt2Word(part)
-			counts[part[:n]]++
-			part = part[n:]
-		}
+	alternatives, _ := words(gpt2Pattern)
+	counts, cutter := map[string]int32{}, wordCutter{alternatives: alternatives}
+	for text := range strings.SplitSeq(text, endOfText) {
+		_ = cutter.cut(part{text: text}, func(p part) error { counts[p.text]++; return nil })
 	}
 	l, ids := &learner{pairs: map[tokenPair]*occurrences{}}, byteIDs()
 	for word, times := range counts {

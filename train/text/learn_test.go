@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,20 +31,19 @@ func learn(t *testing.T, text string, n int) (l learned) {
 }
 
 // naiveMerges learns at most n merges by counting all pairs anew for each. Tokens are written in letters of bytes.
-func naiveMerges(text string, n int) (merges [][2]string) {
+func naiveMerges(t *testing.T, text string, n int) (merges [][2]string) {
 	var words [][]string
-	letters, ids := byteLetters(), map[string]int32{}
+	ids := map[string]int32{}
 	for b, id := range byteIDs() {
-		ids[string(letters[b])] = id
+		ids[string(byteLetters[b])] = id
 	}
-	for part := range strings.SplitSeq(text, EndOfText) {
-		for part != "" {
+	for part := range strings.SplitSeq(text, endOfText) {
+		for _, piece := range wordsOf(t, gpt2Pattern, part) {
 			var word []string
-			size := gpt2Word(part)
-			for _, b := range []byte(part[:size]) {
-				word = append(word, string(letters[b]))
+			for _, b := range []byte(piece) {
+				word = append(word, string(byteLetters[b]))
 			}
-			words, part = append(words, word), part[size:]
+			words = append(words, word)
 		}
 	}
 	for len(merges) < n {
@@ -106,24 +106,23 @@ func TestLearnBytePairs(t *testing.T) {
 	} {
 		l := learn(t, row.text, 257+row.n)
 		require.Len(t, l.Model.Merges, row.n, row.name)
-		require.Equal(t, naiveMerges(row.text, row.n), l.Model.Merges, row.name)
+		require.Equal(t, naiveMerges(t, row.text, row.n), l.Model.Merges, row.name)
 		require.Len(t, l.Model.Vocab, 257+row.n, row.name)
 		for i, m := range l.Model.Merges {
 			require.Equal(t, 256+i, l.Model.Vocab[m[0]+m[1]], row.name)
 		}
-		require.Equal(t, EndOfText, l.Added[0].Content)
+		require.Equal(t, endOfText, l.Added[0].Content)
 		require.True(t, l.Added[0].Special)
 		require.Equal(t, 256+row.n, l.Added[0].ID)
-		require.Equal(t, 256+row.n, l.Model.Vocab[EndOfText], row.name)
+		require.Equal(t, 256+row.n, l.Model.Vocab[endOfText], row.name)
 	}
 }
 
 // TestLearnGPT2Bytes: bytes have the ids of GPT-2's vocabulary.
 func TestLearnGPT2Bytes(t *testing.T) {
 	l := learn(t, "a", 257)
-	letters := byteLetters()
 	for b := range 256 {
-		token, err := NewGPT2Tokenizer().Decode([]int{l.Model.Vocab[string(letters[b])]})
+		token, err := NewGPT2Tokenizer().Decode([]int{l.Model.Vocab[string(byteLetters[b])]})
 		require.NoError(t, err)
 		require.Equal(t, string([]byte{byte(b)}), token)
 	}
@@ -139,6 +138,41 @@ func TestLearnSameBytes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(got))
 	}
+}
+
+// TestReadLearned: the tokenizer of a learned file has its tokens, and texts survive it.
+func TestReadLearned(t *testing.T) {
+	text := strings.Repeat("low lower newest widest, é日𝒳 \r\n", 9)
+	content, err := LearnBytePairs(text, 280)
+	require.NoError(t, err)
+	tokenizer, err := ReadTokenizer(content)
+	require.NoError(t, err)
+	require.Equal(t, 280, tokenizer.Len())
+	var l learned
+	require.NoError(t, json.Unmarshal(content, &l))
+	for _, m := range l.Model.Merges {
+		id, ok := tokenizer.ID(m[0] + m[1])
+		require.True(t, ok)
+		piece, err := tokenizer.Decode([]int{id})
+		require.NoError(t, err)
+		if !utf8.ValidString(piece) {
+			continue
+		}
+		ids, err := tokenizer.Encode(piece)
+		require.NoError(t, err)
+		require.Equal(t, []int{id}, ids, "%q", piece)
+	}
+	for _, text := range []string{text, "\x00 other text <|endoftext|>", ""} {
+		ids, err := tokenizer.Encode(text)
+		require.NoError(t, err)
+		again, err := tokenizer.Decode(ids)
+		require.NoError(t, err)
+		require.Equal(t, text, again)
+	}
+	ids, err := tokenizer.EncodeSpecial("<|endoftext|>")
+	require.NoError(t, err)
+	require.Equal(t, []int{279}, ids)
+	require.True(t, tokenizer.IsSpecial(279))
 }
 
 func TestLearnErrors(t *testing.T) {

@@ -130,7 +130,7 @@ func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out st
 
 // read reads a model.
 func read(notes io.Writer, model string) (*pretrained.GPT, error) {
-	in, err := run.InspectOrNewest(model, notes, run.GPTModel)
+	in, err := run.InspectOrNewest(model, notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}

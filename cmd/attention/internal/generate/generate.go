@@ -95,7 +95,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	in, err := run.InspectOrNewest(c.model, notes, run.GPTModel, run.LayerModel)
+	in, err := run.InspectOrNewest(c.model, notes, run.GPTModel, run.DecoderModel, run.LayerModel)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}

@@ -18,7 +18,8 @@ import (
 // AddFlags declares the flags of attention train. Those whose default depends on other values are 0.
 func AddFlags(to *pflag.FlagSet) {
 	to.SortFlags = false
-	configs := []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule)}
+	configs := []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule),
+		defaults(DecoderModel, cosineSchedule)}
 	for _, f := range trainFlags() {
 		switch usual := f.usual(configs).(type) {
 		case bool:

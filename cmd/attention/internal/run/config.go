@@ -152,7 +152,7 @@ func (c Config) validateWritten() error {
 		in := "Training.Solver."
 		err = cmp.Or(err, above0(c, in+"Beta1", s.Beta1), above0(c, in+"Beta2", s.Beta2), above0(c, in+"Eps", s.Eps))
 	}
-	if m := c.Model.GPT; m != nil {
+	if m := c.Model.GPT; m != nil { // a decoder's parts have defaults of their own
 		err = cmp.Or(err, config.In(c, "Model", above0(*m, "Eps", m.Eps)))
 	}
 	return err
@@ -160,7 +160,7 @@ func (c Config) validateWritten() error {
 
 // validateBlocks returns an error for the checkpoints of blocks of a model that has none.
 func (c Config) validateBlocks() error {
-	if c.CheckpointActivations && c.Model.GPT == nil {
+	if c.CheckpointActivations && c.Model.Layer != nil {
 		return config.Errorf(c, "CheckpointActivations", "got %s, which has no blocks, want a %s", c.Model.Title(), GPTModel)
 	}
 	return nil

@@ -29,11 +29,15 @@ func defaults(model, schedule string) Config {
 	if schedule == constantSchedule {
 		c.Training.Schedule = train.ConstantRate(0)
 	}
-	if model == GPTModel {
-		m := layers.GPT2Defaults()
-		m.EmbedDim, m.NumLayers, m.NumHeads, m.Eps = 64, 4, 4, 1e-5
-		c.Model.GPT = &m
-	} else {
+	gpt := layers.GPT2Defaults()
+	gpt.EmbedDim, gpt.NumLayers, gpt.NumHeads, gpt.Eps = 64, 4, 4, 1e-5
+	switch model {
+	case GPTModel:
+		c.Model.GPT = &gpt
+	case DecoderModel:
+		gpt.Bias, gpt.TieWordEmbeddings = false, false // what JSON leaves out is false
+		c.Model.Decoder = new(Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}.of(gpt))
+	default:
 		c.Model.Layer = &chapter.LanguageModelConfig{
 			EmbedDim: 64, Attention: chapter.Config{Layer: "multi_head", NumHeads: 4}}
 	}
@@ -50,7 +54,7 @@ const (
 // Defaults of the learning rate.
 const (
 	adamRate = 0.005
-	gptRate  = 0.001 // adam's for a GPT
+	gptRate  = 0.001 // adam's for a GPT or another decoder
 	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
@@ -68,6 +72,9 @@ func (c *Config) fill(epochs int, given func(path string) bool) {
 	}
 	if m := c.Model.GPT; m != nil {
 		fillIn(&m.ContextLength, context, given("model.n_positions"))
+	}
+	if m := c.Model.Decoder; m != nil {
+		fillIn(&m.ContextLength, context, given("model.context_length"))
 	}
 	if m := c.Model.Layer; m != nil {
 		fillIn(&m.ContextLength, context, given("model.context"))
@@ -93,7 +100,7 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 	switch {
 	case c.Training.Solver.Name == train.SGD:
 		rate = sgdRate
-	case c.Model.GPT != nil:
+	case c.Model.Layer == nil:
 		rate = gptRate
 	}
 	switch s := c.Training.Schedule.Schedule.(type) {

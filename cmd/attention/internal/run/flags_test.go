@@ -10,9 +10,9 @@ import (
 )
 
 // withoutFlag are the values in config.json that no flag sets: types, counts and sizes that follow from other
-// values.
+// values, and what only a decoder has.
 var withoutFlag = []string{
-	"format", "training.schedule.type",
+	"format", "training.schedule.type", "model.blocks", "model.layout",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
 	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
 }
@@ -37,6 +37,8 @@ func TestFlagsCover(t *testing.T) {
 			"--freeze", "wte", "--group", "h.0:lr_factor=2", "--patience", "3", "--min-delta", "0.1", "--best",
 			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50",
 			"--checkpoint-activations"},
+		{"--model", "gpt", "--rope", "--norm", "rms", "--mlp", "swiglu", "--qk-norm", "rms", "--window", "3"},
+		{"--model", "decoder", "--embedding-dropout", "0.1"},
 		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
 		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},
 		{"--model", "gpt", "--solver", "muon"},

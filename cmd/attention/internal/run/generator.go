@@ -7,22 +7,22 @@ import (
 	"attention/layers/generate"
 )
 
-// NewGenerator returns a generator of a text of up to length tokens. A GPT's text that outgrows its positions continues
-// from its last half window.
+// NewGenerator returns a generator of a text of up to length tokens. A decoder's text that outgrows its context
+// continues from its last half window.
 func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, error) {
-	if gpt, ok := m.Network.(*layers.Decoder); ok {
+	if decoder, ok := m.Network.(*layers.Decoder); ok {
 		c.Capacity, c.Slide = min(length, m.Context()), true
-		return generate.New(gpt, c)
+		return generate.New(decoder, c)
 	}
 	return generate.NewWithoutCache(m, m.Context(), c)
 }
 
-// NewBatch is NewGenerator for several texts of up to length tokens each, of a GPT.
+// NewBatch is NewGenerator for several texts of up to length tokens each, of a decoder.
 func NewBatch(m Model, texts int, c generate.Config, length int) (*generate.Batch, error) {
-	gpt, ok := m.Network.(*layers.Decoder)
+	decoder, ok := m.Network.(*layers.Decoder)
 	if !ok {
 		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once", texts)
 	}
 	c.Capacity, c.Slide = min(length, m.Context()), true
-	return generate.NewBatch(gpt, texts, c)
+	return generate.NewBatch(decoder, texts, c)
 }

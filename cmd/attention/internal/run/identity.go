@@ -1,8 +1,8 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"attention/internal/about"
@@ -57,15 +57,20 @@ func (c Config) CheckWeights(path string) error {
 	return nil
 }
 
-// CheckGPT returns an error naming the flag that makes a GPT's weights unfit for the model of the config, which may
-// have fewer positions.
-func (c Config) CheckGPT(g *pretrained.GPT) error {
-	m, _ := g.Model.Config().GPT()
-	own, _ := c.Model.GPT.Decoder().GPT() // words that mean the same are the same word
-	m.ContextLength = min(m.ContextLength, own.ContextLength)
-	c.Model.GPT = &own
-	of := c
-	of.Model.GPT = &m
+// CheckGPT returns an error naming the flag that makes the weights of a folder unfit for the model of the config, which
+// may have fewer positions.
+func (c Config) CheckGPT(in *Inspection, g *pretrained.GPT) error {
+	of, context := c, c.Model.Context()
+	if of.Model = modelOf(g.Model.Config()); in.IsRun() {
+		of.Model = in.Config.Model
+	}
+	of.Model, c.Model = of.Model.canonical(), c.Model.canonical()
+	if m := of.Model.GPT; m != nil {
+		m.ContextLength = min(m.ContextLength, context)
+	}
+	if m := of.Model.Decoder; m != nil {
+		m.ContextLength = min(m.ContextLength, context)
+	}
 	if g.Tokenizer != nil {
 		of.Vocabulary = g.Tokenizer.Config()
 	}
@@ -74,6 +79,14 @@ func (c Config) CheckGPT(g *pretrained.GPT) error {
 		return err
 	}
 	return c.checkFits(identity)
+}
+
+// canonical returns a copy in which words that mean the same are the same word.
+func (c ModelConfig) canonical() ModelConfig {
+	if c = c.clone(); c.GPT != nil {
+		*c.GPT, _ = c.GPT.Decoder().GPT()
+	}
+	return c
 }
 
 // checkFits returns an error naming the flag that makes weights of an identity unfit for the model of the config.
@@ -88,10 +101,23 @@ func (c Config) checkFits(weights map[string]string) error {
 		return nil
 	case strings.HasPrefix(at, "vocabulary."):
 		return fmt.Errorf("got other tokens than those of --tokenizer %s and the text's, want the same", c.Vocabulary.Name)
+	case names[at] == "":
+		return fmt.Errorf("%s: got another value than that of the weights, want the same", at)
 	default:
-		return fmt.Errorf("%s: got %s, want %s, that of the weights", names[at], cmp.Or(got[at], "0"),
-			cmp.Or(weights[at], "0"))
+		return fmt.Errorf("%s: got %s, want %s, that of the weights", names[at], orAbsent(got[at], weights[at]),
+			orAbsent(weights[at], got[at]))
 	}
+}
+
+// orAbsent returns a value, or the word for one that is absent beside another.
+func orAbsent(value, beside string) string {
+	if value != "" {
+		return value
+	}
+	if _, err := strconv.Atoi(beside); err == nil {
+		return "0"
+	}
+	return "none"
 }
 
 // weightPaths returns the paths in config.json of values that a model's weights depend on, and the flags that set them.
@@ -105,6 +131,10 @@ func weightPaths() (names map[string]string, paths []string) {
 				paths = append(paths, path)
 			}
 		}
+	}
+	for _, key := range []string{"blocks", "pattern", "norm.kind", "learned_positions", "embedding_scale", "logit_scale",
+		"logit_softcap", "layout"} { // which no flag sets
+		paths = append(paths, "model."+key)
 	}
 	return names, append(paths, "vocabulary.tokenizer", "vocabulary.characters")
 }

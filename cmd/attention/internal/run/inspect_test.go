@@ -90,9 +90,9 @@ func TestInspectWrong(t *testing.T) {
 		{reason: "no number", config: `{"format": "torch", "model": {"type": "gpt"}}`,
 			want: "format: got torch, want 1: another program" + stranger},
 		{reason: "no model", config: `{"format": 1, "vocabulary": {"tokenizer": "bytes"}, "dtype": "float32"}`,
-			want: "model: got none, want one of type layer or gpt"},
+			want: "model: got none, want one of type layer, gpt or decoder"},
 		{reason: "a model of no kind", config: `{"format": 1, "model": {"type": "llama"}}`,
-			want: `model.type: got "llama", want one of layer, gpt`},
+			want: `model.type: got "llama", want one of layer, gpt, decoder`},
 		{reason: "another field", config: `{"format": 1, "model": {"type": "gpt", "n_head": "2"}}`,
 			want: `model.n_head: got "2", want a whole number`},
 		{reason: "twice", config: `{"format": 1, "model": {"type": "gpt", "n_embd": 1, "n_embd": 2}}`,
@@ -114,7 +114,7 @@ func TestInspectGPT(t *testing.T) {
 	wantSpec, err := in.Spec()
 	require.NoError(t, err)
 	c, _ := want.Model.Config().GPT()
-	require.Equal(t, pretrained.Spec{Config: c, Dtype: tensor.Float32, Tokenizer: want.Tokenizer}, wantSpec)
+	require.Equal(t, Spec{Model: ModelConfig{GPT: &c}, Dtype: tensor.Float32, Tokenizer: want.Tokenizer}, wantSpec)
 	dir := filepath.Join(t.TempDir(), "out")
 	_, err = want.Write(dir, pretrained.Torch)
 	require.NoError(t, err)

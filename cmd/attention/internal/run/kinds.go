@@ -16,7 +16,7 @@ func (in *Inspection) ErrKind(want string) error {
 	case LayerModel:
 		return fmt.Errorf("%s: got a run of attention train of one layer, want %s; this one is for: %s", in.Dir, want,
 			program.Command("generate", "--model", in.Dir, "--prompt", "TEXT"))
-	case GPTModel:
+	case GPTModel, DecoderModel:
 		return fmt.Errorf("%s: got a run of attention train, want %s; this one is for: %s", in.Dir, want,
 			program.Command("generate", "--model", in.Dir, "--prompt", "TEXT"))
 	}

@@ -1,5 +1,3 @@
-// Package run describes the runs of attention train: their config, the flags and files it is built from, their text
-// and model. The commands that train, read and export models share it.
 package run
 
 import (
@@ -13,8 +11,9 @@ import (
 
 // The types of models, for --model.
 const (
-	LayerModel = "layer" // embeddings, one attention layer and a projection
-	GPTModel   = "gpt"
+	LayerModel   = "layer" // embeddings, one attention layer and a projection
+	GPTModel     = "gpt"
+	DecoderModel = "decoder" // blocks that JSON puts together
 )
 
 // DatesModel is the type of the model of attention translate, whose config.json holds settings of its own.
@@ -26,25 +25,54 @@ const (
 	cosineSchedule   = "cosine"
 )
 
-// ModelConfig is the config of one of the models: exactly one field is set. Its JSON is that field's plus the type.
+// ModelConfig is the config of one of the models: exactly one pointer is set. Its JSON is that field's plus the type; a
+// GPT's has its Parts, too.
 type ModelConfig struct {
-	Layer *chapter.LanguageModelConfig
-	GPT   *layers.GPTConfig
+	Layer   *chapter.LanguageModelConfig
+	GPT     *layers.GPTConfig
+	Parts   Parts // of the GPT
+	Decoder *layers.DecoderConfig
+}
+
+// modelOf returns the config of a decoder: a GPT's if it is one.
+func modelOf(c layers.DecoderConfig) ModelConfig {
+	if g, ok := c.GPT(); ok {
+		return ModelConfig{GPT: &g}
+	}
+	return ModelConfig{Decoder: &c}
 }
 
 // New makes the model and its parameters.
 func (c ModelConfig) New(s layers.Scope) (Model, error) {
-	if c.GPT != nil {
+	if c.GPT != nil && c.Parts == (Parts{}) {
 		m, err := layers.NewGPT(s, *c.GPT)
+		return Model{c, m}, err
+	}
+	if d, ok := c.Blocks(); ok {
+		m, err := layers.NewDecoder(s, d)
 		return Model{c, m}, err
 	}
 	m, err := chapter.NewLanguageModel(s, *c.Layer)
 	return Model{c, m}, err
 }
 
+// Blocks returns the config of a model of blocks as a decoder's, and whether it is one.
+func (c ModelConfig) Blocks() (d layers.DecoderConfig, ok bool) {
+	switch {
+	case c.Decoder != nil:
+		return *c.Decoder, true
+	case c.GPT != nil:
+		return c.Parts.of(*c.GPT), true
+	}
+	return d, false
+}
+
 // Type returns the type of the model.
 func (c ModelConfig) Type() string {
-	if c.GPT != nil {
+	switch {
+	case c.Decoder != nil:
+		return DecoderModel
+	case c.GPT != nil:
 		return GPTModel
 	}
 	return LayerModel
@@ -52,39 +80,61 @@ func (c ModelConfig) Type() string {
 
 // value returns the config of the one model.
 func (c ModelConfig) value() any {
-	if c.GPT != nil {
-		return *c.GPT
+	switch {
+	case c.Decoder != nil:
+		return *c.Decoder
+	case c.GPT != nil:
+		return gptFields{*c.GPT, c.Parts}
 	}
 	return *c.Layer
 }
 
 // withVocabulary returns the config with room for at least n tokens: its own number, or n if that is 0.
 func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
-	var model any
 	var room *int
-	if c.GPT != nil {
-		m := *c.GPT
-		c.GPT, model, room = &m, m, &m.VocabSize
-	} else {
-		m := *c.Layer
-		c.Layer, model, room = &m, m, &m.VocabSize
+	c = c.clone()
+	switch {
+	case c.Decoder != nil:
+		room = &c.Decoder.VocabSize
+	case c.GPT != nil:
+		room = &c.GPT.VocabSize
+	default:
+		room = &c.Layer.VocabSize
 	}
 	if *room == 0 {
 		*room = n
 	}
 	if *room >= 0 && *room < n {
-		return c, config.Errorf(model, "VocabSize", "got %d, want at least the %d %s of the tokenizer", *room, n, unit)
+		return c, config.Errorf(c.value(), "VocabSize", "got %d, want at least the %d %s of the tokenizer", *room, n, unit)
 	}
 	return c, nil
+}
+
+// clone returns a config whose fields may be set.
+func (c ModelConfig) clone() ModelConfig {
+	switch {
+	case c.Decoder != nil:
+		c.Decoder = new(*c.Decoder)
+	case c.GPT != nil:
+		c.GPT = new(*c.GPT)
+	case c.Layer != nil:
+		c.Layer = new(*c.Layer)
+	}
+	return c
 }
 
 // Validate returns an error for the first wrong field.
 func (c ModelConfig) Validate() error {
 	switch {
+	case c.Decoder != nil:
+		return c.Decoder.Validate()
 	case c.GPT != nil:
-		return c.GPT.Validate()
+		if err := c.GPT.Validate(); err != nil {
+			return err
+		}
+		return gptFields{*c.GPT, c.Parts}.validate()
 	case c.Layer == nil:
-		return config.Errorf(c, "", "got none, want one of type %s or %s", LayerModel, GPTModel)
+		return config.Errorf(c, "", "got none, want one of type %s, %s or %s", LayerModel, GPTModel, DecoderModel)
 	}
 	m := *c.Layer
 	a := m.Attention
@@ -104,11 +154,22 @@ func (c ModelConfig) MarshalJSON() ([]byte, error) {
 	if c == (ModelConfig{}) {
 		return []byte("{}"), nil
 	}
-	text, err := json.Marshal(c.value())
+	model := any(c.Layer)
+	if c.GPT != nil {
+		model = c.GPT
+	} else if c.Decoder != nil {
+		model = c.Decoder
+	}
+	text, err := json.Marshal(model)
 	if err != nil {
 		return nil, err
 	}
-	return append(fmt.Appendf(nil, `{"type":%q,`, c.Type()), text[1:]...), nil
+	text = append(fmt.Appendf(nil, `{"type":%q,`, c.Type()), text[1:]...)
+	if c.Parts == (Parts{}) {
+		return text, nil
+	}
+	parts, err := json.Marshal(c.Parts)
+	return append(append(text[:len(text)-1], ','), parts[1:]...), err
 }
 
 // UnmarshalJSON replaces the model with the one of the type.
@@ -126,16 +187,20 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	case GPTModel:
 		type strict layers.GPTConfig // whose own decoder ignores other keys, which GPT-2's files have
 		var m strict
-		if err := config.Decode(text, &head, &m); err != nil {
+		var p Parts
+		if err := config.Decode(text, &head, &m, &p); err != nil {
 			return err
 		}
-		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m)}
+		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m), Parts: p}
 		return nil
+	case DecoderModel:
+		*c = ModelConfig{Decoder: new(layers.DecoderConfig)}
+		return config.Decode(text, &head, c.Decoder)
 	case DatesModel:
-		return config.JSON(config.Errorf(head, "Type", "got %q, that of attention translate, want one of %s, %s",
-			head.Type, LayerModel, GPTModel))
+		return config.JSON(config.Errorf(head, "Type", "got %q, that of attention translate, want one of %s, %s, %s",
+			head.Type, LayerModel, GPTModel, DecoderModel))
 	case "":
 		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}
-	return config.JSON(config.OneOf(head, "Type", head.Type, LayerModel, GPTModel))
+	return config.JSON(config.OneOf(head, "Type", head.Type, LayerModel, GPTModel, DecoderModel))
 }

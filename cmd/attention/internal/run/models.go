@@ -30,11 +30,8 @@ type AttentionNetwork interface {
 	Weights(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// NewGPT returns a GPT as a Model.
-func NewGPT(m *layers.Decoder) Model {
-	c, _ := m.Config().GPT()
-	return Model{ModelConfig{GPT: &c}, m}
-}
+// NewDecoder returns a decoder as a Model.
+func NewDecoder(m *layers.Decoder) Model { return Model{modelOf(m.Config()), m} }
 
 // Count returns a number of things, each of which a word names.
 func Count(n int, word string) string {
@@ -46,8 +43,8 @@ func Count(n int, word string) string {
 
 // Title returns the name of the model, for a picture.
 func (c ModelConfig) Title() string {
-	if c.GPT != nil {
-		return GPTModel
+	if c.Layer == nil {
+		return c.Type()
 	}
 	return c.Layer.Attention.Layer
 }
@@ -55,7 +52,10 @@ func (c ModelConfig) Title() string {
 // String returns the name and the sizes of the model, for a report.
 func (c ModelConfig) String() string {
 	if c.GPT != nil {
-		return gptString(*c.GPT)
+		return gptString(*c.GPT, c.Parts)
+	}
+	if c.Decoder != nil {
+		return decoderString(*c.Decoder)
 	}
 	text, a := c.Title(), c.Layer.Attention
 	if a.NumHeads > 0 {
@@ -68,12 +68,12 @@ func (c ModelConfig) String() string {
 	return text
 }
 
-func gptString(c layers.GPTConfig) string {
+func gptString(c layers.GPTConfig, p Parts) string {
 	text := "gpt, " + Count(c.NumLayers, "layer") + ", " + Count(c.NumHeads, "head")
 	if c.NumKVHeads > 0 && c.NumKVHeads < c.NumHeads {
 		text += fmt.Sprintf(" (%d of keys and values)", c.NumKVHeads)
 	}
-	text += fmt.Sprintf(", width %d", c.EmbedDim)
+	text += fmt.Sprintf(", width %d", c.EmbedDim) + p.words()
 	for _, d := range []struct {
 		of string
 		p  float64
@@ -85,21 +85,53 @@ func gptString(c layers.GPTConfig) string {
 	return text
 }
 
-// Queries returns a part of the names of the parameters that make queries.
-func (c ModelConfig) Queries() string {
-	if c.GPT != nil {
-		return "c_attn.weight" // its first columns
+func decoderString(c layers.DecoderConfig) string {
+	least, most := c.Blocks[0].Attention.NumHeads, 0
+	for _, b := range c.Blocks {
+		least, most = min(least, b.Attention.NumHeads), max(most, b.Attention.NumHeads)
 	}
-	return "W_query"
+	heads := Count(most, "head")
+	if least < most {
+		heads = fmt.Sprintf("%d to ", least) + heads
+	}
+	text := "decoder, " + Count(c.NumLayers, "layer")
+	if len(c.Blocks) > 1 {
+		text += fmt.Sprintf(" of %d kinds", len(c.Blocks))
+	}
+	return text + fmt.Sprintf(", %s, width %d", heads, c.Blocks[0].Attention.EmbedDim)
+}
+
+// Queries returns a part of the names of the parameters that make queries, and which of their columns do; 0 means all.
+func (c ModelConfig) Queries() (name string, columns int) {
+	d, ok := c.Blocks()
+	switch {
+	case !ok:
+		return "W_query", 0
+	case d.Layout == layers.GPT2:
+		return "c_attn.weight", d.Blocks[0].Attention.EmbedDim // keys and values follow
+	}
+	return "q_proj.weight", 0
+}
+
+// Heads returns the number of heads in all blocks of a model, or of its one layer.
+func (c ModelConfig) Heads() (n int) {
+	d, ok := c.Blocks()
+	if !ok {
+		return max(c.Layer.Attention.NumHeads, 1)
+	}
+	for i := range d.NumLayers {
+		n += d.Block(i).Attention.NumHeads
+	}
+	return n
 }
 
 // Context returns the number of tokens of a window, T.
 func (c ModelConfig) Context() int {
-	if c.GPT != nil {
-		return c.GPT.ContextLength
+	if d, ok := c.Blocks(); ok {
+		return d.ContextLength
 	}
 	return c.Layer.ContextLength
 }
 
 // Causal reports whether the model learns from every position of a window, not only from the last.
-func (c ModelConfig) Causal() bool { return c.GPT != nil || c.Layer.Attention.Causal() }
+func (c ModelConfig) Causal() bool { return c.Layer == nil || c.Layer.Attention.Causal() }

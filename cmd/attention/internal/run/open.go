@@ -14,6 +14,8 @@ import (
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
 	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // OpenModel is a model that can continue a text.
@@ -58,7 +60,7 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
 			"want \"vocabulary\" or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	return &OpenModel{Model: NewGPT(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
+	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
 }
 
 // pretrained returns the folder of a model that is no run's.
@@ -156,7 +158,7 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 	return about.Check(in.configPath(), path, identity, saved)
 }
 
-// GPT reads a GPT with its weights, from a finished run or from a model folder.
+// GPT reads a GPT or another decoder with its weights, from a finished run or from a model folder.
 func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()
@@ -168,30 +170,38 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
-	gpt := m.Model.Network.(*layers.Decoder)
-	return &pretrained.GPT{Model: gpt, Params: gpt.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
+	model := m.Model.Network.(*layers.Decoder)
+	return &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
 }
 
-// Spec returns all of a GPT except the weights.
-func (in *Inspection) Spec() (pretrained.Spec, error) {
+// Spec is everything in the folder of a GPT or another decoder except the weights.
+type Spec struct {
+	Model     ModelConfig
+	Dtype     tensor.Dtype
+	Tokenizer text.Tokenizer // nil if the folder does not name one
+}
+
+// Spec returns all of a GPT or another decoder except the weights.
+func (in *Inspection) Spec() (Spec, error) {
 	if !in.IsRun() {
 		f, err := in.pretrained()
 		if err != nil {
-			return pretrained.Spec{}, err
+			return Spec{}, err
 		}
-		return f.Spec()
+		s, err := f.Spec()
+		return Spec{ModelConfig{GPT: &s.Config}, s.Dtype, s.Tokenizer}, err
 	}
 	if err := in.checkGPT(); err != nil {
-		return pretrained.Spec{}, err
+		return Spec{}, err
 	}
 	identity, err := in.Config.ModelIdentity()
 	if err != nil {
-		return pretrained.Spec{}, err
+		return Spec{}, err
 	}
 	if err := in.checkModel(identity); err != nil {
-		return pretrained.Spec{}, err
+		return Spec{}, err
 	}
-	s := pretrained.Spec{Config: *in.Config.Model.GPT}
+	s := Spec{Model: in.Config.Model}
 	if s.Dtype, err = in.Config.TensorType(); err != nil {
 		return s, err
 	}
@@ -201,7 +211,7 @@ func (in *Inspection) Spec() (pretrained.Spec, error) {
 
 // checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
 func (in *Inspection) checkGPT() error {
-	if in.Kind != GPTModel {
+	if in.Kind != GPTModel && in.Kind != DecoderModel {
 		return fmt.Errorf("%w: %w", pretrained.ErrNotGPT, in.ErrKind("a GPT"))
 	}
 	return in.checkFinished()

@@ -34,6 +34,16 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, []any{12, 20, text.Characters, text.RandomOrder},
 		[]any{c.Batch, c.EvalBatches, c.Vocabulary.Name, c.Order})
 
+	llama := settled(t, "--preset", "llama-char")
+	llama.Model.GPT.VocabSize = 65
+	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}, llama.Model.Parts)
+	d, _ := llama.Model.Blocks()
+	p, err := layers.Declare(layers.NewDecoder, d)
+	require.NoError(t, err)
+	require.Equal(t, 800_000, p.Count(), "nano-char without its positions has 795,904")
+	llama.Model = c.Model
+	require.Equal(t, c, llama, "all but the model is nano-char's")
+
 	c = settled(t, "--preset", "gpt2")
 	m = *c.Model.GPT
 	m.VocabSize = 50257
@@ -53,7 +63,7 @@ func TestPresets(t *testing.T) {
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayAll},
 			Schedule: train.ConstantRate(4e-4)}}, c.Training)
-	require.Equal(t, []string{"book", "book-small", "gpt2", "nano-char", "tiny"}, presetNames())
+	require.Equal(t, []string{"book", "book-small", "gpt2", "llama-char", "nano-char", "tiny"}, presetNames())
 	for _, name := range presetNames() {
 		settled(t, "--preset", name)
 	}

@@ -41,6 +41,11 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.init != nil { // which has the whole form of the model
+		maps.DeleteFunc(preset, func(path string, _ config.Value) bool {
+			return strings.HasPrefix(path, "model.") && !isDropout(path)
+		})
+	}
 	for _, v := range []config.Values{preset, init, config.Leaves(file, from)} {
 		s.values.Merge(v, replacements)
 	}
@@ -153,8 +158,8 @@ func readFile(path string) (from string, file config.Tree, err error) {
 // file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
 func (s *Settings) initValues(file config.Values) (config.Values, error) {
 	name := cmp.Or(Given(s.flags, "init"), file.Text("init.name"))
-	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"), GPTModel)
-	if !IsFolder(name) || kind != GPTModel {
+	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"))
+	if !IsFolder(name) || kind == LayerModel {
 		return nil, nil
 	}
 	v, err := s.inspectInit(name)
@@ -172,19 +177,24 @@ func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, paths := Config{Model: ModelConfig{GPT: &spec.Config}, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
+	c, paths := Config{Model: spec.Model, Dtype: spec.Dtype.String()}, []string{"model", "dtype"}
 	if spec.Tokenizer != nil {
 		c.Vocabulary, paths = spec.Tokenizer.Config(), modelIdentity
 	}
 	if v, err = config.ValuesOf(c, paths...); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return strings.HasSuffix(path, "_pdrop") })
+	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return isDropout(path) })
 	for path, value := range v {
 		value.From = "--init: " + dir
 		v[path] = value
 	}
 	return v, nil
+}
+
+// isDropout reports whether a path is that of a dropout of a model of blocks.
+func isDropout(path string) bool {
+	return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, "_dropout")
 }
 
 // IsFolder reports whether initial weights are those of a model's folder, not of a file.

@@ -107,7 +107,7 @@ func TestSettingsWrongFile(t *testing.T) {
 			want: `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
 		{reason: "another format", text: `{"format": 2}`,
 			want: "format: got 2, want 1: another program wrote the run, and this one does not read it"},
-		{reason: "a type", text: `{"model": {"type": "llama"}}`, want: `model.type: got "llama", want one of layer, gpt`},
+		{reason: "a type", text: `{"model": {"type": "llama"}}`, want: `model.type: got "llama", want one of layer, gpt, decoder`},
 		{reason: "a size that contradicts another", text: `{"model": {"width": 8, "attention": {"d_in": 9}}}`,
 			want: "model.attention.d_in: got 9, want model.width=8"},
 		{reason: "twice", text: `{"training": {"steps": 3, "steps": 4}}`, want: `training: field "steps" comes twice`},

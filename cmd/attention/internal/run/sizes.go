@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"attention/internal/config"
 	"attention/layers"
 	"attention/layers/chapter"
@@ -25,10 +27,13 @@ const (
 // validateSizes returns an error for sizes that do not fit in memory. All other checks come before it.
 func (c Config) validateSizes() error {
 	most, sizes := float64(largestTensor), []size(nil)
-	if c.Model.GPT != nil {
-		most, sizes = largestGPTTensor, c.gptSizes(*c.Model.GPT)
-	} else {
-		sizes = c.layerSizes(*c.Model.Layer)
+	switch m := c.Model; {
+	case m.GPT != nil:
+		most, sizes = largestGPTTensor, c.gptSizes(*m.GPT)
+	case m.Decoder != nil:
+		most, sizes = largestGPTTensor, c.decoderSizes(*m.Decoder)
+	default:
+		sizes = c.layerSizes(*m.Layer)
 	}
 	for _, s := range sizes {
 		if s.number <= most {
@@ -59,6 +64,27 @@ func (c Config) gptSizes(m layers.GPTConfig) []size {
 		{c, "Batch", c.Batch, b * t * v, "scores of next " + c.Vocabulary.Unit()},
 		{m, "NumLayers", m.NumLayers, n * e * (4*e + 2*hidden), "weights of all layers"},
 	}
+}
+
+func (c Config) decoderSizes(m layers.DecoderConfig) []size {
+	const width = "Blocks[0].Attention.EmbedDim"
+	E := m.Blocks[0].Attention.EmbedDim
+	b, t, e := float64(c.Batch), float64(m.ContextLength), float64(E)
+	v, n, hidden := float64(m.VocabSize), float64(m.NumLayers), 0.0
+	for _, block := range m.Blocks {
+		hidden = max(hidden, float64(cmp.Or(block.MLP.DimFeedforward, 4*E)))
+	}
+	sizes := []size{
+		{m, width, E, e * max(3*e, hidden), "weights of a projection"},
+		{m, width, E, v * e, "weights of an embedding"},
+		{c, "Batch", c.Batch, b * t * max(3*e, hidden), "elements of a batch's vectors"},
+		{c, "Batch", c.Batch, b * t * v, "scores of next " + c.Vocabulary.Unit()},
+		{m, "NumLayers", m.NumLayers, n * e * (4*e + 3*hidden), "weights of all layers"},
+	}
+	if m.LearnedPositions {
+		sizes = append(sizes, size{m, "ContextLength", m.ContextLength, t * e, "weights of an embedding"})
+	}
+	return sizes
 }
 
 func (c Config) layerSizes(m chapter.LanguageModelConfig) []size {

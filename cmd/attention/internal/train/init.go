@@ -57,9 +57,9 @@ func (r *training) readFile(path string) error {
 	return atPath(path, train.CheckFinite(r.model.Params()))
 }
 
-// readFolder reads the initial weights of a GPT in a folder.
+// readFolder reads the initial weights of a GPT or another decoder in a folder.
 func (r *training) readFolder(path string) (err error) {
-	if r.config.Model.GPT == nil {
+	if r.config.Model.Layer != nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
 	}
 	if r.init == nil {
@@ -71,7 +71,7 @@ func (r *training) readFolder(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.config.CheckGPT(g); err != nil {
+	if err := r.config.CheckGPT(r.init, g); err != nil {
 		return atPath(path, err)
 	}
 	return g.CopyTo(r.model.Params())

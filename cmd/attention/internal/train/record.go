@@ -21,13 +21,7 @@ const (
 // probedTokens returns the number of tokens of the text whose attention weights a run records, or 0 if the model has
 // too many heads.
 func probedTokens(c run.ModelConfig) int {
-	heads := 1
-	if c.GPT != nil {
-		heads = c.GPT.NumLayers * c.GPT.NumHeads
-	} else if n := c.Layer.Attention.NumHeads; n > 0 {
-		heads = n
-	}
-	n := int(math.Sqrt(float64(probeWeights / heads)))
+	n := int(math.Sqrt(float64(probeWeights / c.Heads())))
 	if !c.Causal() {
 		return min(c.Context(), n) // training uses its last query only
 	}
@@ -51,13 +45,10 @@ func (r *training) recordConfig() (c record.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	part := record.Matrix{}
-	if g := r.config.Model.GPT; g != nil {
-		part.Columns = g.EmbedDim
-	}
+	queries, columns := r.model.Queries()
 	about := text.WeightTexts{Queries: tokens, Keys: tokens, Causal: r.model.Causal()}
 	return record.Config{
-		Matrices: record.QueryParts(r.model.Params(), r.model.Queries(), part), OnRecord: r.printHeads,
+		Matrices: record.QueryParts(r.model.Params(), queries, record.Matrix{Columns: columns}), OnRecord: r.printHeads,
 		Probe: func(b *layers.Build) (record.Probe, error) { return r.probe(b, ids, about) },
 	}, nil
 }

@@ -50,8 +50,9 @@ func (r *training) printHead() {
 func (r *training) countPhrases() []string {
 	n := r.model.Params().Count()
 	phrases := []string{fmt.Sprintf("%d parameters", n)}
-	if g := r.config.Model.GPT; g != nil {
-		phrases = append(phrases, fmt.Sprintf("(%d without those of positions)", n-g.ContextLength*g.EmbedDim))
+	if d, ok := r.config.Model.Blocks(); ok && d.LearnedPositions {
+		positions := d.ContextLength * d.Blocks[0].Attention.EmbedDim
+		phrases = append(phrases, fmt.Sprintf("(%d without those of positions)", n-positions))
 	}
 	if frozen := r.model.Params().CountFrozen(); frozen > 0 {
 		phrases[len(phrases)-1] += ","
@@ -85,14 +86,14 @@ func peak(s train.Schedule) float64 {
 	return s.At(0)
 }
 
-// memoryPhrases returns the memory of a step and, for a GPT, of the sample's cache.
+// memoryPhrases returns the memory of a step and, for a decoder, of the sample's cache.
 func (r *training) memoryPhrases() []string {
 	const mega = 1e6
 	m := r.Loop.Memory()
 	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
 		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
-	if g := r.config.Model.GPT; g != nil {
-		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(*g, r.model.Params().Dtype()))/mega)
+	if d, ok := r.config.Model.Blocks(); ok {
+		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(d, r.model.Params().Dtype()))/mega)
 	}
 	if r.Size() > 1 {
 		text += " in each process"
@@ -140,9 +141,10 @@ const (
 // printUpdates shows how far training moved each parameter, and a corner of the query weights before and after.
 func (r *training) printUpdates(shown []moved.Tensor) {
 	width, corner := len("parameter"), shown[0] // if the layer has no weights of its own
+	queries, _ := r.model.Queries()
 	for _, p := range slices.Backward(shown) {
 		width = max(width, len(p.Name))
-		if strings.Contains(p.Name, r.model.Queries()) {
+		if strings.Contains(p.Name, queries) {
 			corner = p
 		}
 	}
@@ -171,7 +173,11 @@ func cornerString(t *tensor.Dense) string {
 }
 
 // cacheBytes returns the memory of the keys and values of a whole text.
-func cacheBytes(c layers.GPTConfig, dt tensor.Dtype) int {
-	heads := cmp.Or(c.NumKVHeads, c.NumHeads)
-	return 2 * c.NumLayers * c.ContextLength * heads * (c.EmbedDim / c.NumHeads) * int(dt.Size())
+func cacheBytes(c layers.DecoderConfig, dt tensor.Dtype) (n int) {
+	for i := range c.NumLayers {
+		a := c.Block(i).Attention
+		keys := cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads)
+		n += cmp.Or(a.NumKVHeads, a.NumHeads) * (keys + cmp.Or(a.ValueDim, keys)) // of a token
+	}
+	return n * c.ContextLength * int(dt.Size())
 }

@@ -13,7 +13,8 @@ var themes = []theme{
 		flags: "out resume preset config save-every keep",
 		text: `A flag that is not given takes its value from --config, a run's config.json or a
 part of one, or else from the folder of --init, or else from --preset:
-  nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters
+  nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters;
+             llama-char one of that size with Llama's parts
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
   book       the book's recipe for a short story: GPT-2's size with a context of
              256, ten epochs of AdamW; book-small the same with 14 million
@@ -58,14 +59,21 @@ A gpt and the layers causal, multi_head_wrapper and multi_head learn from every
 position of a window of the text. The other layers let each token see the whole
 window, so only the token after the window is left to learn from: they get more
 and shorter windows.`},
-	{name: "model", title: "what is trained: one attention layer, or a GPT",
-		flags: "model layer width heads layers kv-heads hidden activation norm-eps bias qkv-bias tie " +
-			"initializer vocab dropout embedding-dropout attention-dropout residual-dropout dtype " +
+	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
+		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window norm-eps " +
+			"bias qkv-bias tie initializer vocab dropout embedding-dropout attention-dropout residual-dropout dtype " +
 			"precision checkpoint-activations",
 		text: `Train a language model on a text. --model layer, the default, is the smallest
 model that shows what attention learns: token and position embeddings, one
 attention layer of the chosen variant, and a projection to the scores of the
 next token. --model gpt is GPT-2's architecture in any size.
+
+--rope, --norm rms, --mlp swiglu, --qk-norm and --window give a gpt parts of
+today's models: the first three, without --bias, make it a Llama. With any of
+them its parameters have Llama's names (model.layers.0.self_attn.q_proj.weight).
+Blocks of several kinds, norms in other places, scales and caps take --model
+decoder and a --config with "model": {"type": "decoder", "blocks": [...]}, the
+fields of layers.DecoderConfig; the other values are a small Llama's.
 
 With --checkpoint-activations the backward pass computes again what the blocks
 of a gpt have computed, instead of keeping it (transformers' gradient

@@ -164,7 +164,8 @@ func TestTrainWrongTraining(t *testing.T) {
 func TestTrainWrongSettings(t *testing.T) {
 	requireRefused(t, []refused{
 		{args: "--preset=", want: "--preset: got nothing, want the name"},
-		{args: "--preset nano", want: `--preset: got "nano", want one of book, book-small, gpt2, nano-char, tiny`},
+		{args: "--preset nano",
+			want: `--preset: got "nano", want one of book, book-small, gpt2, llama-char, nano-char, tiny`},
 		{args: "--config=", want: "--config: got nothing, want the file"},
 		{args: "--config nothere",
 			want: "--config: nothere: no such file or directory, want a file like a run's config.json"},
@@ -172,8 +173,8 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--config short",
 			want: "--config: short: not JSON: invalid character 'a' looking for beginning of value, want one JSON object"},
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},
-		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt`},
-		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt`},
+		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt, decoder`},
+		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt, decoder`},
 		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want one of characters, bytes, gpt2`},
 		{args: "--layers 2", want: "--layers: got it with --model layer, want it with --model gpt only"},
 		{args: "--tie=false", want: "--tie: got it with --model layer, want it with --model gpt only"},

@@ -1,0 +1,111 @@
+package run
+
+import (
+	"encoding/json"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Flags make a GPT another decoder, which goes through config.json.
+func TestPartsOfAGPT(t *testing.T) {
+	c := settled(t, "--model", "gpt", "--layers", "2", "--width", "12", "--heads", "3", "--kv-heads", "1", "--bias=false",
+		"--rope", "--norm", "rms", "--mlp", "swiglu", "--qk-norm", "rms", "--window", "4", "--dropout", "0.5")
+	d, ok := c.Model.Blocks()
+	require.True(t, ok)
+	require.Equal(t, layers.DecoderConfig{ContextLength: 64, NumLayers: 2, Layout: layers.Llama, TieWordEmbeddings: true,
+		EmbeddingDropout: 0.5, Blocks: []layers.BlockConfig{{
+			Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, NumKVHeads: 1, Layout: layers.Llama,
+				RoPE: &graph.RoPEConfig{}, QKNorm: layers.RMSNorm, Dropout: 0.5, OutDropout: 0.5,
+				Mask: mask.And(mask.Causal{}, mask.SlidingWindow{Left: 3})},
+			MLP:  layers.MLPConfig{Activation: layers.SwiGLU, Dropout: 0.5},
+			Norm: layers.NormConfig{EmbedDim: 12, Kind: layers.RMSNorm, Eps: 1e-5},
+		}}}, d)
+	text, err := json.Marshal(c.Model)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"rope":true,"norm":"rms","mlp":"swiglu","qk_norm":"rms","window":4}`)
+	var read ModelConfig
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, c.Model, read)
+	require.Equal(t, "gpt, 2 layers, 3 heads (1 of keys and values), width 12, rotary positions, rms norms, swiglu, "+
+		"rms norms of queries and keys, window 4, dropout of embeddings 0.5, dropout of attention 0.5, "+
+		"dropout of residuals 0.5", c.Model.String())
+
+	plain := settled(t, "--model", "gpt").Model
+	text, err = json.Marshal(plain)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "rope")
+	d, _ = plain.Blocks()
+	_, ok = d.GPT()
+	require.True(t, ok, "no part makes no other decoder")
+}
+
+func TestPartsAreRefused(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{args: []string{"--norm", "batch"}, want: `--norm: got "batch", want one of layer, rms`},
+		{args: []string{"--mlp", "elu"}, want: `--mlp: got "elu", want one of gelu, gelu_tanh, relu, silu, swiglu`},
+		{args: []string{"--qk-norm", "x"}, want: `--qk-norm: got "x", want one of l2, rms`},
+		{args: []string{"--window", "-1"}, want: "--window: got -1, want at least 0"},
+		{args: []string{"--rope", "--width", "12"},
+			want: "--rope: got 0 for D=3, want an even D above 0, or an even number of its elements"},
+		{args: []string{"--rope", "--initializer", "torch"},
+			want: `--initializer: got "torch", which only a GPT has, want "gpt2"`},
+	} {
+		s, err := NewSettings(parsed(t, append([]string{"--model", "gpt"}, row.args...)...))
+		require.NoError(t, err)
+		_, err = s.Config()
+		require.ErrorContains(t, err, row.want)
+	}
+	_, err := NewSettings(parsed(t, "--rope"))
+	require.EqualError(t, err, "--rope: got it with --model layer, want it with --model gpt only")
+	_, err = NewSettings(parsed(t, "--model", "decoder", "--width", "8"))
+	require.EqualError(t, err, "--width: got it with --model decoder, want it with --model gpt only")
+}
+
+// A config file puts a decoder together; values that it leaves out are a small Llama's.
+func TestDecoderOfAConfigFile(t *testing.T) {
+	c := settled(t, "--model", "decoder")
+	want := settled(t, "--model", "gpt", "--rope", "--norm", "rms", "--mlp", "swiglu", "--bias=false")
+	d, _ := want.Model.Blocks()
+	d.TieWordEmbeddings = false
+	require.Equal(t, d, *c.Model.Decoder)
+	want.Model = c.Model
+	require.Equal(t, want, c)
+	require.Equal(t, "decoder, 4 layers, 4 heads, width 64", c.Model.String())
+
+	file := configFile(t, `{"model": {"type": "decoder", "logit_softcap": 3, "pattern": [0, 0, 1], "blocks": [
+		{"attention": {"d_in": 8, "num_heads": 2}, "norm_placement": "sandwich"},
+		{"attention": {"d_in": 8, "num_heads": 4}, "parallel": true}]}}`)
+	c = settled(t, "--config", file, "--layers", "3", "--context", "7", "--vocab", "99")
+	require.Equal(t, layers.DecoderConfig{VocabSize: 99, ContextLength: 7, NumLayers: 3, Pattern: []int{0, 0, 1},
+		LogitSoftcap: 3, Layout: layers.Llama, Blocks: []layers.BlockConfig{
+			{Attention: layers.AttentionConfig{EmbedDim: 8, NumHeads: 2}, NormPlacement: layers.SandwichNorm},
+			{Attention: layers.AttentionConfig{EmbedDim: 8, NumHeads: 4}, Parallel: true}}}, *c.Model.Decoder)
+	require.Equal(t, "decoder, 3 layers of 2 kinds, 2 to 4 heads, width 8", c.Model.String())
+	require.Equal(t, 2+2+4, c.Model.Heads())
+
+	for _, row := range []struct{ model, want string }{
+		{model: `"blocks": [{"attention": {"d_in": 8, "num_heads": 3}}]`,
+			want: "model.blocks[0].attention.num_heads: got 3, want a divisor of d_out=8"},
+		{model: `"blocks": [{"atention": {}}]`, want: `model.blocks[0]: unknown field "atention"`},
+		{model: `"blocks": []`, want: "model.blocks: got none, want at least one kind"},
+		{model: `"num_layers": 1000000000`, want: "model.num_layers: got 1000000000, want at most 65536"},
+		{model: `"pattern": [0, 1]`, want: "model.pattern[1]: got 1, want 0 to 0, one of blocks"},
+		{model: `"vocab_size": 100000000`, want: "model.vocab_size: got 100000000 for blocks[0].attention.d_in=64"},
+		{model: `"n_embd": 8`, want: `model: unknown field "n_embd"; it has type, vocab_size, context_length`},
+	} {
+		s, err := NewSettings(parsed(t, "--config", configFile(t, `{"model": {"type": "decoder", `+row.model+`}}`)))
+		if err == nil {
+			_, err = s.Config()
+		}
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}

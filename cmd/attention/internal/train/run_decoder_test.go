@@ -1,0 +1,136 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/layers/generate"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tinyDecoder is a config file of a decoder of two kinds of blocks: E 8, H 2 and 4, T 6, five layers.
+const tinyDecoder = `{"model": {"type": "decoder", "num_layers": 5, "pattern": [0, 0, 1], "embedding_scale": 2.5,
+	"logit_scale": 0.5, "logit_softcap": 9, "tie_word_embeddings": false, "blocks": [
+	{"attention": {"d_in": 8, "num_heads": 2, "rope": {}}, "mlp": {"dim_feedforward": 12, "activation": "swiglu"},
+	 "norm": {"kind": "rms"}, "norm_placement": "sandwich", "residual_scale": 0.5},
+	{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "head_dim": 4, "causal": "square", "window": [2, 0],
+	 "out_dropout": 0.25}, "mlp": {"activation": "relu"}, "norm": {"kind": "rms"}, "parallel": true}]}}`
+
+// decoderFlags are the flags of runs of decoders on a text: one that a config file puts together, and a GPT with
+// Llama's parts.
+func decoderFlags(t *testing.T, text, folder string) map[string][]string {
+	file := filepath.Join(t.TempDir(), "decoder.json")
+	require.NoError(t, os.WriteFile(file, []byte(tinyDecoder), 0o644))
+	common := strings.Fields("--context 6 --batch 3 --steps 12 --eval-every 5 --sample 40 --lr 0.01 --head-stats " +
+		"--accumulate 2 --keep 1 --text " + text + " --out " + folder)
+	return map[string][]string{
+		"decoder": append([]string{"--config", file}, common...),
+		"gpt": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --norm rms --mlp swiglu --hidden 12 "+
+			"--bias=false --window 3 --dropout 0.25"), common...),
+	}
+}
+
+// A decoder's run reports, stops, resumes to the same bits, and its model continues texts.
+func TestTrainDecoder(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	for name, head := range map[string]string{
+		"decoder": "model     decoder, 5 layers of 2 kinds, 2 to 4 heads, width 8, float32:\n          3672 parameters\n",
+		"gpt": "model     gpt, 2 layers, 2 heads, width 8, rotary positions, rms norms, swiglu,\n" +
+			"          window 3, dropout of embeddings 0.25, dropout of attention 0.25,\n" +
+			"          dropout of residuals 0.25, float32: 1352 parameters\n",
+	} {
+		calm, folder := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
+		var printed bytes.Buffer
+		require.NoError(t, trainTo(t.Context(), &printed, decoderFlags(t, text, calm)[name]...))
+		require.Contains(t, printed.String(), head)
+		require.Contains(t, printed.String(), "A corner of model.layers.0.self_attn.q_proj.weight before:")
+		require.Contains(t, printed.String(), "(layers.0.self_attn, head ")
+		require.Equal(t, gptFiles, namesIn(t, calm))
+		stopAfter(t, 5, decoderFlags(t, text, folder)[name]...)
+		require.Contains(t, resume(t, folder, "--checkpoint-activations"), "7 steps in ")
+		require.Equal(t, outcome(t, calm)["model.safetensors"], outcome(t, folder)["model.safetensors"], name)
+
+		m, err := commandtest.Inspect(t, calm).Open()
+		require.NoError(t, err)
+		g, err := run.NewGenerator(m.Model, generate.Config{}, 100)
+		require.NoError(t, err)
+		require.NoError(t, g.Prompt(t.Context(), []int{1, 2, 3}))
+		for range 9 { // past the context
+			_, err := g.Next(t.Context())
+			require.NoError(t, err)
+		}
+		pretrainedModel, err := commandtest.Inspect(t, calm).GPT()
+		require.NoError(t, err)
+		_, err = pretrainedModel.Write(filepath.Join(t.TempDir(), "out"), pretrained.HuggingFace)
+		require.ErrorContains(t, err, "got a decoder that is no GPT, want one", "until it is a family's")
+	}
+}
+
+// The preset of Llama's shape learns.
+func TestTrainLlamaChar(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	folder := filepath.Join(t.TempDir(), "run")
+	var printed bytes.Buffer
+	require.NoError(t, trainTo(t.Context(), &printed, "--preset", "llama-char", "--text", text, "--out", folder,
+		"--steps", "8", "--lr", "0.003", "--warmup", "0", "--context", "16", "--eval-every", "0", "--sample", "5"))
+	require.Contains(t, printed.String(),
+		"model     gpt, 4 layers, 4 heads, width 128, rotary positions, rms norms,\n"+
+			"          swiglu, float32: 795264 parameters\n")
+	require.Less(t, lastLoss(t, folder), 3.0, "ln 28 is 3.33")
+}
+
+// The weights of a decoder's folder begin another run, with a shorter context too, and what does not fit is named.
+func TestTrainInitOfADecoder(t *testing.T) {
+	text, dir := filepath.Join(t.TempDir(), "text"), t.TempDir()
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	for _, name := range []string{"decoder", "gpt"} {
+		first, again := filepath.Join(dir, name), filepath.Join(dir, name+"-again")
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), decoderFlags(t, text, first)[name]...))
+		begin := append(stay, "--text", text, "--batch", "3", "--init", first, "--sample", "0", "--preset", "llama-char")
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(begin, "--out", again)...))
+		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-6, name)
+		short := filepath.Join(dir, name+"-short")
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(begin, "--context", "4", "--out", short)...))
+		c, err := run.ReadConfig(short)
+		require.NoError(t, err)
+		require.Equal(t, 4, c.Model.Context())
+	}
+	decoder, gpt := filepath.Join(dir, "decoder"), filepath.Join(dir, "gpt")
+	other := filepath.Join(dir, "other.json")
+	twoHeads := strings.Replace(tinyDecoder, `"num_heads": 4`, `"num_heads": 2`, 1)
+	require.NoError(t, os.WriteFile(other, []byte(twoHeads), 0o644))
+	for _, r := range []refused{
+		{args: "--init " + gpt + " --norm layer", want: "--init: " + gpt + ": --norm: got layer, want rms, that of the"},
+		{args: "--init " + gpt + " --rope=false", want: "--init: " + gpt + ": --rope: got none, want true, that of the"},
+		{args: "--init " + gpt + " --model decoder", want: "--init: " + gpt + ": --model: got decoder, want gpt, that of"},
+		{args: "--init " + decoder + " --layers 4", want: "--init: " + decoder + ": --layers: got 4, want 5, that of"},
+		{args: "--init " + decoder + " --config " + other,
+			want: "--init: " + decoder + ": model.blocks: got another value than that of the weights, want the same"},
+		{args: "--init " + decoder + " --model gpt --width 8",
+			want: "--init: " + decoder + ": --model: got gpt, want decoder, that of the weights"},
+		{args: "--model gpt --layers 2 --width 8 --heads 2 --context 6 --init " + gpt + "/model.safetensors",
+			want: "--init: " + gpt + "/model.safetensors: --"},
+	} {
+		err := trainTo(t.Context(), new(bytes.Buffer),
+			append(strings.Fields(r.args), "--text", text, "--out", filepath.Join(t.TempDir(), "run"))...)
+		require.ErrorContains(t, err, r.want, r.args)
+	}
+}
+
+// QK-clip works on all heads, and refuses those that a norm follows, by name.
+func TestTrainDecoderClips(t *testing.T) {
+	_, printed := tinyRun(t, append(tinyGPT, "--rope", "--mlp", "swiglu", "--qk-clip", "0.0001", "--head-stats")...)
+	require.Contains(t, printed, "QK-clip scaled 4 of 4 heads")
+	requireRefused(t, []refused{{args: "--model gpt --qk-norm rms --qk-clip 1",
+		want: "train: train graph: layers: model.layers.0.self_attn: Attention: " +
+			`clip: got a layer with QKNorm "rms", which undoes any scale, want one without`}})
+}

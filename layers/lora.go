@@ -1,0 +1,221 @@
+package layers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"attention/graph"
+	"attention/internal/config"
+	"attention/internal/dense"
+	"attention/internal/kernel"
+	"attention/internal/pattern"
+	"attention/internal/torchrand"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// LoRAConfig sets low-rank adapters of linear maps (Hu et al. 2021). Its JSON has the names and its zeros mean the
+// defaults of peft.LoraConfig.
+type LoRAConfig struct {
+	Rank  int     `json:"r,omitempty"`          // r, the width of an adapter; 0 means 8
+	Alpha float64 `json:"lora_alpha,omitempty"` // adapters are scaled by Alpha/Rank; 0 means 8
+	// RankStabilized scales adapters by Alpha/√Rank (Kalajdzievski 2023).
+	RankStabilized bool    `json:"use_rslora,omitempty"`
+	Dropout        float64 `json:"lora_dropout,omitempty"` // of an adapter's input, in Train graphs
+	// Targets are patterns, as for Params.Freeze, of the linear maps that get an adapter: "q_proj", "c_attn". AllLinear
+	// is all but the output head; nil means the same.
+	Targets []string `json:"target_modules,omitempty"`
+	// Whole are patterns of parameters that are trained whole beside the adapters: "embed_tokens", "norm".
+	Whole []string `json:"modules_to_save,omitempty"`
+	Seed  int64    `json:"-"` // of the adapters' initial values
+}
+
+// AllLinear is the LoRAConfig.Targets of all linear maps but the output head, as in peft.
+const AllLinear = "all-linear"
+
+// Validate returns an error that names the first wrong field.
+func (c LoRAConfig) Validate() error {
+	err := cmp.Or(config.AtLeast(c, 0, "Rank", "Alpha"), config.AtMost(c, math.MaxInt32, "Rank"),
+		config.Probability(c, "Dropout"))
+	if err == nil && len(c.Targets) > 1 && slices.Contains(c.Targets, AllLinear) {
+		return config.Errorf(c, "Targets", "got %s among %d patterns, want it alone", AllLinear, len(c.Targets))
+	}
+	return err
+}
+
+// resolved returns c with zeros replaced by their defaults.
+func (c LoRAConfig) resolved() LoRAConfig {
+	c.Rank, c.Alpha = cmp.Or(c.Rank, 8), cmp.Or(c.Alpha, 8)
+	if len(c.Targets) == 0 {
+		c.Targets = []string{AllLinear}
+	}
+	return c
+}
+
+// scale returns what adapters are multiplied by.
+func (c LoRAConfig) scale() float64 {
+	if c.RankStabilized {
+		return c.Alpha / math.Sqrt(float64(c.Rank))
+	}
+	return c.Alpha / float64(c.Rank)
+}
+
+// adapter is the low-rank addition to one weight.
+type adapter struct{ a, b Param } // (r, in), (out, r)
+
+// AddLoRA adds adapters to linear maps, and freezes all else but what c.Whole matches. A map x·Wᵀ becomes
+//
+//	x·Wᵀ + scale·(dropout(x)·Aᵀ)·Bᵀ
+//
+// with the new parameters lora_A.weight (r, in), drawn as an nn.Linear's weight (Kaiming-uniform with a = √5), and
+// lora_B.weight (out, r), of zeros, beside W's: so it begins as it was. Builds that follow have the adapters. It is an
+// error to add adapters twice, and if a pattern matches no linear map; then nothing is changed.
+func (p *Params) AddLoRA(c LoRAConfig) error {
+	if err := p.addLoRA(c.resolved()); err != nil {
+		return fmt.Errorf("layers: LoRA: %w", err)
+	}
+	return nil
+}
+
+func (p *Params) addLoRA(c LoRAConfig) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if p.lora != nil {
+		return fmt.Errorf("got adapters of rank %d already, want none", p.lora.Rank)
+	}
+	targets, err := p.targets(c)
+	if err != nil {
+		return err
+	}
+	base := slices.Clone(p.names)
+	whole, err := matchAny(c, "Whole", c.Whole, base)
+	if err != nil {
+		return err
+	}
+	random := torchrand.New(uint64(c.Seed))
+	p.adapters = map[string]adapter{}
+	for _, name := range targets {
+		out, in := p.mapOf(name)
+		at := p.Scope(strings.TrimSuffix(name, ".weight"))
+		m := maker{scope: at}
+		p.adapters[name] = adapter{
+			a: m.param("lora_A.weight", Constant(0), c.Rank, in), b: m.param("lora_B.weight", Constant(0), out, c.Rank)}
+		if m.err != nil {
+			return m.err
+		}
+		if a := p.adapters[name].a.Value(); a != nil { // nil if the parameters are only declared
+			linearWeight(in).fill(random, a)
+		}
+	}
+	p.lora = &c
+	if p.frozen == nil {
+		p.frozen = map[string]bool{}
+	}
+	for _, name := range base {
+		p.frozen[name] = !slices.Contains(whole, name)
+	}
+	return nil
+}
+
+// targets returns the names of the weights that get an adapter.
+func (p *Params) targets(c LoRAConfig) ([]string, error) {
+	var names []string
+	for _, name := range p.names {
+		if _, ok := p.linear[name]; ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, config.Errorf(c, "Targets", "got parameters without a linear map, want some with one")
+	}
+	if c.Targets[0] == AllLinear {
+		return names, nil
+	}
+	return matchAny(c, "Targets", c.Targets, names)
+}
+
+// matchAny returns the names that any of the patterns in a field of a config matches, in order.
+func matchAny(c any, field string, patterns, names []string) ([]string, error) {
+	found := map[string]bool{}
+	for _, text := range patterns {
+		matched, err := pattern.Match(text, names)
+		if err != nil {
+			return nil, config.Errorf(c, field, "%w", err)
+		}
+		for _, name := range matched {
+			found[name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !found[name] }), nil
+}
+
+// mapOf returns the widths of a linear map by the name of its weight.
+func (p *Params) mapOf(name string) (out, in int) {
+	s := p.shapes[name]
+	if p.linear[name] {
+		return s[1], s[0]
+	}
+	return s[0], s[1]
+}
+
+// LoRA returns the config of the adapters, with its defaults, and whether there are any.
+func (p *Params) LoRA() (LoRAConfig, bool) {
+	if p.lora == nil {
+		return LoRAConfig{}, false
+	}
+	return *p.lora, true
+}
+
+// IsAdapter reports whether the named parameter is an adapter's lora_A or lora_B.
+func (p *Params) IsAdapter(name string) bool {
+	for _, a := range p.adapters {
+		if name == a.a.name || name == a.b.name {
+			return true
+		}
+	}
+	return false
+}
+
+// Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
+// parameter's own value if it has no adapter.
+func (p *Params) Merged(name string) (*tensor.Dense, bool) {
+	value, ok := p.Get(name)
+	low, has := p.adapters[name]
+	if !ok || !has {
+		return value, ok
+	}
+	sum := value.Clone().(*tensor.Dense)
+	dense.ByType(p.dt, addProduct[float32], addProduct[float64])(sum, low, p.lora.scale(), p.linear[name])
+	return sum, true
+}
+
+// addProduct adds scale·B·A, or its transpose, to a matrix.
+func addProduct[F float32 | float64](to *tensor.Dense, low adapter, scale float64, transposed bool) {
+	a, b, rows, cols := low.a.Value(), low.b.Value(), to.Shape()[0], to.Shape()[1]
+	r := a.Shape()[0]
+	if transposed { // (in, out) = Aᵀ·Bᵀ
+		kernel.Gemm(kernel.Trans, kernel.Trans, rows, cols, r, F(scale), dense.Floats[F](a), rows, dense.Floats[F](b), r,
+			1, dense.Floats[F](to), cols)
+		return
+	}
+	kernel.Gemm(kernel.NoTrans, kernel.NoTrans, rows, cols, r, F(scale), dense.Floats[F](b), r, dense.Floats[F](a), cols,
+		1, dense.Floats[F](to), cols)
+}
+
+// adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.
+func (f *formula) adapted(y, x *G.Node, weight Param) *G.Node {
+	low, ok := f.b.params.adapters[weight.name]
+	if !ok {
+		return y
+	}
+	c := f.b.params.lora
+	x = f.dropout(x, c.Dropout)
+	h := f.Of(f.b.precision.Linear(x, f.node(low.a), nil)) // (…, r)
+	h = f.Of(graph.Scale(h, c.scale()))
+	return f.Of(graph.Add(y, f.Of(f.b.precision.Linear(h, f.node(low.b), nil)))) // (…, out)
+}

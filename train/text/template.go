@@ -1,0 +1,147 @@
+package text
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"attention/train/text/jinja"
+)
+
+// Template is the chat template of a model: it makes the text of a conversation that the model has learned to continue.
+// Any number of goroutines may use it.
+type Template struct {
+	BOS, EOS string // the texts of the tokens that begin and end a text; "" for none
+	compiled *jinja.Template
+}
+
+// ParseTemplate returns a template of its source, the content of a chat_template.jinja.
+func ParseTemplate(source string) (*Template, error) {
+	compiled, err := jinja.Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("text: template: %w", err)
+	}
+	return &Template{compiled: compiled}, nil
+}
+
+// ParseTemplateConfig returns the template of a tokenizer_config.json, and its tokens. source is the content of the
+// chat_template.jinja beside it, which comes first; "" if there is none.
+func ParseTemplateConfig(config []byte, source string) (*Template, error) {
+	var c struct {
+		Template json.RawMessage `json:"chat_template"`
+		BOS      specialToken    `json:"bos_token"`
+		EOS      specialToken    `json:"eos_token"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, fmt.Errorf("text: tokenizer_config.json: %w", err)
+	}
+	if source == "" {
+		var err error
+		if source, err = defaultTemplate(c.Template); err != nil {
+			return nil, fmt.Errorf("text: tokenizer_config.json: chat_template: %w", err)
+		}
+	}
+	t, err := ParseTemplate(source)
+	if err != nil {
+		return nil, err
+	}
+	t.BOS, t.EOS = string(c.BOS), string(c.EOS)
+	return t, nil
+}
+
+// specialToken is a token in tokenizer_config.json: a text, an object with its content, or null.
+type specialToken string
+
+func (s *specialToken) UnmarshalJSON(data []byte) error {
+	var token struct{ Content string }
+	if json.Unmarshal(data, (*string)(s)) == nil {
+		return nil
+	}
+	err := json.Unmarshal(data, &token)
+	*s = specialToken(token.Content)
+	return err
+}
+
+// ErrNoTemplate is the error of a tokenizer_config.json without a chat template.
+var ErrNoTemplate = errors.New("got none, want the template of a model that talks")
+
+// defaultTemplate returns the source in a chat_template: a text, or a list of texts with names.
+func defaultTemplate(value json.RawMessage) (source string, err error) {
+	if len(value) == 0 || string(value) == "null" {
+		return "", ErrNoTemplate
+	}
+	if json.Unmarshal(value, &source) == nil {
+		return source, nil
+	}
+	var named []struct{ Name, Template string }
+	if err := json.Unmarshal(value, &named); err != nil {
+		return "", err
+	}
+	for _, t := range named {
+		if t.Name == "default" {
+			return t.Template, nil
+		}
+	}
+	return "", errors.New("got no template with the name default, want one")
+}
+
+// TemplateConfig says how a conversation is rendered.
+type TemplateConfig struct {
+	AddGenerationPrompt bool      // the text ends where the assistant's answer begins
+	ThinkingOff         bool      // enable_thinking is false; otherwise it is not there, which means on to templates
+	Tools               []any     // that the model may call, as jinja.DecodeJSON returns them; nil for none
+	Now                 time.Time // of strftime_now
+}
+
+// Render returns the text of a conversation. It begins with the text of the BOS token if the model wants one: a
+// tokenizer adds none. A template that refuses the conversation is an error with its message, a *jinja.Raised. A
+// content of parts is one text to a template that takes no parts.
+func (t *Template) Render(messages []Message, c TemplateConfig) (string, error) {
+	text, _, err := t.render(messages, c)
+	return text, err
+}
+
+// render also returns the generation blocks.
+func (t *Template) render(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
+	text, blocks, err = t.renderAs(messages, c)
+	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, func(m Message) bool { return m.Parts != nil }) {
+		joined := slices.Clone(messages)
+		for i, m := range joined {
+			joined[i].Content, joined[i].Parts = m.Content+strings.Join(m.Parts, ""), nil
+		}
+		text, blocks, err = t.renderAs(joined, c)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("text: template: %w", err)
+	}
+	return text, blocks, nil
+}
+
+// renderAs renders messages as they are.
+func (t *Template) renderAs(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
+	all := make([]any, len(messages))
+	for i, m := range messages {
+		all[i] = m.dict()
+	}
+	var variables jinja.Dict
+	variables.Set("messages", all)
+	variables.Set("add_generation_prompt", c.AddGenerationPrompt)
+	variables.Set("bos_token", t.BOS)
+	variables.Set("eos_token", t.EOS)
+	variables.Set("tools", nil)
+	if c.Tools != nil {
+		variables.Set("tools", c.Tools)
+	}
+	if c.ThinkingOff {
+		variables.Set("enable_thinking", false)
+	}
+	text, spans, err := t.compiled.Render(&variables, c.Now)
+	for _, s := range spans {
+		isItem := func(m any) bool { return slices.ContainsFunc(s.Items, func(item any) bool { return item == m }) }
+		blocks = append(blocks, AssistantSpan{s.From, s.To, slices.IndexFunc(all, isItem)})
+	}
+	return text, blocks, err
+}
