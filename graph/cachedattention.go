@@ -101,6 +101,9 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		}
 	}
 	x := numbers[F](o.fused, &a, in)
+	if err := grow[F](c, a.K, min(slices.Max(starts)+a.T, c.config.Capacity)); err != nil {
+		return err
+	}
 	o.attendToCache(&a, &x, seen, starts)
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
@@ -168,7 +171,7 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 	put()
 	longest := slices.Max(c.seen)
 	x.K, x.V, a.S = k, v, min(longest, size.Capacity)
-	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, size.Capacity, a.D), kernel.HeadsFirst(a.K, size.Capacity, a.DV)
+	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, c.rows, a.D), kernel.HeadsFirst(a.K, c.rows, a.DV)
 	if longest <= size.Capacity {
 		return nil
 	}

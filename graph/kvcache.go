@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,10 @@ type KVCacheConfig struct {
 	Batch      int // B; 0 means 1
 	KeyWidth   int // of a token's keys, all heads together: K·D
 	ValueWidth int // of a token's values: K·Dv
-	Capacity   int // tokens that are kept
+	Capacity   int // tokens that are kept at most
+	// Room is the number of tokens that there is memory for at first. It doubles, up to
+	// Capacity, when more come; 0 means Capacity.
+	Room int
 
 	// Rolling makes a full cache forget its oldest tokens for new ones. The result equals
 	// a cache without limit under And(m, Or(SlidingWindow{Left: w−1}, Prefix{KeepFirst}))
@@ -34,18 +38,26 @@ func (c KVCacheConfig) Validate() error {
 		least int
 	}{
 		{"Batch", c.Batch, 0}, {"KeyWidth", c.KeyWidth, 1}, {"ValueWidth", c.ValueWidth, 1},
-		{"Capacity", c.Capacity, 1}, {"KeepFirst", c.KeepFirst, 0},
+		{"Capacity", c.Capacity, 1}, {"Room", c.Room, 0}, {"KeepFirst", c.KeepFirst, 0},
 	} {
 		if s.got < s.least {
 			return fmt.Errorf("graph: KVCache: %s: got %d, want at least %d", s.name, s.got, s.least)
 		}
 	}
+	if c.Room > c.Capacity {
+		return fmt.Errorf("graph: KVCache: Room: got %d, want at most Capacity=%d", c.Room, c.Capacity)
+	}
 	if c.KeepFirst > 0 && (!c.Rolling || c.KeepFirst >= c.Capacity) {
 		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache",
 			c.KeepFirst, c.Capacity)
 	}
-	if !dense.Fits(max(c.Batch, 1), c.Capacity, max(c.KeyWidth, c.ValueWidth)) {
-		return fmt.Errorf("graph: KVCache: sizes: got %+v, want fewer elements", c)
+	return c.checkRows(cmp.Or(c.Room, c.Capacity))
+}
+
+// checkRows refuses memory for a number of tokens that is too large.
+func (c KVCacheConfig) checkRows(rows int) error {
+	if !dense.Fits(max(c.Batch, 1), rows, max(c.KeyWidth, c.ValueWidth)) {
+		return fmt.Errorf("graph: KVCache: sizes: got %d tokens of %+v, want fewer elements", rows, c)
 	}
 	return nil
 }
@@ -56,7 +68,8 @@ func (c KVCacheConfig) Validate() error {
 // one goroutine at a time.
 type KVCache struct {
 	config KVCacheConfig
-	k, v   *tensor.Dense // Capacity rows of KeyWidth and ValueWidth for each sequence
+	rows   int           // tokens that there is memory for
+	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence
 	seen   []int         // tokens of each sequence
 }
 
@@ -70,10 +83,35 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 		return nil, err
 	}
 	c.Batch = max(c.Batch, 1)
-	rows := func(width int) *tensor.Dense {
-		return tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, c.Capacity, width))
+	rows := cmp.Or(c.Room, c.Capacity)
+	k, v := c.memory(dt, rows)
+	return &KVCache{config: c, rows: rows, k: k, v: v, seen: make([]int, c.Batch)}, nil
+}
+
+// memory returns room for the keys and values of a number of tokens.
+func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v *tensor.Dense) {
+	k = tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.KeyWidth))
+	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth))
+}
+
+// grow makes room for n tokens, of this many heads.
+func grow[F kernel.Float](c *KVCache, heads, n int) error {
+	if n <= c.rows {
+		return nil
 	}
-	return &KVCache{config: c, k: rows(c.KeyWidth), v: rows(c.ValueWidth), seen: make([]int, c.Batch)}, nil
+	rows := min(max(n, 2*c.rows), c.config.Capacity)
+	if err := c.config.checkRows(rows); err != nil {
+		return err
+	}
+	k, v := c.config.memory(c.k.Dtype(), rows)
+	for _, of := range [][2]*tensor.Dense{{k, c.k}, {v, c.v}} {
+		to, from, blocks := dense.Floats[F](of[0]), dense.Floats[F](of[1]), c.config.Batch*heads
+		for i := range blocks {
+			copy(to[i*len(to)/blocks:], from[i*len(from)/blocks:][:len(from)/blocks])
+		}
+	}
+	c.rows, c.k, c.v = rows, k, v
+	return nil
 }
 
 // Config returns what the cache was made from.
@@ -83,7 +121,7 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 // start.
 func (c *KVCache) Len() int { return slices.Min(c.seen) }
 
-// Bytes returns the memory that keys and values take.
+// Bytes returns the memory that keys and values take now.
 func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
 
 // Reset forgets all tokens.
@@ -128,7 +166,7 @@ func (c *KVCache) slot(position int) int {
 	return first + (position-first)%(c.config.Capacity-first)
 }
 
-// Keys and values lie head by head, (B, K, Capacity, D), so that a query reads those of
+// Keys and values lie head by head, (B, K, rows, D), so that a query reads those of
 // its head one after the other.
 
 // store keeps the rows of a chunk (B, T, K·D) whose sequences start at a position, or each at its own.
@@ -142,7 +180,7 @@ func store[F kernel.Float](c *KVCache, cache, chunk []F, heads int, starts []int
 				continue // what later tokens replace
 			}
 			for h := range heads {
-				to := cache[((b*heads+h)*c.config.Capacity+c.slot(p))*width:]
+				to := cache[((b*heads+h)*c.rows+c.slot(p))*width:]
 				copy(to[:width], chunk[((b*T+t)*heads+h)*width:])
 			}
 		}
@@ -156,7 +194,7 @@ func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	all := make([]F, 0, c.config.Batch*heads*(n+T)*width)
 	for b := range c.config.Batch {
 		for h := range heads {
-			all = append(all, cache[(b*heads+h)*c.config.Capacity*width:][:n*width]...)
+			all = append(all, cache[(b*heads+h)*c.rows*width:][:n*width]...)
 			for t := range T {
 				all = append(all, chunk[((b*T+t)*heads+h)*width:][:width]...)
 			}

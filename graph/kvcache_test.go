@@ -64,3 +64,52 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	cache.Reset()
 	require.Zero(t, cache.Len())
 }
+
+// A cache that grows gives the bits of one that need not, and its memory doubles up to its capacity.
+func TestKVCacheGrows(t *testing.T) {
+	const B, K, D, Dv, capacity = 2, 3, 2, 5, 23
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		token := K * (D + Dv) * B * int(dt.Size())
+		caches, chunks := []*graph.KVCache{}, []func(T int, starts ...int) []float64{}
+		for _, room := range []int{0, 2} {
+			cache, err := graph.NewKVCache(dt, graph.KVCacheConfig{Batch: B, KeyWidth: K * D, ValueWidth: K * Dv,
+				Capacity: capacity, Room: room})
+			require.NoError(t, err)
+			caches = append(caches, cache)
+			r := rand.New(rand.NewPCG(1, uint64(dt.Size())))
+			chunks = append(chunks, func(T int, starts ...int) []float64 {
+				g := G.NewGraph()
+				in := func(name string, width int) *G.Node { return node(g, name, normal(r, B, T, width), dt) }
+				at := node(g, "start", of([]float64{float64(starts[0]), float64(starts[1])}, B, 1), tensor.Int)
+				out, err := graph.CachedAttention(in("q", 2*K*D), in("k", K*D), in("v", K*Dv), at, cache,
+					graph.AttentionConfig{Heads: 2 * K, KVHeads: K, Mask: mask.Causal{}})
+				require.NoError(t, err)
+				return run(t, out).v
+			})
+		}
+		require.Equal(t, []int{capacity * token, 2 * token}, []int{caches[0].Bytes(), caches[1].Bytes()})
+		for _, c := range []struct{ T, first, second, rows int }{
+			{T: 1, rows: 2}, {T: 1, first: 1, second: 1, rows: 2}, {T: 3, first: 2, second: 1, rows: 5},
+			{T: 1, first: 5, second: 4, rows: 10}, {T: 9, first: 6, second: 2, rows: 20},
+			{T: 1, first: 4, second: 9, rows: 20}, {T: 7, first: 5, second: 10, rows: 20},
+			{T: 8, first: 8, second: 15, rows: capacity},
+		} {
+			want, got := chunks[0](c.T, c.first, c.second), chunks[1](c.T, c.first, c.second)
+			require.Equal(t, want, got, "%+v", c)
+			require.Equal(t, c.rows*token, caches[1].Bytes(), "%+v", c)
+		}
+		caches[1].Reset()
+		require.Equal(t, capacity*token, caches[1].Bytes(), "memory stays for the next text")
+	}
+}
+
+// A cache for very many tokens takes memory for those that come, and says if there is none for more.
+func TestKVCacheOfManyTokens(t *testing.T) {
+	c := graph.KVCacheConfig{KeyWidth: 1 << 16, ValueWidth: 1, Capacity: 1 << 20, Room: 1}
+	cache, err := graph.NewKVCache(tensor.Float32, c)
+	require.NoError(t, err)
+	require.Equal(t, 4*(1<<16+1), cache.Bytes())
+	c.Room = 0
+	_, err = graph.NewKVCache(tensor.Float32, c)
+	require.ErrorContains(t, err, "graph: KVCache: sizes: got 1048576 tokens of")
+}

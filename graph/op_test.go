@@ -81,7 +81,7 @@ func opCases() []opCase {
 		repeatHeadsCases(), averageHeadsCases(), softmaxCases(), logSoftmaxCases(), divideBySumCases(), layerNormCases(),
 		rootNormCases(), gruCases(), embeddingCases(), crossEntropyCases(), linearCrossEntropyCases(), lossCases(),
 		additiveCases(), maskFillCases(), attentionCases(), fusedAttentionCases(), ropeCases(), sinusoidalCases(),
-		biasCases(), alibiCases(), maskedMeanCases(), maskedMaxCases())
+		biasCases(), alibiCases(), maskedMeanCases(), maskedMaxCases(), linearAttentionCases(), causalConvCases())
 }
 
 type s = []int
@@ -224,7 +224,8 @@ func TestOpsEqualPyTorch(t *testing.T) {
 		file  string
 		cases int
 	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 32},
-		{file: "elements", cases: 133}, {file: "decoder_parts", cases: 12}} {
+		{file: "elements", cases: 133}, {file: "decoder_parts", cases: 12},
+		{file: "linearattention", cases: 20}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {
 			name, isOut := strings.CutSuffix(entry, ".out")

@@ -99,6 +99,8 @@ func TestCacheEqualsTheWholeSequence(t *testing.T) {
 		"rolling, sinks": {Batch: 2, Capacity: 8, Rolling: true, KeepFirst: 3},
 		"rolling, short": {Batch: 2, Capacity: 2, Rolling: true, KeepFirst: 1},
 		"room left over": {Batch: 2, Capacity: n + 5},
+		"growing":        {Batch: 2, Capacity: n, Room: 1},
+		"growing, roll":  {Batch: 2, Capacity: 8, Room: 3, Rolling: true, KeepFirst: 3},
 	}
 	for name, c := range cacheConfigs() {
 		for sizeName, size := range sizes {
@@ -203,6 +205,9 @@ func TestCacheRefusals(t *testing.T) {
 		{config: alibi, size: first, want: "cache: got one that keeps first tokens with ALiBi"},
 		{config: plain, size: graph.KVCacheConfig{Batch: 3, Capacity: 9}, want: "cache: got one for 3 sequences"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 0}, want: "KVCache: Capacity: got 0, want at least 1"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, Room: -1}, want: "KVCache: Room: got -1, want at least 0"},
+		{config: plain, size: graph.KVCacheConfig{Capacity: 4, Room: 5},
+			want: "KVCache: Room: got 5, want at most Capacity=4"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 1}, want: "KVCache: KeepFirst: got 1"},
 		{config: plain, size: graph.KVCacheConfig{Capacity: 4, KeepFirst: 4, Rolling: true},
 			want: "KVCache: KeepFirst: got 4"},

@@ -81,10 +81,8 @@ func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.vectors(f, ids) // (…, T, E)
-	if m.config.LogitSoftcap > 0 {
-		return f.result(f.Of(graph.CrossEntropy(m.score(f, x), targets, graph.CrossEntropyConfig{})))
-	}
 	c := f.gradientsAlong(m.head.weight)
+	c.Scale, c.Softcap = m.config.LogitScale, m.config.LogitSoftcap
 	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
 }
 
@@ -115,12 +113,12 @@ func (m *Decoder) transform(f *formula, ids, positions, start *G.Node, cache Dec
 		}
 		x = f.Of(block.Forward(f.b, in))
 	}
-	return f.scale(f.norm(m.norm, x), m.config.LogitScale)
+	return f.norm(m.norm, x)
 }
 
 // score returns the logits (…, V) of vectors (…, E).
 func (m *Decoder) score(f *formula, x *G.Node) *G.Node {
-	logits := f.Of(f.b.precision.Linear(x, f.node(m.head.weight), nil))
+	logits := f.scale(f.Of(f.b.precision.Linear(x, f.node(m.head.weight), nil)), m.config.LogitScale)
 	if m.config.LogitSoftcap > 0 {
 		logits = f.Of(graph.Softcap(logits, m.config.LogitSoftcap))
 	}

@@ -80,7 +80,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph train
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
 		internal/config internal/folder internal/pattern internal/safetensors`,
 	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program

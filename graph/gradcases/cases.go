@@ -9,7 +9,7 @@ import (
 // Cases returns the cases of all ops.
 func Cases() []Case {
 	return slices.Concat(elementwise(), arithmetic(), reductions(), losses(), products(), rows(), layouts(), lookups(),
-		attentions(), additives(), norms(), activations(), parts(), positions(), lastRows(), pooled(), recurrent())
+		attentions(), additives(), norms(), activations(), parts(), positions(), lastRows(), pooled(), recurrent(), linears())
 }
 
 // s is a shape.

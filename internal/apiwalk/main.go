@@ -39,6 +39,7 @@ var unwalked = map[string]string{
 	"train/metrics":    "its folders are those of package folder, for one command",
 	"train/reversal":   "a task of models and its data, for one command",
 	"train/small":      "for tests",
+	"train/text/jinja": "the language of chat templates, which train/text walks",
 	"train/tiles":      "a task of models and its data, for one command",
 }
 

@@ -206,10 +206,10 @@ var valid = map[reflect.Type][]func(w *world) any{
 			return done
 		},
 	},
-	reflect.TypeFor[[]int]():               {func(*world) any { return ids() }},
+	reflect.TypeFor[[]int]():              {func(*world) any { return ids() }},
 	reflect.TypeFor[*text.BPETokenizer](): {func(*world) any { return gpt2 }},
-	reflect.TypeFor[train.Loss]():          {func(w *world) any { return w.loss() }},
-	reflect.TypeFor[*train.Step]():         {func(w *world) any { return w.step() }},
+	reflect.TypeFor[train.Loss]():         {func(w *world) any { return w.loss() }},
+	reflect.TypeFor[*train.Step]():        {func(w *world) any { return w.step() }},
 	reflect.TypeFor[*train.Predictor](): {func(w *world) any {
 		p, err := train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2))
 		if err != nil {

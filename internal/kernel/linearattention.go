@@ -18,7 +18,7 @@ type LinearAttention struct {
 }
 
 // LinearOperands are the arguments of a LinearAttention, or their gradients: Q (B, T, H·D), K (B, T, K·D), V
-// (B, T, K·DV), the logarithms Decay (B, T, K) or (B, T, K·D), at most 0, Beta (B, T, K), and State (B, K, D, DV) before
+// (B, T, K·DV), the logarithms Decay (B, T, K) or (B, T, K·D), Beta (B, T, K), and State (B, K, D, DV) before
 // the first token. A nil Decay, Beta or State is none.
 type LinearOperands[F Float] struct{ Q, K, V, Decay, Beta, State []F }
 

@@ -64,12 +64,12 @@ func (c *linearChunk[F]) differentiate(dout, s []F) {
 //	dβ = dr·v + dx·k of the rows of the delta rule
 func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
 	if c.in.Decay != nil {
-		c.sumEnd(s)
+		c.countOutside(s)
 	}
 	c.fade(c.ds)
 	c.product(Trans, NoTrans, c.D, c.DV, c.rows, c.faded, c.z, 1, c.ds)
 	c.differentiatePairs()
-	if grad.Decay != nil {
+	if c.in.Decay != nil {
 		c.leaveDecays(grad.Decay)
 	}
 	queries, D, DV := c.queryRows(), c.D, c.DV
@@ -98,11 +98,16 @@ func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
 func (c *linearChunk[F]) differentiatePairs() {
 	n, D := c.n, c.D
 	if !c.Channels {
+		if c.in.Decay != nil {
+			c.countPairs()
+		}
 		c.maskPairs(c.dy)
 		c.product(NoTrans, NoTrans, c.rows, D, n, c.dy, c.k, 1, c.dx)
 		c.product(Trans, NoTrans, n, D, c.rows, c.dy, c.x, 1, c.dk)
 		return
 	}
+	left := c.scratch[n*D:][:n*D]
+	clear(left)
 	for i := range n {
 		c.meet(i)
 		sum := c.scratch[:(i+1)*D]
@@ -115,53 +120,85 @@ func (c *linearChunk[F]) differentiatePairs() {
 		}
 		mul(chosenPath, sum, sum, c.pairs[:len(sum)])
 		addRows(chosenPath, 1, len(sum), c.dk[:len(sum)], c.dk[:len(sum)], sum)
+		before := sum[:i*D]
+		mul(chosenPath, before, before, c.k[:i*D])
+		addRows(chosenPath, 1, i*D, left[:i*D], left[:i*D], before)
+		for d, v := range c.columnSums(i, D, before) {
+			c.met[i*D+d] += v
+		}
+	}
+	for i, v := range left {
+		c.met[i] -= float64(v)
 	}
 }
 
-// sumEnd sets sums to the gradient of the logarithm of the decay of the whole chunk, as far as it is not that of a row
-// or a key of its own: kept⊙dkept and a⊙S⊙dS.
-func (c *linearChunk[F]) sumEnd(s []F) {
+// countOutside begins the sums of the derivatives by the logarithms of decays with those that are not of pairs, before
+// pairs are added to dx and dk. A token's decay is in all that passes it: what rows from it on meet of the state and of
+// keys before it, and what is left of these at the chunk's end.
+func (c *linearChunk[F]) countOutside(s []F) {
 	w := c.decayWidth()
-	clear(c.sums)
+	clear(c.met)
+	clear(c.behind)
+	clear(c.through)
 	whole := c.first[(c.n-1)*w:]
 	for d := range c.D {
 		var of [1]F
 		dot(chosenPath, s[d*c.DV:][:c.DV], 0, c.ds[d*c.DV:][:c.DV], of[:])
-		c.sums[d%w] += float64(whole[d%w]) * float64(of[0])
+		c.through[d%w] += float64(whole[d%w]) * float64(of[0])
+	}
+	for r := range c.rows {
+		c.addProducts(c.met[r%c.n*w:][:w], c.x[r*c.D:][:c.D], c.dx[r*c.D:][:c.D])
 	}
 	for i := range c.n {
-		c.addProducts(1, c.k[i*c.D:][:c.D], c.dk[i*c.D:][:c.D])
+		c.addProducts(c.behind[i*w:][:w], c.k[i*c.D:][:c.D], c.dk[i*c.D:][:c.D])
 	}
 }
 
-// addProducts adds sign·x⊙y to sums.
-func (c *linearChunk[F]) addProducts(sign float64, x, y []F) {
+// addProducts adds x⊙y to the sums of channels, or x·y to that of a head.
+func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
 	if !c.Channels {
 		var of [1]F
 		dot(chosenPath, x, 0, y, of[:])
-		c.sums[0] += sign * float64(of[0])
+		sums[0] += float64(of[0])
 		return
 	}
 	for d, v := range x {
-		c.sums[d] += sign * float64(v) * float64(y[d])
+		sums[d] += float64(v) * float64(y[d])
 	}
 }
 
-// leaveDecays writes the gradients of the decays' logarithms. A token's decay counts for what all rows from it on meet,
-// and not for what the keys from it on have left: sums of x⊙dx and −k⊙dk from the chunk's end.
+// countPairs adds y⊙dy of the pairs to met.
+func (c *linearChunk[F]) countPairs() {
+	n := c.n
+	products := c.scratch[:c.rows*n]
+	mul(chosenPath, products, c.y[:c.rows*n], c.dy[:c.rows*n])
+	for r := range c.rows {
+		c.met[r%n] += sum(chosenPath, products[r*n:][:n])
+	}
+	for i, v := range c.columnSums(c.rows, n, products) {
+		c.met[i] -= v
+	}
+}
+
+// columnSums returns the sums of the columns of x (rows, n).
+func (c *linearChunk[F]) columnSums(rows, n int, x []F) []float64 {
+	clear(c.sums)
+	sumColumns(chosenPath, rows, n, n, c.sums, x)
+	return c.sums[:n]
+}
+
+// leaveDecays writes the gradients of the decays' logarithms.
 func (c *linearChunk[F]) leaveDecays(grad []F) {
-	w, D := c.decayWidth(), c.D
-	for i := c.n - 1; i >= 0; i-- {
-		for r := i; r < c.rows; r += c.n {
-			c.addProducts(1, c.x[r*D:][:D], c.dx[r*D:][:D])
+	w := c.decayWidth()
+	for j := range w {
+		before, from := 0.0, 0.0
+		for i := range c.n {
+			from += c.met[i*w+j]
 		}
-		c.addProducts(-1, c.k[i*D:][:D], c.dk[i*D:][:D])
-		to := grad[c.token(i, c.K, c.h, w):][:w]
-		for j, a := range c.each[i*w:][:w] {
-			to[j] = F(c.sums[j])
-			if a == 0 {
-				to[j] = 0
-			}
+		for i := range c.n {
+			grad[c.token(i, c.K, c.h, w)+j] = F(c.through[j] + before + from)
+			before += c.behind[i*w+j]
+			from -= c.met[i*w+j]
 		}
 	}
 }

@@ -22,8 +22,14 @@ type linearChunk[F Float] struct {
 	ds     []F // (D, DV), one of
 	dss    []F // those of all heads
 	column [triangle]F
-	sums   []float64 // the gradients of decays, summed from the chunk's end
-	memory []F
+
+	// Sums of products of numbers and their gradients, in float64 so that what cancels leaves nothing.
+	met     []float64 // (n, width) of a token's rows, less those of its key with later rows
+	behind  []float64 // (n, width) of its key and the state at the chunk's end
+	through []float64 // (width) of the states at the beginning and the end
+	sums    []float64 // of columns
+	memory  []F
+	wide    []float64
 }
 
 // triangle is how many rows of a triangular system are solved one by one.
@@ -44,7 +50,7 @@ func (c *linearChunk[F]) begin(l LinearAttention, in LinearOperands[F], heads in
 		{&c.k, n * l.D}, {&c.x, rows * l.D}, {&c.kept, n * l.D}, {&c.faded, rows * l.D}, {&c.y, rows * n},
 		{&c.z, rows * l.DV}, {&c.u, n * l.DV}, {&c.dx, rows * l.D}, {&c.dk, n * l.D}, {&c.dy, rows * n},
 		{&c.du, n * l.DV}, {&c.dss, heads * l.D * l.DV}, {&c.each, n * w}, {&c.first, n * w}, {&c.last, n * w},
-		{&c.pairs, n * max(n, w)}, {&c.decayed, n * w}, {&c.scratch, n * w},
+		{&c.pairs, n * max(n, w)}, {&c.decayed, n * w}, {&c.scratch, max(rows*n, 2*n*w)},
 	}
 	const line = 16 // numbers, so that parts begin on a cache line
 	all := 0
@@ -55,10 +61,8 @@ func (c *linearChunk[F]) begin(l LinearAttention, in LinearOperands[F], heads in
 	for _, p := range parts {
 		*p.to, memory = memory[:p.n:p.n], memory[(p.n+line-1)/line*line:]
 	}
-	if cap(c.sums) < w {
-		c.sums = make([]float64, w)
-	}
-	c.sums = c.sums[:w]
+	sums := room(&c.wide, 2*n*w+w+max(n, w)+line)
+	c.met, c.behind, c.through, c.sums = sums[:n*w], sums[n*w:2*n*w], sums[2*n*w:2*n*w+w], sums[2*n*w+w:]
 }
 
 // at moves to the chunk of head i, among those of all sequences, that begins at token t. It may be empty.

@@ -16,7 +16,8 @@ type linearDecays[F Float] struct {
 
 	vanishes bool // whether some decay of the whole chunk is 0
 
-	decayed, scratch []F // (n, D) the keys as a token meets them
+	decayed []F // (n, D) the keys as a token meets them
+	scratch []F
 }
 
 // leastNormal returns the smallest normal number.

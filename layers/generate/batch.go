@@ -40,7 +40,7 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
 	}
-	capacity, err := c.capacityOf(m)
+	size, err := c.cacheOf(m, n)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
@@ -48,11 +48,11 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if err := c.validate(vocab); err != nil {
 		return nil, err
 	}
-	cache, err := m.NewCache(graph.KVCacheConfig{Batch: n, Capacity: capacity})
+	cache, err := m.NewCache(size)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	g := &Batch{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision,
+	g := &Batch{model: m, cache: cache, capacity: size.Capacity, slide: c.Slide, products: c.Precision,
 		texts: make([]batchText, n)}
 	for i := range g.texts {
 		g.texts[i].sampler = newSampler(c, vocab)
@@ -82,7 +82,13 @@ func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
 			return err
 		}
 	}
-	return g.readAll(ctx, prompts)
+	if err := g.readAll(ctx, prompts); err != nil {
+		return err
+	}
+	for i, ids := range prompts {
+		g.texts[i].sampler.see(ids...)
+	}
+	return nil
 }
 
 // Next draws the next token of each text and adds it; a text that Stop has ended has −1. The error wraps ErrFull if the

@@ -28,15 +28,15 @@ type cachedReader struct {
 }
 
 func newCachedReader(m *layers.Decoder, c Config) (*cachedReader, error) {
-	capacity, err := c.capacityOf(m)
+	size, err := c.cacheOf(m, 1)
 	if err != nil {
 		return nil, err
 	}
-	cache, err := m.NewCache(graph.KVCacheConfig{Capacity: capacity})
+	cache, err := m.NewCache(size)
 	if err != nil {
 		return nil, err
 	}
-	r := &cachedReader{model: m, cache: cache, capacity: capacity, slide: c.Slide, products: c.Precision}
+	r := &cachedReader{model: m, cache: cache, capacity: size.Capacity, slide: c.Slide, products: c.Precision}
 	_, err = r.chunks.of(1, r.compile) // finds errors of the model now
 	return r, err
 }

@@ -13,8 +13,11 @@ import (
 
 // Config is how tokens are drawn. The zero value takes the most likely token each time.
 type Config struct {
-	Capacity int  // tokens of the text that a cache has room for; 0 means the model's ContextLength
-	Slide    bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
+	Capacity int // tokens of the text that a cache has room for; 0 means the model's ContextLength
+	// Room is how many of them the cache has memory for at first. It doubles, up to Capacity, when
+	// more come; 0 means Capacity, and so does more.
+	Room  int
+	Slide bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
 	// Precision of the model's products; see layers.Build.SetPrecision.
 	Precision graph.Precision
 	VocabSize int // only ids below it are drawn; 0 means all. A model may have more ids than its tokenizer
@@ -24,7 +27,19 @@ type Config struct {
 	// TopP keeps the most likely tokens that together reach this probability (Holtzman et
 	// al. 2020); 0 and 1 mean all.
 	TopP float64
-	Seed int64 // of the draws
+	// MinP keeps the tokens that have at least this share of the most likely one's probability
+	// (Nguyen et al. 2024); 0 means all.
+	MinP float64
+	// RepetitionPenalty divides the scores above 0 of the tokens that are in the text, and multiplies
+	// those below 0 (Keskar et al. 2019); 0 and 1 mean none.
+	RepetitionPenalty float64
+	Seed              int64 // of the draws
+}
+
+// cacheOf returns the config of the cache of n texts of a model.
+func (c Config) cacheOf(m *layers.Decoder, n int) (graph.KVCacheConfig, error) {
+	capacity, err := c.capacityOf(m)
+	return graph.KVCacheConfig{Batch: n, Capacity: capacity, Room: min(c.Room, capacity)}, err
 }
 
 // capacityOf returns the capacity of the cache of a model.
@@ -44,13 +59,16 @@ func (c Config) Validate() error { return c.validate(math.MaxInt) }
 
 // validate checks the config for a vocabulary of size V.
 func (c Config) validate(vocab int) error {
-	err := config.AtLeast(c, 0, "Capacity", "VocabSize", "Temperature", "TopK")
+	err := config.AtLeast(c, 0, "Capacity", "Room", "VocabSize", "Temperature", "TopK",
+		"RepetitionPenalty")
 	switch {
 	case err != nil:
 	case c.VocabSize > vocab:
 		err = config.Errorf(c, "VocabSize", "got %d, want 0 to the model's %d", c.VocabSize, vocab)
 	case !(c.TopP >= 0 && c.TopP <= 1):
 		err = config.Errorf(c, "TopP", "got %v, want a number from 0 to 1", c.TopP)
+	case !(c.MinP >= 0 && c.MinP <= 1):
+		err = config.Errorf(c, "MinP", "got %v, want a number from 0 to 1", c.MinP)
 	}
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)

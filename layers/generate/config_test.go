@@ -22,10 +22,18 @@ func TestConfigValidate(t *testing.T) {
 		{want: "generate: TopK: got -2, want at least 0", config: Config{TopK: -2}},
 		{want: "generate: TopP: got 1.5, want a number from 0 to 1", config: Config{TopP: 1.5}},
 		{want: "generate: TopP: got NaN, want a number from 0 to 1", config: Config{TopP: nan}},
+		{want: "generate: Room: got -1, want at least 0", config: Config{Room: -1}},
+		{want: "generate: MinP: got -0.5, want a number from 0 to 1", config: Config{MinP: -0.5}},
+		{want: "generate: MinP: got NaN, want a number from 0 to 1", config: Config{MinP: nan}},
+		{want: "generate: RepetitionPenalty: got -1, want a finite number of at least 0",
+			config: Config{RepetitionPenalty: -1}},
+		{want: "generate: RepetitionPenalty: got +Inf, want a finite number of at least 0",
+			config: Config{RepetitionPenalty: inf}},
 	} {
 		require.EqualError(t, row.config.validate(9), row.want)
 	}
 	require.NoError(t, Config{}.Validate())
-	require.NoError(t, Config{Capacity: 1, VocabSize: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1}.validate(9))
+	require.NoError(t, Config{Capacity: 1, VocabSize: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1, Room: 2, MinP: 1,
+		RepetitionPenalty: 1e-3}.validate(9))
 	require.ErrorContains(t, Config{TopK: -1}.Validate(), "TopK")
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"attention/internal/config"
 	"attention/internal/dense"
 	"attention/layers"
 
@@ -64,7 +65,7 @@ type Model interface {
 // tokens. The config's Capacity must be 0, and Slide is not used.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
-		return nil, fmt.Errorf("generate: Capacity: got %d, want 0 without a cache", c.Capacity)
+		return nil, fmt.Errorf("generate: %w", config.Errorf(c, "Capacity", "got %d, want 0 without a cache", c.Capacity))
 	}
 	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("generate: model: got nil, want one")
@@ -96,7 +97,11 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	if err := checkIDs("prompt", ids, g.limit); err != nil {
 		return err
 	}
-	return g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...))
+	if err := g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...)); err != nil {
+		return err
+	}
+	g.sampler.see(ids...)
+	return nil
 }
 
 // checkIDs refuses an id that a vocabulary does not have.

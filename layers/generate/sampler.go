@@ -7,12 +7,15 @@ import (
 	"math/rand/v2"
 )
 
-// sampler draws tokens with the probabilities softmax(logits / temperature): top-k and then
-// top-p keep the greatest of them. The same config and scores give the same tokens; each draw
-// takes one number from the random stream.
+// sampler draws tokens with the probabilities softmax(logits / temperature): top-k, then top-p and
+// then min-p keep the greatest of them. The logits of tokens of the text are lowered before, by the
+// repetition penalty. This is the order of transformers. The same config, text and scores give the
+// same tokens; each draw takes one number from the random stream.
 type sampler struct {
 	config Config
 	random *rand.Rand
+	seen   []bool    // of each id, whether the text has it; nil without a repetition penalty
+	scores []float64 // the logits with the penalty
 	// Candidates move from heap to sorted one by one, the greatest first: most draws need
 	// only a few in order.
 	heap, sorted []candidate
@@ -31,35 +34,62 @@ func (a candidate) before(b candidate) bool {
 func newSampler(c Config, vocab int) *sampler {
 	c.VocabSize = cmp.Or(c.VocabSize, vocab)
 	s := &sampler{config: c}
+	if p := c.RepetitionPenalty; p != 0 && p != 1 {
+		s.seen = make([]bool, c.VocabSize)
+	}
 	s.reset()
 	return s
 }
 
-// reset restarts the random stream.
-func (s *sampler) reset() { s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0)) }
+// reset restarts the random stream and forgets the text.
+func (s *sampler) reset() {
+	s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0))
+	clear(s.seen)
+}
 
+// see adds tokens to the text.
+func (s *sampler) see(ids ...int) {
+	for _, id := range ids {
+		if id < len(s.seen) {
+			s.seen[id] = true
+		}
+	}
+}
+
+// penalized returns the logits with those of the text's tokens lowered.
+func (s *sampler) penalized(logits []float64) []float64 {
+	s.scores = append(s.scores[:0], logits...)
+	for id, seen := range s.seen {
+		switch v := logits[id]; {
+		case seen && v < 0:
+			s.scores[id] = v * s.config.RepetitionPenalty
+		case seen:
+			s.scores[id] = v / s.config.RepetitionPenalty
+		}
+	}
+	return s.scores
+}
+
+// draw draws a token by its logits and adds it to the text.
 func (s *sampler) draw(logits []float64) (int, error) {
 	logits = logits[:s.config.VocabSize]
+	if s.seen != nil {
+		logits = s.penalized(logits)
+	}
+	id, err := s.choose(logits)
+	if err == nil {
+		s.see(id)
+	}
+	return id, err
+}
+
+// choose draws a token by its logits.
+func (s *sampler) choose(logits []float64) (int, error) {
 	best, err := greatest(logits)
 	if err != nil || s.config.Temperature == 0 {
 		return best, err
 	}
-	n, total := s.gather(logits, logits[best])
-	if k := s.config.TopK; k > 0 && k < n {
-		n, total = k, 0
-		for i := range n {
-			total += s.at(i).weight
-		}
-	}
-	if p := s.config.TopP; p > 0 && p < 1 {
-		sum := 0.0
-		for i := range n {
-			if sum += s.at(i).weight; sum >= p*total {
-				n, total = i+1, sum
-				break
-			}
-		}
-	}
+	n, total := s.limit(s.gather(logits, logits[best]))
 	left := s.random.Float64() * total
 	for i := range n {
 		if left -= s.at(i).weight; left < 0 {
@@ -67,6 +97,31 @@ func (s *sampler) draw(logits []float64) (int, error) {
 		}
 	}
 	return s.at(n - 1).id, nil // the weights' sum was rounded up
+}
+
+// limit returns how many of n candidates, whose weights sum to total, the limits of the config leave, and their sum.
+func (s *sampler) limit(n int, total float64) (int, float64) {
+	if k := s.config.TopK; k > 0 && k < n {
+		n, total = s.first(n, func(i int, _ float64) bool { return i < k })
+	}
+	if p := s.config.TopP; p > 0 && p < 1 {
+		all := total
+		n, total = s.first(n, func(_ int, before float64) bool { return before < p*all })
+	}
+	if least := s.config.MinP; least > 0 { // of the greatest weight, which is 1
+		n, total = s.first(n, func(i int, _ float64) bool { return s.at(i).weight >= least })
+	}
+	return n, total
+}
+
+// first returns how many of the first n candidates are kept before one is not, and the sum of their weights. keep is
+// asked with a candidate's number and the sum of the weights before it.
+func (s *sampler) first(n int, keep func(i int, before float64) bool) (kept int, sum float64) {
+	for kept < n && keep(kept, sum) {
+		sum += s.at(kept).weight
+		kept++
+	}
+	return kept, sum
 }
 
 // greatest returns the id with the greatest score, the first of equals.

@@ -6,12 +6,24 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/golden"
+
 	"github.com/stretchr/testify/require"
 )
 
-// probabilities are those that the config gives to all ids, by the definitions:
-// softmax, all sorted, the first k, then the fewest that reach p.
-func probabilities(c Config, logits []float64) []float64 {
+// probabilities are those that the config gives to all ids after a text, by the definitions: the penalty, softmax, all
+// sorted, the first k, the fewest that reach p, then those of the least share.
+func probabilities(c Config, logits []float64, text ...int) []float64 {
+	if penalty := c.RepetitionPenalty; penalty > 0 {
+		logits = slices.Clone(logits)
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(text))) {
+			if logits[id] > 0 {
+				logits[id] /= penalty
+			} else {
+				logits[id] *= penalty
+			}
+		}
+	}
 	ids := make([]int, len(logits))
 	top := slices.Max(logits)
 	p, sum := make([]float64, len(logits)), 0.0
@@ -46,6 +58,15 @@ func probabilities(c Config, logits []float64) []float64 {
 			}
 		}
 	}
+	if c.MinP > 0 {
+		kept := 0
+		for _, id := range ids {
+			if p[id] >= c.MinP*p[ids[0]] {
+				kept++
+			}
+		}
+		keep(kept)
+	}
 	for id := range p {
 		p[id] /= sum
 	}
@@ -68,22 +89,68 @@ func TestDrawsFollowTheProbabilities(t *testing.T) {
 		{Temperature: 1, TopP: 0.5},
 		{Temperature: 2, TopP: 0.9},
 		{Temperature: 2, TopK: 4, TopP: 0.7},
+		{Temperature: 1, MinP: 0.3},
+		{Temperature: 1, MinP: 1},
+		{Temperature: 2, TopK: 6, TopP: 0.9, MinP: 0.5},
+		{Temperature: 1, RepetitionPenalty: 1.7},
+		{Temperature: 1, RepetitionPenalty: 0.5},
+		{Temperature: 1, TopK: 5, MinP: 0.2, RepetitionPenalty: 2.5},
 	} {
 		s := newSampler(c, len(logits))
+		text := []int{3, 1, 6, 3, 2}
 		const n = 40000
 		counts := make([]int, len(logits))
 		for range n {
+			clear(s.seen) // of what was drawn
+			s.see(text...)
 			id, err := s.draw(logits)
 			if err != nil {
 				t.Fatal(err)
 			}
 			counts[id]++
 		}
-		for id, p := range probabilities(c, logits) {
+		for id, p := range probabilities(c, logits, text...) {
 			// Five standard deviations of a count, which of a hundred counts one exceeds
 			// by chance under one seed in ten thousand.
 			require.InDelta(t, n*p, counts[id], 5*math.Sqrt(n*p*(1-p))+1e-9, "%+v: id %d", c, id)
 		}
+	}
+}
+
+// The probabilities of tokens are those of transformers' definitions in PyTorch, with their ties of top-k apart.
+func TestProbabilitiesEqualPyTorch(t *testing.T) {
+	file := golden.Load(t, "torch/sampling.safetensors")
+	logits, text := file.Float64("logits"), []int{}
+	for _, id := range file.Int64("text") {
+		text = append(text, int(id))
+	}
+	cases := map[string]Config{
+		"temperature": {Temperature: 0.7},
+		"top_k":       {Temperature: 1, TopK: 7},
+		"top_p":       {Temperature: 1.3, TopP: 0.8},
+		"min_p":       {Temperature: 1.3, MinP: 0.1},
+		"penalty":     {Temperature: 1, RepetitionPenalty: 1.3},
+		"reward":      {Temperature: 1, RepetitionPenalty: 0.8},
+		"all":         {Temperature: 1.7, TopK: 20, TopP: 0.9, MinP: 0.15, RepetitionPenalty: 1.5},
+		"order":       {Temperature: 3, TopK: 30, TopP: 0.7, MinP: 0.4, RepetitionPenalty: 2},
+	}
+	require.Len(t, file.Names(), len(cases)+2)
+	for name, c := range cases {
+		s := newSampler(c, len(logits))
+		s.see(text...)
+		scores := logits
+		if s.seen != nil {
+			scores = s.penalized(logits)
+		}
+		best, err := greatest(scores)
+		require.NoError(t, err)
+		n, total := s.limit(s.gather(scores, scores[best]))
+		got := make([]float64, len(logits))
+		for i := range n {
+			got[s.at(i).id] = s.at(i).weight / total
+		}
+		require.InDeltaSlice(t, file.Float64(name), got, 1e-14, name)
+		require.InDeltaSlice(t, file.Float64(name), probabilities(c, logits, text...), 1e-14, name)
 	}
 }
 
@@ -92,9 +159,9 @@ func TestDrawsFollowTheProbabilities(t *testing.T) {
 func TestLimitsThatLeaveOutNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	logits := make([]float64, 503)
-	samplers := make([]*sampler, 4)
+	samplers := make([]*sampler, 6)
 	for i, c := range []Config{{}, {TopK: len(logits)}, {TopP: 1},
-		{TopK: 2 * len(logits), TopP: 1, VocabSize: len(logits)}} {
+		{TopK: 2 * len(logits), TopP: 1, VocabSize: len(logits)}, {MinP: 1e-300}, {RepetitionPenalty: 1}} {
 		c.Temperature, c.Seed = 1, 7
 		samplers[i] = newSampler(c, len(logits))
 	}

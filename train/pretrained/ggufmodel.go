@@ -67,6 +67,8 @@ func (m *ggufModel) check() error {
 	switch {
 	case m.LearnedPositions != (m.name == "gpt2"):
 		return fmt.Errorf("learned positions: got %v, want %v", m.LearnedPositions, !m.LearnedPositions)
+	case m.skips > m.NumLayers:
+		return fmt.Errorf("layers: got %d, want at least %d, the last of which has no positions", m.NumLayers, m.skips)
 	case m.LogitScale != 0 && m.LogitScale != 1:
 		return fmt.Errorf("scale of the logits: got %v, want 1", m.LogitScale)
 	case !m.scaled && scale != 0 && scale != 1:

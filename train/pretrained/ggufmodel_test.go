@@ -5,8 +5,10 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -21,7 +23,7 @@ import (
 // blocks returns the config of a block of Llama's kin, after changes.
 func blocks(changes ...func(*layers.BlockConfig)) layers.BlockConfig {
 	b := layers.BlockConfig{
-		Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Mask: mask.Causal{},
+		Attention: layers.AttentionConfig{EmbedDim: 24, NumHeads: 3, Mask: mask.Causal{},
 			RoPE: &graph.RoPEConfig{Base: 500}},
 		MLP:  layers.MLPConfig{DimFeedforward: 20, Activation: layers.SwiGLU},
 		Norm: layers.NormConfig{Kind: layers.RMSNorm, Eps: 1e-5},
@@ -39,7 +41,7 @@ func of(changes ...func(*layers.BlockConfig)) layers.DecoderConfig {
 
 // The changes that make other families of it.
 func grouped(b *layers.BlockConfig)  { b.Attention.NumHeads, b.Attention.NumKVHeads = 6, 2 }
-func wide(b *layers.BlockConfig)     { b.Attention.NumKVHeads, b.Attention.HeadDim = 1, 8 }
+func wide(b *layers.BlockConfig)     { b.Attention.NumKVHeads, b.Attention.HeadDim = 1, 12 }
 func unturned(b *layers.BlockConfig) { b.Attention.RoPE = nil }
 func qkvBias(b *layers.BlockConfig)  { b.Attention.QKVBias = true }
 func outBias(b *layers.BlockConfig)  { b.Attention.QKVBias, b.Attention.OutBias = true, true }
@@ -102,10 +104,10 @@ var decoders = map[string]struct {
 	"olmo2":      {config: of(grouped, olmo2)},
 	"olmo2 tied": {config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: []layers.BlockConfig{blocks(olmo2)}}},
 	"gemma2": {bound: 2e-2, config: layers.DecoderConfig{NumLayers: 4, Pattern: []int{0, 1}, TieWordEmbeddings: true,
-		EmbeddingScale: math.Sqrt(12), LogitSoftcap: 3,
+		EmbeddingScale: math.Sqrt(24), LogitSoftcap: 3,
 		Blocks: []layers.BlockConfig{blocks(wide, gemma2, window(3)), blocks(wide, gemma2)}}},
 	"gemma3": {bound: 2e-2, config: layers.DecoderConfig{NumLayers: 5, Pattern: []int{0, 0, 1}, TieWordEmbeddings: true,
-		EmbeddingScale: math.Sqrt(12), Blocks: []layers.BlockConfig{
+		EmbeddingScale: math.Sqrt(24), Blocks: []layers.BlockConfig{
 			blocks(wide, gemma3, window(3), turned(graph.RoPEConfig{Base: 100})),
 			blocks(wide, gemma3, turned(graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 8}))}}},
 	"gpt_neox": {bound: 2e-2, config: of(neoX, turned(graph.RoPEConfig{Dims: 2}))},
@@ -136,6 +138,11 @@ func TestGGUFFamilies(t *testing.T) {
 	for _, name := range names {
 		g, path := decoder(t, decoders[name].config), filepath.Join(t.TempDir(), "model.gguf")
 		require.NoError(t, g.WriteGGUF(path, "f32"), name)
+		file, err := os.ReadFile(path)
+		require.NoError(t, err)
+		form := strings.Fields(name)[0]
+		form = cmp.Or(map[string]string{"mistral": "llama", "gpt_neox": "gptneox"}[form], form)
+		require.Contains(t, string(file[:100]), form+"\f") // and the length of the next key
 		jobs = append(jobs, job{Model: path, IDs: []int64{3, 0, 12, 7, 7, 1, 9, 4}, Greedy: 4, Letters: true})
 		models = append(models, g)
 	}
@@ -152,21 +159,21 @@ func TestGGUFRefuses(t *testing.T) {
 		want   string
 		config layers.DecoderConfig
 	}{
-		{"llama.cpp has no form for blocks of {\"attention\":{\"d_in\":12,\"num_heads\":3,\"sinks\":true}," +
+		{"llama.cpp has no form for blocks of {\"attention\":{\"d_in\":24,\"num_heads\":3,\"sinks\":true}," +
 			"\"mlp\":{\"activation\":\"swiglu\"},\"norm\":{\"kind\":\"rms\"},\"norm_placement\":\"pre\"}, " +
 			"but those of gpt2, gptneox, ",
 			of(func(b *layers.BlockConfig) { b.Attention.Sinks = true })},
 		{"biases: got some of the attention's output or the MLP, want none", of(outBias)},
 		{"qwen3: biases of queries, keys and values: got true, want false", of(qkNorm, qkvBias)},
-		{"olmo2: heads: got 3 of width 8, want the width E=12 in all", of(wide, olmo2, func(b *layers.BlockConfig) {
+		{"olmo2: heads: got 3 of width 12, want the width E=24 in all", of(wide, olmo2, func(b *layers.BlockConfig) {
 			b.Attention.NumHeads, b.Attention.NumKVHeads = 3, 3
 		})},
 		{"qwen3: norms of queries and keys: got eps 1e-06, want the blocks' 1e-05", of(qkNorm,
 			func(b *layers.BlockConfig) { b.Attention.QKNormEps = 0 })},
-		{"llama: scale of the scores: got 0.3, want 0.5", of(func(b *layers.BlockConfig) { b.Attention.Scale = 0.3 })},
-		{"qwen3: positions: got interleaved pairs, want (i, i + 2)", of(qkNorm,
+		{"llama: scale of the scores: got 0.3, want 0.35355339059327373", of(func(b *layers.BlockConfig) { b.Attention.Scale = 0.3 })},
+		{"qwen3: positions: got interleaved pairs, want (i, i + 4)", of(qkNorm,
 			turned(graph.RoPEConfig{Interleaved: true}))},
-		{"llama: positions: got 2 of 4 elements of a head turned, want all", of(turned(graph.RoPEConfig{Dims: 2}))},
+		{"llama: positions: got 2 of 8 elements of a head turned, want all", of(turned(graph.RoPEConfig{Dims: 2}))},
 		{"qwen3: positions: got the scaling llama3, want none, linear, ntk or yarn", of(qkNorm,
 			turned(graph.RoPEConfig{Scaling: graph.Llama3Scaling, Factor: 8, OriginalLength: 8}))},
 		{"positions: got yarn with betas or a factor of its own, want 1, 32 and 0.1·ln(factor) + 1", of(turned(
@@ -185,11 +192,11 @@ func TestGGUFRefuses(t *testing.T) {
 		{"llama: scale of the embeddings: got 2, want 1", layers.DecoderConfig{EmbeddingScale: 2,
 			Blocks: []layers.BlockConfig{blocks()}}},
 		{"gemma2: caps of scores and logits: got 5 and 0, want both in gemma2 and none elsewhere", layers.DecoderConfig{
-			EmbeddingScale: math.Sqrt(12), Blocks: []layers.BlockConfig{blocks(gemma2)}}},
-		{"gemma3: scale of the embeddings: got 1, want √12", layers.DecoderConfig{EmbeddingScale: 1,
+			EmbeddingScale: math.Sqrt(24), Blocks: []layers.BlockConfig{blocks(gemma2)}}},
+		{"gemma3: scale of the embeddings: got 1, want √24", layers.DecoderConfig{EmbeddingScale: 1,
 			Blocks: []layers.BlockConfig{blocks(gemma3)}}},
 		{"gemma3: layer 2: window: got 0, want 3, and none in every 2-th layer", layers.DecoderConfig{NumLayers: 4,
-			EmbeddingScale: math.Sqrt(12), Pattern: []int{0, 1, 1, 1},
+			EmbeddingScale: math.Sqrt(24), Pattern: []int{0, 1, 1, 1},
 			Blocks: []layers.BlockConfig{blocks(gemma3, window(3)), blocks(gemma3)}}},
 		{"llama: last norm: got {EmbedDim:0 Kind:layer Bias:false UnitOffset:false Eps:0}, want that of the blocks",
 			layers.DecoderConfig{Norm: layers.NormConfig{Kind: layers.LayerNorm}, Blocks: of().Blocks}},

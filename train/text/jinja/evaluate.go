@@ -167,6 +167,8 @@ func (r *run) member(x, key any) any {
 		if value, ok := x.Get(name); ok && named {
 			return value
 		}
+	case *loopState:
+		return x.member(name)
 	case []any:
 		if i, ok := indexOf(key, len(x)); ok {
 			return x[i]

@@ -5,12 +5,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 )
 
 // stringMethods are the methods of strings by their names.
 var stringMethods = map[string]func(r *run, s string, g given) any{
-	"upper":      func(_ *run, s string, _ given) any { return strings.ToUpper(s) },
-	"lower":      func(_ *run, s string, _ given) any { return strings.ToLower(s) },
+	"upper":      func(_ *run, s string, _ given) any { return cases.Upper(language.Und).String(s) },
+	"lower":      func(_ *run, s string, _ given) any { return cases.Lower(language.Und).String(s) },
 	"title":      func(_ *run, s string, _ given) any { return titled(s) },
 	"capitalize": func(_ *run, s string, _ given) any { return capitalized(s) },
 	"strip":      func(_ *run, s string, g given) any { return strip(s, g, strings.TrimFunc) },

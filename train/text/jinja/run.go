@@ -204,11 +204,13 @@ func (s loop) execute(r *run) jump {
 		if len(items) == 0 {
 			r.execute(s.otherwise)
 		}
+		state := &loopState{items: items}
+		vars["loop"] = state
 		r.items = append(r.items, nil)
 		for i, item := range items {
 			r.items[len(r.items)-1] = item
 			set(item)
-			vars["loop"] = loopState(items, i)
+			state.i = i
 			if r.execute(s.body) == leaves {
 				break
 			}
@@ -218,18 +220,40 @@ func (s loop) execute(r *run) jump {
 	return ends
 }
 
-// loopState returns the variable loop at an item.
-func loopState(items []any, i int) *Dict {
-	before, after := any(undefined{}), any(undefined{})
-	if i > 0 {
-		before = items[i-1]
+// loopState is the variable loop: where a loop is.
+type loopState struct {
+	items []any
+	i     int
+}
+
+// member returns what a template asks of a loop.
+func (l *loopState) member(name string) any {
+	n := len(l.items)
+	switch name {
+	case "index":
+		return l.i + 1
+	case "index0":
+		return l.i
+	case "revindex":
+		return n - l.i
+	case "revindex0":
+		return n - l.i - 1
+	case "first":
+		return l.i == 0
+	case "last":
+		return l.i == n-1
+	case "length":
+		return n
+	case "previtem":
+		if l.i > 0 {
+			return l.items[l.i-1]
+		}
+	case "nextitem":
+		if l.i < n-1 {
+			return l.items[l.i+1]
+		}
 	}
-	if i+1 < len(items) {
-		after = items[i+1]
-	}
-	n := len(items)
-	return &Dict{values: map[string]any{"index": i + 1, "index0": i, "revindex": n - i, "revindex0": n - i - 1,
-		"first": i == 0, "last": i == n-1, "length": n, "previtem": before, "nextitem": after}}
+	return undefined{}
 }
 
 // itemsOf returns the items of a list, or the names of a dict.

@@ -22,7 +22,7 @@ type Span struct {
 }
 
 // mostSteps bounds a rendering: a step is a statement, an expression, an item of a list or 16 bytes of a text.
-const mostSteps = 10_000_000
+const mostSteps = 4_000_000
 
 // mostBytes bounds a template.
 const mostBytes = 1 << 20

@@ -58,6 +58,8 @@ func typeName(x any) string {
 		return "a list"
 	case *Dict, namespace:
 		return "a dict"
+	case *loopState:
+		return "a loop"
 	}
 	return "a function"
 }

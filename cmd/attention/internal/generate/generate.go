@@ -60,8 +60,14 @@ func New() *cobra.Command {
 	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw from this number of the most likely tokens; 0 means all")
 	f.Float64Var(&c.sampling.TopP, "top-p", 0,
 		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
+	f.Float64Var(&c.sampling.MinP, "min-p", 0,
+		"draw from the tokens that have this `share` of the most likely one's probability; 0 means all")
+	f.Float64Var(&c.sampling.RepetitionPenalty, "repetition-penalty", 1,
+		"`divisor` of the scores of tokens that the text has, a factor of those below 0; 1 means none")
 	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
+	f.IntVar(&c.sampling.Capacity, "context", 0,
+		"largest number of tokens that the model sees at once; 0 means its whole window")
 	f.StringVar(&c.precision, "precision", "full", flags.PrecisionUsage)
 	f.StringVar(&c.weights, "weights", "",
 		"write the attention weights of every layer over prompt and text to this safetensors `file`")
@@ -85,9 +91,12 @@ func (c *command) validate() (err error) {
 	case slices.Contains(c.stop, ""):
 		return errors.New("--stop: got nothing, want at least one character")
 	}
-	return config.Named(c.sampling.Validate(),
-		map[string]string{"Temperature": "--temperature", "TopK": "--top-k", "TopP": "--top-p"})
+	return config.Named(c.sampling.Validate(), samplingFlags)
 }
+
+// samplingFlags are the flags of the fields of the sampling's config.
+var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "--temperature", "TopK": "--top-k",
+	"TopP": "--top-p", "MinP": "--min-p", "RepetitionPenalty": "--repetition-penalty"}
 
 // run generates the text.
 func (c *command) run(ctx context.Context, out, notes io.Writer) error {
@@ -115,7 +124,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
 	for _, ids := range prompts {
-		if most := m.Model.Context(); len(ids) > most {
+		if most := cmp.Or(c.sampling.Capacity, m.Model.Context()); len(ids) > most {
 			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: "+
 				"it sees only the end of the prompt\n", len(ids), most)
 		}

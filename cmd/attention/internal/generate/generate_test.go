@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
 	"attention/layers/generate"
@@ -73,6 +74,10 @@ func TestGenerate(t *testing.T) {
 			want: generate.Config{Temperature: 3, TopK: 3, Seed: 1}},
 		{flags: []string{"--prompt-file", file, "--top-p", "0.3"},
 			want: generate.Config{Temperature: 0.8, TopP: 0.3, Seed: 1}},
+		{flags: []string{"--prompt-file", file, "--min-p", "0.2", "--repetition-penalty", "1.5"},
+			want: generate.Config{Temperature: 0.8, MinP: 0.2, RepetitionPenalty: 1.5, Seed: 1}},
+		{flags: []string{"--prompt-file", file, "--context", "9"},
+			want: generate.Config{Temperature: 0.8, Capacity: 9, Slide: true, Seed: 1}},
 	} {
 		want := continued(t, g, "abé c\n", 30, c.want)
 		args := append([]string{"--model", dir, "--tokens", "30"}, c.flags...)
@@ -128,6 +133,39 @@ func TestGenerateSlides(t *testing.T) {
 	require.Equal(t, prompt+continued(t, g, prompt, 9, slide)+"\n", text)
 	require.Equal(t, "attention: the prompt has 41 tokens, the model's window 40: it sees only the end of the prompt\n",
 		notes)
+
+	slide.Capacity = 6
+	text, notes, err = generated(context.Background(), "--model", dir, "--prompt", "abcabcab", "--tokens", "9",
+		"--context", "6")
+	require.NoError(t, err)
+	require.Equal(t, "abcabcab"+continued(t, g, "abcabcab", 9, slide)+"\n", text)
+	require.Equal(t, "attention: the prompt has 8 tokens, the model's window 6: it sees only the end of the prompt\n",
+		notes)
+}
+
+// Each text ends before any of the ids that end one.
+func TestDrawEndsAtAnyEnd(t *testing.T) {
+	g := commandtest.SmallGPT(t)
+	ids := func(text string) []int {
+		ids, err := g.Tokenizer.Encode(text)
+		require.NoError(t, err)
+		return ids
+	}
+	m := &run.OpenModel{Model: run.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
+	c := command{tokens: 30, given: []string{"ab", "c"}, prompts: []string{"ab", "c"}, samples: 1,
+		sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}
+	d, prompts, err := c.newTexts(m, [][]int{ids("ab"), ids("c")})
+	require.NoError(t, err)
+	texts, err := c.drawAll(t.Context(), d, m, prompts, io.Discard, new(stats))
+	require.NoError(t, err)
+	for i, prompt := range c.given {
+		sampling := c.sampling
+		sampling.Seed += int64(i)
+		whole := continued(t, g, prompt, 30, sampling)
+		end := strings.IndexAny(whole, "fa")
+		require.GreaterOrEqual(t, end, 0, whole)
+		require.Equal(t, whole[:end], texts[i].out.(*bytes.Buffer).String())
+	}
 }
 
 func TestGenerateStats(t *testing.T) {

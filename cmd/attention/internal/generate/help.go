@@ -20,17 +20,19 @@ the newest run of attention train in the folder runs is taken.
 
 A GPT reads the prompt in large chunks and keeps the keys and values of all
 tokens, so that a token costs nearly the same anywhere in the window of
-n_positions tokens. When prompt and text together are longer, it reads the last
-half of a window again and continues from there, each time the window is full:
-earlier tokens are forgotten.
+n_positions tokens, or of --context tokens, for which there is memory when they
+come. When prompt and text together are longer, it reads the last half of a
+window again and continues from there, each time the window is full: earlier
+tokens are forgotten.
 
 SEVERAL TEXTS: a --prompt for each and --samples N continue all of them at once:
 a pass over the weights, most of the time of a token, serves them all. The texts
 are printed when all have ended, each under a line with its number. Only a GPT
 continues several texts.
 
-DRAWING: scores are divided by --temperature; then --top-k and then --top-p
-leave the most likely tokens, of which one is drawn by its probability.
+DRAWING: --repetition-penalty lowers the scores of tokens that prompt and text
+have. Scores are divided by --temperature; then --top-k, then --top-p and then
+--min-p leave the most likely tokens, of which one is drawn by its probability.
 --temperature 0 always takes the most likely token.
 
 WEIGHTS: --weights FILE writes what each layer looks at: a tensor (H, T, T) with
@@ -38,8 +40,8 @@ the name of the layer's path, a row for each query, over the last tokens of
 prompt and text that the model's window holds. Their texts are its metadata
 "tokens".
 
-END: after --tokens tokens, before a --stop text or at the model's end-of-text
-token. Ctrl-C ends it too, with exit code 130. A newline follows the text. On a
+END: after --tokens tokens, before a --stop text or at one of the model's
+end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows the text. On a
 terminal control characters are shown escaped; elsewhere prompt and text are
 printed as they are.`
 

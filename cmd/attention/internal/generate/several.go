@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
+	"attention/internal/config"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -27,10 +28,13 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 	}
 	if len(all) == 1 {
 		g, err := run.NewGenerator(m.Model, c.sampling, longest+c.tokens)
-		return g.Texts(), all, err
+		return g.Texts(), all, config.Named(err, samplingFlags)
 	}
 	g, err := run.NewBatch(m.Model, len(all), c.sampling, longest+c.tokens)
 	if err != nil {
+		if named := config.Named(err, samplingFlags); named != err {
+			return nil, nil, named
+		}
 		return nil, nil, fmt.Errorf("--samples: %w", err)
 	}
 	return g, all, nil
@@ -60,7 +64,7 @@ func (c *command) drawAll(
 			out: out, ids: slices.Clone(ids)})
 		stats.prompt += len(ids)
 	}
-	err = c.draw(ctx, d, m.EndOfText, texts, stats)
+	err = c.draw(ctx, d, append(m.Ends[:len(m.Ends):len(m.Ends)], m.EndOfText), texts, stats)
 	for _, w := range texts {
 		if endErr := w.end(); err == nil {
 			err = endErr
@@ -69,9 +73,9 @@ func (c *command) drawAll(
 	return texts, err
 }
 
-// draw draws tokens and writes the characters that they complete. A text ends before the end-of-text token, which is −1
-// if there is none, and before a stop text.
-func (c *command) draw(ctx context.Context, d generate.Texts, endOfText int, texts []*continuation, stats *stats) error {
+// draw draws tokens and writes the characters that they complete. A text ends before one of the ids ends and before a
+// stop text.
+func (c *command) draw(ctx context.Context, d generate.Texts, ends []int, texts []*continuation, stats *stats) error {
 	left := len(texts)
 	for n := 0; n < c.tokens && left > 0; n++ {
 		ids, err := d.Next(ctx)
@@ -82,13 +86,14 @@ func (c *command) draw(ctx context.Context, d generate.Texts, endOfText int, tex
 			if id < 0 {
 				continue
 			}
-			if id != endOfText {
+			end := slices.Contains(ends, id)
+			if !end {
 				stats.tokens++
 				if err := texts[i].add(id); err != nil {
 					return err
 				}
 			}
-			if id == endOfText || texts[i].stop.Stopped() {
+			if end || texts[i].stop.Stopped() {
 				d.Stop(i)
 				left--
 			}

@@ -7,11 +7,11 @@ import (
 	"attention/layers/generate"
 )
 
-// NewGenerator returns a generator of a text of up to length tokens. A decoder's text that outgrows its context
-// continues from its last half window.
+// NewGenerator returns a generator that at first has memory for a text of up to length tokens. A decoder's text that
+// outgrows its positions, or c.Capacity, continues from its last half window.
 func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, error) {
 	if decoder, ok := m.Network.(*layers.Decoder); ok {
-		c.Capacity, c.Slide = min(length, m.Context()), true
+		c.Room, c.Slide = length, true
 		return generate.New(decoder, c)
 	}
 	return generate.NewWithoutCache(m, m.Context(), c)
@@ -23,6 +23,6 @@ func NewBatch(m Model, texts int, c generate.Config, length int) (*generate.Batc
 	if !ok {
 		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once", texts)
 	}
-	c.Capacity, c.Slide = min(length, m.Context()), true
+	c.Room, c.Slide = length, true
 	return generate.NewBatch(decoder, texts, c)
 }

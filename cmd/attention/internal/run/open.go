@@ -23,6 +23,7 @@ type OpenModel struct {
 	Model     Model
 	Tokenizer text.Tokenizer
 	EndOfText int      // id; −1 if there is none
+	Ends      []int    // ids that end a text, besides EndOfText
 	Notes     []string // on the origin of the weights, to be printed
 }
 

@@ -50,7 +50,7 @@ func TestPartsAreRefused(t *testing.T) {
 		want string
 	}{
 		{args: []string{"--norm", "batch"}, want: `--norm: got "batch", want one of layer, rms`},
-		{args: []string{"--mlp", "elu"}, want: `--mlp: got "elu", want one of gelu, gelu_tanh, relu, silu, swiglu`},
+		{args: []string{"--mlp", "elu"}, want: `--mlp: got "elu", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh`},
 		{args: []string{"--qk-norm", "x"}, want: `--qk-norm: got "x", want one of l2, rms`},
 		{args: []string{"--window", "-1"}, want: "--window: got -1, want at least 0"},
 		{args: []string{"--rope", "--width", "12"},

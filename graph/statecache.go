@@ -1,0 +1,104 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/internal/dense"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// StateCache holds what a recurrent op keeps of the tokens that a model has seen: a state whose size does not depend on
+// how many there are. It belongs to no graph: graphs for chunks of any length share it. It is for one goroutine at a
+// time.
+type StateCache struct {
+	value *tensor.Dense
+	seen  int // tokens of each sequence
+}
+
+// NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv), of
+// CachedCausalConv (B, N−1, C).
+func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
+	if !dense.IsFloat(dt) {
+		return nil, fmt.Errorf("graph: StateCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))
+	}
+	for _, n := range shape {
+		if n < 1 || !dense.Fits(shape...) {
+			return nil, fmt.Errorf("graph: StateCache: shape: got %v, want axes of at least 1 and at most %d elements",
+				tensor.Shape(shape), dense.MaxElements)
+		}
+	}
+	return &StateCache{value: tensor.New(tensor.Of(dt), tensor.WithShape(shape...))}, nil
+}
+
+// Len returns the number of tokens that the cache has seen: where the next chunk starts.
+func (c *StateCache) Len() int { return c.seen }
+
+// Bytes returns the memory that the state takes.
+func (c *StateCache) Bytes() int { return int(c.value.MemSize()) }
+
+// Value returns the state after the tokens seen. Each run changes it.
+func (c *StateCache) Value() *tensor.Dense { return c.value }
+
+// Reset forgets all tokens.
+func (c *StateCache) Reset() {
+	c.seen = 0
+	c.value.Zero()
+}
+
+// Truncate forgets the tokens from position n on. A state has all tokens or none: n is 0 or Len.
+func (c *StateCache) Truncate(n int) error {
+	switch n {
+	case c.seen:
+	case 0:
+		c.Reset()
+	default:
+		return fmt.Errorf("graph: StateCache: length: got %d, want 0 or %d: a state has all tokens or none", n, c.seen)
+	}
+	return nil
+}
+
+// check refuses an op on x (…, T, C) that the cache is not for. The state's first axis is the number of sequences.
+func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
+	if c == nil || c.value == nil {
+		return &TypeError{op, "cache", "nil or its zero value", "a cache of NewStateCache"}
+	}
+	if err := checkArgs(op, []arg{{name: "x"}, {name: "start", integer: true}}, G.Nodes{x, start}); err != nil {
+		return err
+	}
+	if got, want := c.value.Shape(), tensor.Shape(state); !got.Eq(want) {
+		return &ShapeError{op, "cache", got, fmt.Sprint(want)}
+	}
+	if c.value.Dtype() != x.Dtype() {
+		return &TypeError{op, "cache", fmt.Sprint(c.value.Dtype()), fmt.Sprintf("%v, as the other arguments", x.Dtype())}
+	}
+	if c.isFilledIn(x.Graph()) {
+		return fmt.Errorf("graph: %s: cache: got one that another op of this graph fills, want one for each", op)
+	}
+	return checkStart(op, start.Shape(), x.Shape())
+}
+
+// isFilledIn reports whether an op of a graph fills the cache.
+func (c *StateCache) isFilledIn(g *G.ExprGraph) bool {
+	return slices.ContainsFunc(g.AllNodes(), func(n *G.Node) bool {
+		o, ours := n.Op().(op)
+		if !ours {
+			return false
+		}
+		b, fills := o.body.(interface{ fillsState(*StateCache) bool })
+		return fills && b.fillsState(c)
+	})
+}
+
+// take checks that a chunk of T tokens follows those seen, and counts it.
+func (c *StateCache) take(op string, start *tensor.Dense, T int) error {
+	for _, got := range dense.Ints(start) {
+		if got != int64(c.seen) {
+			return fmt.Errorf("graph: %s: start: got %d, want %d, the number of tokens seen", op, got, c.seen)
+		}
+	}
+	c.seen += T
+	return nil
+}

@@ -1,0 +1,174 @@
+package jinja_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/train/text/jinja"
+
+	"github.com/stretchr/testify/require"
+)
+
+// moment is when the renderings of testdata were made.
+var moment = time.Date(2026, 11, 5, 13, 7, 0, 0, time.UTC)
+
+// dict returns a dict of a JSON text.
+func dict(t testing.TB, text string) *jinja.Dict {
+	d, err := jinja.DecodeJSON([]byte(text))
+	require.NoError(t, err)
+	return d.(*jinja.Dict)
+}
+
+// TestSmallTemplates: they are rendered as by @huggingface/jinja (testdata/templates/render.mjs).
+func TestSmallTemplates(t *testing.T) {
+	var stored struct {
+		Variables json.RawMessage
+		Small     map[string]string
+	}
+	data, err := os.ReadFile("../testdata/templates/renderings.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &stored))
+	require.Greater(t, len(stored.Small), 50)
+	for source, want := range stored.Small {
+		template, err := jinja.Parse(source)
+		require.NoError(t, err, source)
+		got, _, err := template.Render(dict(t, string(stored.Variables)), moment)
+		require.NoError(t, err, source)
+		require.Equal(t, want, got, source)
+	}
+}
+
+// TestGenerationBlocks: their spans are those of what is in them, with the items of the loops around them.
+func TestGenerationBlocks(t *testing.T) {
+	template, err := jinja.Parse(`{% for m in list %}<{{ m.a }}>
+  {% generation %}
+é{{ m.b }}{%- endgeneration %}
+!{% endfor %}{% generation %}{% endgeneration %}`)
+	require.NoError(t, err)
+	variables := dict(t, `{"list": [{"a": 1, "b": "x"}, {"a": 2, "b": "yy"}]}`)
+	text, spans, err := template.Render(variables, moment)
+	require.NoError(t, err)
+	require.Equal(t, "<1>\néx!<2>\néyy!", text)
+	require.Len(t, spans, 3)
+	list, _ := variables.Get("list")
+	for i, want := range []string{"éx", "éyy", ""} {
+		require.Equal(t, want, text[spans[i].From:spans[i].To])
+		if i < 2 {
+			require.Len(t, spans[i].Items, 1)
+			require.Same(t, list.([]any)[i], spans[i].Items[0])
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	long := strings.Repeat
+	for _, row := range []struct{ name, source, want string }{
+		{"another block", "a\n{% include 'x' %}", "line 2: got the block include, want set, if, for, break, continue, " +
+			"macro or generation"},
+		{"a file", "{{ open('/etc/passwd').read() }}", "line 1: got a call of nothing defined: open, want a function"},
+		{"import", "{% import 'x' as y %}", "line 1: got the block import, want set, if, for, break, continue, macro or " +
+			"generation"},
+		{"no attributes of Python", "{{ ''.__class__.__mro__() }}", "line 1: got a call of nothing defined: __mro__, want a function"},
+		{"a block without an end", "\n{% if x %}\n", "line 2: got the end, want {% endif %}"},
+		{"another end", "{% if x %}{% endfor %}", "line 1: got the block endfor, want set, if, for, break, continue, macro or " +
+			"generation"},
+		{"a tag without an end", "{{ x", "line 1: got a tag without an end, want }}"},
+		{"a comment without an end", "{# x", "line 1: got a comment without an end, want #}"},
+		{"a string without an end", "\n\n{{ 'x }}", "line 3: got a string without an end, want '"},
+		{"an escape", `{{ '\q' }}`, `line 1: got the escape \q' }}, want one of \n \t \r \b \f \v \' \" \\ \xNN \uNNNN`},
+		{"another character", "{{ a ? b }}", "line 1: got '?', want an expression"},
+		{"no expression", "{{ }}", `line 1: got "}}", want an expression`},
+		{"two expressions", "{{ a b }}", `line 1: got "b", want }}`},
+		{"a filter", "{{ 1|x }}", `line 1: got the filter "x", want one of the known ones, such as tojson or trim`},
+		{"a test", "{{ 1 is x }}", `line 1: got the test "x", want one of the known ones, such as defined or string`},
+		{"a filter's value", "{{ 1|trim }}", "line 1: trim: got a number, want a string"},
+		{"a filter's argument", "{{ [1]|join(2) }}", "line 1: join: d: got a number, want a string"},
+		{"text and list", "{{ 'a' + [1] }}", "line 1: got a string + a list, want values that this operator takes"},
+		{"something that is not there", "{{ 'a' + x }}", "line 1: got a string + nothing defined, want values that this " +
+			"operator takes"},
+		{"a loop over nothing", "{% for a in none %}{% endfor %}", "line 1: got a loop over none, want a list or a dict"},
+		{"two variables", "{% for a, b in [1] %}{% endfor %}", "line 1: got a number for 2 variables, want a list"},
+		{"three items", "{% for a, b in [[1, 2, 3]] %}{% endfor %}", "line 1: got 3 items for 2 variables, want as many"},
+		{"a division by 0", "{{ 1 // 0 }}", "line 1: got a division by 0, want another number"},
+		{"a member of a dict", "{% set d = {} %}{% set d.x = 1 %}", "line 1: got an assignment to a member of a dict, want " +
+			"it of a namespace"},
+		{"a macro's arguments", "{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "line 1: m: got 2 arguments, want at most 1"},
+		{"a macro's names", "{% macro m(a) %}{% endmacro %}{{ m(b=2) }}", "line 1: m: got the argument b, want one of its " +
+			"parameters"},
+		{"a raised exception", "x\n{{ raise_exception('No\nsystem') }}", "line 2: the template refuses: No system"},
+		{"a span that is nowhere", "{% set x %}{% generation %}{% endgeneration %}{% endset %}", "line 1: got a generation " +
+			"block within a macro or set, want it in the text itself"},
+
+		{"it loops for ever", "{% for a in range(9999999) %}{% for b in range(9999999) %}{% endfor %}{% endfor %}",
+			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+			"line 1: got more than 150 calls or values within one another, want fewer"},
+		{"a large range", "{{ range(999999999999) }}", "line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a text that doubles", "{% set n = namespace(s='x') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
+			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a list that doubles", "{% set n = namespace(s=[1]) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}",
+			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a value in itself", "{% set n = namespace() %}{% set n.n = n %}{{ n|tojson }}",
+			"line 1: got more than 150 calls or values within one another, want fewer"},
+		{"a replacement that grows", "{% set n = namespace(s='xx') %}{% for i in range(99) %}{% set n.s = " +
+			"n.s|replace('x', n.s) %}{% endfor %}", "line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"parentheses", "{{ " + long("(", 1000) + "1" + long(")", 1000) + " }}",
+			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"signs", "{{ " + long("-", 1000) + "1 }}", "line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"blocks", long("{% if x %}", 1000), "line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"a large template", long("x", 1<<20+1), "line 1: got a template of 1048577 bytes, want at most 1048576"},
+	} {
+		template, err := jinja.Parse(row.source)
+		if err == nil {
+			_, _, err = template.Render(&jinja.Dict{}, moment)
+		}
+		require.EqualError(t, err, row.want, row.name)
+	}
+}
+
+// TestDeepOperators: an expression of many operators takes no more stack than there is.
+func TestDeepOperators(t *testing.T) {
+	template, err := jinja.Parse("{{ 0" + strings.Repeat("+1", 500_000) + " }}")
+	require.NoError(t, err)
+	text, _, err := template.Render(&jinja.Dict{}, moment)
+	require.NoError(t, err)
+	require.Equal(t, "500000", text)
+}
+
+// TestDecodeJSON: the order of keys stays.
+func TestDecodeJSON(t *testing.T) {
+	d := dict(t, `{"b": 1, "a": [null, true, 2.5, "é\n", {}], "c": {"z": 1, "y": 2}}`)
+	text, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.Equal(t, `{"b":1,"a":[null,true,2.5,"é\n",{}],"c":{"z":1,"y":2}}`, string(text))
+	for _, row := range []struct{ name, text, want string }{
+		{"no JSON", "{", "unexpected EOF"},
+		{"two values", "1 2", "got more than one JSON value, want one"},
+		{"deep", strings.Repeat("[", 1000), "got more than 150 JSON values within one another, want fewer"},
+	} {
+		_, err := jinja.DecodeJSON([]byte(row.text))
+		require.EqualError(t, err, row.want, row.name)
+	}
+}
+
+// For any template, Parse and Render return a text or an error of one line.
+func FuzzTemplate(f *testing.F) {
+	for _, name := range []string{"llama3", "qwen2.5", "qwen3", "smollm2", "smollm3", "gemma3", "mistral"} {
+		source, err := os.ReadFile("../testdata/templates/" + name + ".jinja")
+		require.NoError(f, err)
+		f.Add(string(source))
+	}
+	f.Add("{% for a in range(3) %}{{ loop.index|string ~ a }}{% endfor %}{{ {'a': [1][::-1]}|tojson(indent=1) }}")
+	f.Fuzz(func(t *testing.T, source string) {
+		template, err := jinja.Parse(source)
+		if err == nil {
+			_, _, err = template.Render(dict(t, `{"messages": [{"role": "user", "content": "Hi"}], "tools": null}`), moment)
+		}
+		if err != nil {
+			require.Less(t, len(err.Error()), 500)
+		}
+	})
+}

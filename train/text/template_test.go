@@ -1,0 +1,217 @@
+package text_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"attention/train/text"
+	"attention/train/text/jinja"
+
+	"github.com/stretchr/testify/require"
+)
+
+// moment is when the renderings of testdata were made.
+var moment = time.Date(2026, 11, 5, 13, 7, 0, 0, time.UTC)
+
+// conversation is what testdata/templates/render.mjs renders.
+type conversation struct {
+	Messages            []text.Message
+	Tools               []json.RawMessage
+	AddGenerationPrompt *bool `json:"add_generation_prompt"`
+	EnableThinking      *bool `json:"enable_thinking"`
+}
+
+func (c conversation) config(t *testing.T) text.TemplateConfig {
+	config := text.TemplateConfig{Now: moment, AddGenerationPrompt: c.AddGenerationPrompt == nil || *c.AddGenerationPrompt,
+		ThinkingOff: c.EnableThinking != nil && !*c.EnableThinking}
+	for _, tool := range c.Tools {
+		value, err := jinja.DecodeJSON(tool)
+		require.NoError(t, err)
+		config.Tools = append(config.Tools, value)
+	}
+	return config
+}
+
+// templateOf returns a template of testdata.
+func templateOf(t *testing.T, name string) *text.Template {
+	source, err := os.ReadFile(filepath.Join("testdata/templates", name))
+	require.NoError(t, err)
+	template, err := text.ParseTemplate(string(source))
+	require.NoError(t, err, name)
+	template.BOS, template.EOS = "<s>", "</s>"
+	return template
+}
+
+// TestTemplates: conversations are rendered as by @huggingface/jinja (testdata/templates/render.mjs).
+func TestTemplates(t *testing.T) {
+	var stored struct {
+		Conversations map[string]conversation
+		Renderings    map[string]map[string]any // texts, or objects with errors
+	}
+	data, err := os.ReadFile("testdata/templates/renderings.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &stored))
+	require.Len(t, stored.Renderings, 7)
+	for name, renderings := range stored.Renderings {
+		template := templateOf(t, name)
+		require.Greater(t, len(renderings), 17)
+		for title, want := range renderings {
+			c := stored.Conversations[title]
+			got, err := template.Render(c.Messages, c.config(t))
+			if want, ok := want.(string); ok {
+				require.NoError(t, err, "%s: %s", name, title)
+				require.Equal(t, want, got, "%s: %s", name, title)
+				continue
+			}
+			message := want.(map[string]any)["error"].(string)
+			require.EqualError(t, err, err.Error())
+			require.ErrorContains(t, err, "the template refuses: "+message, "%s: %s", name, title)
+			require.True(t, jinja.IsRaised(err))
+		}
+	}
+}
+
+func say(role, content string) text.Message { return text.Message{Role: role, Content: content} }
+
+// TestRenderSpans: what the assistant says is told from the rest, with generation blocks and without.
+func TestRenderSpans(t *testing.T) {
+	talk := []text.Message{say("system", "Be é"), say("user", "Hi"), say("assistant", "Hi"), say("user", "Hello"),
+		say("assistant", "Hello, you")}
+	thoughts := []text.Message{say("user", "2+2?"), say("assistant", "<think>\nadd\n</think>\n\n4"), say("user", "3+3?"),
+		say("assistant", "<think>\nmore\n</think>\n\n6")}
+	call := text.Message{Role: "assistant"}
+	require.NoError(t, json.Unmarshal([]byte(`{"role": "assistant", "content": "", "tool_calls": [{"id": "abcdefghi",
+		"function": {"name": "f", "arguments": {}}}]}`), &call))
+	called := []text.Message{say("user", "Call"), call, say("tool", "3"), say("assistant", "It is 3")}
+	for _, row := range []struct {
+		template string
+		messages []text.Message
+		want     []string
+	}{
+		{"llama3", talk, []string{"Hi<|eot_id|>", "Hello, you<|eot_id|>"}},
+		{"qwen2.5", talk, []string{"Hi<|im_end|>\n", "Hello, you<|im_end|>\n"}},
+		{"qwen3", talk, []string{"Hi<|im_end|>\n", "<think>\n\n</think>\n\nHello, you<|im_end|>\n"}},
+		{"smollm2", talk, []string{"Hi<|im_end|>\n", "Hello, you<|im_end|>\n"}},
+		{"smollm3", talk, []string{"Hi<|im_end|>", "Hello, you<|im_end|>"}},
+		{"gemma3", talk, []string{"Hi<end_of_turn>\n", "Hello, you<end_of_turn>\n"}},
+		{"mistral", talk, []string{"Hi</s>", "Hello, you</s>"}},
+		{"qwen3", thoughts, []string{"4<|im_end|>\n", "<think>\nmore\n</think>\n\n6<|im_end|>\n"}},
+		{"smollm3", thoughts, []string{"<think>\nadd\n</think>\n\n4<|im_end|>", "<think>\nmore\n</think>\n\n6<|im_end|>"}},
+		{"qwen2.5", called, []string{"<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call><|im_end|>\n",
+			"It is 3<|im_end|>\n"}},
+		{"llama3", called, []string{`{"name": "f", "parameters": {}}<|eot_id|>`, "It is 3<|eot_id|>"}},
+		{"llama3", talk[:2], nil},
+	} {
+		template := templateOf(t, row.template+".jinja")
+		config := text.TemplateConfig{Now: moment}
+		got, spans, err := template.RenderSpans(row.messages, config)
+		require.NoError(t, err, row.template)
+		want, err := template.Render(row.messages, config)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		var parts []string
+		for _, s := range spans {
+			require.Equal(t, "assistant", row.messages[s.Message].Role)
+			parts = append(parts, got[s.From:s.To])
+		}
+		require.Equal(t, row.want, parts, row.template)
+	}
+}
+
+func TestTemplateErrors(t *testing.T) {
+	_, err := text.ParseTemplate("{% include 'x' %}")
+	require.EqualError(t, err, "text: template: line 1: got the block include, want set, if, for, break, continue, macro or "+
+		"generation")
+	for _, row := range []struct{ name, source, want string }{
+		{"it raises", "\n{{ raise_exception('no') }}", "text: template: line 2: the template refuses: no"},
+		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+			"text: template: line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a block without a message", "{% generation %}{% endgeneration %}",
+			"text: template: got a generation block outside of a loop over messages, want it within"},
+		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation blocks, and a text in which " +
+			"message 2 cannot be told from the others, want blocks"},
+	} {
+		template, err := text.ParseTemplate(row.source)
+		require.NoError(t, err)
+		_, _, err = template.RenderSpans([]text.Message{say("user", "a"), say("assistant", "b")}, text.TemplateConfig{})
+		require.EqualError(t, err, row.want, row.name)
+	}
+}
+
+// TestContentOfParts: it is one text to a template that takes none.
+func TestContentOfParts(t *testing.T) {
+	got, err := templateOf(t, "qwen2.5.jinja").Render([]text.Message{say("system", "S"),
+		{Role: "user", Parts: []string{"a", "b"}}}, text.TemplateConfig{})
+	require.NoError(t, err)
+	require.Equal(t, "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nab<|im_end|>\n", got)
+}
+
+func TestParseTemplateConfig(t *testing.T) {
+	for _, row := range []struct{ name, config, source, text, failure string }{
+		{name: "a text", config: `{"chat_template": "{{ bos_token }}a{{ eos_token }}", "bos_token": "<s>",
+			"eos_token": {"content": "</s>", "lstrip": false}}`, text: "<s>a</s>"},
+		{name: "no tokens", config: `{"chat_template": "{{ bos_token }}a{{ eos_token }}", "bos_token": null}`, text: "a"},
+		{name: "several", config: `{"chat_template": [{"name": "tool_use", "template": "b"}, {"name": "default",
+			"template": "a"}]}`, text: "a"},
+		{name: "a file beside it", config: `{"chat_template": "b", "bos_token": "<s>"}`, source: "{{ bos_token }}a\n", text: "<s>a"},
+		{name: "none", config: `{}`, failure: "text: tokenizer_config.json: chat_template: got none, want the template of a " +
+			"model that talks"},
+		{name: "no default", config: `{"chat_template": [{"name": "rag", "template": "b"}]}`,
+			failure: "text: tokenizer_config.json: chat_template: got no template with the name default, want one"},
+		{name: "no JSON", config: `{`, failure: "text: tokenizer_config.json: unexpected end of JSON input"},
+		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, want " +
+			"set, if, for, break, continue, macro or generation"},
+	} {
+		template, err := text.ParseTemplateConfig([]byte(row.config), row.source)
+		if row.failure != "" {
+			require.EqualError(t, err, row.failure, row.name)
+			continue
+		}
+		require.NoError(t, err, row.name)
+		got, err := template.Render(nil, text.TemplateConfig{})
+		require.NoError(t, err, row.name)
+		require.Equal(t, row.text, got, row.name)
+	}
+}
+
+// TestMessageJSON: a message is written as it is read.
+func TestMessageJSON(t *testing.T) {
+	for _, row := range []struct{ name, json, again, failure string }{
+		{name: "a text", json: `{"role": "user", "content": "<é>\n"}`},
+		{name: "a weight", json: `{"role":"assistant","content":"a","weight":0}`},
+		{name: "other keys", json: `{"role":"tool","content":"3","tool_call_id":"x","name":"f"}`},
+		{name: "calls", json: `{"role":"assistant","content":null,"tool_calls":[{"id":"x","function":{"name":"f","arguments":{"b":1,"a":2.5}}}]}`},
+		{name: "parts", json: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
+		{name: "no content", json: `{"role":"assistant"}`, again: `{"role":"assistant","content":null}`},
+		{name: "no role", json: `{"content": "a"}`, failure: "message: role: got no text, want one such as user"},
+		{name: "a number", json: `{"role": "user", "content": 1}`,
+			failure: "message: content: got another value, want a text or a list of parts"},
+		{name: "an image", json: `{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}`,
+			failure: `message: content: part 2: got the type "image", want text`},
+		{name: "a text as a part", json: `{"role": "user", "content": ["a"]}`,
+			failure: "message: content: part 1: got no object, want one with type and text"},
+		{name: "a weight below 0", json: `{"role": "user", "content": "a", "weight": -1}`,
+			failure: "message: weight: got another value, want a number of at least 0"},
+		{name: "a list", json: `[1]`, failure: "message: got no object, want one with role and content"},
+	} {
+		var m text.Message
+		err := json.Unmarshal([]byte(row.json), &m)
+		if row.failure != "" {
+			require.EqualError(t, err, row.failure, row.name)
+			continue
+		}
+		require.NoError(t, err, row.name)
+		again, err := m.MarshalJSON()
+		require.NoError(t, err, row.name)
+		want := row.json
+		if row.again != "" {
+			want = row.again
+		}
+		require.JSONEq(t, want, string(again), row.name)
+		require.False(t, strings.Contains(string(again), "\n"))
+	}
+}
