@@ -7,6 +7,7 @@ import (
 
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/train/pretrained"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -139,6 +140,7 @@ var data = map[reflect.Type]string{
 	reflect.TypeFor[mask.Keep]():       "a caller fills in the node",
 	reflect.TypeFor[mask.KeyLengths](): "a caller fills in the node",
 	reflect.TypeFor[mask.Segments]():   "a caller fills in the nodes",
+	reflect.TypeFor[pretrained.GPT]():  "a caller fills in the model",
 }
 
 // made reports whether only the module's own functions make values of a type: it is a struct that has unexported

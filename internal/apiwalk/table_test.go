@@ -406,6 +406,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[pretrained.GPT](),
 	reflect.TypeFor[pretrained.Spec](),
 	reflect.TypeFor[pretrained.Folder](),
+	reflect.TypeFor[pretrained.WriteConfig](),
 	reflect.TypeFor[record.Recording](),
 	reflect.TypeFor[record.Record](),
 	reflect.TypeFor[record.Param](),

@@ -22,3 +22,41 @@ func halfToFloat32(h uint16) float32 {
 func bfloat16ToFloat32(b uint16) float32 {
 	return math.Float32frombits(uint32(b) << 16)
 }
+
+// Round returns x rounded to the nearest number of a type of floats, ties to the even one. Beyond its largest number
+// that is an infinity.
+func Round(d DType, x float32) float32 {
+	switch d {
+	case F16:
+		return halfToFloat32(float32ToHalf(x))
+	case BF16:
+		return bfloat16ToFloat32(float32ToBfloat16(x))
+	}
+	return x
+}
+
+// float32ToBfloat16 rounds to the nearest, ties to even. A NaN stays one.
+func float32ToBfloat16(x float32) uint16 {
+	b := math.Float32bits(x)
+	if x != x {
+		return uint16(b>>16) | 0x40
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}
+
+// float32ToHalf rounds to the nearest, ties to even. A NaN stays one.
+func float32ToHalf(x float32) uint16 {
+	b := math.Float32bits(x)
+	sign, size := uint16(b>>16)&0x8000, b&0x7fffffff
+	switch {
+	case size > 0x7f800000: // NaN
+		return sign | 0x7e00
+	case size >= 0x477ff000: // rounds to 2¹⁶ or more
+		return sign | 0x7c00
+	case size < 0x38800000: // below 2⁻¹⁴: a multiple of 2⁻²⁴, as the mantissa of a sum with 1/2
+		sum := math.Float32frombits(size) + 0.5
+		return sign | uint16(math.Float32bits(sum)-math.Float32bits(0.5))
+	}
+	size += 0xfff + size>>13&1 // of the 13 bits that go
+	return sign | uint16(size>>13-112<<10)
+}

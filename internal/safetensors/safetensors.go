@@ -24,8 +24,8 @@ type DType string
 const (
 	F64  DType = "F64"
 	F32  DType = "F32"
-	F16  DType = "F16"  // IEEE 754 half precision; only read, widened to float32
-	BF16 DType = "BF16" // the upper half of a float32; only read, widened to float32
+	F16  DType = "F16"  // IEEE 754 half precision; read widened to float32, written from a Stream
+	BF16 DType = "BF16" // the upper half of a float32; read widened to float32, written from a Stream
 	I64  DType = "I64"
 	I32  DType = "I32"
 	I16  DType = "I16"
@@ -64,7 +64,7 @@ func (d DType) Element() reflect.Type { return dtypes[d].data.Elem() }
 // dtypeOf returns the dtype that data are written as, or "" if there is none.
 func dtypeOf(data any) DType {
 	if s, ok := data.(Stream); ok {
-		if s.Each == nil || s.DType.Size() == 0 || s.DType == F16 || s.DType == BF16 {
+		if s.Each == nil || s.DType.Size() == 0 {
 			return ""
 		}
 		return s.DType

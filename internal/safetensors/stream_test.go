@@ -84,7 +84,8 @@ func TestWriteRefusesAStream(t *testing.T) {
 	}{
 		{"nothing", Stream{}, "data: got safetensors.Stream, want"},
 		{"no dtype", Stream{Each: of()}, "data: got safetensors.Stream, want"},
-		{"half", Stream{F16, of()}, "data: got safetensors.Stream, want"},
+		{"half", Stream{F16, of([]uint16{1, 2})}, `tensor "w": stream: got a []uint16, want a slice for F16`},
+		{"too large for half", Stream{F16, of([]float32{1, -65520})}, `tensor "w": got -65520, want a number that F16 holds`},
 		{"too few", Stream{F32, of([]float32{1})}, `tensor "w": stream: got 1 elements, want 2`},
 		{"too many", Stream{F32, of([]float32{1}, []float32{2, 3})}, `tensor "w": stream: got 3 elements, want 2`},
 		{"another type", Stream{F32, of([]float64{1, 2})}, `tensor "w": stream: got a []float64, want a slice for F32`},

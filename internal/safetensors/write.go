@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -179,7 +180,7 @@ func writeData(w io.Writer, d DType, elements any, buf []byte) error {
 	data, n := reflect.ValueOf(elements), chunk/d.Size()
 	for at := 0; at < data.Len(); at += n {
 		part := data.Slice(at, min(at+n, data.Len())).Interface()
-		b, err := binary.Append(buf[:0], binary.LittleEndian, part)
+		b, err := appendElements(buf[:0], d, part)
 		if err != nil {
 			return err
 		}
@@ -188,4 +189,19 @@ func writeData(w io.Writer, d DType, elements any, buf []byte) error {
 		}
 	}
 	return nil
+}
+
+// appendElements appends the bytes of elements in a file.
+func appendElements(b []byte, d DType, elements any) ([]byte, error) {
+	narrow := map[DType]func(float32) uint16{F16: float32ToHalf, BF16: float32ToBfloat16}[d]
+	if narrow == nil {
+		return binary.Append(b, binary.LittleEndian, elements)
+	}
+	for _, x := range elements.([]float32) {
+		if r := Round(d, x); math.IsInf(float64(r), 0) && !math.IsInf(float64(x), 0) {
+			return nil, fmt.Errorf("got %v, want a number that %s holds", x, d)
+		}
+		b = binary.LittleEndian.AppendUint16(b, narrow(x))
+	}
+	return b, nil
 }

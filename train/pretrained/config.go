@@ -1,6 +1,7 @@
 package pretrained
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -26,18 +27,22 @@ const (
 	weightsName = "model.safetensors"
 )
 
-// folderConfig is config.json: a layers.GPTConfig and other keys.
+// folderConfig is a config.json.
 type folderConfig struct {
-	gpt layers.GPTConfig
+	family  *family
+	decoder layers.DecoderConfig
+	gpt     layers.GPTConfig // of GPT-2, which the decoder's is
 	configExtra
 }
 
-// configExtra holds the keys that layers.GPTConfig does not have.
+// configExtra holds the keys that are not the model's.
 type configExtra struct {
-	ModelType  string                `json:"model_type"`   // gpt2
+	ModelType  string                `json:"model_type"`
 	Format     Format                `json:"format"`       // torch; empty is Hugging Face's
 	EOS        any                   `json:"eos_token_id"` // a number, a list of them or null
 	Vocabulary *text.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if there is none
+	Dtype      string                `json:"dtype"`        // of the weights, transformers 5's key
+	OldDtype   string                `json:"torch_dtype"`
 
 	// Options of transformers' GPT-2 that must have these values: true, false, false.
 	ScaleWeights   *bool `json:"scale_attn_weights"`
@@ -45,32 +50,54 @@ type configExtra struct {
 	CrossAttention bool  `json:"add_cross_attention"`
 }
 
-// ErrNotGPT is the error for a folder that holds another model.
+// ErrNotGPT is the error for a folder that holds a model of no family known here.
 var ErrNotGPT = errors.New("the model is no GPT")
 
-// parseConfig parses a config.json and refuses models that are not a GPT-2. Other programs
-// write keys that it does not need: it skips them.
+// parseConfig parses a config.json. A key that would change what the model computes, and that its family does not have,
+// is an error.
 func parseConfig(contents []byte) (c folderConfig, err error) {
 	if err := config.Foreign.Decode(contents, &c.configExtra); err != nil {
 		return folderConfig{}, err
 	}
-	switch {
-	case c.Format != "" && c.Format != Torch:
+	if c.Format != "" && c.Format != Torch {
 		return folderConfig{}, fmt.Errorf("format: got %.60q, want %q or none", c.Format, Torch)
-	case c.Format == "" && c.ModelType != "gpt2":
-		return folderConfig{}, fmt.Errorf(`model_type: got %.60q, want "gpt2": %w`, c.ModelType, ErrNotGPT)
+	}
+	if err := checkKind(contents); err != nil {
+		return folderConfig{}, err
+	}
+	if c.Format == Torch {
+		c.family = &gpt2
+	} else if c.family, err = familyOf(c.ModelType); err != nil {
+		return folderConfig{}, err
+	}
+	if err := c.family.check(contents); err != nil {
+		return folderConfig{}, err
+	}
+	if c.family == &gpt2 {
+		return c, c.parseGPT(contents)
+	}
+	s, err := c.family.settings(contents, cmp.Or(c.Dtype, c.OldDtype))
+	if err != nil {
+		return folderConfig{}, err
+	}
+	c.decoder, err = c.family.decoder(s)
+	return c, err
+}
+
+// parseGPT reads the keys of GPT-2.
+func (c *folderConfig) parseGPT(contents []byte) error {
+	switch {
 	case c.ScaleWeights != nil && !*c.ScaleWeights:
-		return folderConfig{}, errors.New("scale_attn_weights: got false, want true: " +
-			"attention without a scale is not supported")
+		return errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
 	case c.ScaleByLayer:
-		return folderConfig{}, errors.New("scale_attn_by_inverse_layer_idx: got true, want false: " +
-			"a scale for each layer is not supported")
+		return errors.New("scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported")
 	case c.CrossAttention:
-		return folderConfig{}, errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
+		return errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
 	}
 	c.gpt = layers.GPT2Defaults()
 	if err := config.Foreign.Decode(contents, &c.gpt); err != nil {
-		return folderConfig{}, err
+		return err
 	}
-	return c, c.gpt.Validate()
+	c.decoder = c.gpt.Decoder()
+	return c.gpt.Validate()
 }

@@ -14,15 +14,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// families are the model_types that are read.
+const families = "gpt2, llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, gpt_neox"
+
 func TestWrongConfigs(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		config any
 		want   string
 	}{
-		{name: "another model", config: hub.with(fields{"model_type": "llama"}),
-			want: `model_type: got "llama", want "gpt2": the model is no GPT`},
-		{name: "no model", config: fields{}, want: `model_type: got "", want "gpt2": the model is no GPT`},
+		{name: "another model", config: hub.with(fields{"model_type": "mamba"}),
+			want: `model_type: got "mamba", want one of ` + families + ": the model is no GPT"},
+		{name: "no model", config: fields{}, want: `model_type: got "", want one of ` + families + ": the model is no GPT"},
 		{name: "another format", config: hub.with(fields{"format": "onnx"}),
 			want: `format: got "onnx", want "torch" or none`},
 		{name: "attention without a scale", config: hub.with(fields{"scale_attn_weights": false}),
@@ -64,7 +67,7 @@ func TestWrongConfigs(t *testing.T) {
 func TestParse(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
-	dir := write(t, fields{"model_type": "llama"}, gpt(t))
+	dir := write(t, fields{"model_type": "mamba"}, gpt(t))
 	contents, err := json.Marshal(hub.with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}}))
 	require.NoError(t, err)
 	f, err := pretrained.Parse(dir, contents)
@@ -75,8 +78,7 @@ func TestParse(t *testing.T) {
 	require.Equal(t, want.Model.Config(), got.Model.Config())
 	spec, err := f.Spec()
 	require.NoError(t, err)
-	config, _ := got.Model.Config().GPT()
-	require.Equal(t, pretrained.Spec{Config: config, Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
+	require.Equal(t, pretrained.Spec{Config: got.Model.Config(), Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
 
 	_, err = pretrained.Open(dir)
 	require.ErrorIs(t, err, pretrained.ErrNotGPT)

@@ -16,11 +16,11 @@ import (
 // optional reports whether a tensor needs no parameter of its name: a tied head, or a bias
 // of zeros in a model without biases.
 func (w *weights) optional(name string, c folderConfig) bool {
-	if name == headName {
-		return c.gpt.TieWordEmbeddings
+	if name == w.names.head {
+		return c.decoder.TieWordEmbeddings
 	}
 	has, _ := hasBias(c.gpt, name)
-	return !has && strings.HasSuffix(name, ".bias")
+	return c.family == &gpt2 && !has && strings.HasSuffix(name, ".bias")
 }
 
 // hasBias reports whether a norm or a linear layer of a model has a bias, by the name of a
@@ -35,8 +35,8 @@ func hasBias(c layers.GPTConfig, name string) (has bool, key string) {
 // fitsOptional reports whether an optional tensor has floats of the shape that it needs.
 func (w *weights) fitsOptional(name string) bool {
 	t := w.tensors[name]
-	if name == headName {
-		return isFloat(t.DType) && slices.Equal(t.Shape, w.tensors[tokensName].Shape)
+	if name == w.names.head {
+		return isFloat(t.DType) && slices.Equal(t.Shape, w.tensors[w.names.tokens].Shape)
 	}
 	of := w.tensors[strings.TrimSuffix(name, "bias")+"weight"]
 	return isFloat(t.DType) && len(t.Shape) == 1 && slices.Contains(of.Shape, t.Shape[0])
@@ -48,25 +48,28 @@ func (w *weights) fill(p *layers.Params, c folderConfig) error {
 }
 
 func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig) error {
+	used := map[string]string{} // parameters by tensor
 	for name, value := range p.All() {
-		if err := read(w.tensors[name], dense.Floats[F](value), c.Format == Torch && isLinear(name)); err != nil {
+		at := c.place(name)
+		if err := read(w.tensors[at.name], dense.Floats[F](value), at, c.decoder.Blocks[0].Attention.HeadDim); err != nil {
 			return err
 		}
+		used[at.name] = name
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
 		t := w.tensors[name]
-		if _, ok := p.Get(name); ok {
+		if used[name] != "" {
 			continue
 		}
 		data := make([]F, tensor.Shape(t.Shape).TotalSize())
-		if err := read(t, data, false); err != nil {
+		if err := read(t, data, place{}, 0); err != nil {
 			return err
 		}
-		if name == headName {
-			tokens, _ := p.Get(tokensName)
+		if name == w.names.head {
+			tokens, _ := p.Get(used[w.names.tokens])
 			if !slices.Equal(data, dense.Floats[F](tokens)) {
-				return fmt.Errorf(`weights: %s: got other numbers than wte.weight's, want "tie_word_embeddings": false in %s`,
-					headName, configName)
+				return fmt.Errorf(`weights: %s: got other numbers than %s's, want "tie_word_embeddings": false in %s`,
+					name, strings.TrimPrefix(w.names.tokens, w.names.prefix), configName)
 			}
 		} else if !slices.Equal(data, make([]F, len(data))) {
 			_, key := hasBias(c.gpt, name)
@@ -76,16 +79,23 @@ func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig) err
 	return nil
 }
 
-// read fills dst with a tensor, or with its transpose.
-func read[F float32 | float64](t stored, dst []F, transposed bool) error {
-	if !transposed {
+// read fills dst with the numbers at a place in a tensor. A head has so many rows in a part of one.
+func read[F float32 | float64](t stored, dst []F, at place, headDim int) error {
+	if !at.transposed && at.of == 0 {
 		return safetensors.ReadFloats(t.file, t.Name, dst)
 	}
-	data := make([]F, len(dst))
+	data := make([]F, tensor.Shape(t.Shape).TotalSize())
 	if err := safetensors.ReadFloats(t.file, t.Name, data); err != nil {
 		return err
 	}
-	transpose(dst, data, t.Shape[1])
+	if at.transposed {
+		transpose(dst, data, t.Shape[1])
+		return nil
+	}
+	n := headDim * len(data) / t.Shape[0] // numbers of a head
+	for i := 0; i < len(dst); i += n {
+		copy(dst[i:i+n], data[i*at.of+at.part*n:])
+	}
 	return nil
 }
 

@@ -1,6 +1,6 @@
-// Package pretrained imports GPT-2's weights and exports trained models. It reads and
-// writes folders of a GPT's config.json and safetensors files in two formats: for Hugging Face's
-// transformers (huggingface) and for plain PyTorch code (torch).
+// Package pretrained reads and writes folders of models: config.json and safetensors files, in two formats: those of
+// Hugging Face's transformers (huggingface), of GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM 3, OLMo 2, Gemma 2 and 3
+// and GPT-NeoX; and of a GPT for plain PyTorch code (torch).
 package pretrained
 
 import (
@@ -17,17 +17,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// GPT is a GPT with its parameters and tokenizer.
+// GPT is a decoder with its parameters and tokenizer.
 type GPT struct {
 	Model     *layers.Decoder
 	Params    *layers.Params
 	Tokenizer text.Tokenizer // nil if the folder does not name one
 	EndOfText int            // the id between texts; −1 if there is none
+	// Ends are the ids that end a text: those of generation_config.json or else config.json.
+	Ends []int
+
+	origin *origin // of a model that was read; nil of others
 }
 
 // Spec is everything in a model folder except the weights.
 type Spec struct {
-	Config    layers.GPTConfig
+	Config    layers.DecoderConfig
 	Dtype     tensor.Dtype
 	Tokenizer text.Tokenizer // nil if the folder does not name one
 }
@@ -39,11 +43,12 @@ type Spec struct {
 //	model.safetensors.index.json names
 type Folder struct {
 	dir       string
+	contents  []byte // of config.json
 	config    folderConfig
 	tokenizer text.Tokenizer // nil if the folder does not name one
 }
 
-// Open reads the config.json of a folder in one of the Formats. For another model the error is
+// Open reads the config.json of a folder in one of the Formats. For a model of another family the error is
 // ErrNotGPT.
 func Open(dir string) (*Folder, error) {
 	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
@@ -55,7 +60,7 @@ func Open(dir string) (*Folder, error) {
 
 // Parse is Open for a folder whose config.json has these contents.
 func Parse(dir string, contents []byte) (*Folder, error) {
-	f := &Folder{dir: dir}
+	f := &Folder{dir: dir, contents: contents}
 	var err error
 	if f.config, err = parseConfig(contents); err != nil {
 		return nil, about(dir, fmt.Errorf("%s: %w", configName, err))
@@ -65,6 +70,9 @@ func Parse(dir string, contents []byte) (*Folder, error) {
 	}
 	return f, nil
 }
+
+// Config returns the config of the folder's model.
+func (f *Folder) Config() layers.DecoderConfig { return f.config.decoder }
 
 // about returns an error about a folder.
 func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w", dir, err) }
@@ -77,10 +85,10 @@ func (f *Folder) Spec() (Spec, error) {
 		return Spec{}, about(f.dir, err)
 	}
 	w.close()
-	return Spec{Config: f.config.gpt, Dtype: w.dtype(), Tokenizer: f.tokenizer}, nil
+	return Spec{Config: f.config.decoder, Dtype: w.dtype(), Tokenizer: f.tokenizer}, nil
 }
 
-// ReadGPT reads a GPT from a folder in one of the Formats, as Folder.ReadGPT does.
+// ReadGPT reads a model from a folder in one of the Formats, as Folder.ReadGPT does.
 func ReadGPT(dir string) (*GPT, error) {
 	f, err := Open(dir)
 	if err != nil {
@@ -89,12 +97,12 @@ func ReadGPT(dir string) (*GPT, error) {
 	return f.ReadGPT()
 }
 
-// ReadGPT reads the folder's GPT with its weights.
+// ReadGPT reads the folder's model with its weights.
 //
-// The names of weights may lack "transformer."; the buffers attn.bias and attn.masked_bias
-// of transformers' GPT-2 are skipped; a tied lm_head.weight may be present if it equals
-// wte.weight. Weights in half precision are widened to float32. The parameters are float64 if
-// wte.weight is, otherwise float32. They are read one by one into their own memory.
+// The names of weights may lack the prefix of the family ("transformer.", "model."); buffers that older versions of
+// transformers wrote are skipped; a tied head may be present if it equals the token embeddings. Weights in half
+// precision are widened to float32. The parameters are float64 if
+// the token embeddings are, otherwise float32. They are read one by one into their own memory.
 //
 // One error lists all weights that do not fit the config. A NaN or infinite weight is an error
 // that wraps train.ErrNotFinite, and a file that checkpoint.WriteParams wrote and that was changed
@@ -114,8 +122,11 @@ func (f *Folder) readGPT() (*GPT, error) {
 	}
 	defer w.close()
 	p := layers.NewBlankParams(w.dtype())
-	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer)}
-	if g.Model, err = layers.NewGPT(p.Scope(""), f.config.gpt); err != nil {
+	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer), origin: f.origin(w)}
+	if g.Ends, err = f.ends(); err != nil {
+		return nil, err
+	}
+	if g.Model, err = layers.NewDecoder(p.Scope(""), f.config.decoder); err != nil {
 		return nil, err
 	}
 	if err := w.check(p, f.config); err != nil {
@@ -135,11 +146,11 @@ func (f *Folder) readGPT() (*GPT, error) {
 
 // openWeights opens the files of weights. A config of a much larger model than theirs is an error.
 func (f *Folder) openWeights() (*weights, error) {
-	w, err := openWeights(f.dir)
+	w, err := openWeights(f.dir, f.config.family.weights)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkSize(f.config.gpt); err != nil {
+	if err := w.checkSize(f.config.decoder); err != nil {
 		w.close()
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func TestHuggingFaceFolders(t *testing.T) {
 		require.Equal(t, -1, g.EndOfText)
 		for _, format := range pretrained.Formats() {
 			dir := filepath.Join(t.TempDir(), "new", "one")
-			files, err := g.Write(dir, format)
+			files, err := g.Write(dir, pretrained.WriteConfig{Format: format})
 			if name == "gpt_grouped" && format == pretrained.HuggingFace {
 				require.EqualError(t, err,
 					"pretrained: "+dir+": n_kv_head: got 2 with n_head 6, want as many: "+
@@ -151,7 +151,7 @@ func TestTorchFolders(t *testing.T) {
 		golden.Close(t, name, f.Float64(name+".logits"), got, 1e-12, 1e-12)
 
 		dir := t.TempDir()
-		_, err = g.Write(dir, pretrained.Torch)
+		_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 		require.NoError(t, err)
 		file, err := safetensors.ReadFile(filepath.Join(dir, "model.safetensors"))
 		require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestKindsOfFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt.safetensors")
 	golden.Close(t, "float32", f.Float64("gpt.out"), run(t, got, f.Int64("gpt.ids"), 2, 7), 1e-5, 1e-5)
 	dir := t.TempDir()
-	_, err = got.Write(dir, pretrained.HuggingFace)
+	_, err = got.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	require.NoError(t, err)
@@ -224,8 +224,7 @@ func TestReadSpec(t *testing.T) {
 	dir := write(t, config, gpt(t))
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
-	of, _ := g.Model.Config().GPT()
-	want := pretrained.Spec{Config: of, Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
+	want := pretrained.Spec{Config: g.Model.Config(), Dtype: tensor.Float64, Tokenizer: g.Tokenizer}
 	spec, err := specOf(dir)
 	require.NoError(t, err)
 	require.Equal(t, want, spec)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"attention/internal/config"
@@ -12,46 +13,111 @@ import (
 	"attention/train/text"
 )
 
-// tokenizer returns the tokenizer that config.json names. If it names none, it returns
-// GPT-2's if the vocabulary has its size, also when padded to a multiple of 64 or 128,
-// unless the folder holds another vocabulary; otherwise nil.
+// tokenizer returns the tokenizer that config.json names, or else the one of the folder's tokenizer.json, or of its
+// vocab.json and merges.txt; nil if there is none. Of GPT-2 that is GPT-2's if the vocabulary has its size, also when
+// padded to a multiple of 64 or 128, unless the folder holds another vocabulary: then it is nil.
 func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
-	if c.Vocabulary == nil {
-		const padded = 50304
-		if c.gpt.VocabSize <= text.GPT2EndOfText || c.gpt.VocabSize > padded {
-			return nil, nil
-		}
+	const padded = 50304
+	switch {
+	case c.Vocabulary != nil:
+		return c.named(dir)
+	case c.family == &gpt2 && c.decoder.VocabSize > text.GPT2EndOfText && c.decoder.VocabSize <= padded:
 		t := text.NewGPT2Tokenizer()
 		if !isGPT2(dir, t) {
 			return nil, nil
 		}
 		return t, nil
 	}
-	t, err := c.Vocabulary.New()
+	found, err := findTokenizer(dir)
+	if !found || err != nil {
+		return nil, err
+	}
+	t, err := text.OpenTokenizer(dir)
+	if err != nil { // a nil *BPETokenizer is no nil Tokenizer
+		return nil, err
+	}
+	return t, nil
+}
+
+// named returns the tokenizer that config.json names.
+func (c folderConfig) named(dir string) (text.Tokenizer, error) {
+	t, err := c.Vocabulary.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: vocabulary: %w", configName, config.JSON(err))
 	}
-	if t.Len() > c.gpt.VocabSize {
+	if t.Len() > c.decoder.VocabSize {
 		return nil, fmt.Errorf("%s: vocabulary: got %d tokens, want at most vocab_size %d",
-			configName, t.Len(), c.gpt.VocabSize)
+			configName, t.Len(), c.decoder.VocabSize)
 	}
 	return t, nil
+}
+
+// findTokenizer reports whether a folder has the files of a tokenizer. One whose only tokenizer is SentencePiece's is an
+// error.
+func findTokenizer(dir string) (bool, error) {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if has(tokenizerName) || has("vocab.json") && has("merges.txt") {
+		return true, nil
+	}
+	if !has(sentencePieceName) {
+		return false, nil
+	}
+	return false, fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and its "+
+		"save_pretrained writes the other", sentencePieceName, tokenizerName)
 }
 
 // endOfText returns the id that ends a text, or −1 if there is none. Of a list it
 // returns the first.
 func (c folderConfig) endOfText(t text.Tokenizer) int {
-	id := c.EOS
-	if list, ok := id.([]any); ok && len(list) > 0 {
-		id = list[0]
-	}
-	if n, ok := id.(float64); ok && n >= 0 && n < float64(c.gpt.VocabSize) && n == float64(int(n)) {
-		return int(n)
+	if ids := c.ids(c.EOS); len(ids) > 0 {
+		return ids[0]
 	}
 	if t != nil && t.Config().Name == text.GPT2 {
 		return text.GPT2EndOfText
 	}
 	return -1
+}
+
+// ids returns the ids in a JSON value, a number or a list of them, that are tokens.
+func (c folderConfig) ids(value any) (ids []int) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, id := range list {
+		if n, ok := id.(float64); ok && n >= 0 && n < float64(c.decoder.VocabSize) && n == float64(int(n)) {
+			ids = append(ids, int(n))
+		}
+	}
+	return ids
+}
+
+// ends returns the ids that end a text.
+func (f *Folder) ends() ([]int, error) {
+	text, err := folder.ReadFile(filepath.Join(f.dir, generationName), folder.MaxConfig)
+	var of struct {
+		EOS any `json:"eos_token_id"`
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		if err := config.Foreign.Decode(text, &of); err != nil {
+			return nil, fmt.Errorf("%s: %w", generationName, err)
+		}
+	}
+	if ids := f.config.ids(of.EOS); len(ids) > 0 {
+		return ids, nil
+	}
+	ids := f.config.ids(f.config.EOS)
+	if id := f.config.endOfText(f.tokenizer); len(ids) == 0 && id >= 0 {
+		ids = []int{id}
+	}
+	return ids, nil
 }
 
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other

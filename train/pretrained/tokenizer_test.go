@@ -57,7 +57,7 @@ func TestTokenizers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 7, g.EndOfText)
 	dir := t.TempDir()
-	_, err = g.Write(dir, pretrained.HuggingFace)
+	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
 	require.NoError(t, err)
 	g, err = pretrained.ReadGPT(dir)
 	require.NoError(t, err)

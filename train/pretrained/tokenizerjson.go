@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"encoding/json"
+	"maps"
 
 	"attention/train/text"
 )
@@ -10,27 +11,35 @@ import (
 const (
 	tokenizerName       = "tokenizer.json"
 	tokenizerConfigName = "tokenizer_config.json"
+	sentencePieceName   = "tokenizer.model"
 )
 
 // object is a JSON object.
 type object map[string]any
 
-// tokenizerFiles returns the tokenizer of characters or bytes in the form of Hugging Face's tokenizers, by the names of
+// tokenizerFiles returns the tokenizer in the form of Hugging Face's tokenizers, by the names of
 // the files. Of GPT-2's tokenizer, which transformers has, and of none there are no files.
 func tokenizerFiles(t text.Tokenizer, positions int) (map[string][]byte, error) {
+	files := map[string][]byte{}
 	var whole object
 	switch t := t.(type) {
 	case *text.Vocabulary:
 		whole = charactersJSON([]rune(t.Characters()))
 	case text.ByteTokenizer:
 		whole = bytesJSON()
+	case *text.BPETokenizer:
+		if maps.Copy(files, t.Files()); len(files) == 0 {
+			return nil, nil
+		}
 	default:
 		return nil, nil
 	}
-	files := map[string][]byte{}
 	for name, content := range map[string]object{tokenizerName: whole, tokenizerConfigName: {
 		"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions, "clean_up_tokenization_spaces": false,
 	}} {
+		if content == nil {
+			continue
+		}
 		text, err := json.MarshalIndent(content, "", "  ")
 		if err != nil {
 			return nil, err

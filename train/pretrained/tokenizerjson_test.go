@@ -39,7 +39,7 @@ func TestTokenizerFiles(t *testing.T) {
 		require.NoError(t, err)
 		g := &pretrained.GPT{Model: m, Params: p, Tokenizer: row.tokenizer, EndOfText: -1}
 		dir := filepath.Join(t.TempDir(), "model")
-		files, err := g.Write(dir, pretrained.HuggingFace)
+		files, err := g.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
 		require.NoError(t, err)
 		if row.sum == "" {
 			require.Equal(t, []string{"config.json", "model.safetensors"}, files, row.name)

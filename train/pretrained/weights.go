@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,15 +17,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-const (
-	prefix     = "transformer."
-	headName   = "lm_head.weight"
-	tokensName = prefix + "wte.weight"
-	indexName  = "model.safetensors.index.json"
-)
+const indexName = "model.safetensors.index.json"
 
-// weights holds the tensors of a folder by the names of parameters.
+// weights holds the tensors of a folder by their names in the family.
 type weights struct {
+	names   names
 	readers []*safetensors.Reader
 	tensors map[string]stored
 }
@@ -38,12 +33,12 @@ type stored struct {
 }
 
 // openWeights opens all files of a folder.
-func openWeights(dir string) (*weights, error) {
+func openWeights(dir string, n names) (*weights, error) {
 	names, err := weightFiles(dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &weights{tensors: map[string]stored{}}
+	w := &weights{names: n, tensors: map[string]stored{}}
 	for _, name := range names {
 		if err := w.open(filepath.Join(dir, name)); err != nil {
 			w.close()
@@ -77,6 +72,10 @@ func weightFiles(dir string) ([]string, error) {
 	}
 	text, err := folder.ReadFile(filepath.Join(dir, indexName), folder.MaxIndex)
 	if errors.Is(err, os.ErrNotExist) {
+		if old, _ := filepath.Glob(filepath.Join(dir, "pytorch_model*.bin")); len(old) > 0 {
+			return nil, fmt.Errorf("got %s, which is not read, want %s: transformers' save_pretrained writes it",
+				filepath.Base(old[0]), weightsName)
+		}
 		return nil, fmt.Errorf("holds neither %s nor %s, want one (transformers' save_pretrained writes them)",
 			weightsName, indexName)
 	}
@@ -101,17 +100,10 @@ func weightFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// buffer matches the names of older files' tensors that are no weights: the causal mask and
-// the score of hidden keys.
-var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$`)
-
 // add adds the tensors of a file.
 func (w *weights) add(r *safetensors.Reader) error {
 	for _, t := range r.Tensors() {
-		name := t.Name
-		if name != headName && !strings.HasPrefix(name, prefix) {
-			name = prefix + name
-		}
+		name := w.names.canonical(t.Name)
 		if buffer.MatchString(name) && !r.Sealed() { // which is no older file
 			continue
 		}
@@ -125,20 +117,18 @@ func (w *weights) add(r *safetensors.Reader) error {
 
 // dtype returns the type of the model's parameters.
 func (w *weights) dtype() tensor.Dtype {
-	if w.tensors[tokensName].DType == safetensors.F64 {
+	if w.tensors[w.names.tokens].DType == safetensors.F64 {
 		return tensor.Float64
 	}
 	return tensor.Float32
 }
 
-var blockName = regexp.MustCompile(`^transformer\.h\.([0-9]+)\.`)
-
 // checkSize returns an error for a config of a much larger model than the files hold,
 // before the model takes memory.
-func (w *weights) checkSize(c layers.GPTConfig) error {
+func (w *weights) checkSize(c layers.DecoderConfig) error {
 	blocks, elements := map[string]bool{}, 0
 	for name, t := range w.tensors {
-		if m := blockName.FindStringSubmatch(name); m != nil {
+		if m := layerName.FindStringSubmatch(name); m != nil {
 			blocks[m[1]] = true
 		}
 		elements += tensor.Shape(t.Shape).TotalSize()
@@ -148,7 +138,7 @@ func (w *weights) checkSize(c layers.GPTConfig) error {
 		return fmt.Errorf("weights: got %d blocks, want the %d of %s", len(blocks), c.NumLayers, configName)
 	}
 	const small = 1 << 20
-	declared, err := layers.Declare(layers.NewGPT, c)
+	declared, err := layers.Declare(layers.NewDecoder, c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", configName, err)
 	}
@@ -171,21 +161,24 @@ func (w *weights) checkSeals() error {
 // check returns one error for all missing, unknown and wrong tensors.
 func (w *weights) check(p *layers.Params, c folderConfig) error {
 	var missing, wrong []string
+	used := map[string]bool{}
 	for name, value := range p.All() {
-		t, ok := w.tensors[name]
-		if !ok {
-			missing = append(missing, name)
-			continue
+		at := c.place(name)
+		t, ok := w.tensors[at.name]
+		switch want := at.shape(value.Shape()); {
+		case used[at.name]:
+		case !ok:
+			missing = append(missing, at.name)
+		case !slices.Equal(t.Shape, want) || !isFloat(t.DType):
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at.name, t.DType, tensor.Shape(t.Shape), want))
 		}
-		if want := c.storedShape(name, value); !slices.Equal(t.Shape, want) || !isFloat(t.DType) {
-			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", name, t.DType, tensor.Shape(t.Shape), want))
-		}
+		used[at.name] = true
 	}
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
 		t := w.tensors[name]
-		switch _, ok := p.Get(name); {
-		case ok:
+		switch {
+		case used[name]:
 		case !w.optional(name, c):
 			unknown = append(unknown, fmt.Sprintf("%.100q", t.Name))
 		case !w.fitsOptional(name):
@@ -203,11 +196,21 @@ func isFloat(t safetensors.DType) bool {
 	return t == safetensors.F64 || t == safetensors.F32 || t == safetensors.F16 || t == safetensors.BF16
 }
 
-// storedShape returns the shape of a parameter in a file of the config's format.
-func (c folderConfig) storedShape(name string, value *tensor.Dense) tensor.Shape {
-	shape := value.Shape().Clone()
-	if c.Format == Torch && isLinear(name) {
+// place returns where a parameter is in a folder of the config's family and format.
+func (c folderConfig) place(name string) place {
+	at := c.family.weights.place(name)
+	at.transposed = c.Format == Torch && isLinear(name)
+	return at
+}
+
+// shape returns the shape of the tensor at a place, which a parameter of a shape is, or is a part of.
+func (at place) shape(of tensor.Shape) tensor.Shape {
+	shape := of.Clone()
+	if at.transposed {
 		slices.Reverse(shape)
+	}
+	if at.of > 0 {
+		shape[0] *= at.of
 	}
 	return shape
 }

@@ -38,7 +38,7 @@ func TestWriteOnAFullDisk(t *testing.T) {
 	var before syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 5000, Max: before.Max}))
-	_, err = g.Write(dir, pretrained.Torch)
+	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
 
 	require.ErrorIs(t, err, syscall.EFBIG)
@@ -46,6 +46,6 @@ func TestWriteOnAFullDisk(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
-	_, err = g.Write(dir, pretrained.Torch)
+	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, err)
 }

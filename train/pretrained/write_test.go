@@ -29,7 +29,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 			tensors))
 		require.NoError(t, err)
 		dir := t.TempDir()
-		_, err = g.Write(dir, pretrained.HuggingFace)
+		_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
 		require.NoError(t, err)
 
 		want := map[string]safetensors.Tensor{}
@@ -81,7 +81,7 @@ func TestWrittenDefaults(t *testing.T) {
 	c.Activation, c.Eps = "gelu", 1e-5
 	for _, format := range pretrained.Formats() {
 		dir := t.TempDir()
-		_, err = (&pretrained.GPT{Model: m, Params: p, EndOfText: 2}).Write(dir, format)
+		_, err = (&pretrained.GPT{Model: m, Params: p, EndOfText: 2}).Write(dir, pretrained.WriteConfig{Format: format})
 		require.NoError(t, err)
 		again, err := pretrained.ReadGPT(dir)
 		require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestWrittenQKVBias(t *testing.T) {
 		want := run(t, g, []int64{3, 0, 4}, 3)
 		for _, format := range pretrained.Formats() {
 			dir := t.TempDir()
-			_, err = g.Write(dir, format)
+			_, err = g.Write(dir, pretrained.WriteConfig{Format: format})
 			require.NoError(t, err)
 			again, err := pretrained.ReadGPT(dir)
 			require.NoError(t, err)
@@ -123,13 +123,13 @@ func TestWriteRefuses(t *testing.T) {
 	g, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
 	dir := t.TempDir()
-	_, err = g.Write(dir, "onnx")
+	_, err = g.Write(dir, pretrained.WriteConfig{Format: "onnx"})
 	require.EqualError(t, err, "pretrained: "+dir+`: format: got "onnx", want one of [huggingface torch]`)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
-	_, err = g.Write(dir, pretrained.Torch)
+	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.EqualError(t, err, "pretrained: "+dir+": got a folder that is not empty, want a new or empty one")
 	require.Equal(t, []string{"x"}, filesIn(t, dir))
-	_, err = g.Write(filepath.Join(dir, "x"), pretrained.Torch)
+	_, err = g.Write(filepath.Join(dir, "x"), pretrained.WriteConfig{Format: pretrained.Torch})
 	require.ErrorContains(t, err, "x")
 }
 
@@ -152,7 +152,7 @@ func TestPyTorchReadsFolders(t *testing.T) {
 				continue
 			}
 			dir := t.TempDir()
-			_, err := g.Write(dir, format)
+			_, err := g.Write(dir, pretrained.WriteConfig{Format: format})
 			require.NoError(t, err)
 			models, dirs = append(models, g), append(dirs, dir)
 		}
@@ -164,7 +164,7 @@ func TestPyTorchReadsFolders(t *testing.T) {
 	require.NoError(t, err)
 	for _, format := range pretrained.Formats() {
 		g, dir := &pretrained.GPT{Model: book, Params: p, EndOfText: -1}, t.TempDir()
-		_, err := g.Write(dir, format)
+		_, err := g.Write(dir, pretrained.WriteConfig{Format: format})
 		require.NoError(t, err)
 		models, dirs = append(models, g), append(dirs, dir)
 	}

@@ -37,7 +37,7 @@ func SmallGPT(t testing.TB) *pretrained.GPT {
 // WriteGPT writes a GPT to a new folder and returns its path.
 func WriteGPT(t testing.TB, g *pretrained.GPT) string {
 	dir := filepath.Join(t.TempDir(), "model")
-	_, err := g.Write(dir, pretrained.Torch)
+	_, err := g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, err)
 	return dir
 }

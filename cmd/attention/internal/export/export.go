@@ -1,4 +1,4 @@
-// Package export is the command attention export, which writes a GPT for other programs.
+// Package export is the command attention export, which writes a model for other programs.
 package export
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"attention/cmd/attention/internal/run"
@@ -16,18 +17,26 @@ import (
 )
 
 const help = `Writes a GPT to a new folder that other programs read, with the same numbers,
-bit for bit. --model is a folder as for attention generate, of a GPT: other
-programs have no form for the layers of other runs. Without it the newest run of
-a GPT in the folder runs is taken.
+bit for bit. --model is a folder as for attention generate, of a GPT or of a
+model of another family (llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2,
+gemma3_text, gpt_neox): other programs have no form for the layers of other
+runs. Without it the newest run of a GPT in the folder runs is taken.
 
-huggingface  GPT-2 for transformers: GPT2LMHeadModel.from_pretrained("OUT").
+huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
+             folder of a family goes out as it came in: config.json, the
+             weights each in its type, the files of its tokenizer and
+             generation_config.json. A run is written as GPT-2 or as the first
+             family that is its decoder.
+             --dtype writes the weights as float32, float16, bfloat16 or
+             float64; --shard-size is the most that a file of them holds, such
+             as 500MB or 2GB.
              GPT-2 always has biases there; those of a model without biases are
              written as 0, which changes nothing. It has as many key heads as
              query heads: a model with fewer cannot be written. A tokenizer of
              characters or bytes is AutoTokenizer.from_pretrained("OUT");
              GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
-torch        for plain PyTorch, to continue under torchrun with DDP or FSDP when
+torch        a GPT for plain PyTorch, to continue under torchrun with DDP or FSDP when
              one machine is not enough. The folder also gets model.py: the
              model with load and save. It needs nothing but PyTorch, and is
              yours to change. The names are those of GPT-2 and nanoGPT, and
@@ -50,12 +59,14 @@ gguf         one file for llama.cpp and the programs that read its files, such a
              log-probabilities differ by some 1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
+  attention export --model SmolLM2-135M --format huggingface --dtype float32 --out smol
   attention export --model gpt2 --format torch --out gpt2-torch
   attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var model, format, out, typ string
+	var model, out, typ string
+	var c weightsConfig
 	cmd := &cobra.Command{
 		Use:                   "export [--model DIR] --format huggingface|torch|gguf --out PATH",
 		Short:                 "Write a GPT for transformers, plain PyTorch or llama.cpp",
@@ -64,13 +75,15 @@ func New() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format == gguf {
+			switch {
+			case c.format == gguf && c.dtype+c.shardSize != "":
+				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
+			case c.format == gguf:
 				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
+			case typ != "":
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format, gguf)
 			}
-			if typ != "" {
-				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, format, gguf)
-			}
-			files, err := write(cmd.ErrOrStderr(), model, pretrained.Format(format), out)
+			files, err := write(cmd.ErrOrStderr(), model, c, out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -80,17 +93,55 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
-	f.StringVar(&format, "format", "", "`format` to write: huggingface, torch or gguf")
+	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch or gguf")
 	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
+	f.StringVar(&c.dtype, "dtype", "",
+		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
+	f.StringVar(&c.shardSize, "shard-size", "", "most `bytes` of weights in a file, such as 500MB (default 5GB)")
 	f.StringVar(&typ, "type", "", "`type` of the matrices in gguf: f32, bf16, f16 or q8_0 (default f32)")
 	return cmd
 }
 
+// weightsConfig is what flags say about weights.
+type weightsConfig struct{ format, dtype, shardSize string }
+
+// units are those of --shard-size, with the bytes of each.
+var units = []struct {
+	name  string
+	bytes float64
+}{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+
+// parse returns the flags in the form of pretrained.
+func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
+	w = pretrained.WriteConfig{Format: pretrained.Format(c.format), Dtype: c.dtype}
+	if !slices.Contains(pretrained.Formats(), w.Format) {
+		return w, fmt.Errorf("--format: got %q, want huggingface, torch or gguf", c.format)
+	}
+	if !slices.Contains([]string{"", "float32", "float16", "bfloat16", "float64"}, c.dtype) {
+		return w, fmt.Errorf("--dtype: got %q, want float32, float16, bfloat16 or float64", c.dtype)
+	}
+	if c.shardSize == "" {
+		return w, nil
+	}
+	for _, u := range units {
+		if number, ok := strings.CutSuffix(c.shardSize, u.name); ok {
+			n, err := strconv.ParseFloat(number, 64)
+			if n *= u.bytes; err == nil && n >= 1 && n < 1e18 {
+				w.ShardSize = int64(n)
+				return w, nil
+			}
+			break
+		}
+	}
+	return w, fmt.Errorf("--shard-size: got %q, want a number with its unit, such as 500MB or 2GB", c.shardSize)
+}
+
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, model string, format pretrained.Format, out string) ([]string, error) {
+func write(notes io.Writer, model string, c weightsConfig, out string) ([]string, error) {
+	how, err := c.parse()
 	switch {
-	case !slices.Contains(pretrained.Formats(), format):
-		return nil, fmt.Errorf("--format: got %q, want huggingface, torch or gguf", format)
+	case err != nil:
+		return nil, err
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
@@ -98,7 +149,7 @@ func write(notes io.Writer, model string, format pretrained.Format, out string) 
 	if err != nil {
 		return nil, err
 	}
-	files, err := m.Write(out, format)
+	files, err := m.Write(out, how)
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}

@@ -190,7 +190,7 @@ func (in *Inspection) Spec() (Spec, error) {
 			return Spec{}, err
 		}
 		s, err := f.Spec()
-		return Spec{ModelConfig{GPT: &s.Config}, s.Dtype, s.Tokenizer}, err
+		return Spec{modelOf(s.Config), s.Dtype, s.Tokenizer}, err
 	}
 	if err := in.checkGPT(); err != nil {
 		return Spec{}, err

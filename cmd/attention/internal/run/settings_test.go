@@ -178,7 +178,7 @@ func writeGPT(t testing.TB, c layers.GPTConfig, tokenizer text.Tokenizer) string
 	m, err := layers.NewGPT(p.Scope(""), c)
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "gpt")
-	_, err = (&pretrained.GPT{Model: m, Params: p, Tokenizer: tokenizer, EndOfText: -1}).Write(dir, pretrained.Torch)
+	_, err = (&pretrained.GPT{Model: m, Params: p, Tokenizer: tokenizer, EndOfText: -1}).Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, err)
 	return dir
 }

@@ -37,7 +37,7 @@ func TestTrainInitFolder(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), string(format))
 		m, err := commandtest.Inspect(t, first).GPT()
 		require.NoError(t, err)
-		_, err = m.Write(dir, format)
+		_, err = m.Write(dir, pretrained.WriteConfig{Format: format})
 		require.NoError(t, err)
 		require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", dir), "--resume: "+dir+
 			": got an exported model, want the folder of a run; to begin a run with its weights: --init "+dir)

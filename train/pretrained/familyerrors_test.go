@@ -1,0 +1,152 @@
+package pretrained_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/internal/safetensors"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// configOf returns the config.json of a case.
+func configOf(t testing.TB, name string) (c fields) {
+	text, err := os.ReadFile(filepath.Join(familyFolder(t, name), "config.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &c))
+	return c
+}
+
+// parsed returns the error of a case with other keys.
+func parsed(t testing.TB, name string, more fields) error {
+	text, err := json.Marshal(configOf(t, name).with(more))
+	require.NoError(t, err)
+	_, err = pretrained.Parse("dir", text)
+	return err
+}
+
+// A key that would change what a model computes is refused by name, unless it says nothing.
+func TestRefusedKeys(t *testing.T) {
+	const unknown = "want null, false or 0: what it changes in a model of "
+	long := strings.Repeat("x", 100)
+	for _, row := range []struct {
+		name string
+		of   string
+		key  string
+		got  any
+		want string
+	}{
+		{name: "a key of no family", of: "llama", key: "attention_sink_size", got: 4,
+			want: "attention_sink_size: got 4, " + unknown + "llama is not known here"},
+		{name: "of GPT-2 too", of: "gpt2", key: "rope_theta", got: 1e4, want: "rope_theta: got 10000, " + unknown + "gpt2"},
+		{name: "a key of another family", of: "mistral", key: "attention_bias", got: true,
+			want: "attention_bias: got true, " + unknown + "mistral"},
+		{name: "both ways", of: "gemma3", key: "use_bidirectional_attention", got: true,
+			want: "use_bidirectional_attention: got true, " + unknown + "gemma3_text"},
+		{name: "multipliers", of: "llama", key: "logits_scaling", got: 8.0, want: "logits_scaling: got 8, " + unknown},
+		{name: "a long value", of: "llama", key: "x", got: []string{long}, want: `x: got ["` + long[:58] + "…, "},
+		{name: "quantized", of: "llama", key: "quantization_config", got: fields{"bits": 4},
+			want: `quantization_config: got {"bits":4}, want none: quantized weights are not read, but those that they ` +
+				"were made from"},
+		{name: "code", of: "llama", key: "auto_map", got: fields{"AutoModel": "m.M"},
+			want: `auto_map: got {"AutoModel":"m.M"}, want none: code beside a model is not run`},
+		{name: "experts", of: "mistral", key: "num_local_experts", got: 8,
+			want: "num_local_experts: got 8, want none: a mixture of experts is not supported"},
+		{name: "an activation", of: "llama", key: "hidden_act", got: "mish", want: `hidden_act: got "mish", want one known`},
+		{name: "a type of layers", of: "qwen3", key: "layer_types", got: []string{"full_attention", "linear_attention"},
+			want: `layer_types: got "linear_attention", want one of full_attention, sliding_attention`},
+		{name: "too few layers", of: "smollm3", key: "no_rope_layers", got: []int{1},
+			want: "no_rope_layers: got 1, want one for each of the 3 layers"},
+		{name: "dynamic positions", of: "llama", key: "rope_scaling", got: fields{"type": "dynamic", "factor": 2},
+			want: `rope_scaling.rope_type: got "dynamic", want default, linear, llama3 or yarn`},
+		{name: "a setting of positions", of: "llama", key: "rope_scaling",
+			got:  fields{"type": "yarn", "factor": 2, "mscale": 0.7, "mscale_all_dim": nil},
+			want: `rope_scaling: unknown field "mscale"`},
+		{name: "untruncated", of: "llama", key: "rope_scaling", got: fields{"type": "yarn", "factor": 2, "truncate": false},
+			want: "rope_scaling.truncate: got false, want true"},
+		{name: "positions of one type of layers", of: "gemma3_types", key: "rope_parameters",
+			got:  fields{"full_attention": fields{"rope_theta": 1e6}},
+			want: "rope_parameters: got none for sliding_attention, want one for each type of layers"},
+		{name: "a part of no pair", of: "gpt_neox", key: "rotary_pct", got: 0.25,
+			want: "rope_scaling.partial_rotary_factor: got 0.25 of 4 elements, want two of them to all"},
+		{name: "a billion layers", of: "gemma3", key: "num_hidden_layers", got: 1000000000,
+			want: "num_hidden_layers: got 1000000000, want at most 65536"},
+		{name: "no width", of: "llama", key: "hidden_size", got: nil, want: "hidden_size: got 0, want at least 1"},
+		{name: "heads", of: "llama", key: "num_attention_heads", got: 5,
+			want: "num_attention_heads: got 5, want a divisor of hidden_size=12, or head_dim"},
+		{name: "a fraction", of: "llama", key: "hidden_size", got: 12.5, want: "hidden_size: got 12.5, want a whole number"},
+	} {
+		err := parsed(t, row.of, fields{row.key: row.got})
+		require.ErrorContains(t, err, "pretrained: dir: config.json: "+row.want, row.name)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	for _, nothing := range []any{nil, false, 0, 0.0, "", []int{}, fields{}} {
+		require.NoError(t, parsed(t, "llama", fields{"attention_sink_size": nothing, "quantization_config": nothing}))
+	}
+}
+
+// A folder that cannot be read is one clear line.
+func TestWrongFamilyFolders(t *testing.T) {
+	config, weights := configOf(t, "llama3"), tensorsIn(t, familyFolder(t, "llama3"))
+	index := func(dir string, files fields) string {
+		require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
+		writeJSON(t, filepath.Join(dir, "model.safetensors.index.json"), fields{"weight_map": files})
+		return dir
+	}
+	with := func(dir, name string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644))
+		return dir
+	}
+	without := func(dir string) string {
+		require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
+		return dir
+	}
+	narrow := append([]safetensors.Tensor{}, weights...)
+	narrow[0] = safetensors.Tensor{Name: narrow[0].Name, Shape: []int{17, 9}, Data: make([]float32, 17*9)}
+	for _, row := range []struct{ name, dir, want string }{
+		{"a missing shard", index(write(t, config, weights), fields{"a": "model-00001-of-00002.safetensors"}),
+			"model-00001-of-00002.safetensors: no such file or directory"},
+		{"a path", index(write(t, config, weights), fields{"a": "../model.safetensors"}),
+			`model.safetensors.index.json: got the file "../model.safetensors", want names of files beside it`},
+		{"a weight that is not there", write(t, config, weights[1:]), "weights: missing model.embed_tokens.weight"},
+		{"a wrong shape", write(t, config, narrow), "weights: model.embed_tokens.weight is F32 (17, 9), want F32 (17, 10)"},
+		{"another weight", write(t, config, append(weights, safetensors.Tensor{Name: "model.layers.0.mlp.router.weight",
+			Shape: []int{1}, Data: []float32{1}})), `weights: unknown "model.layers.0.mlp.router.weight"`},
+		{"another head", write(t, config, append(weights, safetensors.Tensor{Name: "lm_head.weight", Shape: []int{17, 10},
+			Data: make([]float32, 170)})), "weights: lm_head.weight: got other numbers than embed_tokens.weight's"},
+		{"more layers", write(t, config.with(fields{"num_hidden_layers": 60000}), weights),
+			"weights: got 2 blocks, want the 60000 of config.json"},
+		{"a vast vocabulary", write(t, config.with(fields{"vocab_size": 1 << 26}), weights), "weights: got 1924 numbers, want the 671090394"},
+		{"pickled weights", with(without(write(t, config, weights)), "pytorch_model.bin"),
+			"got pytorch_model.bin, which is not read, want model.safetensors: transformers' save_pretrained writes it"},
+		{"SentencePiece alone", with(write(t, config, weights), "tokenizer.model"),
+			"got tokenizer.model alone, which is not read, want tokenizer.json: "},
+		{"a broken generation_config.json", with(write(t, config, weights), "generation_config.json"),
+			"generation_config.json: not JSON"},
+	} {
+		_, err := pretrained.ReadGPT(row.dir)
+		require.ErrorContains(t, err, row.want, row.name)
+		require.True(t, strings.HasPrefix(err.Error(), "pretrained: "+row.dir+": ") ||
+			strings.HasPrefix(err.Error(), "pretrained: "+row.dir+"/"), err)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// Gemma's embeddings are multiplied by √E, rounded to the type that the folder's weights have.
+func TestGemmaScale(t *testing.T) {
+	for dtype, want := range map[string]float64{"float64": 25.298221281347036, "float32": 25.29822158813476562500,
+		"float16": 25.296875, "bfloat16": 25.25} {
+		for _, key := range []string{"dtype", "torch_dtype"} {
+			c := configOf(t, "gemma3").with(fields{"hidden_size": 640, "torch_dtype": nil, "dtype": nil}).with(fields{key: dtype})
+			text, err := json.Marshal(c)
+			require.NoError(t, err)
+			f, err := pretrained.Parse("dir", text)
+			require.NoError(t, err)
+			require.Equal(t, want, f.Config().EmbeddingScale, dtype)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package pretrained
+
+import "attention/layers"
+
+// gemma3 is the text model of Gemma 3 (Gemma Team 2025): norms of queries and keys in place of the caps, and windows in
+// five of six layers, whose positions have a base of their own.
+var gemma3 = family{
+	name: "gemma3_text", architecture: "Gemma3ForCausalLM",
+	keys: sharedKeys + `
+		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
+		sliding_window_pattern query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping
+		rope_theta rope_scaling rope_parameters rope_local_base_freq`,
+	unused: "hidden_act _sliding_window_pattern",
+	absent: settings{NumKVHeads: 4, HeadDim: 256, HiddenActivation: "gelu_pytorch_tanh", RMSNormEps: 1e-6,
+		RopeTheta: 1e6, RopeLocalBaseFreq: 10000, SlidingWindow: 4096, SlidingWindowPattern: 6,
+		QueryPreAttnScalar: 256, TieWordEmbeddings: true},
+	block:  gemmaBlock(layers.AttentionConfig{QKNorm: layers.RMSNorm, QKNormOffset: true}),
+	scaled: true,
+	slides: func(s settings, layer int) bool {
+		return s.SlidingWindowPattern == 0 || (layer+1)%s.SlidingWindowPattern != 0
+	},
+	weights: llamaNames,
+}

@@ -1,0 +1,20 @@
+package pretrained
+
+import "attention/layers"
+
+// llama is Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), SmolLM, SmolLM 2 and TinyLlama.
+var llama = family{
+	name: "llama", architecture: "LlamaForCausalLM",
+	keys: sharedKeys + `
+		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias mlp_bias
+		rope_theta rope_scaling rope_parameters`,
+	absent:  settings{HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000},
+	block:   rmsBlock,
+	weights: llamaNames,
+}
+
+// rmsBlock is the block of Llama and its kin.
+var rmsBlock = layers.BlockConfig{
+	MLP:  layers.MLPConfig{Activation: layers.SwiGLU},
+	Norm: layers.NormConfig{Kind: layers.RMSNorm},
+}

@@ -1,0 +1,19 @@
+package pretrained
+
+import "attention/layers"
+
+// olmo2 is OLMo 2 (OLMo et al. 2024): norms of what attention and MLP give, and of all queries and keys as one row.
+var olmo2 = family{
+	name: "olmo2", architecture: "Olmo2ForCausalLM",
+	keys: sharedKeys + `
+		num_key_value_heads hidden_act rms_norm_eps attention_bias rope_theta rope_scaling rope_parameters`,
+	unused: "head_dim",
+	absent: settings{HiddenAct: "silu", RMSNormEps: 1e-5, RopeTheta: 10000},
+	block: layers.BlockConfig{
+		Attention:     layers.AttentionConfig{QKNorm: layers.RMSNorm, QKNormWhole: true},
+		MLP:           rmsBlock.MLP,
+		Norm:          rmsBlock.Norm,
+		NormPlacement: layers.OutputNorm,
+	},
+	weights: llamaNames,
+}

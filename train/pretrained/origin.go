@@ -1,0 +1,59 @@
+package pretrained
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+
+	"attention/internal/folder"
+	"attention/internal/oneline"
+	"attention/internal/safetensors"
+	"attention/layers"
+)
+
+// generationName is the file of what transformers' generate does by default.
+const generationName = "generation_config.json"
+
+// copiedNames are the files beside a model that go out as they came in.
+var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json",
+	"vocab.json", "merges.txt", sentencePieceName, "chat_template.jinja", "chat_template.json", generationName}
+
+// origin is the folder that a model was read from, as far as it goes out as it came in.
+type origin struct {
+	dir     string
+	family  *family
+	config  []byte // of config.json
+	decoder layers.DecoderConfig
+	tensors map[string]safetensors.Tensor // without data, by their names in the family
+}
+
+// origin returns what goes out as it comes in.
+func (f *Folder) origin(w *weights) *origin {
+	o := &origin{dir: f.dir, family: f.config.family, config: f.contents, decoder: f.config.decoder,
+		tensors: map[string]safetensors.Tensor{}}
+	for name, t := range w.tensors {
+		o.tensors[name] = t.Tensor
+	}
+	return o
+}
+
+// files returns the names of the files beside the model; none of no folder.
+func (o *origin) files() []string {
+	if o == nil {
+		return nil
+	}
+	all, _ := folder.Names(o.dir)
+	return slices.DeleteFunc(slices.Clone(copiedNames), func(name string) bool { return !slices.Contains(all, name) })
+}
+
+// copyTo returns a function that writes one of the files.
+func (o *origin) copyTo(name string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		f, err := folder.Open(filepath.Join(o.dir, name))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, f)
+		return oneline.Join(err, f.Close())
+	}
+}

@@ -1,0 +1,24 @@
+package pretrained
+
+import "attention/layers"
+
+// qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values, which no key says, and
+// with a window, if use_sliding_window says so, from the layer max_window_layers on.
+var qwen2 = family{
+	name: "qwen2", architecture: "Qwen2ForCausalLM",
+	keys: sharedKeys + `
+		num_key_value_heads hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers layer_types
+		rope_theta rope_scaling rope_parameters`,
+	unused: "head_dim", // which the model has no use for
+	absent: settings{NumKVHeads: 32, HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000, SlidingWindow: 4096,
+		MaxWindowLayers: 28},
+	block: layers.BlockConfig{
+		Attention: layers.AttentionConfig{QKVBias: true},
+		MLP:       rmsBlock.MLP,
+		Norm:      rmsBlock.Norm,
+	},
+	slides:  afterMaxWindowLayers,
+	weights: llamaNames,
+}
+
+func afterMaxWindowLayers(s settings, layer int) bool { return layer >= s.MaxWindowLayers }

@@ -1,0 +1,118 @@
+package pretrained
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"attention/internal/config"
+)
+
+// settings are the keys of config.json of all families but GPT-2. A family's table says which it has.
+type settings struct {
+	VocabSize        int     `json:"vocab_size"`
+	HiddenSize       int     `json:"hidden_size"`
+	IntermediateSize int     `json:"intermediate_size"`
+	NumHiddenLayers  int     `json:"num_hidden_layers"`
+	NumHeads         int     `json:"num_attention_heads"`
+	NumKVHeads       int     `json:"num_key_value_heads"` // 0 means NumHeads
+	HeadDim          int     `json:"head_dim"`            // 0 means HiddenSize/NumHeads
+	MaxPositions     int     `json:"max_position_embeddings"`
+	HiddenAct        string  `json:"hidden_act"`
+	HiddenActivation string  `json:"hidden_activation"` // Gemma's
+	RMSNormEps       float64 `json:"rms_norm_eps"`
+	LayerNormEps     float64 `json:"layer_norm_eps"`
+
+	AttentionBias       bool    `json:"attention_bias"`
+	MLPBias             bool    `json:"mlp_bias"`
+	AttentionDropout    float64 `json:"attention_dropout"`
+	HiddenDropout       float64 `json:"hidden_dropout"`
+	TieWordEmbeddings   bool    `json:"tie_word_embeddings"`
+	UseParallelResidual bool    `json:"use_parallel_residual"`
+
+	RopeTheta         float64         `json:"rope_theta"`
+	RopeScaling       json.RawMessage `json:"rope_scaling"`
+	RopeParameters    json.RawMessage `json:"rope_parameters"`      // transformers 5's, in place of all others
+	RopeLocalBaseFreq float64         `json:"rope_local_base_freq"` // of layers with the window
+	RotaryEmbBase     float64         `json:"rotary_emb_base"`      // GPT-NeoX's rope_theta
+	RotaryPct         float64         `json:"rotary_pct"`
+	NoRopeLayers      []int           `json:"no_rope_layers"` // 0 means without positions
+	NoRopeInterval    int             `json:"no_rope_layer_interval"`
+
+	SlidingWindow        int      `json:"sliding_window"` // 0 means none
+	UseSlidingWindow     bool     `json:"use_sliding_window"`
+	MaxWindowLayers      int      `json:"max_window_layers"` // the first layer with the window
+	LayerTypes           []string `json:"layer_types"`
+	SlidingWindowPattern int      `json:"sliding_window_pattern"`
+
+	QueryPreAttnScalar    float64 `json:"query_pre_attn_scalar"` // scores are divided by its root
+	AttnLogitSoftcapping  float64 `json:"attn_logit_softcapping"`
+	FinalLogitSoftcapping float64 `json:"final_logit_softcapping"`
+
+	dtype string // of the weights, to which Gemma's embedding scale is rounded
+}
+
+// fields returns the fields of settings by their keys.
+func (s *settings) fields() map[string]reflect.Value {
+	v, all := reflect.ValueOf(s).Elem(), map[string]reflect.Value{}
+	for i := range v.NumField() {
+		if key := v.Type().Field(i).Tag.Get("json"); key != "" {
+			all[key] = v.Field(i)
+		}
+	}
+	return all
+}
+
+// knows reports whether a key is one of the family's.
+func (f *family) knows(key string) bool { return slices.Contains(strings.Fields(f.keys), key) }
+
+// settings reads a config.json. A key that is null is 0, which is not the same as one that is left out.
+func (f *family) settings(contents []byte, dtype string) (settings, error) {
+	s := f.absent
+	s.dtype = cmp.Or(dtype, "float32")
+	own, fields := members(contents), s.fields()
+	for key, value := range own {
+		switch {
+		case !f.knows(key):
+			delete(own, key)
+		case string(value) == "null":
+			fields[key].SetZero()
+			delete(own, key)
+		}
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return settings{}, err
+	}
+	if err := config.Decode(text, &s); err != nil {
+		return settings{}, err
+	}
+	return s, config.JSON(s.validate())
+}
+
+// maxLayers is more than any model has: what is made for each layer stays small.
+const maxLayers = 1 << 16
+
+// validate checks what the config of a decoder is computed from. That config checks the rest.
+func (s settings) validate() error {
+	err := cmp.Or(config.AtLeast(s, 1, "VocabSize", "HiddenSize", "IntermediateSize", "NumHiddenLayers", "NumHeads",
+		"MaxPositions"), config.AtMost(s, maxLayers, "NumHiddenLayers"),
+		config.AtLeast(s, 0, "NumKVHeads", "HeadDim", "SlidingWindow", "NoRopeInterval", "QueryPreAttnScalar",
+			"AttnLogitSoftcapping", "FinalLogitSoftcapping", "SlidingWindowPattern", "RotaryPct"))
+	switch {
+	case err != nil:
+		return err
+	case s.HeadDim == 0 && s.HiddenSize%s.NumHeads != 0:
+		return config.Errorf(s, "NumHeads", "got %d, want a divisor of %s=%d, or %s", s.NumHeads, config.Field("HiddenSize"),
+			s.HiddenSize, config.Field("HeadDim"))
+	case len(s.LayerTypes) != 0 && len(s.LayerTypes) != s.NumHiddenLayers:
+		return config.Errorf(s, "LayerTypes", "got %d, want one for each of the %d layers", len(s.LayerTypes),
+			s.NumHiddenLayers)
+	case len(s.NoRopeLayers) != 0 && len(s.NoRopeLayers) < s.NumHiddenLayers:
+		return config.Errorf(s, "NoRopeLayers", "got %d, want one for each of the %d layers", len(s.NoRopeLayers),
+			s.NumHiddenLayers)
+	}
+	return nil
+}

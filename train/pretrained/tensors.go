@@ -1,0 +1,133 @@
+package pretrained
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"attention/internal/dense"
+	"attention/internal/safetensors"
+
+	"gorgonia.org/tensor"
+)
+
+// tensors returns the tensors of the folder in the order of the parameters.
+func (t *target) tensors() []safetensors.Tensor {
+	return dense.ByType(t.GPT.Dtype(), tensors[float32], tensors[float64])(t)
+}
+
+func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
+	add := func(name string, shape []int, run int, parts ...[]F) {
+		all = append(all, safetensors.Tensor{Name: t.nameOf(name), Shape: shape, Data: stream(t.typeOf(name), run, parts)})
+	}
+	gpt, _ := t.Model.Config().GPT()
+	headDim := plainBlocks(t.Model.Config())[0].Attention.HeadDim
+	from := folderConfig{family: t.family, configExtra: configExtra{Format: t.format}}
+	parts := map[string][][]F{}
+	for name, value := range t.Params.All() {
+		at, data, width := from.place(name), dense.Floats[F](value), value.Shape()[value.Dims()-1]
+		if at.transposed {
+			data = make([]F, len(data))
+			transpose(data, dense.Floats[F](value), width)
+		}
+		parts[at.name] = append(parts[at.name], data)
+		if at.part+1 < at.of {
+			continue
+		}
+		run := len(data)
+		if at.of > 0 {
+			run = headDim * len(data) / value.Shape()[0]
+		}
+		add(at.name, at.shape(value.Shape()), run, parts[at.name]...)
+		if has, _ := hasBias(gpt, name); t.needsBiases() && !has && (isLinear(name) || isNorm(name)) {
+			add(strings.TrimSuffix(name, "weight")+"bias", []int{width}, width, make([]F, width))
+		}
+	}
+	n := t.family.weights
+	if t.origin != nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
+		tokens := t.origin.tensors[n.tokens].Shape
+		add(n.head, tokens, len(parts[n.tokens][0]), parts[n.tokens]...)
+	}
+	return all
+}
+
+// needsBiases reports whether the folder has biases that the model may not have.
+func (t *target) needsBiases() bool { return t.family == &gpt2 && t.format == HuggingFace }
+
+// nameOf returns the name in the folder of a tensor of a name in the family.
+func (t *target) nameOf(name string) string {
+	if t.origin != nil && t.family != &gpt2 && t.origin.tensors[name].Name != "" {
+		return t.origin.tensors[name].Name
+	}
+	return name
+}
+
+// stream returns the elements of parts in a type, a run of each in turn.
+func stream[F float32 | float64](d safetensors.DType, run int, parts [][]F) safetensors.Stream {
+	return safetensors.Stream{DType: d, Each: func(write func(any) error) error {
+		for at := 0; at < len(parts[0]); at += run {
+			for _, part := range parts {
+				for piece := range slices.Chunk(part[at:at+run], 1<<16) {
+					if err := write(elements(d, piece)); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	}}
+}
+
+// elements returns floats in the type of the elements of a stream.
+func elements[F float32 | float64](d safetensors.DType, from []F) any {
+	_, is64 := any(from).([]float64)
+	switch {
+	case is64 == (d == safetensors.F64):
+		return from
+	case is64:
+		return safetensors.Convert[float32](from)
+	}
+	return safetensors.Convert[float64](from)
+}
+
+// addWeights adds the files of weights: one, or shards of at most so many bytes and their index.
+func (w *writing) addWeights(all []safetensors.Tensor, most int64) error {
+	var shards [][]safetensors.Tensor
+	var size, total int64
+	for _, t := range all {
+		bytes := int64(tensor.Shape(t.Shape).TotalSize() * t.Data.(safetensors.Stream).DType.Size())
+		if len(shards) == 0 || size+bytes > most {
+			shards, size = append(shards, nil), 0
+		}
+		last := &shards[len(shards)-1]
+		*last = append(*last, t)
+		size, total = size+bytes, total+bytes
+	}
+	if len(shards) == 1 {
+		w.files = append(w.files, file{weightsName, weightsFile(shards[0])})
+		return nil
+	}
+	names := map[string]string{}
+	for i, shard := range shards {
+		name := fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, len(shards))
+		w.files = append(w.files, file{name, weightsFile(shard)})
+		for _, t := range shard {
+			names[t.Name] = name
+		}
+	}
+	index, err := jsonOf(map[string]any{"metadata": map[string]any{"total_size": total}, "weight_map": names})
+	w.add(indexName, index)
+	return err
+}
+
+// weightsFile returns a function that writes tensors.
+func weightsFile(tensors []safetensors.Tensor) func(io.Writer) error {
+	f := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: tensors}
+	return func(w io.Writer) error { return safetensors.Write(w, f) }
+}
+
+// isNorm reports whether a parameter is the weight of a norm.
+func isNorm(name string) bool {
+	return strings.Contains(name, ".ln_") && strings.HasSuffix(name, ".weight")
+}

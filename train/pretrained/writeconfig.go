@@ -1,0 +1,116 @@
+package pretrained
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"attention/layers"
+)
+
+// config returns config.json: as it came in, or with all keys of the family.
+func (t *target) config() ([]byte, error) {
+	if t.family == &gpt2 {
+		return t.gptConfig()
+	}
+	if t.origin != nil && t.dtype == "" {
+		return t.origin.config, nil
+	}
+	fields := map[string]any{}
+	if t.origin != nil {
+		for key, value := range members(t.origin.config) {
+			fields[key] = value
+		}
+	} else {
+		fields = t.keys()
+	}
+	key := "torch_dtype"
+	if fields["dtype"] != nil {
+		key = "dtype"
+	}
+	fields[key] = t.dtype
+	return jsonOf(fields)
+}
+
+func jsonOf(fields map[string]any) ([]byte, error) {
+	text, err := json.MarshalIndent(fields, "", "  ")
+	return append(text, '\n'), err
+}
+
+// keys returns the keys of a config.json of the family.
+func (t *target) keys() map[string]any {
+	s := t.family.settingsOf(t.Model.Config(), t.dtype)
+	fields := map[string]any{"model_type": t.family.name, "architectures": []string{t.family.architecture},
+		"bos_token_id": nil, "eos_token_id": nil, "use_cache": true}
+	for key, value := range s.fields() {
+		switch zero, ok := unset[key]; {
+		case !t.family.knows(key) || key == "rope_parameters":
+		case !ok || !value.IsZero():
+			fields[key] = value.Interface()
+		case zero == "null":
+			fields[key] = nil
+		}
+	}
+	if t.EndOfText >= 0 {
+		fields["bos_token_id"], fields["eos_token_id"] = t.EndOfText, t.EndOfText
+	}
+	if t.Tokenizer != nil {
+		fields["vocabulary"] = t.Tokenizer.Config()
+	}
+	return fields
+}
+
+// unset is how keys are written that are 0: as null, or not at all.
+var unset = map[string]string{"sliding_window": "null", "layer_types": "null", "no_rope_layers": "null",
+	"rope_scaling": "null", "attn_logit_softcapping": "null", "final_logit_softcapping": "null",
+	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": ""}
+
+// gptConfig returns config.json of GPT-2 with all defaults: a GPTConfig's and more.
+func (t *target) gptConfig() ([]byte, error) {
+	c, _ := t.Model.Config().GPT()
+	c.Eps = cmp.Or(c.Eps, 1e-5)
+	if t.format == HuggingFace {
+		c.NumKVHeads = 0 // as many as query heads
+		c.Bias = c.Bias || c.QKVBias != nil && *c.QKVBias
+		c.QKVBias, c.Initializer = nil, ""
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]any{"n_inner": nil, "bos_token_id": nil, "eos_token_id": nil}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	if t.EndOfText >= 0 {
+		fields["bos_token_id"], fields["eos_token_id"] = t.EndOfText, t.EndOfText
+	}
+	if t.Tokenizer != nil {
+		fields["vocabulary"] = t.Tokenizer.Config()
+	}
+	if t.format == Torch {
+		fields["format"] = Torch
+		return jsonOf(fields)
+	}
+	fields["model_type"], fields["architectures"] = t.family.name, []string{t.family.architecture}
+	fields["scale_attn_weights"] = true
+	for name, d := range dtypes {
+		if d == t.typeOf(t.family.weights.tokens) {
+			fields["torch_dtype"] = name
+		}
+	}
+	return jsonOf(fields)
+}
+
+// familyFor returns the first family whose config.json can say what a decoder is.
+func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
+	for _, f := range families {
+		if f == &gpt2 {
+			continue
+		}
+		if again, err := f.decoder(f.settingsOf(c, dtype)); err == nil && sameModel(c, again) {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
+}
