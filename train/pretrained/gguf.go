@@ -14,6 +14,7 @@ import (
 	"attention/graph"
 	"attention/internal/folder"
 	"attention/internal/gguf"
+	"attention/layers"
 )
 
 // GGUFType is how a GGUF file has the matrices: f32, f16, bf16 or q8_0.
@@ -48,7 +49,7 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 	if g.Model == nil || g.Params == nil {
 		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
-	m, err := ggufModelOf(g.Model.Config())
+	m, err := ggufModelOf(g.Model.Config(), g.origin)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 		{Key: "general.file_type", Value: t.FileType()},
 		{Key: "general.quantization_version", Value: uint32(2)},
 	}
-	all = append(append(all, m.settings()...), g.vocabularySettings(v)...)
+	all = append(append(all, m.settings()...), v.settings()...)
 	return &gguf.File{Settings: all, Tensors: m.tensors(g.Params, t)}, nil
 }
 
@@ -78,11 +79,11 @@ func (m *ggufModel) settings() []gguf.Setting {
 		"attention.key_length":    d, "attention.value_length": d,
 	})
 	epsilon := "attention.layer_norm_rms_epsilon"
-	if m.block.Norm.Kind == plainBlock.Norm.Kind {
+	if blockKind(b).Norm.Kind == layers.LayerNorm {
 		epsilon = "attention.layer_norm_epsilon"
 	}
 	all = append(all, m.setting(epsilon, float32(eps(b.Norm))))
-	if m.name == "gptneox" {
+	if m.family == &gptNeoX {
 		all = append(all, m.setting("use_parallel_residual", b.Parallel))
 	}
 	if m.capped {

@@ -83,37 +83,6 @@ func requireScores(t testing.TB, g *pretrained.GPT, j job, v verdict, bound floa
 	}
 }
 
-// llama.cpp cuts texts as GPT-2's tokenizer does, and as those of characters and bytes.
-func TestGGUFTokens(t *testing.T) {
-	texts := nasty(10_000)
-	tokenizers := []text.Tokenizer{text.NewGPT2Tokenizer(), text.ByteTokenizer{}, characters(t, texts)}
-	var jobs []job
-	for _, of := range tokenizers {
-		end := -1
-		if of.Config().Name == text.GPT2 {
-			end = text.GPT2EndOfText
-		}
-		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts})
-	}
-	for i, v := range llamacpp(t, jobs...) {
-		t.Run(tokenizers[i].Config().Name, func(t *testing.T) {
-			fine(t, v)
-			for j, of := range texts {
-				want, err := tokenizers[i].Encode(of)
-				require.NoError(t, err)
-				require.Equal(t, want, v.Tokens[j], "%q", of)
-			}
-		})
-	}
-}
-
-// characters returns a tokenizer of the characters of texts.
-func characters(t testing.TB, texts []string) text.Tokenizer {
-	of, err := text.NewVocabulary(strings.Join(texts, ""))
-	require.NoError(t, err)
-	return of
-}
-
 // Matrices in fewer bits cost what their rounding costs, and that of the vectors that llama.cpp rounds as well before
 // it multiplies: a number is off by at most 2⁻⁹ of itself in BF16, 2⁻¹² in F16, and 1/254 of its block's largest in
 // Q8_0. In three layers, 1.7e-2, 2.5e-3 and 5.8e-2 come of it, of log-probabilities that span 4.6.

@@ -130,7 +130,7 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 		case name == "":
 			name, kind = fmt.Sprintf("[PAD%d]", id), unusedToken
 		case v.model == "llama" && name == parts.Model.Unknown:
-			kind = unknownToken
+			kind, v.unknown = unknownToken, id
 		case t.IsSpecial(id), kind == userToken && looksSpecial(name), slices.Contains(endings, name):
 			kind = controlToken
 		case kind == 0 && v.model == "llama" && isByteToken(name):
@@ -211,9 +211,9 @@ func (v *ggufVocabulary) fillTemplate(t *text.BPETokenizer) error {
 		switch {
 		case id == mark:
 		case i == 0 && around[1] == mark:
-			v.begin = id
+			v.begin, v.addsBegin = id, true
 		case i == len(around)-1 && around[i-1] == mark:
-			v.end = id
+			v.end, v.addsEnd = id, true
 		default:
 			return errors.New("post_processor: got several tokens before or behind a text, want at most one each")
 		}

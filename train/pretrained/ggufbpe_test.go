@@ -8,13 +8,10 @@ import (
 	"testing"
 
 	"attention/internal/golden"
-	"attention/layers"
-	"attention/train/pretrained"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/unicode/norm"
-	"gorgonia.org/tensor"
 )
 
 // llama.cpp cuts texts into the ids of the tokenizers of Llama 2 and 3, Qwen 3, Gemma 3 and GPT-2, special tokens among
@@ -53,17 +50,6 @@ func TestGGUFTokenizers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// tokenizerFile returns a GGUF file of a tokenizer and a small model.
-func tokenizerFile(t testing.TB, of text.Tokenizer, end int) string {
-	c := layers.GPTConfig{VocabSize: of.Len() + 3, ContextLength: 4, EmbedDim: 4, NumLayers: 1, NumHeads: 1}
-	p := layers.NewBlankParams(tensor.Float32)
-	m, err := layers.NewGPT(p.Scope(""), c)
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "model.gguf")
-	require.NoError(t, (&pretrained.GPT{Model: m, Params: p, Tokenizer: of, EndOfText: end}).WriteGGUF(path, "f16"))
-	return path
 }
 
 // A tokenizer that llama.cpp would cut otherwise is refused by what it does.

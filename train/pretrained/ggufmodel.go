@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 
 	"attention/graph"
 	"attention/graph/mask"
@@ -18,6 +17,7 @@ import (
 type ggufModel struct {
 	ggufForm
 	layers.DecoderConfig
+	family        *family
 	kind          layers.BlockConfig // one layer's
 	context       int                // the longest sequence that all layers see whole
 	global, local *graph.RoPEConfig  // of layers without window and with one; nil means none
@@ -25,27 +25,30 @@ type ggufModel struct {
 	period        int                // every one of so many layers has no window
 }
 
-// ggufModelOf returns the form of a model.
-func ggufModelOf(c layers.DecoderConfig) (*ggufModel, error) {
-	var names []string
+// ggufModelOf returns the form of a model: that of the family it was read from, or else the first one that fits.
+func ggufModelOf(c layers.DecoderConfig, from *origin) (*ggufModel, error) {
+	all := families
+	if from != nil {
+		all = append([]*family{from.family}, all...)
+	}
 	b := c.Block(0)
 	parallel := b.Parallel
 	b.Parallel = false // which a setting says
 	var reason error
-	for _, f := range ggufForms {
-		names = append(names, f.name)
-		if cmp.Or(c.Layout, layers.Llama) != f.layout || parallel && f.name != "gptneox" ||
-			!reflect.DeepEqual(blockKind(b), f.block) {
+	for _, f := range all {
+		if cmp.Or(c.Layout, layers.Llama) != f.layout() || parallel && f != &gptNeoX ||
+			!reflect.DeepEqual(blockKind(b), blockKind(f.block)) {
 			continue
 		}
-		m := &ggufModel{ggufForm: f, DecoderConfig: c, kind: c.Block(0), context: c.ContextLength}
-		if reason = m.check(); reason == nil {
+		m := &ggufModel{ggufForm: f.gguf, DecoderConfig: c, family: f, kind: c.Block(0), context: c.ContextLength}
+		err := m.check()
+		if err == nil {
 			return m, nil
 		}
-		reason = fmt.Errorf("%s: %w", f.name, reason)
+		reason = cmp.Or(reason, fmt.Errorf("llama.cpp's form %s: %w", f.gguf.name, err))
 	}
 	if reason != nil {
-		return nil, fmt.Errorf("llama.cpp's form %w", reason)
+		return nil, reason
 	}
 	kind := blockKind(c.Block(0))
 	kind.Attention.EmbedDim, kind.Attention.NumHeads = c.Block(0).Attention.EmbedDim, c.Block(0).Attention.NumHeads
@@ -53,7 +56,15 @@ func ggufModelOf(c layers.DecoderConfig) (*ggufModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("llama.cpp has no form for blocks of %s, but those of %s", text, strings.Join(names, ", "))
+	return nil, fmt.Errorf("llama.cpp has no form for blocks of %s, but those of %s", text, familyNames())
+}
+
+// layout returns the layout of the family's parameters.
+func (f *family) layout() layers.Layout {
+	if f == &gpt2 {
+		return layers.GPT2
+	}
+	return layers.Llama
 }
 
 // check returns an error for what the form cannot say.
@@ -65,20 +76,20 @@ func (m *ggufModel) check() error {
 	}
 	scale := m.EmbeddingScale
 	switch {
-	case m.LearnedPositions != (m.name == "gpt2"):
+	case m.LearnedPositions != (m.family == &gpt2):
 		return fmt.Errorf("learned positions: got %v, want %v", m.LearnedPositions, !m.LearnedPositions)
 	case m.skips > m.NumLayers:
 		return fmt.Errorf("layers: got %d, want at least %d, the last of which has no positions", m.NumLayers, m.skips)
 	case m.LogitScale != 0 && m.LogitScale != 1:
 		return fmt.Errorf("scale of the logits: got %v, want 1", m.LogitScale)
-	case !m.scaled && scale != 0 && scale != 1:
+	case !m.family.scaled && scale != 0 && scale != 1:
 		return fmt.Errorf("scale of the embeddings: got %v, want 1", scale)
-	case m.scaled && math.Abs(scale-math.Sqrt(float64(e))) > 0x1p-8*scale: // bfloat16's rounding
+	case m.family.scaled && math.Abs(scale-math.Sqrt(float64(e))) > 0x1p-8*scale: // bfloat16's rounding
 		return fmt.Errorf("scale of the embeddings: got %v, want √%d", scale, e)
 	case m.capped != (m.LogitSoftcap > 0) || m.capped != (b.Attention.Softcap > 0):
 		return fmt.Errorf("caps of scores and logits: got %v and %v, want both in gemma2 and none elsewhere",
 			b.Attention.Softcap, m.LogitSoftcap)
-	case blockKind(layers.BlockConfig{Norm: last}).Norm != m.block.Norm || eps(last) != eps(b.Norm):
+	case blockKind(layers.BlockConfig{Norm: last}).Norm != blockKind(b).Norm || eps(last) != eps(b.Norm):
 		return fmt.Errorf("last norm: got %+v, want that of the blocks", last)
 	}
 	if err := m.checkHeads(); err != nil {
@@ -210,9 +221,9 @@ func (m *ggufModel) checkRoPE(r *graph.RoPEConfig) error {
 	switch {
 	case r.Interleaved && !m.pairs:
 		return fmt.Errorf("positions: got interleaved pairs, want (i, i + %d)", d/2)
-	case m.name != "gptneox" && cmp.Or(r.Dims, d) != d:
+	case m.family != &gptNeoX && cmp.Or(r.Dims, d) != d:
 		return fmt.Errorf("positions: got %d of %d elements of a head turned, want all", r.Dims, d)
-	case r.Scaling == graph.Llama3Scaling && m.name != "llama":
+	case r.Scaling == graph.Llama3Scaling && m.name != llamaForm.name:
 		return fmt.Errorf("positions: got the scaling llama3, want none, linear, ntk or yarn")
 	case r.BetaSlow != 0 && r.BetaSlow != 1 || r.BetaFast != 0 && r.BetaFast != 32 ||
 		r.AttentionFactor != 0 && math.Abs(r.AttentionFactor-(0.1*math.Log(r.Factor)+1)) > 1e-6:

@@ -13,6 +13,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/pretrained"
 
@@ -87,8 +88,8 @@ var decoders = map[string]struct {
 	config layers.DecoderConfig
 	bound  float64
 }{
-	"llama":        {config: of(grouped)},
-	"llama biased": {config: of(wide, qkvBias)},
+	"llama":      {config: of(grouped)},
+	"llama wide": {config: of(wide)},
 	"llama 3": {config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: []layers.BlockConfig{
 		blocks(wide, turned(llama3))}}},
 	"llama linear":      {config: of(turned(graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 3}))},
@@ -161,7 +162,7 @@ func TestGGUFRefuses(t *testing.T) {
 	}{
 		{"llama.cpp has no form for blocks of {\"attention\":{\"d_in\":24,\"num_heads\":3,\"sinks\":true}," +
 			"\"mlp\":{\"activation\":\"swiglu\"},\"norm\":{\"kind\":\"rms\"},\"norm_placement\":\"pre\"}, " +
-			"but those of gpt2, gptneox, ",
+			"but those of gpt2, llama, ",
 			of(func(b *layers.BlockConfig) { b.Attention.Sinks = true })},
 		{"biases: got some of the attention's output or the MLP, want none", of(outBias)},
 		{"qwen3: biases of queries, keys and values: got true, want false", of(qkNorm, qkvBias)},
@@ -212,4 +213,49 @@ func TestGGUFRefuses(t *testing.T) {
 		"want one: the file holds it")
 	err := (&pretrained.GPT{}).WriteGGUF(path, "f32")
 	require.ErrorContains(t, err, "got a GPT without a Model or Params, want both")
+}
+
+// familyFiles says what becomes of the families' folders: as many ids as are compared, or why there is no file.
+var familyFiles = map[string]struct {
+	ids   int
+	bound float64
+	want  string
+}{
+	"gpt2": {ids: 7, bound: 2e-2}, "llama": {ids: 7}, "smollm2": {ids: 7}, "qwen2": {ids: 7}, "qwen3": {ids: 7},
+	"olmo2": {ids: 7}, "gpt_neox": {ids: 7, bound: 2e-2}, "gpt_neox_serial": {ids: 7, bound: 2e-2},
+	"mistral": {ids: 3}, "qwen2_window": {ids: 3}, // as many as the window has
+	"llama3":         {want: "llama: biases: got some of the attention's output or the MLP, want none"},
+	"smollm3":        {want: "smollm3: layers: got 3, want at least 4, the last of which has no positions"},
+	"smollm3_window": {want: "smollm3: layers: got 3, want at least 4, the last of which has no positions"},
+	"gemma2":         {want: "gemma2: scale of the scores: got 0.40824829046386"},
+	"gemma3":         {want: "gemma3: scale of the scores: got 0.40824829046386"},
+	"gemma3_types":   {want: "gemma3: scale of the scores: got 0.40824829046386"},
+}
+
+// A family's folder becomes a file with its scores, or is refused for what llama.cpp has not.
+func TestGGUFFamilyFolders(t *testing.T) {
+	require.Len(t, familyFiles, len(familyCases))
+	var jobs []job
+	var models []*pretrained.GPT
+	var names []string
+	for _, name := range familyCases {
+		g, err := pretrained.ReadGPT(familyFolder(t, name))
+		require.NoError(t, err)
+		g.Tokenizer, g.EndOfText = characters(t, []string{"abcdefghijklmnopq"}), -1
+		row, path := familyFiles[name], filepath.Join(t.TempDir(), "model.gguf")
+		err = g.WriteGGUF(path, "f32")
+		if row.want != "" {
+			require.ErrorContains(t, err, row.want, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		ids := golden.Load(t, "families/"+name+"/values.safetensors").Int64("ids")[:row.ids]
+		jobs = append(jobs, job{Model: path, IDs: ids, Letters: true})
+		models, names = append(models, g), append(names, name)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		t.Run(names[i], func(t *testing.T) {
+			requireScores(t, models[i], jobs[i], v, cmp.Or(familyFiles[names[i]].bound, 5e-5))
+		})
+	}
 }

@@ -3,8 +3,12 @@ package pretrained
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
+	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/internal/gguf"
 	"attention/train/text"
 )
@@ -18,8 +22,11 @@ type ggufVocabulary struct {
 	merges []string  // of gpt2
 	scores []float32 // of llama
 	blank  bool      // of llama: a blank is put before a text
-	// begin and end are the ids that the template puts before a text and behind it; −1 if there are none.
-	begin, end int
+	// begin, end and unknown are the ids of the tokens that begin and end a text and stand for unknown characters; −1 if
+	// there are none.
+	begin, end, unknown int
+	addsBegin, addsEnd  bool   // a text gets the tokens
+	template            string // of conversations; "" if there is none
 }
 
 // The kinds of tokens.
@@ -34,7 +41,7 @@ const (
 
 // ggufVocabulary returns the model's tokenizer. Rows of the model that no id has get names that no text has.
 func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
-	v := &ggufVocabulary{model: "rwkv", begin: -1, end: -1}
+	v := &ggufVocabulary{model: "rwkv", begin: g.beginOfText(), end: g.EndOfText, unknown: -1}
 	switch t := g.Tokenizer.(type) {
 	case *text.BPETokenizer:
 		if err := v.fillBPE(t); err != nil {
@@ -56,14 +63,17 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	unused := "[PAD%d]"
 	if v.model == "rwkv" {
 		unused = `\xff%d` // is not UTF-8
+		v.unknown = 0     // what no token begins with becomes the first one
 	}
 	for id := len(v.tokens); id < g.Model.Config().VocabSize; id++ {
 		v.add(fmt.Sprintf(unused, id), unusedToken)
 	}
-	if g.EndOfText >= 0 {
-		v.kinds[g.EndOfText] = controlToken
+	if v.end >= 0 {
+		v.kinds[v.end] = controlToken
 	}
-	return v, nil
+	var err error
+	v.template, err = g.origin.chatTemplate()
+	return v, err
 }
 
 func (v *ggufVocabulary) add(token string, kind int32) {
@@ -71,6 +81,43 @@ func (v *ggufVocabulary) add(token string, kind int32) {
 	if v.model == "llama" {
 		v.scores = append(v.scores, 0)
 	}
+}
+
+// beginOfText returns the id that config.json has for the token that begins a text, or else that between texts; −1 if
+// there is none.
+func (g *GPT) beginOfText() int {
+	var of struct {
+		BOS any `json:"bos_token_id"`
+	}
+	if g.origin != nil && config.Foreign.Decode(g.origin.config, &of) == nil {
+		if id, ok := of.BOS.(float64); ok && id >= 0 && id < float64(g.Model.Config().VocabSize) {
+			return int(id)
+		}
+	}
+	return g.EndOfText
+}
+
+// chatTemplate returns the source of the template of conversations in a folder, "" if there is none.
+func (o *origin) chatTemplate() (string, error) {
+	if o == nil {
+		return "", nil
+	}
+	file, err := folder.ReadFile(filepath.Join(o.dir, "chat_template.jinja"), folder.MaxConfig)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return string(file), err
+	}
+	file, err = folder.ReadFile(filepath.Join(o.dir, tokenizerConfigName), folder.MaxVocabulary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	source, err := text.TemplateSource(file)
+	if errors.Is(err, text.ErrNoTemplate) {
+		return "", nil
+	}
+	return source, err
 }
 
 // escaped returns a token as rwkv's form has it: bytes other than printable ASCII ones by their hexadecimal numbers.
@@ -86,36 +133,30 @@ func escaped(token string) string {
 	return to.String()
 }
 
-// vocabularySettings returns the tokenizer's part of the file.
-func (g *GPT) vocabularySettings(v *ggufVocabulary) []gguf.Setting {
-	var all []gguf.Setting
-	set := func(key string, value any) {
-		all = append(all, gguf.Setting{Key: "tokenizer.ggml." + key, Value: value})
-	}
-	set("model", v.model)
-	set("tokens", v.tokens)
-	set("token_type", v.kinds)
+// settings returns the tokenizer's part of the file.
+func (v *ggufVocabulary) settings() []gguf.Setting {
+	const key = "tokenizer.ggml."
+	all := []gguf.Setting{{Key: key + "model", Value: v.model}, {Key: key + "tokens", Value: v.tokens},
+		{Key: key + "token_type", Value: v.kinds}, {Key: key + "add_bos_token", Value: v.addsBegin},
+		{Key: key + "add_eos_token", Value: v.addsEnd}}
 	switch v.model {
 	case "gpt2":
-		set("pre", v.pre)
-		set("merges", v.merges)
+		all = append(all, gguf.Setting{Key: key + "pre", Value: v.pre},
+			gguf.Setting{Key: key + "merges", Value: v.merges})
 	case "llama":
-		set("scores", v.scores)
-		set("add_space_prefix", v.blank)
-	default: // what no token begins with becomes the first one
-		set("unknown_token_id", uint32(0))
+		all = append(all, gguf.Setting{Key: key + "scores", Value: v.scores},
+			gguf.Setting{Key: key + "add_space_prefix", Value: v.blank})
 	}
-	set("add_bos_token", v.begin >= 0)
-	set("add_eos_token", v.end >= 0)
-	begin := v.begin
-	if begin < 0 {
-		begin = g.EndOfText
+	for _, of := range []struct {
+		name string
+		id   int
+	}{{"bos", v.begin}, {"eos", v.end}, {"unknown", v.unknown}} {
+		if of.id >= 0 {
+			all = append(all, gguf.Setting{Key: key + of.name + "_token_id", Value: uint32(of.id)})
+		}
 	}
-	if begin >= 0 {
-		set("bos_token_id", uint32(begin))
-	}
-	if g.EndOfText >= 0 {
-		set("eos_token_id", uint32(g.EndOfText))
+	if v.template != "" {
+		all = append(all, gguf.Setting{Key: "tokenizer.chat_template", Value: v.template})
 	}
 	return all
 }

@@ -41,7 +41,7 @@ func (m *ggufModel) ggufName(name string) string {
 	dot := strings.LastIndexByte(name, '.')
 	part, kind := name[:dot], name[dot:]
 	to := ggufNames[part]
-	if m.block.NormPlacement != layers.PreNorm {
+	if blockKind(m.kind).NormPlacement != layers.PreNorm {
 		to = cmp.Or(ggufNames["sandwich."+part], to)
 	}
 	if m.packed && to == "attn_q" {
@@ -117,7 +117,7 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 	for _, v := range parts {
 		shape[0] += v.Shape()[0]
 	}
-	transposed := m.layout == layers.GPT2 && isLinear(name)
+	transposed := m.family == &gpt2 && isLinear(name)
 	if transposed {
 		shape[0], shape[1] = shape[1], shape[0]
 	}
@@ -125,7 +125,7 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 	to.Type = ggufType(to.Name, shape, t)
 	heads := m.headsOf(to.Name)
 	plus := float32(0)
-	if m.block.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
+	if m.kind.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
 		plus = 1
 	}
 	to.Floats = func() ([]float32, error) {
