@@ -13,9 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floats returns a Floats of these elements.
-func floats(elements ...float32) func() ([]float32, error) {
-	return func() ([]float32, error) { return elements, nil }
+// floats returns a Fill with these elements.
+func floats(elements ...float32) func([]float32) error {
+	return func(to []float32) error {
+		if copy(to, elements) != len(elements) {
+			return errors.New("got fewer elements")
+		}
+		return nil
+	}
 }
 
 func TestWriteExactBytes(t *testing.T) {
@@ -23,9 +28,9 @@ func TestWriteExactBytes(t *testing.T) {
 	require.NoError(t, Write(&got, &File{
 		Settings: []Setting{{"a", "xy"}, {"b", uint32(7)}, {"c", []string{"p", ""}}, {"d", true}, {"e", []float32{-1}}},
 		Tensors: []Tensor{
-			{Name: "w", Shape: []int{2, 3}, Type: F32, Floats: floats(0, 1, 2, 3, 4, 5)},
-			{Name: "h", Shape: []int{2}, Type: F16, Floats: floats(1, -2)},
-			{Name: "b", Shape: []int{1}, Type: BF16, Floats: floats(1)},
+			{Name: "w", Shape: []int{2, 3}, Type: F32, Fill: floats(0, 1, 2, 3, 4, 5)},
+			{Name: "h", Shape: []int{2}, Type: F16, Fill: floats(1, -2)},
+			{Name: "b", Shape: []int{1}, Type: BF16, Fill: floats(1)},
 		},
 	}))
 	u32, u64 := "\x00\x00\x00", "\x00\x00\x00\x00\x00\x00\x00"
@@ -62,7 +67,7 @@ func TestWriteLong(t *testing.T) {
 			}
 		}
 		var got bytes.Buffer
-		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{5001, 32}, Type: typ, Floats: floats(long...)}}}
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{5001, 32}, Type: typ, Fill: floats(long...)}}}
 		require.NoError(t, Write(&got, f))
 		head, err := encodeHead(f)
 		require.NoError(t, err)
@@ -73,7 +78,7 @@ func TestWriteLong(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	two := floats(1, 2)
 	one := func(name string, typ Type, shape ...int) File {
-		return File{Tensors: []Tensor{{Name: name, Shape: shape, Type: typ, Floats: two}}}
+		return File{Tensors: []Tensor{{Name: name, Shape: shape, Type: typ, Fill: two}}}
 	}
 	for _, c := range []struct {
 		name string
@@ -115,40 +120,41 @@ func TestWriteRefusesElements(t *testing.T) {
 	row[9] = 1e7
 	unread := errors.New("unread")
 	for _, c := range []struct {
-		typ    Type
-		floats func() ([]float32, error)
-		want   string
+		typ  Type
+		fill func([]float32) error
+		want string
 	}{
-		{F32, floats(1), "got 1 elements, want 32 for shape [1 32]"},
-		{F32, func() ([]float32, error) { return nil, unread }, "unread"},
+		{F32, func([]float32) error { return unread }, "unread"},
 		{F16, floats(row...), "got a number near element 9 that is too large for f16, want f32"},
 		{Q8, floats(row...), "got a number near element 0 that is too large for q8_0, want f32"},
 	} {
-		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Floats: c.floats}}}
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Fill: c.fill}}}
 		assert.EqualError(t, Write(&bytes.Buffer{}, f), `gguf: tensor "w": `+c.want)
 	}
 	row[9] = float32(math.Inf(1)) // which every type has
 	require.NoError(t, Write(&bytes.Buffer{},
-		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Floats: floats(row...)}}}))
+		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Fill: floats(row...)}}}))
 }
 
 // Of the elements only one tensor's are asked for at a time, in the file's order, and a writer's error is passed on.
 func TestWriteStreams(t *testing.T) {
 	var b bytes.Buffer
 	var seen []int
+	memory := map[*float32]bool{}
 	f := &File{}
 	for _, name := range []string{"a", "b", "c"} {
-		f.Tensors = append(f.Tensors, Tensor{Name: name, Shape: []int{2}, Type: F32, Floats: func() ([]float32, error) {
-			seen = append(seen, b.Len())
-			return []float32{1, 2}, nil
+		f.Tensors = append(f.Tensors, Tensor{Name: name, Shape: []int{2}, Type: F32, Fill: func(to []float32) error {
+			seen, memory[&to[0]] = append(seen, b.Len()), true
+			return floats(1, 2)(to)
 		}})
 	}
 	require.NoError(t, Write(&b, f))
 	n := b.Len()
 	assert.Equal(t, []int{n - 96, n - 64, n - 32}, seen)
+	assert.Len(t, memory, 1, "each tensor is in the memory of the one before")
 
 	full := errors.New("disk full")
-	for calls := range 4 {
+	for calls := range 7 { // the head, and elements and padding of each tensor
 		require.ErrorIs(t, Write(&failing{left: calls, err: full}, f), full)
 	}
 }

@@ -83,12 +83,11 @@ func (m *ggufModel) missingBias(p *layers.Params, name, to string) (bias string,
 
 // constant returns a vector of the values of a function.
 func constant(name string, n int, of func(i int) float64) gguf.Tensor {
-	return gguf.Tensor{Name: name, Shape: []int{n}, Type: gguf.F32, Floats: func() ([]float32, error) {
-		all := make([]float32, n)
+	return gguf.Tensor{Name: name, Shape: []int{n}, Type: gguf.F32, Fill: func(all []float32) error {
 		for i := range all {
 			all[i] = float32(of(i))
 		}
-		return all, nil
+		return nil
 	}}
 }
 
@@ -128,30 +127,34 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 	if m.kind.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
 		plus = 1
 	}
-	to.Floats = func() ([]float32, error) {
-		data := dense.Float32s(value, 0, value.Shape().TotalSize())
-		for _, v := range parts[1:] {
-			data = append(data, dense.Float32s(v, 0, v.Shape().TotalSize())...)
+	to.Fill = func(all []float32) error {
+		at := 0
+		for _, v := range parts {
+			data := float32s(v)
+			switch into := all[at : at+len(data)]; {
+			case transposed:
+				transpose(into, data, shape[0])
+			case heads > 0:
+				pairUp(into, data, heads, shape[0]/heads)
+			default:
+				copy(into, data)
+			}
+			at += len(data)
 		}
-		for i := range data {
-			data[i] += plus
+		for i := range all {
+			all[i] += plus
 		}
-		if transposed {
-			data = changed(data, func(to []float32) { transpose(to, data, shape[0]) })
-		}
-		if heads > 0 {
-			data = changed(data, func(to []float32) { pairUp(to, data, heads, shape[0]/heads) })
-		}
-		return data, nil
+		return nil
 	}
 	return to
 }
 
-// changed returns a slice of data's length that a function fills.
-func changed(data []float32, fill func(to []float32)) []float32 {
-	to := make([]float32, len(data))
-	fill(to)
-	return to
+// float32s returns the elements of a parameter, which must not be changed.
+func float32s(v *tensor.Dense) []float32 {
+	if v.Dtype() == tensor.Float32 {
+		return dense.Floats[float32](v)
+	}
+	return dense.Float32s(v, 0, v.Shape().TotalSize())
 }
 
 // headsOf returns the number of heads whose rows a tensor has in another order in the file; 0 means it has none.
