@@ -65,7 +65,8 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 		{Key: "general.quantization_version", Value: uint32(2)},
 	}
 	all = append(append(all, m.settings()...), v.settings()...)
-	return &gguf.File{Settings: all, Tensors: m.tensors(g.Params, t)}, nil
+	tensors, err := m.tensors(g.Params, t)
+	return &gguf.File{Settings: all, Tensors: tensors}, err
 }
 
 // settings returns the settings of the model.

@@ -211,7 +211,12 @@ func TestGGUFRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.gguf")
 	require.EqualError(t, g.WriteGGUF(path, "f32"), "pretrained: "+path+": tokenizer: got none, "+
 		"want one: the file holds it")
-	err := (&pretrained.GPT{}).WriteGGUF(path, "f32")
+	g = decoder(t, of())
+	_, err := layers.NewLinear(g.Params.Scope("model.layers.0.self_attn.q_proj.extra"), layers.LinearConfig{In: 2, Out: 2})
+	require.NoError(t, err)
+	require.EqualError(t, g.WriteGGUF(path, "f32"), "pretrained: "+path+": parameter "+
+		"model.layers.0.self_attn.q_proj.extra.weight: llama.cpp's form llama has none of this kind")
+	err = (&pretrained.GPT{}).WriteGGUF(path, "f32")
 	require.ErrorContains(t, err, "got a GPT without a Model or Params, want both")
 }
 

@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -32,15 +33,18 @@ var ggufNames = map[string]string{
 
 var inBlock = regexp.MustCompile(`^(?:transformer\.h|model\.layers)\.([0-9]+)\.`)
 
-// ggufName returns llama.cpp's name of a parameter.
+// ggufName returns llama.cpp's name of a parameter, "" if it has none.
 func (m *ggufModel) ggufName(name string) string {
 	block := ""
 	if of := inBlock.FindStringSubmatch(name); of != nil {
 		name, block = name[len(of[0]):], "blk."+of[1]+"."
 	}
-	dot := strings.LastIndexByte(name, '.')
+	dot := max(strings.LastIndexByte(name, '.'), 0)
 	part, kind := name[:dot], name[dot:]
 	to := ggufNames[part]
+	if to == "" || kind != ".weight" && kind != ".bias" {
+		return ""
+	}
 	if blockKind(m.kind).NormPlacement != layers.PreNorm {
 		to = cmp.Or(ggufNames["sandwich."+part], to)
 	}
@@ -51,8 +55,11 @@ func (m *ggufModel) ggufName(name string) string {
 }
 
 // tensors returns the tensors of a file, which read the parameters as they are written.
-func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor) {
+func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
 	for name, value := range p.All() {
+		if m.ggufName(name) == "" {
+			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
+		}
 		if m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj.")) {
 			continue // behind q_proj's
 		}
@@ -69,7 +76,7 @@ func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor) {
 	if r := m.global; r != nil && r.Scaling == graph.Llama3Scaling {
 		all = append(all, constant("rope_freqs.weight", m.headDim()/2, llama3Factors(*r, m.headDim())))
 	}
-	return all
+	return all, nil
 }
 
 // missingBias returns the name of a parameter's bias, and whether the file has it and the model has not.
