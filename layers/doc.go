@@ -3,8 +3,9 @@
 // graphs over them.
 //
 // Attention is the core: multi-head self- and cross-attention with all that is usual
-// today. Block, GPT, Seq2Seq and ViT are built on it; package chapter has the layers of a
-// book's chapter as presets of it. RNNSeq2Seq is the older encoder–decoder of GRUs.
+// today. Block, Decoder, Seq2Seq and ViT are built on it; GPT-2 and Llama are configs of a
+// Decoder. Package chapter has the layers of a book's chapter as presets of Attention. RNNSeq2Seq
+// is the older encoder–decoder of GRUs.
 //
 // Parameters belong to no graph. A Build is one graph under construction, in Train or
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
@@ -12,7 +13,7 @@
 //
 // A graph has one shape: B, T and S are fixed when it is built, so another length of text is
 // another Build over the same Params. The next step after a model and its loss is train.NewStep, which
-// trains it; generate.New continues texts with a GPT; machine.New or train.Predict compute any node.
+// trains it; generate.New continues texts with a Decoder; machine.New or train.Predict compute any node.
 //
 // README.md beside this package has the settings of Attention and its masks, and cookbook.md whole programs.
 //

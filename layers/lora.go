@@ -10,7 +10,6 @@ import (
 	"attention/graph"
 	"attention/internal/config"
 	"attention/internal/dense"
-	"attention/internal/kernel"
 	"attention/internal/pattern"
 	"attention/internal/torchrand"
 
@@ -183,28 +182,31 @@ func (p *Params) IsAdapter(name string) bool {
 
 // Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
 // parameter's own value if it has no adapter.
-func (p *Params) Merged(name string) (*tensor.Dense, bool) {
-	value, ok := p.Get(name)
+func (p *Params) Merged(name string) (value *tensor.Dense, ok bool) {
+	value, ok = p.Get(name)
 	low, has := p.adapters[name]
 	if !ok || !has {
 		return value, ok
 	}
-	sum := value.Clone().(*tensor.Dense)
-	dense.ByType(p.dt, addProduct[float32], addProduct[float64])(sum, low, p.lora.scale(), p.linear[name])
-	return sum, true
+	product, err := low.b.Value().MatMul(low.a.Value()) // (out, in)
+	if err != nil {
+		return nil, false
+	}
+	value = value.Clone().(*tensor.Dense)
+	dense.ByType(p.dt, addScaled[float32], addScaled[float64])(value, product, p.lora.scale(), p.linear[name])
+	return value, true
 }
 
-// addProduct adds scale·B·A, or its transpose, to a matrix.
-func addProduct[F float32 | float64](to *tensor.Dense, low adapter, scale float64, transposed bool) {
-	a, b, rows, cols := low.a.Value(), low.b.Value(), to.Shape()[0], to.Shape()[1]
-	r := a.Shape()[0]
-	if transposed { // (in, out) = Aᵀ·Bᵀ
-		kernel.Gemm(kernel.Trans, kernel.Trans, rows, cols, r, F(scale), dense.Floats[F](a), rows, dense.Floats[F](b), r,
-			1, dense.Floats[F](to), cols)
-		return
+// addScaled adds scale·d (out, in) to a weight.
+func addScaled[F float32 | float64](weight, d *tensor.Dense, scale float64, transposed bool) {
+	to, from, in := dense.Floats[F](weight), dense.Floats[F](d), d.Shape()[1]
+	row, col := in, 1
+	if transposed {
+		row, col = 1, d.Shape()[0]
 	}
-	kernel.Gemm(kernel.NoTrans, kernel.NoTrans, rows, cols, r, F(scale), dense.Floats[F](b), r, dense.Floats[F](a), cols,
-		1, dense.Floats[F](to), cols)
+	for i, v := range from {
+		to[i/in*row+i%in*col] += F(scale) * v
+	}
 }
 
 // adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.

@@ -91,10 +91,16 @@ func TestReadmeNames(t *testing.T) {
 	require.Greater(t, checked, 300)
 }
 
-// TestReadmeSettings finds every field of an attention's config and input in the README's tables of them.
+// TestReadmeSettings finds every field of an attention's config and input, and of a decoder's config, in the README's
+// tables.
 func TestReadmeSettings(t *testing.T) {
 	settings, rest, ok := strings.Cut(readmeText(t), "\n| what, of a call | field |\n")
 	require.True(t, ok)
+	_, decoder, _ := strings.Cut(rest, "\n## A decoder\n")
+	decoder, _, _ = strings.Cut(decoder, "\n## ")
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[layers.DecoderConfig]()) {
+		require.Contains(t, decoder, "`"+field.Name+"`")
+	}
 	inputs, _, _ := strings.Cut(rest, "\n\n")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[layers.AttentionConfig]()) {
 		require.Contains(t, settings, "`"+field.Name+"`")

@@ -18,6 +18,7 @@ func TestErrorsNameTheCommand(t *testing.T) {
 		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--section 99",
 		"export":   "--model " + missing,
 		"generate": "--model " + missing, "gradcheck": "--dtype int", "runs": missing, "train": "--text " + missing,
+		"tokenize":  "--text x --tokenizer " + missing,
 		"translate": "--heads 5", "view": "--model " + missing, "why": "--seeds 0",
 		"runs compare": "one", "runs remove": missing,
 	}

@@ -16,6 +16,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/runs"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/tokenize"
 	"attention/cmd/attention/internal/train"
 	"attention/cmd/attention/internal/translate"
 	"attention/cmd/attention/internal/view"
@@ -46,7 +47,7 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.AddCommand(train.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		generate.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
+		generate.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
 	return root
 }
 

@@ -53,9 +53,13 @@ var shortened = map[string]string{
 	"attention translate --out runs/dates":                                   "--steps 10",
 	"attention translate --heads 1 --steps 300 --seed 2 --out attention.png": "--steps 10",
 	"attention why": "--steps 1 --seeds 1",
-	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare": "--steps 2",
-	"attention train --resume runs/shakespeare --steps 2500":                               "--steps 3",
-	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":       "--steps 20 --eval-every 5",
+	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":                        "--steps 2",
+	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --out runs/pairs": "--steps 2",
+	"attention train --resume runs/shakespeare --steps 2500":                                                      "--steps 3",
+	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":                              "--steps 20 --eval-every 5",
+	"attention train --preset llama-char --text tinyshakespeare.txt --out runs/llama":                             "--steps 2",
+	"attention train --model gpt --rope --norm rms --mlp swiglu --bias=false --window 16 --out runs/window":       "--steps 2",
+	"attention train --config gemma.json --layers 3 --context 32 --out runs/gemma":                                "--steps 2",
 	"attention train --preset book --text the-verdict.txt --out runs/book": "--steps 1 " +
 		"--layers 1 --heads 1 --width 4 --eval-batches 1 --sample 1",
 	"attention train --preset book-small --text the-verdict.txt --out runs/book-small": "--steps 1 " +

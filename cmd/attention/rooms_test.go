@@ -63,11 +63,12 @@ var rooms = map[string]string{
 	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
 	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
-	"train/reversal": `train layers graph internal/dense internal/expr`,
-	"train/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/text":     `train layers graph internal/config internal/folder`,
-	"train/parallel": `train internal/dense internal/kernel`,
+	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/reversal":   `train layers graph internal/dense internal/expr`,
+	"train/tiles":      `train layers graph graph/mask internal/expr`,
+	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
+	"train/text/jinja": "",
+	"train/parallel":   `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
 		internal/safetensors internal/oneline`,
 
@@ -100,6 +101,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
 		internal/config`,
+	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
+		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
 	"cmd/attention/internal/runs": `cmd/attention/internal/program
@@ -135,7 +138,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/export cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
-		cmd/attention/internal/translate cmd/attention/internal/why cmd/attention/internal/term
+		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why
+		cmd/attention/internal/term
 		cmd/attention/internal/view`,
 }
 

@@ -37,7 +37,7 @@ var published = []struct {
 		"num_key_value_heads": 3, "pretraining_tp": 1, "rms_norm_eps": 1e-05, "rope_interleaved": false,
 		"rope_scaling": null, "rope_theta": 100000, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
 		"transformers_version": "4.40.1", "use_cache": true, "vocab_size": 49152}`},
-	{name: "gemma-3-270m", weights: 268098176, config: `{"_sliding_window_pattern": 6,
+	{name: "gemma-3-270m", weights: 268098176, large: true, config: `{"_sliding_window_pattern": 6,
 		"architectures": ["Gemma3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
 		"attn_logit_softcapping": null, "bos_token_id": 2, "eos_token_id": 1, "final_logit_softcapping": null,
 		"head_dim": 256, "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 640, "initializer_range": 0.02,

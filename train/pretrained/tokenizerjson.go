@@ -11,35 +11,35 @@ import (
 const (
 	tokenizerName       = "tokenizer.json"
 	tokenizerConfigName = "tokenizer_config.json"
-	sentencePieceName   = "tokenizer.model"
+	sentencePieceName   = "tokenizer.model" // which it does not read
 )
 
 // object is a JSON object.
 type object map[string]any
 
-// tokenizerFiles returns the tokenizer in the form of Hugging Face's tokenizers, by the names of
-// the files. Of GPT-2's tokenizer, which transformers has, and of none there are no files.
-func tokenizerFiles(t text.Tokenizer, positions int) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	var whole object
-	switch t := t.(type) {
+// tokenizerFiles returns the model's tokenizer in the form of Hugging Face's tokenizers, by the names of the files: one
+// of characters or bytes in theirs, and of a file that file. Of GPT-2's tokenizer, which transformers has, and of none
+// there are no files.
+func (g *GPT) tokenizerFiles() (map[string][]byte, error) {
+	config := object{"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": g.Model.Config().ContextLength,
+		"clean_up_tokenization_spaces": false}
+	contents, files := map[string]object{tokenizerConfigName: config}, map[string][]byte{}
+	switch t := g.Tokenizer.(type) {
 	case *text.Vocabulary:
-		whole = charactersJSON([]rune(t.Characters()))
+		contents[tokenizerName] = charactersJSON([]rune(t.Characters()))
 	case text.ByteTokenizer:
-		whole = bytesJSON()
+		contents[tokenizerName] = bytesJSON()
 	case *text.BPETokenizer:
-		if maps.Copy(files, t.Files()); len(files) == 0 {
+		if maps.Copy(files, t.Files()); len(files) == 0 { // GPT-2's own
 			return nil, nil
+		}
+		if token := t.Token(g.EndOfText); token != "" {
+			config["bos_token"], config["eos_token"] = token, token
 		}
 	default:
 		return nil, nil
 	}
-	for name, content := range map[string]object{tokenizerName: whole, tokenizerConfigName: {
-		"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions, "clean_up_tokenization_spaces": false,
-	}} {
-		if content == nil {
-			continue
-		}
+	for name, content := range contents {
 		text, err := json.MarshalIndent(content, "", "  ")
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
+	"attention/train/text"
 )
 
 // modelName is the Python file of the format Torch, for import or changes.
@@ -37,8 +38,8 @@ type WriteConfig struct {
 // out as it came in, with its config.json, its tokenizer and its generation_config.json. Another one is written as one
 // of the first family that is it.
 // A GPT-2 always has biases, so a model without them gets zeros; it has as many key/value heads as
-// query heads, so a model with fewer is an error. A tokenizer of characters or bytes is written for AutoTokenizer
-// (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
+// query heads, so a model with fewer is an error. A tokenizer of characters or bytes, or of a file, is written for
+// AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
 //
 // Torch, of a GPT, has the names of HuggingFace, but the weights of linear layers are (out, in),
 // as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
@@ -93,6 +94,15 @@ func (w *writing) add(name string, content []byte) {
 	}})
 }
 
+// addAll adds files but those of some names.
+func (w *writing) addAll(contents map[string][]byte, but []string) {
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		if !slices.Contains(but, name) {
+			w.add(name, contents[name])
+		}
+	}
+}
+
 func (w *writing) write(out *folder.Dir) error {
 	for _, f := range w.files {
 		if err := out.Write(f.name, f.fill); err != nil {
@@ -108,7 +118,7 @@ func (g *GPT) writing(c WriteConfig) (*writing, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := t.config()
+	contents, err := t.config()
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +129,7 @@ func (g *GPT) writing(c WriteConfig) (*writing, error) {
 	if err := t.addFiles(w); err != nil {
 		return nil, err
 	}
-	w.add(configName, text)
+	w.add(configName, contents)
 	return w, nil
 }
 
@@ -172,6 +182,9 @@ func (g *GPT) target(c WriteConfig) (t *target, err error) {
 // addFiles adds the files beside config.json and the weights.
 func (t *target) addFiles(w *writing) error {
 	if t.format == Torch {
+		if t, ok := t.Tokenizer.(*text.BPETokenizer); ok {
+			w.addAll(t.Files(), nil)
+		}
 		w.add(modelName, modelPy)
 		return nil
 	}
@@ -179,15 +192,12 @@ func (t *target) addFiles(w *writing) error {
 	for _, name := range copied {
 		w.files = append(w.files, file{name, t.origin.copyTo(name)})
 	}
-	if slices.Contains(copied, tokenizerName) {
+	_, ofFile := t.Tokenizer.(*text.BPETokenizer)
+	if ofFile && t.origin != nil || slices.Contains(copied, tokenizerName) {
 		return nil
 	}
-	made, err := tokenizerFiles(t.Tokenizer, t.Model.Config().ContextLength)
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if !slices.Contains(copied, name) {
-			w.add(name, made[name])
-		}
-	}
+	made, err := t.tokenizerFiles()
+	w.addAll(made, copied)
 	return err
 }
 

@@ -123,9 +123,7 @@ func charactersThat(class func(rune) bool) matches {
 }
 
 // isPunctuation reports whether a character is punctuation.
-func isPunctuation(r rune) bool {
-	return unicode.IsPunct(r) || r < utf8.RuneSelf && unicode.IsSymbol(r)
-}
+func isPunctuation(r rune) bool { return kinds()[r]&punctuation != 0 }
 
 // isWord reports whether a character is of \w.
 func isWord(r rune) bool {

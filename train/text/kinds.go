@@ -7,17 +7,19 @@ import (
 )
 
 // kind is what patterns ask of a character: a set of these.
-type kind uint8
+type kind uint16
 
 const (
-	letter   kind = 1 << iota // \p{L}
-	number                    // \p{N}
-	space                     // \s
-	mark                      // \p{M}
-	upper                     // \p{Lu} and \p{Lt}
-	lower                     // \p{Ll}
-	newline                   // \r and \n
-	punctual                  // \p{P} and \p{S}
+	letter      kind = 1 << iota // \p{L}
+	number                       // \p{N}
+	space                        // \s
+	mark                         // \p{M}
+	upper                        // \p{Lu} and \p{Lt}
+	lower                        // \p{Ll}
+	newline                      // \r and \n
+	punctual                     // \p{P} and \p{S}
+	punctuation                  // for pre-tokenizer Punctuation
+	formless                     // in withoutForm
 )
 
 // kinds are the kinds of all characters.
@@ -43,7 +45,23 @@ var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 	add(mark, unicode.M)
 	add(upper, unicode.Lu, unicode.Lt)
 	add(lower, unicode.Ll)
-	add(punctual, unicode.P, unicode.S)
+	add(punctual|punctuation, unicode.P)
+	add(punctual, unicode.S)
+	for r := range rune(utf8.RuneSelf) {
+		if unicode.IsSymbol(r) {
+			all[r] |= punctuation
+		}
+	}
+	each := func(ranges [][2]rune, change func(k kind) kind) {
+		for _, r := range ranges {
+			for c := r[0]; c <= r[1]; c++ {
+				all[c] = change(all[c])
+			}
+		}
+	}
+	each(noPunctuation, func(k kind) kind { return k &^ punctuation })
+	each(oncePunctuation, func(k kind) kind { return k | punctuation })
+	each(withoutForm, func(k kind) kind { return k | formless })
 	all['\r'] |= newline
 	all['\n'] |= newline
 	return &all

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// EndOfText is the special token between texts, of GPT-2 and of tokenizers that are learned.
+const EndOfText = endOfText
+
 // leastLearned is the least vocabulary that is learned: all bytes and <|endoftext|>.
 const leastLearned = 257
 

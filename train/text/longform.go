@@ -8,6 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// formOf returns a normal form of a text, also with many marks in a row.
+func formOf(form norm.Form, text string) string {
+	if manyMarks(text) {
+		return longForm(form, text)
+	}
+	return form.String(text)
+}
+
 // manyMarks reports whether a text has so many marks in a row that package norm may put a joiner among them, which the
 // normal forms do not have.
 func manyMarks(text string) bool {

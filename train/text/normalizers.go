@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -84,12 +85,19 @@ func lowercase(text string) string {
 // normalForm returns a text in a normal form of Unicode.
 func normalForm(form norm.Form) normalizer {
 	return always(func(text string) string {
-		switch {
-		case form.IsNormalString(text):
+		if form.IsNormalString(text) {
 			return text
-		case manyMarks(text):
-			return longForm(form, text)
 		}
-		return form.String(text)
+		var b strings.Builder
+		all, start := kinds(), 0
+		for i, r := range text {
+			if all[r]&formless != 0 {
+				b.WriteString(formOf(form, text[start:i]))
+				b.WriteRune(r)
+				start = i + utf8.RuneLen(r)
+			}
+		}
+		b.WriteString(formOf(form, text[start:]))
+		return b.String()
 	})
 }

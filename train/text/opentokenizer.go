@@ -1,6 +1,8 @@
 package text
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +70,8 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 		return nil, err
 	}
 	t.files = map[string][]byte{TokenizerFile: data}
+	sum := sha256.Sum256(data)
+	t.config.SHA256 = hex.EncodeToString(sum[:])
 	return t, nil
 }
 

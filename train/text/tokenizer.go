@@ -38,6 +38,7 @@ const (
 type TokenizerConfig struct {
 	Name       string `json:"tokenizer"`            // "" is Characters
 	Characters string `json:"characters,omitempty"` // for Characters: all of them, ascending, at least one; otherwise ""
+	SHA256     string `json:"sha256,omitempty"`     // for TokenizerFile: the checksum of the file; "" means any
 }
 
 // Open returns the tokenizer, that of TokenizerFile from the file in the folder of the config.
@@ -45,9 +46,13 @@ func (c TokenizerConfig) Open(dir string) (Tokenizer, error) {
 	if err := c.Validate(); err != nil || c.Name != TokenizerFile {
 		return c.New()
 	}
-	t, err := openTokenizerFile(filepath.Join(dir, TokenizerFile))
+	path := filepath.Join(dir, TokenizerFile)
+	t, err := openTokenizerFile(path)
 	if err != nil {
 		return nil, err
+	}
+	if got := t.config.SHA256; c.SHA256 != "" && got != c.SHA256 {
+		return nil, fmt.Errorf("%s: got a file with SHA-256 %s, want %s, that of the model's tokenizer", path, got, c.SHA256)
 	}
 	return t, nil
 }
@@ -76,6 +81,10 @@ func (c TokenizerConfig) Validate() error {
 	name := cmp.Or(c.Name, Characters)
 	if err := config.OneOf(c, "Name", name, Characters, Bytes, GPT2, TokenizerFile); err != nil {
 		return err
+	}
+	if c.SHA256 != "" && name != TokenizerFile {
+		return config.Errorf(c, "SHA256", "got one with %s=%s, want none: only %s has it", config.Field("Name"), name,
+			TokenizerFile)
 	}
 	if name == Characters {
 		return config.In(c, "Characters", checkCharacters(c.Characters))

@@ -2,6 +2,8 @@ package text_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -152,4 +154,27 @@ func FuzzTokenizerConfig(f *testing.F) {
 		require.Equal(t, tokenizer.Config(), read)
 		requireRoundTrip(t, tokenizer, c.Characters)
 	})
+}
+
+// TestOpen: a tokenizer of a file is that of the folder, if it has the config's checksum.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	content, err := text.LearnBytePairs("a text", 257)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, text.TokenizerFile), content, 0o644))
+	learned, err := text.ReadTokenizer(content)
+	require.NoError(t, err)
+	c := learned.Config()
+	require.Equal(t, text.TokenizerConfig{Name: text.TokenizerFile, SHA256: c.SHA256}, c)
+	opened, err := c.Open(dir)
+	require.NoError(t, err)
+	require.Equal(t, c, opened.Config())
+	_, err = text.TokenizerConfig{Name: text.TokenizerFile}.Open(dir)
+	require.NoError(t, err, "any file")
+	other := text.TokenizerConfig{Name: text.TokenizerFile, SHA256: "0"}
+	_, err = other.Open(dir)
+	require.EqualError(t, err, filepath.Join(dir, text.TokenizerFile)+": got a file with SHA-256 "+c.SHA256+
+		", want 0, that of the model's tokenizer")
+	require.EqualError(t, text.TokenizerConfig{Name: text.Bytes, SHA256: "0"}.Validate(),
+		"SHA256: got one with Name=bytes, want none: only tokenizer.json has it")
 }

@@ -55,16 +55,42 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	p = layers.NewParams(tensor.Float64, 3)
 	m, err := chapter.NewLanguageModel(p.Scope(""), c)
 	require.NoError(t, err)
+	return writeRun(t, p, run.ModelConfig{Layer: &c}), p, m
+}
+
+// DecoderRun writes the folder of a run whose model is a decoder of three layers of two kinds: with grouped heads that
+// rotary positions turn, and with heads that have a window and a sink.
+func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
+	var c layers.DecoderConfig
+	require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 5, "context_length": 6, "num_layers": 3, "pattern": [0, 1],
+		"embedding_scale": 3, "logit_softcap": 20, "blocks": [
+		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "rope": {}}, "mlp": {"activation": "swiglu"},
+		 "norm": {"kind": "rms"}, "norm_placement": "sandwich"},
+		{"attention": {"d_in": 8, "num_heads": 2, "sinks": true, "softcap": 3, "qk_norm": "rms", "causal": "square",
+		 "window": [1, 0]}, "norm": {"kind": "rms"}}]}`), &c))
+	p = layers.NewParams(tensor.Float64, 3)
+	m, err := layers.NewDecoder(p.Scope(""), c)
+	require.NoError(t, err)
+	for _, v := range p.All() {
+		for i := range v.Float64s() {
+			v.Float64s()[i] *= 6
+		}
+	}
+	return writeRun(t, p, run.ModelConfig{Decoder: &c}), p, m
+}
+
+// writeRun writes the folder of a run of a model of five characters.
+func writeRun(t testing.TB, p *layers.Params, c run.ModelConfig) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
 	text, err := json.Marshal(map[string]any{
 		"format": run.Format,
 		"text":   map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
-		"model": run.ModelConfig{Layer: &c}, "dtype": "float64", "batch": 3,
+		"model": c, "dtype": "float64", "batch": 3,
 	})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
-	return dir, p, m
+	return dir
 }
 
 // Inspect returns what a folder holds.

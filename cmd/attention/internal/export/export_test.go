@@ -19,8 +19,30 @@ func exported(args ...string) (string, error) {
 	return out.String(), err
 }
 
+// A folder of another family goes out as it came in, file by file, and in another type and several files if asked for.
+func TestExportFamily(t *testing.T) {
+	from, to := commandtest.SmallLlama(t), filepath.Join(t.TempDir(), "out")
+	text, err := exported("--model", from, "--format", "huggingface", "--out", to)
+	require.NoError(t, err)
+	require.Equal(t, "In "+to+": config.json, model.safetensors, tokenizer.json, generation_config.json\n", text)
+	for _, name := range []string{"config.json", "model.safetensors", "tokenizer.json", "generation_config.json"} {
+		want, err := os.ReadFile(filepath.Join(from, name))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(to, name))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), name)
+	}
+	to += "2"
+	text, err = exported("--model", from, "--format", "huggingface", "--out", to, "--dtype", "float32",
+		"--shard-size", "15KB")
+	require.NoError(t, err)
+	require.Equal(t, "In "+to+": config.json, model-00001-of-00002.safetensors, model-00002-of-00002.safetensors, "+
+		"model.safetensors.index.json, tokenizer.json, generation_config.json\n", text)
+}
+
 func TestExportWrong(t *testing.T) {
 	dir, full, run := commandtest.WriteGPT(t, commandtest.SmallGPT(t)), t.TempDir(), ""
+	llama := commandtest.SmallLlama(t)
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
 	dates := t.TempDir()
@@ -50,6 +72,16 @@ func TestExportWrong(t *testing.T) {
 		{args: []string{"--model", dir, "--format", "torch", "--type", "f16", "--out", "y"},
 			want: `--type: got "f16" with --format torch, want none: it is for --format gguf`},
 		{args: []string{"--model", dir, "--format", "gguf"}, want: "--out: missing, want a file to write"},
+		{args: []string{"--model", dir, "--format", "gguf", "--dtype", "float16", "--out", "y"},
+			want: "--dtype, --shard-size: got one with --format gguf, want none: it has --type"},
+		{args: []string{"--model", dir, "--format", "huggingface", "--dtype", "int8", "--out", "y"},
+			want: `--dtype: got "int8", want float32, float16, bfloat16 or float64`},
+		{args: []string{"--model", dir, "--format", "huggingface", "--shard-size", "5", "--out", "y"},
+			want: `--shard-size: got "5", want a number with its unit, such as 500MB or 2GB`},
+		{args: []string{"--model", dir, "--format", "huggingface", "--shard-size", "-1GB", "--out", "y"},
+			want: `--shard-size: got "-1GB", want a number with its unit, such as 500MB or 2GB`},
+		{args: []string{"--model", llama, "--format", "torch", "--out", "y"},
+			want: `--out: pretrained: y: format: got "torch" of another model than a GPT-2, want "huggingface"`},
 		{args: []string{"--model", dir, "--format", "gguf", "--out", full},
 			want: "--out: pretrained: " + full + ": got a folder, want a regular file"},
 	} {

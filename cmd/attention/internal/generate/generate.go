@@ -119,7 +119,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c.sampling.VocabSize = m.Tokenizer.Len()
+	c.sampling.VocabSize = m.Ids()
 	for _, note := range m.Notes {
 		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
@@ -184,14 +184,12 @@ func (c *command) promptIDs(m *run.OpenModel) (all [][]int, err error) {
 
 // promptIDs returns the tokens of a text to continue. A model with an end-of-text token can begin a new one.
 func promptIDs(m *run.OpenModel, flag, text string) ([]int, error) {
-	ids, err := m.Tokenizer.Encode(text)
+	ids, err := m.Encode(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", flag, err)
-	case len(ids) == 0 && m.EndOfText < 0:
-		return nil, fmt.Errorf("%s: got no text, want some to continue: the model has no token to begin with", flag)
 	case len(ids) == 0:
-		ids = []int{m.EndOfText}
+		return nil, fmt.Errorf("%s: got no text, want some to continue: the model has no token to begin with", flag)
 	}
 	if least := m.Model.Context(); !m.Model.Causal() && len(ids) < least {
 		return nil, fmt.Errorf("%s: got %d tokens, want at least %d: the model continues whole windows only",

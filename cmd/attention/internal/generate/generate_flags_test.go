@@ -52,7 +52,7 @@ func TestGenerateWrong(t *testing.T) {
 				"directory, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", noTokenizer, "--prompt", "a"},
 			want: "--model: " + noTokenizer + ": config.json: got no vocabulary of a tokenizer known here, want " +
-				"\"vocabulary\" or GPT-2's 50257 tokens"},
+				"\"vocabulary\", a tokenizer.json or GPT-2's 50257 tokens"},
 		{args: []string{"--model", dir},
 			want: "--prompt: got no text, want some to continue: the model has no token to begin with"},
 		{args: []string{"--model", dir, "--prompt", "abx"},

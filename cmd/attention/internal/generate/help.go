@@ -13,6 +13,10 @@ the newest run of attention train in the folder runs is taken.
     weights in one file or in the parts that model.safetensors.index.json names.
     Its tokenizer is GPT-2's, which is part of this program, if vocab_size is
     50257 (or 50304, filled up), or else the "vocabulary" in config.json.
+  - a model of another family in that form, with its tokenizer.json: llama
+    (Llama 2 and 3, SmolLM, SmolLM 2, TinyLlama), mistral, qwen2, qwen3,
+    smollm3, olmo2, gemma2, gemma3_text, gpt_neox. What config.json says and is
+    not known here is an error, unless it changes no number.
   - a folder written by attention export.
   - a run of attention train. Its model of one attention layer reads the whole
     window again for each token. If the run is not finished, or was resumed
@@ -41,9 +45,9 @@ prompt and text that the model's window holds. Their texts are its metadata
 "tokens".
 
 END: after --tokens tokens, before a --stop text or at one of the model's
-end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows the text. On a
-terminal control characters are shown escaped; elsewhere prompt and text are
-printed as they are.`
+end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows
+the text. On a terminal control characters are shown escaped; elsewhere prompt
+and text are printed as they are.`
 
 const example = `  attention generate --model gpt2 --prompt "The meaning of attention is"
   attention generate --model runs/first --prompt "It is" --tokens 300

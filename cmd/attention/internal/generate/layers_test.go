@@ -55,3 +55,20 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	_, _, err = generated(context.Background(), "--model", dir, "--prompt", "deadbead")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// A decoder of several kinds of blocks continues a text as without a cache, and past its context.
+func TestGenerateFromADecoderRun(t *testing.T) {
+	dir, _, m := commandtest.DecoderRun(t)
+	g, err := generate.NewWithoutCache(m, 6, generate.Config{})
+	require.NoError(t, err)
+	require.NoError(t, g.Prompt(context.Background(), []int{1, 0, 3}))
+	want := "bad"
+	for range 3 {
+		id, err := g.Next(context.Background())
+		require.NoError(t, err)
+		want += string("abcde"[id])
+	}
+	flags := []string{"--model", dir, "--prompt", "bad", "--tokens"}
+	require.Equal(t, want+"\n", mustGenerate(t, append(flags, "3", "--temperature", "0")...))
+	require.Len(t, mustGenerate(t, append(flags, "20")...), len("bad")+20+len("\n"))
+}

@@ -44,8 +44,8 @@ func textName(path string) string {
 }
 
 // ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A
-// vocabulary without characters gets those of the text.
-func ReadCorpus(r Config) (*Corpus, error) {
+// vocabulary without characters gets those of the text; that of a file is given.
+func ReadCorpus(r Config, file *text.BPETokenizer) (*Corpus, error) {
 	name, content, context := r.Text.Name, builtinText, r.Model.Context()
 	about := func(err error) error { return fmt.Errorf("--text: %s: %w", name, err) }
 	if !r.Text.Builtin() {
@@ -54,7 +54,7 @@ func ReadCorpus(r Config) (*Corpus, error) {
 			return nil, about(err)
 		}
 	}
-	ids, tokenizer, err := r.Vocabulary.Encode(content)
+	ids, tokenizer, err := r.encode(content, file)
 	if err != nil {
 		return nil, about(err)
 	}

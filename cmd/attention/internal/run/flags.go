@@ -37,7 +37,7 @@ func trainFlags() []flag {
 			usage: "`pattern` of parameters that training leaves as they are, such as wte or h.0; several flags add up"},
 
 		{name: "tokenizer", paths: []string{"vocabulary.tokenizer"},
-			usage: "`name` of the tokenizer: characters, bytes or gpt2"},
+			usage: "`name` of the tokenizer: characters, bytes or gpt2; or a tokenizer.json, such as attention tokenize makes"},
 		{name: "model", paths: []string{"model.type"},
 			usage: "`name` of the model: layer, gpt, or decoder, which --config puts together"},
 		{name: "layer", paths: []string{"model.attention.layer"},

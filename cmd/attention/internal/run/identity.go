@@ -136,5 +136,5 @@ func weightPaths() (names map[string]string, paths []string) {
 		"logit_softcap", "layout"} { // which no flag sets
 		paths = append(paths, "model."+key)
 	}
-	return names, append(paths, "vocabulary.tokenizer", "vocabulary.characters")
+	return names, append(paths, "vocabulary.tokenizer", "vocabulary.characters", "vocabulary.sha256")
 }

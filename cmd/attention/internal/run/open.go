@@ -51,6 +51,31 @@ func (in *Inspection) OpenAt(steps int) (*OpenModel, error) {
 	return m, nil
 }
 
+// Encode returns the ids of a text as the model was taught texts: with those that its tokenizer's file puts before and
+// after each, such as Llama's <|begin_of_text|>. No text is one that begins after another's end, if there is such an id.
+func (m *OpenModel) Encode(given string) ([]int, error) {
+	ids, err := m.Tokenizer.Encode(given)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := m.Tokenizer.(*text.BPETokenizer); ok {
+		ids = t.WithTemplate(ids)
+	}
+	if len(ids) == 0 && m.EndOfText >= 0 {
+		ids = []int{m.EndOfText}
+	}
+	return ids, nil
+}
+
+// Ids returns the number of ids that both the model and its tokenizer have.
+func (m *OpenModel) Ids() int {
+	n := m.Tokenizer.Len()
+	if d, ok := m.Model.Blocks(); ok { // Gemma's has ids for pictures, which its texts' models have not
+		n = min(n, d.VocabSize)
+	}
+	return n
+}
+
 // openForeign reads a GPT that is not a run's.
 func (in *Inspection) openForeign() (*OpenModel, error) {
 	g, err := in.readPretrained()
@@ -59,9 +84,9 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 	}
 	if g.Tokenizer == nil {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
-			"want \"vocabulary\" or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
+			"want \"vocabulary\", a tokenizer.json or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText}, nil
+	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}, nil
 }
 
 // pretrained returns the folder of a model that is no run's.
@@ -206,7 +231,7 @@ func (in *Inspection) Spec() (Spec, error) {
 	if s.Dtype, err = in.Config.TensorType(); err != nil {
 		return s, err
 	}
-	s.Tokenizer, err = in.Config.Vocabulary.New()
+	s.Tokenizer, err = in.Config.Vocabulary.Open(in.Dir)
 	return s, err
 }
 
@@ -224,26 +249,24 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if m, err = c.open(); err != nil {
+	t, err := c.Vocabulary.Open(in.Dir)
+	if err == nil {
+		m, err = c.open(t)
+	}
+	if err != nil {
 		return nil, nil, inPart(in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
 	return m, identity, err
 }
 
-// open returns the config's model, without weights.
-func (c Config) open() (*OpenModel, error) {
+// open returns the config's model with its tokenizer, without weights.
+func (c Config) open(t text.Tokenizer) (*OpenModel, error) {
 	dt, err := c.TensorType()
 	if err != nil {
 		return nil, err
 	}
-	m := &OpenModel{EndOfText: -1}
-	if m.Tokenizer, err = c.Vocabulary.New(); err != nil {
-		return nil, err
-	}
-	if c.Vocabulary.Name == text.GPT2 {
-		m.EndOfText = text.GPT2EndOfText
-	}
+	m := &OpenModel{Tokenizer: t, EndOfText: endOfText(t)}
 	m.Model, err = c.Model.New(layers.NewBlankParams(dt).Scope(""))
 	return m, err
 }

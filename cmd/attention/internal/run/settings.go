@@ -9,6 +9,7 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 )
@@ -24,6 +25,8 @@ type Settings struct {
 	flags  *pflag.FlagSet
 	init   *Inspection // the folder of the initial weights; nil without one
 	values config.Values
+
+	tokenizer *text.BPETokenizer // of a file; nil if it is another one
 }
 
 // NewSettings collects the values of the flags, which CheckFlags accepts, and of the files that they name.
@@ -53,8 +56,14 @@ func NewSettings(flags *pflag.FlagSet) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.nameTokenizer(given); err != nil {
+		return nil, err
+	}
 	s.values.Merge(given, replacements)
-	return s, inPart(from, s.check(file))
+	if err := inPart(from, s.check(file)); err != nil {
+		return nil, err
+	}
+	return s, s.findTokenizer(Given(flags, "config"))
 }
 
 // Init returns what is in the folder of the initial weights; nil without one.
@@ -145,12 +154,12 @@ func readFile(path string) (from string, file config.Tree, err error) {
 		return "", config.Tree{}, nil
 	}
 	from = "--config: " + path
-	text, err := folder.ReadFile(path, folder.MaxConfig)
+	contents, err := folder.ReadFile(path, folder.MaxConfig)
 	if err != nil {
 		want := folder.Want(folder.WithoutPath(err), "a file like a run's "+ConfigFile)
 		return from, nil, fmt.Errorf("%s: %w", from, want)
 	}
-	file, err = config.ParseTree(text)
+	file, err = config.ParseTree(contents)
 	return from, file, inPart(from, err)
 }
 
@@ -186,11 +195,14 @@ func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 	}
 	maps.DeleteFunc(v, func(path string, _ config.Value) bool { return isDropout(path) })
 	for path, value := range v {
-		value.From = "--init: " + dir
+		value.From = initOrigin(dir)
 		v[path] = value
 	}
 	return v, nil
 }
+
+// initOrigin names the folder of --init in errors.
+func initOrigin(dir string) string { return "--init: " + dir }
 
 // isDropout reports whether a path is that of a dropout of a model of blocks.
 func isDropout(path string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/layers"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -30,9 +31,9 @@ func (m Model) AttentionWeights(b *layers.Build, ids *G.Node) (map[string]*G.Nod
 	return nodes, nil
 }
 
-// Copy returns the config's model with a copy of weights, which may change afterwards.
-func (c Config) Copy(weights *layers.Params) (*OpenModel, error) {
-	m, err := c.open()
+// Copy returns the config's model with its tokenizer and a copy of weights, which may change afterwards.
+func (c Config) Copy(weights *layers.Params, t text.Tokenizer) (*OpenModel, error) {
+	m, err := c.open(t)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,11 @@ func (s *Session) Begin(path string) error {
 }
 
 func (s *Session) beginFiles() (err error) {
+	for name, content := range s.Files {
+		if err := s.Folder.Write(name, func(w io.Writer) error { _, err := w.Write(content); return err }); err != nil {
+			return err
+		}
+	}
 	if err = s.Folder.WriteConfig(s.Config); err != nil {
 		return err
 	}

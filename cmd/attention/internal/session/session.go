@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"attention/cmd/attention/internal/program"
@@ -21,6 +22,7 @@ type Plan struct {
 	Command     string            // that trains and resumes such runs
 	CommandLine string            // of this session
 	Config      any               // config.json
+	Files       map[string][]byte // beside it, by their names
 	About       map[string]string // values of config.json without which the weights mean nothing
 	Params      *layers.Params    // of the model
 	Init        func() error      // reads the initial weights; nil if Params have them
@@ -170,6 +172,9 @@ func (s *Session) printHead() {
 func (s *Session) PrintFiles(pictures ...string) {
 	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
 		"watch.safetensors,"}
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		files = append(files, name+",")
+	}
 	for _, name := range pictures {
 		files = append(files, name+",")
 	}

@@ -111,7 +111,7 @@ func (c command) newRun() (*training, error) {
 		return nil, fmt.Errorf("--accumulate: got %d with %d processes, want at least %[2]d: "+
 			"they share the batches of a step", n, c.Size())
 	}
-	corpus, err := run.ReadCorpus(config)
+	corpus, err := run.ReadCorpus(config, settings.Tokenizer())
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,11 @@ func (c command) oldRun(dir string) (*training, error) {
 		return nil, fmt.Errorf("--resume: got %d processes for a run with --accumulate %d, want at most %[2]d: "+
 			"they share the batches of a step", c.Size(), n)
 	}
-	corpus, err := run.ReadCorpus(config)
+	tokenizer, err := config.OpenTokenizer(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	corpus, err := run.ReadCorpus(config, tokenizer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; if it has moved, give its path with --text", err)
 	}
@@ -241,6 +245,9 @@ func (r *training) plan() (p session.Plan, err error) {
 	}
 	if c.Init != nil {
 		p.Init = r.readInit
+	}
+	if t, ok := r.corpus.Tokenizer.(*text.BPETokenizer); ok {
+		p.Files = t.Files()
 	}
 	if p.About, err = c.ModelIdentity(); err != nil {
 		return p, err

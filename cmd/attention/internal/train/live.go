@@ -68,7 +68,7 @@ func (l *live) copy() {
 	if l.last.model != nil && l.last.model.Steps == steps {
 		return
 	}
-	m, err := r.config.Copy(r.model.Params())
+	m, err := r.config.Copy(r.model.Params(), r.corpus.Tokenizer)
 	if err != nil {
 		l.last = copied{err: err}
 		return

@@ -196,7 +196,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.NoError(t, err)
 		c, err := run.ReadConfig(folder)
 		require.NoError(t, err)
-		corpus, err := run.ReadCorpus(c)
+		corpus, err := run.ReadCorpus(c, nil)
 		require.NoError(t, err)
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)

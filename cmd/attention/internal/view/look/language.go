@@ -37,12 +37,10 @@ func (m language) example() string {
 }
 
 func (m language) read(text string) (reading, error) {
-	ids, err := m.Tokenizer.Encode(text)
+	ids, err := m.Encode(text)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(ids) == 0 && m.EndOfText >= 0:
-		ids = []int{m.EndOfText}
 	case len(ids) == 0:
 		return nil, errors.New("text: got none, want some to look at")
 	}

@@ -12,6 +12,7 @@ import (
 	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
+	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -43,6 +44,47 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 		for head := range l.Heads {
 			require.InDeltaSlice(t, want[head*36:][:36], headWeights(t, l, head), 1e-5, "%s, head %d", name, head)
 		}
+	}
+}
+
+// So do those of a decoder's layers, which have different heads, windows, sinks and positions; and its heads can be
+// switched off.
+func TestLooksAtADecoder(t *testing.T) {
+	dir, p, m := commandtest.DecoderRun(t)
+	b := layers.NewBuild(p, layers.Eval)
+	in := b.InputOf(tensor.Int, "ids", 6)
+	b.Of(m.Forward(b, in))
+	var nodes gorgonia.Nodes
+	for _, call := range b.Calls("*") {
+		nodes = append(nodes, b.Of(call.Weights()))
+	}
+	require.NoError(t, b.Err())
+	vm, err := machine.New(nodes...)
+	require.NoError(t, err)
+	require.NoError(t, let(in, []int{1, 0, 3, 2, 0, 1}))
+	require.NoError(t, vm.RunAll())
+
+	model, err := Open(dir)
+	require.NoError(t, err)
+	got, err := model.See(t.Context(), Request{Text: "dbadcab"})
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Cut, "the context has 6 tokens")
+	require.Len(t, got.Layers, 3)
+	for i, l := range got.Layers {
+		require.Equal(t, []int{4, 2, 4}[i], l.Heads)
+		require.Equal(t, 2, l.KeyHeads)
+		require.Equal(t, i == 1, l.Sinks)
+		require.True(t, l.Turned, "by positions, or normalised")
+		want := golden.Floats(t, nodes[i].Value())
+		for head := range l.Heads {
+			require.InDeltaSlice(t, want[head*36:][:36], headWeights(t, l, head), 1e-5, "%s, head %d", l.Path, head)
+		}
+	}
+	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(5), "a window of two")
+	for _, r := range []Request{{Text: "badcab", Hide: []int{5}}, {Text: "badcab", Heads: []Head{{Layer: 2, Head: 3}}}} {
+		after, err := model.See(t.Context(), r)
+		require.NoError(t, err)
+		require.NotEqual(t, got.Next, after.Next)
 	}
 }
 

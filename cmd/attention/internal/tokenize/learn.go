@@ -1,0 +1,34 @@
+package tokenize
+
+import (
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/internal/folder"
+	"attention/train/text"
+)
+
+// learn learns a tokenizer from a text, writes it and prints how long its tokens are there.
+func (o options) learn(w io.Writer, content string) error {
+	learned, err := text.LearnBytePairs(content, o.vocab)
+	if err != nil {
+		return fmt.Errorf("--vocab: %w", err)
+	}
+	t, err := text.ReadTokenizer(learned)
+	if err != nil {
+		return err
+	}
+	ids, err := t.EncodeSpecial(content)
+	if err != nil {
+		return err
+	}
+	err = folder.WriteFile(o.out, func(w io.Writer) error { _, err := w.Write(learned); return err })
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	out := term.NewOutput(w)
+	fmt.Fprintf(out, "In %s: %s\ntext  %s\n", term.Printable(o.out), run.Count(t.Len(), "token"), sizes(content, len(ids)))
+	return out.Err()
+}

@@ -1,0 +1,115 @@
+package tokenize
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/train/text"
+
+	"github.com/rivo/uniseg"
+)
+
+// open returns the tokenizer.
+func (o options) open() (*text.BPETokenizer, error) {
+	if o.tokenizer == text.GPT2 {
+		return text.NewGPT2Tokenizer(), nil
+	}
+	t, err := text.OpenTokenizer(o.tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("--tokenizer: %w", err)
+	}
+	return t, nil
+}
+
+// show prints the tokens of a text, or the ids of its lines.
+func (o options) show(w io.Writer, content string) error {
+	t, err := o.open()
+	if err != nil {
+		return err
+	}
+	out := term.NewOutput(w)
+	if o.json {
+		if err := printLines(out, t, content); err != nil {
+			return err
+		}
+		return out.Err()
+	}
+	ids, err := t.EncodeSpecial(content)
+	if err != nil {
+		return err
+	}
+	cells, err := cellsOf(t, ids)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "tokenizer  %s, %s\ntext       %s\n\n", term.Printable(o.tokenizer), run.Count(t.Len(), "token"),
+		sizes(content, len(ids)))
+	printCells(out, cells)
+	return out.Err()
+}
+
+// printLines prints an array of ids for each line of a text. Its last line needs no end.
+func printLines(out io.Writer, t *text.BPETokenizer, content string) error {
+	for line := range strings.Lines(content) {
+		ids, err := t.EncodeSpecial(strings.TrimRight(line, "\r\n"))
+		if err != nil {
+			return err
+		}
+		array, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", array)
+	}
+	return nil
+}
+
+// sizes returns the bytes and tokens of a text.
+func sizes(content string, tokens int) string {
+	return fmt.Sprintf("%s, %s, %.2f bytes a token", run.Count(len(content), "byte"), run.Count(tokens, "token"),
+		float64(len(content))/float64(tokens))
+}
+
+// cellsOf returns the ids with their texts, in quotes: a blank before a word is a part of its token.
+func cellsOf(t *text.BPETokenizer, ids []int) ([]string, error) {
+	width := len(strconv.Itoa(t.Len() - 1))
+	first, err := t.Decode(ids[:1])
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]string, len(ids))
+	for i, id := range ids {
+		token := first
+		if i > 0 { // after another token it has the blank that a text does not begin with
+			both, err := t.Decode([]int{ids[0], id})
+			if err != nil {
+				return nil, err
+			}
+			token = strings.TrimPrefix(both, first)
+		}
+		cells[i] = fmt.Sprintf("%*d %s", width, id, strconv.Quote(token))
+	}
+	return cells, nil
+}
+
+// printCells prints cells in columns, row by row.
+func printCells(out io.Writer, cells []string) {
+	const gap = 2
+	widest := 0
+	for _, c := range cells {
+		widest = max(widest, uniseg.StringWidth(c))
+	}
+	perRow := max(1, (term.Columns+gap)/(widest+gap))
+	for i, c := range cells {
+		if i%perRow == perRow-1 || i == len(cells)-1 {
+			fmt.Fprintln(out, c)
+			continue
+		}
+		fmt.Fprint(out, c, strings.Repeat(" ", widest+gap-uniseg.StringWidth(c)))
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTokenizerFile: a run keeps the tokenizer.json that it was given, and all that reads the run uses it.
+func TestTokenizerFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	words := strings.Repeat("the cat sat on the mat, the dog lay on the log; ", 60)
+	require.NoError(t, os.WriteFile("text", []byte(words), 0o644))
+	call := func(line string) string {
+		printed, _, err := attention(t, strings.Fields(line)...)
+		require.NoError(t, err, line)
+		return printed
+	}
+	same := func(folder string) {
+		want, err := os.ReadFile("mine.json")
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
+		require.NoError(t, err, folder)
+		require.Equal(t, string(want), string(got), folder)
+	}
+	call("tokenize --train --text-file text --vocab 270 --out mine.json")
+	const small = "train --text text --steps 3 --eval-batches 1 --sample 2 "
+	printed := call(small + "--tokenizer mine.json --model gpt --layers 1 --heads 2 --width 8 --context 16 --out run")
+	require.Contains(t, printed, "tokenizer.json")
+	same("run")
+	call("train --resume run --steps 4")
+	want := call("generate --model run --prompt the --tokens 5")
+	require.True(t, strings.HasPrefix(want, "the"))
+	call("view --model run --text the --export page.html")
+	for _, format := range []string{"huggingface", "torch"} {
+		call("export --model run --format " + format + " --out " + format)
+		same(format)
+		require.Equal(t, want, call("generate --model "+format+" --prompt the --tokens 5"))
+	}
+	settings, err := os.ReadFile("huggingface/tokenizer_config.json")
+	require.NoError(t, err)
+	require.Contains(t, string(settings), `"eos_token": "\u003c|endoftext|\u003e"`)
+	for out, from := range map[string]string{"from-run": "--init run", "from-export": "--init huggingface",
+		"from-config": "--config run/config.json", "from-folder": "--tokenizer run --context 16"} {
+		if strings.HasPrefix(from, "--init") {
+			from += " --model gpt"
+		}
+		call(small + from + " --out " + out)
+		same(out)
+	}
+
+	require.NoError(t, os.WriteFile("other", []byte(strings.Repeat("some other words, again and again, once more; ", 60)), 0o644))
+	call("tokenize --train --text-file other --vocab 270 --out other.json")
+	for _, row := range []struct{ name, line, want string }{
+		{"neither name nor file", small + "--tokenizer words --out x", `--tokenizer: got "words", want one of characters, ` +
+			"bytes, gpt2, or a tokenizer.json or its folder, which is there"},
+		{"a folder without", small + "--tokenizer . --out x", "--tokenizer: .: got neither tokenizer.json nor vocab.json with " +
+			"merges.txt, want a tokenizer"},
+		{"with --resume", "train --resume run --tokenizer mine.json", "--tokenizer: got it beside --resume"},
+		{"another for the same weights", small + "--init run --model gpt --tokenizer other.json --out x",
+			"got other tokens than those of --tokenizer tokenizer.json"},
+	} {
+		_, _, err := attention(t, strings.Fields(row.line)...)
+		require.ErrorContains(t, err, row.want, row.name)
+	}
+
+	call("tokenize --train --text-file text --vocab 269 --out run/tokenizer.json")
+	_, _, err = attention(t, "generate", "--model", "run", "--prompt", "the")
+	require.ErrorContains(t, err, "run/tokenizer.json: got a file with SHA-256 ")
+	require.NoError(t, os.Remove("run/tokenizer.json"))
+	_, _, err = attention(t, "train", "--resume", "run", "--steps", "5")
+	require.EqualError(t, err, "--resume: open run/tokenizer.json: no such file or directory")
+}

