@@ -15,6 +15,8 @@ var pieces = []string{
 	"ไทย", "日本語", "中文，", "한국어", "русский", "ελληνικά", "עברית", "العربية", "ﷺ", "𝔘𝔫𝔦", "𐍈", "\U000e0041",
 	"\ue000", "\ufffd", "ꙮ", "x́", "ạ̄", "q̇", "\u0301", "़", "=", "==", "\u00ad", "Σίσυφος", "ſ", "K", "ｆｕｌｌ",
 	"㍿", "https://x.y/z?q=1",
+	"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|begin_of_text|>", "<end_of_turn>", "<bos>", "<0x0A>", "▁", "▁▁",
+	"<tool_call>", "<unused7>", "<table>", "\n\n\n\n", "[PAD7]",
 }
 
 // nasty returns texts that tokenizers cut differently if they can, the same ones each time.
