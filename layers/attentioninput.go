@@ -119,7 +119,7 @@ func (l *Attention) checkCache(in AttentionInput) error {
 	c := l.config
 	switch {
 	case in.keys() == nil:
-		return errorf(l.name, "cache: got a %T, want a *graph.KVCache", in.Cache)
+		return errorf(l.name, "cache: got a %T, want one of NewCache", in.Cache)
 	case in.Start == nil:
 		return errorf(l.name, "start: got nil with a cache, want the number of tokens before")
 	case in.Key != in.Query || in.Value != in.Query:

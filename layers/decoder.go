@@ -80,10 +80,14 @@ func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 // logits, they are not all in memory at once; see graph.LinearCrossEntropy.
 func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
-	x := m.vectors(f, ids) // (…, T, E)
+	return f.result(m.loss(f, m.vectors(f, ids), targets))
+}
+
+// loss returns the mean cross entropy of vectors (…, T, E).
+func (m *Decoder) loss(f *formula, x, targets *G.Node) *G.Node {
 	c := f.gradientsAlong(m.head.weight)
 	c.Scale, c.Softcap = m.config.LogitScale, m.config.LogitSoftcap
-	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c)))
+	return f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c))
 }
 
 // vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
@@ -96,21 +100,20 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 	if m.positions != nil {
 		positions = f.Of(graph.Rows(f.node(m.positions.weight), 0, last(ids))) // (T, E)
 	}
-	return m.transform(f, ids, positions, nil, nil)
+	return m.transform(f, ids, positions, func(int) AttentionInput { return AttentionInput{} })
 }
 
 // transform returns the vectors (…, T, E) from which the scores are computed. Without learned positions those are nil.
-func (m *Decoder) transform(f *formula, ids, positions, start *G.Node, cache DecoderCache) *G.Node {
+// beside returns what the attention of layer i gets beside its query.
+func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
 	x := f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale) // (…, T, E)
 	if positions != nil {
 		x = f.Of(graph.Add(x, positions)) // (…, T, E)
 	}
 	x = f.dropout(x, m.config.EmbeddingDropout)
 	for i, block := range m.blocks {
-		in := AttentionInput{Query: x}
-		if cache != nil {
-			in.Cache, in.Start = cache[i], start
-		}
+		in := beside(i)
+		in.Query = x
 		x = f.Of(block.Forward(f.b, in))
 	}
 	return f.norm(m.norm, x)

@@ -207,7 +207,10 @@ func TestDecoderRefusesForeignCaches(t *testing.T) {
 	cache[2] = foreignCache{}
 	_, err = m.ForwardCached(b, ids, start, cache)
 	require.ErrorContains(t, err, "layers: model.layers.2.self_attn: Attention: cache: got a layers_test.foreignCache, "+
-		"want a *graph.KVCache")
+		"want one of NewCache")
+	cache[0], b = (*graph.KVCache)(nil), layers.NewBuild(p, layers.Eval)
+	_, err = m.ForwardCached(b, input(t, b, "ids", sequences(0, 3)), b.InputOf(tensor.Int, "start"), cache)
+	require.ErrorContains(t, err, "cache: got a *graph.KVCache, want one of NewCache")
 }
 
 // Dropout of an eval graph is none, and the embeddings' is the first of a train graph.

@@ -82,5 +82,5 @@ func (m *Decoder) transformCached(f *formula, ids, start *G.Node, cache DecoderC
 	if m.positions != nil {
 		positions = f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
 	}
-	return m.transform(f, ids, positions, start, cache)
+	return m.transform(f, ids, positions, func(i int) AttentionInput { return AttentionInput{Cache: cache[i], Start: start} })
 }

@@ -52,11 +52,12 @@ func TestTokenizerFile(t *testing.T) {
 		same(out)
 	}
 
-	require.NoError(t, os.WriteFile("other", []byte(strings.Repeat("some other words, again and again, once more; ", 60)), 0o644))
+	other := strings.Repeat("some other words, again and again, once more; ", 60)
+	require.NoError(t, os.WriteFile("other", []byte(other), 0o644))
 	call("tokenize --train --text-file other --vocab 270 --out other.json")
 	for _, row := range []struct{ name, line, want string }{
-		{"neither name nor file", small + "--tokenizer words --out x", `--tokenizer: got "words", want one of characters, ` +
-			"bytes, gpt2, or a tokenizer.json or its folder, which is there"},
+		{"neither name nor file", small + "--tokenizer words --out x", `--tokenizer: got "words", want characters, ` +
+			"bytes, gpt2 or the path of a tokenizer.json"},
 		{"a folder without", small + "--tokenizer . --out x", "--tokenizer: .: got neither tokenizer.json nor vocab.json with " +
 			"merges.txt, want a tokenizer"},
 		{"with --resume", "train --resume run --tokenizer mine.json", "--tokenizer: got it beside --resume"},

@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// BPETokenizer is a byte-pair encoding with all that belongs to it in Hugging Face's tokenizer.json: normalizers,
-// pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its ids
-// are those of Hugging Face's library.
+// BPETokenizer is a byte-pair encoding with all that belongs to it in Hugging
+// Face's tokenizer.json: normalizers, pre-tokenizers, decoders, added tokens and
+// a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its ids are
+// those of Hugging Face's library.
 type BPETokenizer struct {
 	config    TokenizerConfig
 	files     map[string][]byte
 	tokens    []string // as the file writes them, by their ids; "" where there is none
 	ids       map[string]int32
 	special   map[int]bool
-	raw, done tokenFinder // tokens in a text, and in a normalized one
-	normalize normalizer  // nil if there is none
+	changed   map[int]string // added tokens that the normalizer changes, as they are decoded
+	raw, done tokenFinder    // tokens in a text, and in a normalized one
+	normalize normalizer     // nil if there is none
 	cut       cutter
 	alphabet  alphabet
 	pairs     *pairTable
@@ -32,8 +34,8 @@ func (t *BPETokenizer) Len() int { return len(t.tokens) }
 // Config returns the config with the name GPT2, or TokenizerFile.
 func (t *BPETokenizer) Config() TokenizerConfig { return t.config }
 
-// Files returns the files that the tokenizer was read from, by their names. Of GPT-2's own there are none. The bytes must
-// not be changed.
+// Files returns the files that the tokenizer was read from, by their names; of
+// GPT-2's own there are none. The bytes must not be changed.
 func (t *BPETokenizer) Files() map[string][]byte { return t.files }
 
 // ID returns the id of a token as the file writes it, such as "<|im_end|>" or "Ġthe".
@@ -50,26 +52,31 @@ func (t *BPETokenizer) Token(id int) string {
 	return t.tokens[id]
 }
 
-// IsSpecial reports whether an id is a special token's, which is no text: it begins or ends one, or a turn of a talk.
+// IsSpecial reports whether an id is a special token's, which is no text: it
+// begins or ends one, or a turn of a talk.
 func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
 
-// Encode returns the ids of text, which must be UTF-8: the error for a byte that is not names it and its offset. Special
-// tokens in it, such as "<|endoftext|>", are text like any other, and the template adds none.
+// Encode returns the ids of text, which must be UTF-8: the error for a byte that
+// is not names it and its offset. Special tokens in it, such as "<|endoftext|>",
+// are text like any other, and the template adds none.
 func (t *BPETokenizer) Encode(text string) ([]int, error) { return t.encode(text, false) }
 
-// EncodeSpecial returns the ids of text in which special tokens have their own ids, as in a talk that a chat template has
-// written. Encode is for text of others.
+// EncodeSpecial returns the ids of text in which special tokens have their own
+// ids, as in a talk that a chat template has written. Encode is for what people
+// say in it.
 func (t *BPETokenizer) EncodeSpecial(text string) ([]int, error) { return t.encode(text, true) }
 
-// WithTemplate returns ids between those that the template puts before and after a text, as Llama's <|begin_of_text|>. A
-// chat template has written them already.
+// WithTemplate returns ids between those that the template puts before and after
+// a text, such as Llama's <s>. A chat template has written them already.
 func (t *BPETokenizer) WithTemplate(ids []int) []int {
 	all := make([]int, 0, len(t.before)+len(ids)+len(t.after))
 	return append(append(append(all, t.before...), ids...), t.after...)
 }
 
-// Decode returns the text of ids from a text's beginning on, which is not UTF-8 if they end within a character. Special
-// tokens are a part of it. A Decoder that has seen a text decodes what follows.
+// Decode returns the text of ids from a text's beginning on, which is not UTF-8
+// if they end within a character. Special tokens are a part of it. A Decoder that
+// follows a text decodes what comes after it. The error for an id outside [0, V)
+// names it and its position.
 func (t *BPETokenizer) Decode(ids []int) (string, error) {
 	var text strings.Builder
 	state := t.decoder.begin()
@@ -86,6 +93,9 @@ func (t *BPETokenizer) Decode(ids []int) (string, error) {
 func (t *BPETokenizer) decodeNext(state *decoding, id int) string {
 	if t.tokens[id] == "" {
 		return ""
+	}
+	if changed, ok := t.changed[id]; ok {
+		return t.decoder.text(state, changed)
 	}
 	return t.decoder.text(state, t.tokens[id])
 }

@@ -14,6 +14,18 @@ var byteLetters = func() (letters [256]rune) {
 	return letters
 }()
 
+// bytesInOrder are the bytes in the order of their ids in GPT-2's vocabulary: printable ones first.
+var bytesInOrder = func() (bytes []byte) {
+	for _, printable := range []bool{true, false} {
+		for b, r := range byteLetters {
+			if (int(r) == b) == printable {
+				bytes = append(bytes, byte(b))
+			}
+		}
+	}
+	return bytes
+}()
+
 // letterBytes are the bytes that characters stand for; −1 for those that stand for none.
 var letterBytes = func() (bytes [0x144]int16) {
 	for i := range bytes {

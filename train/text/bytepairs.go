@@ -22,9 +22,9 @@ const chunk = 128
 
 // append adds the tokens that symbols are joined to.
 //
-// A row of tokens is the encoding of its symbols if each two neighbours are the encoding of theirs: the first join across
-// a border of tokens would depend on these two alone. So a long piece is encoded chunk by chunk: a chunk is joined
-// together with the last tokens before it. If the first of them stays as it was, so do all before it.
+// Tokens are the encoding of their symbols if each two neighbours are the encoding of theirs: the first join across a
+// border of tokens would depend on these two alone. So a long piece is encoded chunk by chunk: a chunk is joined
+// with the last tokens before it. If the first of these stays as it was, so do all before it.
 func (j *joiner) append(to []int, symbols []int32) []int {
 	first, size := len(to), chunk
 	j.starts = j.starts[:0]

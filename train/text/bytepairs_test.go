@@ -62,8 +62,8 @@ func TestBytePairs(t *testing.T) {
 	}
 }
 
-// randomPairs returns pairs of n symbols and of what they make, in a random order: the pairs of a token's parts can come
-// after its own.
+// randomPairs returns pairs of n symbols and of what they make, in a random order: the pairs of a token's parts can
+// come after its own.
 func randomPairs(random *rand.Rand, n, pairs int) *pairTable {
 	table := newPairTable(pairs)
 	ranks := random.Perm(pairs)

@@ -171,3 +171,29 @@ func requireStream(t *testing.T, tokenizer text.Tokenizer, ids []int, begun map[
 		require.Equal(t, replaced(all, begun), out+ended.Flush())
 	}
 }
+
+// TestDecoderFollows: a decoder knows whether a text has begun.
+func TestDecoderFollows(t *testing.T) {
+	for _, c := range tokenizerCases(t) {
+		if c.Name != "llama2" && c.Name != "Metaspace always true" {
+			continue
+		}
+		tokenizer, err := text.ReadTokenizer(c.Tokenizer)
+		require.NoError(t, err)
+		before, err := tokenizer.Encode("the")
+		require.NoError(t, err)
+		after, err := tokenizer.Encode("the word")
+		require.NoError(t, err)
+		require.Equal(t, "the word", strings.Join(stream(t, tokenizer, after), ""))
+		d := text.NewDecoder(tokenizer)
+		require.NoError(t, d.Follow(before))
+		var all strings.Builder
+		for _, id := range after {
+			part, err := d.Decode(id)
+			require.NoError(t, err)
+			all.WriteString(part)
+		}
+		require.Equal(t, " the word", all.String(), c.Name)
+		require.ErrorContains(t, d.Follow([]int{-1}), "text: ids: got -1 at position 0, want 0 to")
+	}
+}

@@ -24,12 +24,8 @@ var gpt2 = sync.OnceValue(func() *BPETokenizer {
 	j := byteLevelJSON()
 	m := &j.model
 	m.ids = make(map[string]int32, GPT2EndOfText+1)
-	for _, next := range []bool{false, true} { // printable bytes first
-		for b, r := range byteLetters {
-			if (int(r) != b) == next {
-				_ = m.add(string(r), len(m.tokens))
-			}
-		}
+	for _, b := range bytesInOrder {
+		_ = m.add(string(byteLetters[b]), len(m.tokens))
 	}
 	for pairs := []byte(gpt2Pairs); len(pairs) > 0; pairs = pairs[4:] {
 		pair := [2]string{m.tokens[binary.LittleEndian.Uint16(pairs)], m.tokens[binary.LittleEndian.Uint16(pairs[2:])]}

@@ -16,11 +16,11 @@ const EndOfText = endOfText
 const leastLearned = 257
 
 // LearnBytePairs learns a byte-pair encoding of n tokens from a text and returns the contents of its tokenizer.json:
-// the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then the special
-// token <|endoftext|>. The next token is the pair of neighbours that comes most often within the words of GPT-2's pattern; of
-// several such pairs, the one with the lower first id, or with the lower second one. A text in which no pair comes
-// twice any more before there are n tokens is an error that names the most possible. Where the text itself has
-// <|endoftext|>, one text ends and another begins.
+// the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then the
+// special token <|endoftext|>. The next token is the pair of neighbours that comes most often within the words of
+// GPT-2's pattern; of several such pairs, the one with the lower first id, or with the lower second one. A text in
+// which no pair comes twice any more before there are n tokens is an error that names the most possible. Where the
+// text itself has <|endoftext|>, one text ends and another begins.
 //
 // The memory grows with the bytes of the different words, at most with those of the text.
 func LearnBytePairs(text string, n int) ([]byte, error) {
@@ -87,7 +87,10 @@ func newLearner(text string) *learner {
 	for text := range strings.SplitSeq(text, endOfText) {
 		_ = cutter.cut(part{text: text}, func(p part) error { counts[p.text]++; return nil })
 	}
-	l, ids := &learner{pairs: map[tokenPair]*occurrences{}}, byteIDs()
+	l, ids := &learner{pairs: map[tokenPair]*occurrences{}}, [256]int32{}
+	for id, b := range bytesInOrder {
+		ids[b] = int32(id)
+	}
 	for word, times := range counts {
 		for i := range len(word) {
 			at := int32(len(l.symbols))

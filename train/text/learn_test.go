@@ -34,8 +34,8 @@ func learn(t *testing.T, text string, n int) (l learned) {
 func naiveMerges(t *testing.T, text string, n int) (merges [][2]string) {
 	var words [][]string
 	ids := map[string]int32{}
-	for b, id := range byteIDs() {
-		ids[string(byteLetters[b])] = id
+	for id, b := range bytesInOrder {
+		ids[string(byteLetters[b])] = int32(id)
 	}
 	for part := range strings.SplitSeq(text, endOfText) {
 		for _, piece := range wordsOf(t, gpt2Pattern, part) {

@@ -11,9 +11,9 @@ type object map[string]any
 
 // learnedJSON returns the tokenizer.json of merges, each of which makes a token of two before it.
 func learnedJSON(merges []tokenPair) ([]byte, error) {
-	tokens := make([]string, leastLearned-1, leastLearned+len(merges))
-	for b, id := range byteIDs() {
-		tokens[id] = string(byteLetters[b])
+	tokens := make([]string, 0, leastLearned+len(merges))
+	for _, b := range bytesInOrder {
+		tokens = append(tokens, string(byteLetters[b]))
 	}
 	pairs := make([][2]string, len(merges))
 	for i, m := range merges {
@@ -56,18 +56,4 @@ func (tokens byID) MarshalJSON() ([]byte, error) {
 		text = fmt.Appendf(append(text, name...), ":%d", id)
 	}
 	return append(text, '}'), nil
-}
-
-// byteIDs returns the ids of bytes in the order of their letters.
-func byteIDs() (ids [256]int32) {
-	var next int32
-	for _, printable := range []bool{true, false} {
-		for b, letter := range byteLetters {
-			if (int(letter) == b) == printable {
-				ids[b] = next
-				next++
-			}
-		}
-	}
-	return ids
 }

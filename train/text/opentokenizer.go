@@ -121,7 +121,7 @@ func byteLevelJSON() (t tokenizerJSON) {
 func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 	m := &j.model
 	t := &BPETokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
-		special: map[int]bool{}}
+		special: map[int]bool{}, changed: map[int]string{}}
 	var bytes bool
 	for _, part := range []struct {
 		name string
@@ -177,6 +177,9 @@ func (t *BPETokenizer) add(m *modelJSON, added []addedToken) error {
 			if content, err = t.normalize(content); err != nil {
 				return err
 			}
+		}
+		if content != a.Content {
+			t.changed[a.ID] = content
 		}
 		t.done.add(a, content)
 	}

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"attention/internal/folder"
 	"attention/train/text/jinja"
 )
 
@@ -25,6 +28,27 @@ func ParseTemplate(source string) (*Template, error) {
 		return nil, fmt.Errorf("text: template: %w", err)
 	}
 	return &Template{compiled: compiled}, nil
+}
+
+// OpenTemplate returns the template of a model's folder: of its chat_template.jinja, or else of its
+// tokenizer_config.json, which names the tokens. Without a template the error is ErrNoTemplate.
+func OpenTemplate(dir string) (*Template, error) {
+	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		config, err = []byte("{}"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	source, err := folder.ReadFile(filepath.Join(dir, "chat_template.jinja"), folder.MaxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	t, err := ParseTemplateConfig(config, string(source))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return t, nil
 }
 
 // ParseTemplateConfig returns the template of a tokenizer_config.json, and its tokens. source is the content of the
@@ -107,7 +131,8 @@ func (t *Template) Render(messages []Message, c TemplateConfig) (string, error) 
 // render also returns the generation blocks.
 func (t *Template) render(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
 	text, blocks, err = t.renderAs(messages, c)
-	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, func(m Message) bool { return m.Parts != nil }) {
+	hasParts := func(m Message) bool { return m.Parts != nil }
+	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, hasParts) {
 		joined := slices.Clone(messages)
 		for i, m := range joined {
 			joined[i].Content, joined[i].Parts = m.Content+strings.Join(m.Parts, ""), nil
@@ -141,7 +166,7 @@ func (t *Template) renderAs(messages []Message, c TemplateConfig) (text string, 
 	text, spans, err := t.compiled.Render(&variables, c.Now)
 	for _, s := range spans {
 		isItem := func(m any) bool { return slices.ContainsFunc(s.Items, func(item any) bool { return item == m }) }
-		blocks = append(blocks, AssistantSpan{s.From, s.To, slices.IndexFunc(all, isItem)})
+		blocks = append(blocks, AssistantSpan{From: s.From, To: s.To, Message: slices.IndexFunc(all, isItem)})
 	}
 	return text, blocks, err
 }

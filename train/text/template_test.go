@@ -3,6 +3,7 @@ package text_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,6 +76,21 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestTemplatesAnew: the script makes the stored renderings.
+func TestTemplatesAnew(t *testing.T) {
+	const folder = "testdata/templates"
+	if _, err := os.Stat(filepath.Join(folder, "node_modules/@huggingface/jinja")); err != nil {
+		t.Skip("needs npm ci --ignore-scripts in train/text/" + folder)
+	}
+	want, err := os.ReadFile(filepath.Join(folder, "renderings.json"))
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "node", "render.mjs", "-")
+	cmd.Dir = folder
+	got, err := cmd.Output()
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
 func say(role, content string) text.Message { return text.Message{Role: role, Content: content} }
 
 // TestRenderSpans: what the assistant says is told from the rest, with generation blocks and without.
@@ -124,16 +140,16 @@ func TestRenderSpans(t *testing.T) {
 
 func TestTemplateErrors(t *testing.T) {
 	_, err := text.ParseTemplate("{% include 'x' %}")
-	require.EqualError(t, err, "text: template: line 1: got the block include, want set, if, for, break, continue, macro or "+
-		"generation")
+	require.EqualError(t, err, "text: template: line 1: got the block include, want set, if, for, break, continue, "+
+		"macro or generation")
 	for _, row := range []struct{ name, source, want string }{
 		{"it raises", "\n{{ raise_exception('no') }}", "text: template: line 2: the template refuses: no"},
 		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-			"text: template: line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"text: template: line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a block without a message", "{% generation %}{% endgeneration %}",
 			"text: template: got a generation block outside of a loop over messages, want it within"},
-		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation blocks, and a text in which " +
-			"message 2 cannot be told from the others, want blocks"},
+		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation " +
+			"blocks, and a text in which message 2 cannot be told from the others, want blocks"},
 	} {
 		template, err := text.ParseTemplate(row.source)
 		require.NoError(t, err)
@@ -157,14 +173,15 @@ func TestParseTemplateConfig(t *testing.T) {
 		{name: "no tokens", config: `{"chat_template": "{{ bos_token }}a{{ eos_token }}", "bos_token": null}`, text: "a"},
 		{name: "several", config: `{"chat_template": [{"name": "tool_use", "template": "b"}, {"name": "default",
 			"template": "a"}]}`, text: "a"},
-		{name: "a file beside it", config: `{"chat_template": "b", "bos_token": "<s>"}`, source: "{{ bos_token }}a\n", text: "<s>a"},
-		{name: "none", config: `{}`, failure: "text: tokenizer_config.json: chat_template: got none, want the template of a " +
-			"model that talks"},
+		{name: "a file beside it", config: `{"chat_template": "b", "bos_token": "<s>"}`, source: "{{ bos_token }}a\n",
+			text: "<s>a"},
+		{name: "none", config: `{}`, failure: "text: tokenizer_config.json: chat_template: got none, want the template of " +
+			"a model that talks"},
 		{name: "no default", config: `{"chat_template": [{"name": "rag", "template": "b"}]}`,
 			failure: "text: tokenizer_config.json: chat_template: got no template with the name default, want one"},
 		{name: "no JSON", config: `{`, failure: "text: tokenizer_config.json: unexpected end of JSON input"},
-		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, want " +
-			"set, if, for, break, continue, macro or generation"},
+		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, " +
+			"want set, if, for, break, continue, macro or generation"},
 	} {
 		template, err := text.ParseTemplateConfig([]byte(row.config), row.source)
 		if row.failure != "" {
@@ -178,13 +195,40 @@ func TestParseTemplateConfig(t *testing.T) {
 	}
 }
 
+// TestOpenTemplate: chat_template.jinja comes first, and either file may be missing.
+func TestOpenTemplate(t *testing.T) {
+	dir := t.TempDir()
+	render := func(want string) {
+		template, err := text.OpenTemplate(dir)
+		require.NoError(t, err)
+		got, err := template.Render(nil, text.TemplateConfig{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	write := func(name, content string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	_, err := text.OpenTemplate(dir)
+	require.ErrorIs(t, err, text.ErrNoTemplate)
+	write("tokenizer_config.json", `{"chat_template": "{{ bos_token }}a", "bos_token": "<s>"}`)
+	render("<s>a")
+	write("chat_template.jinja", "{{ bos_token }}b\n")
+	render("<s>b")
+	require.NoError(t, os.Remove(filepath.Join(dir, "tokenizer_config.json")))
+	render("b")
+	write("chat_template.jinja", "{% x %}")
+	_, err = text.OpenTemplate(dir)
+	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want set, ")
+}
+
 // TestMessageJSON: a message is written as it is read.
 func TestMessageJSON(t *testing.T) {
 	for _, row := range []struct{ name, json, again, failure string }{
 		{name: "a text", json: `{"role": "user", "content": "<é>\n"}`},
 		{name: "a weight", json: `{"role":"assistant","content":"a","weight":0}`},
 		{name: "other keys", json: `{"role":"tool","content":"3","tool_call_id":"x","name":"f"}`},
-		{name: "calls", json: `{"role":"assistant","content":null,"tool_calls":[{"id":"x","function":{"name":"f","arguments":{"b":1,"a":2.5}}}]}`},
+		{name: "calls", json: `{"role":"assistant","content":null,"tool_calls":[{"id":"x","function":{"name":"f",` +
+			`"arguments":{"b":1,"a":2.5}}}]}`},
 		{name: "parts", json: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
 		{name: "no content", json: `{"role":"assistant"}`, again: `{"role":"assistant","content":null}`},
 		{name: "no role", json: `{"content": "a"}`, failure: "message: role: got no text, want one such as user"},

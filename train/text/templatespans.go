@@ -12,7 +12,8 @@ import (
 // that ends it, without what tells whose turn it is.
 type AssistantSpan struct {
 	From, To int
-	Message  int // index of the message
+	Message  int  // index of the message
+	Changed  bool // the template gives the message another text than where the conversation ends with it
 }
 
 // RenderSpans returns the text of a conversation and the spans of the assistant's messages in it. They are those of the
@@ -79,7 +80,7 @@ func (t *Template) inPlace(text string, messages []Message, i int, c TemplateCon
 	c.AddGenerationPrompt = false
 	upTo, _, err := t.render(marked[:i+1], c)
 	_, end, ok := strings.Cut(upTo, stand)
-	s = AssistantSpan{len(before), len(text) - len(after), i}
+	s = AssistantSpan{len(before), len(text) - len(after), i, true}
 	for n := 0; n < min(len(end), len(after)) && end[n] == after[n]; n++ {
 		s.To++
 	}

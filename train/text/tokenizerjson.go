@@ -2,12 +2,10 @@ package text
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"unicode/utf8"
+	"io"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,112 +23,6 @@ type tokenizerJSON struct {
 	normalizer, preTokenizer, postProcessor, decoder jsontext.Value
 }
 
-// modelJSON is the model of a tokenizer.json.
-type modelJSON struct {
-	kind                         string
-	unknown                      string
-	fuse, fallback, ignoreMerges bool
-	tokens                       []string // by ids; "" where there is none
-	ids                          map[string]int32
-	merges                       [][2]string
-}
-
-// jsonReader reads the text of a tokenizer.json. Strings are parts of it, where they can be.
-type jsonReader struct {
-	*jsontext.Decoder
-	text string
-}
-
-func newJSONReader(data []byte) jsonReader {
-	return jsonReader{jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)), string(data)}
-}
-
-// string reads a string.
-func (r jsonReader) string() (string, error) {
-	value, err := r.ReadValue()
-	if err != nil {
-		return "", err
-	}
-	if value.Kind() != '"' {
-		return "", fmt.Errorf("got %.100s at byte %d, want a string", value, int(r.InputOffset())-len(value))
-	}
-	if bytes.IndexByte(value, '\\') >= 0 {
-		unquoted, err := jsontext.AppendUnquote(nil, value)
-		return string(unquoted), err
-	}
-	end := int(r.InputOffset())
-	return r.text[end-len(value)+1 : end-1], nil
-}
-
-// open reads the beginning of an object or a list.
-func (r jsonReader) open(kind jsontext.Kind, want string) error {
-	if got := r.PeekKind(); got != kind && got > 0 {
-		return fmt.Errorf("got %v at byte %d, want %s", got, r.InputOffset(), want)
-	}
-	_, err := r.ReadToken()
-	return err
-}
-
-// members reads an object.
-func (r jsonReader) members(member func(name string) error) error {
-	if err := r.open('{', "an object"); err != nil {
-		return err
-	}
-	for r.PeekKind() == '"' {
-		name, err := r.string()
-		if err != nil {
-			return err
-		}
-		if err := member(name); err != nil {
-			return err
-		}
-	}
-	_, err := r.ReadToken()
-	return err
-}
-
-// fields reads an object whose members have names, each at most once.
-func (r jsonReader) fields(read map[string]func() error) error {
-	seen := map[string]bool{}
-	return r.members(func(name string) error {
-		field, ok := read[name]
-		if !ok {
-			return fmt.Errorf("got key %.100q, want none that changes ids and is not known", name)
-		}
-		if seen[name] {
-			return fmt.Errorf("key %q comes twice", name)
-		}
-		seen[name] = true
-		if err := field(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
-	})
-}
-
-// to reads a value into a Go value.
-func (r jsonReader) to(v any) func() error {
-	return func() error {
-		value, err := r.ReadValue()
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(value, v, json.RejectUnknownMembers(true))
-	}
-}
-
-// raw reads a value whose bytes stay.
-func (r jsonReader) raw(v *jsontext.Value) func() error {
-	return func() error {
-		value, err := r.ReadValue()
-		*v = slices.Clone(value)
-		return err
-	}
-}
-
-// skip reads a value that does not touch ids.
-func (r jsonReader) skip() error { return r.SkipValue() }
-
 // readTokenizerJSON reads a tokenizer.json.
 func readTokenizerJSON(data []byte) (t tokenizerJSON, err error) {
 	r := newJSONReader(data)
@@ -141,6 +33,9 @@ func readTokenizerJSON(data []byte) (t tokenizerJSON, err error) {
 		"post_processor": r.raw(&t.postProcessor), "decoder": r.raw(&t.decoder),
 		"model": func() error { return t.model.read(r) },
 	})
+	if err == io.EOF {
+		err = errors.New("got an empty file, want an object")
+	}
 	if err != nil {
 		return t, err
 	}
@@ -151,180 +46,4 @@ func readTokenizerJSON(data []byte) (t tokenizerJSON, err error) {
 		return t, fmt.Errorf("got no model with a vocab, want one")
 	}
 	return t, nil
-}
-
-// read reads a model.
-func (m *modelJSON) read(r jsonReader) error {
-	none := func() error { // an option that is not there
-		value, err := r.ReadValue()
-		if err == nil && string(value) != "null" && string(value) != `""` {
-			err = fmt.Errorf("got %.100s, want null", value)
-		}
-		return err
-	}
-	return r.fields(map[string]func() error{
-		"type":      func() error { return m.readKind(r) },
-		"unk_token": r.to(&m.unknown), "fuse_unk": r.to(&m.fuse), "byte_fallback": r.to(&m.fallback),
-		"ignore_merges": r.to(&m.ignoreMerges),
-		"dropout":       none, "continuing_subword_prefix": none, "end_of_word_suffix": none,
-		"unk_id": func() error { return fmt.Errorf("belongs to a Unigram model, want one of type BPE") },
-		"vocab":  func() error { return m.readVocab(r) },
-		"merges": func() error { return m.readMerges(r) },
-	})
-}
-
-// readKind reads the type of a model.
-func (m *modelJSON) readKind(r jsonReader) (err error) {
-	if m.kind, err = r.string(); err == nil && m.kind != "BPE" {
-		err = fmt.Errorf("got %.100q, want BPE: other models of tokens are not supported", m.kind)
-	}
-	return err
-}
-
-// readVocab reads the ids of tokens.
-func (m *modelJSON) readVocab(r jsonReader) error {
-	if r.PeekKind() == '[' {
-		return fmt.Errorf("got a list, as Unigram models have it, want an object as of type BPE")
-	}
-	m.tokens, m.ids = []string{}, make(map[string]int32, 1+len(r.text)/80)
-	return r.members(func(token string) error {
-		value, err := r.ReadValue()
-		if err != nil {
-			return err
-		}
-		id, digits := 0, value
-		for ; len(digits) > 0 && digits[0] >= '0' && digits[0] <= '9' && id < mostIDs; digits = digits[1:] {
-			id = id*10 + int(digits[0]-'0')
-		}
-		if len(digits) > 0 || id >= mostIDs {
-			return fmt.Errorf("%.100q: got id %.20s, want 0 to %d", token, value, mostIDs-1)
-		}
-		return m.add(token, id)
-	})
-}
-
-// add adds a token to the vocabulary.
-func (m *modelJSON) add(token string, id int) error {
-	if before, ok := m.ids[token]; ok {
-		return fmt.Errorf("token %.100q comes twice, with ids %d and %d", token, before, id)
-	}
-	for len(m.tokens) <= id {
-		m.tokens = append(m.tokens, "")
-	}
-	if m.tokens[id] != "" {
-		return fmt.Errorf("id %d comes twice, of tokens %.100q and %.100q", id, m.tokens[id], token)
-	}
-	m.tokens[id], m.ids[token] = token, int32(id)
-	return nil
-}
-
-// readMerges reads the pairs of tokens that are joined, in their order, each as "a b" or ["a", "b"].
-func (m *modelJSON) readMerges(r jsonReader) error {
-	if err := r.open('[', "a list"); err != nil {
-		return err
-	}
-	for r.PeekKind() == '"' || r.PeekKind() == '[' {
-		pair, err := r.pair()
-		if err != nil {
-			return err
-		}
-		m.merges = append(m.merges, pair)
-	}
-	return r.close(']', "a merge, as a string or a list")
-}
-
-// pair reads a pair of tokens.
-func (r jsonReader) pair() (pair [2]string, err error) {
-	if r.PeekKind() == '"' {
-		merge, err := r.string()
-		if err != nil {
-			return pair, err
-		}
-		return cutMerge(merge)
-	}
-	if err := r.open('[', "a pair"); err != nil {
-		return pair, err
-	}
-	for i := range pair {
-		if pair[i], err = r.string(); err != nil {
-			return pair, err
-		}
-	}
-	return pair, r.close(']', "a pair of tokens")
-}
-
-// close reads the end of a list.
-func (r jsonReader) close(kind jsontext.Kind, want string) error {
-	if got := r.PeekKind(); got != kind && got > 0 {
-		return fmt.Errorf("got %v at byte %d, want %s", got, r.InputOffset(), want)
-	}
-	_, err := r.ReadToken()
-	return err
-}
-
-// cutMerge returns the two tokens of a merge.
-func cutMerge(merge string) (pair [2]string, err error) {
-	left, right, ok := strings.Cut(merge, " ")
-	if !ok || strings.Contains(right, " ") {
-		return pair, fmt.Errorf("got merge %.100q, want two tokens with a blank between them", merge)
-	}
-	return [2]string{left, right}, nil
-}
-
-// pairs returns the table of merges.
-func (m *modelJSON) pairs() (*pairTable, error) {
-	table := newPairTable(len(m.merges))
-	var both []byte
-	for rank, merge := range m.merges {
-		left, ok := m.ids[merge[0]]
-		right, and := m.ids[merge[1]]
-		both = append(append(both[:0], merge[0]...), merge[1]...)
-		joined, made := m.ids[string(both)]
-		if !ok || !and || !made {
-			return nil, fmt.Errorf("model: merges: got %.100q and %.100q at %d, want tokens of the vocabulary that make another",
-				merge[0], merge[1], rank)
-		}
-		table.set(left, right, int32(rank), joined)
-	}
-	return table, nil
-}
-
-// alphabet returns the symbols of a model, of bytes or of characters.
-func (m *modelJSON) alphabet(ofBytes bool) (a alphabet, err error) {
-	a = alphabet{unknown: noToken, fuse: m.fuse}
-	if m.unknown != "" {
-		id, ok := m.ids[m.unknown]
-		if !ok {
-			return a, fmt.Errorf("model: unk_token: got %.100q, want a token of the vocabulary", m.unknown)
-		}
-		a.unknown = id
-	}
-	token := func(name string) int32 {
-		if id, ok := m.ids[name]; ok {
-			return id
-		}
-		return noToken
-	}
-	if ofBytes {
-		a.bytes = new([256]int32)
-		for b, r := range byteLetters {
-			a.bytes[b] = token(string(r))
-		}
-		return a, nil
-	}
-	if m.fallback {
-		a.fallback = new([256]int32)
-		for b := range a.fallback {
-			a.fallback[b] = token(fmt.Sprintf("<0x%02X>", b))
-		}
-	}
-	for id, name := range m.tokens {
-		if r, n := utf8.DecodeRuneInString(name); n > 0 && n == len(name) {
-			for len(a.runes) <= int(r) {
-				a.runes = append(a.runes, noToken)
-			}
-			a.runes[r] = int32(id)
-		}
-	}
-	return a, nil
 }

@@ -21,8 +21,8 @@ type Span struct {
 	Items    []any // of the loops around the block, the outer ones first
 }
 
-// mostSteps bounds a rendering: a step is a statement, an expression, an item of a list or 16 bytes of a text.
-const mostSteps = 4_000_000
+// mostSteps bounds a rendering: a step is a statement, an expression, two items of a list or 16 bytes of a text.
+const mostSteps = 10_000_000
 
 // mostBytes bounds a template.
 const mostBytes = 1 << 20

@@ -71,10 +71,11 @@ func TestErrors(t *testing.T) {
 		{"a file", "{{ open('/etc/passwd').read() }}", "line 1: got a call of nothing defined: open, want a function"},
 		{"import", "{% import 'x' as y %}", "line 1: got the block import, want set, if, for, break, continue, macro or " +
 			"generation"},
-		{"no attributes of Python", "{{ ''.__class__.__mro__() }}", "line 1: got a call of nothing defined: __mro__, want a function"},
+		{"no attributes of Python", "{{ ''.__class__.__mro__() }}",
+			"line 1: got a call of nothing defined: __mro__, want a function"},
 		{"a block without an end", "\n{% if x %}\n", "line 2: got the end, want {% endif %}"},
-		{"another end", "{% if x %}{% endfor %}", "line 1: got the block endfor, want set, if, for, break, continue, macro or " +
-			"generation"},
+		{"another end", "{% if x %}{% endfor %}", "line 1: got the block endfor, want set, if, for, break, continue, " +
+			"macro or generation"},
 		{"a tag without an end", "{{ x", "line 1: got a tag without an end, want }}"},
 		{"a comment without an end", "{# x", "line 1: got a comment without an end, want #}"},
 		{"a string without an end", "\n\n{{ 'x }}", "line 3: got a string without an end, want '"},
@@ -103,22 +104,24 @@ func TestErrors(t *testing.T) {
 			"block within a macro or set, want it in the text itself"},
 
 		{"it loops for ever", "{% for a in range(9999999) %}{% for b in range(9999999) %}{% endfor %}{% endfor %}",
-			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
 			"line 1: got more than 150 calls or values within one another, want fewer"},
-		{"a large range", "{{ range(999999999999) }}", "line 1: got a rendering of more than 4000000 steps, want fewer"},
+		{"a large range", "{{ range(999999999999) }}", "line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a text that doubles", "{% set n = namespace(s='x') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
-			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a list that doubles", "{% set n = namespace(s=[1]) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}",
-			"line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"a value in itself", "{% set n = namespace() %}{% set n.n = n %}{{ n|tojson }}",
 			"line 1: got more than 150 calls or values within one another, want fewer"},
 		{"a replacement that grows", "{% set n = namespace(s='xx') %}{% for i in range(99) %}{% set n.s = " +
-			"n.s|replace('x', n.s) %}{% endfor %}", "line 1: got a rendering of more than 4000000 steps, want fewer"},
+			"n.s|replace('x', n.s) %}{% endfor %}", "line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"parentheses", "{{ " + long("(", 1000) + "1" + long(")", 1000) + " }}",
 			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
-		{"signs", "{{ " + long("-", 1000) + "1 }}", "line 1: got more than 150 blocks and expressions within one another, want fewer"},
-		{"blocks", long("{% if x %}", 1000), "line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"signs", "{{ " + long("-", 1000) + "1 }}",
+			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
+		{"blocks", long("{% if x %}", 1000),
+			"line 1: got more than 150 blocks and expressions within one another, want fewer"},
 		{"a large template", long("x", 1<<20+1), "line 1: got a template of 1048577 bytes, want at most 1048576"},
 	} {
 		template, err := jinja.Parse(row.source)

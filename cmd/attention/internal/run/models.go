@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/layers"
@@ -108,7 +109,8 @@ func (c ModelConfig) Queries() (name string, columns int) {
 	case !ok:
 		return "W_query", 0
 	case d.Layout == layers.GPT2:
-		return "c_attn.weight", d.Blocks[0].Attention.EmbedDim // keys and values follow
+		a := d.Blocks[0].Attention
+		return "c_attn.weight", a.NumHeads * cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads) // keys and values follow
 	}
 	return "q_proj.weight", 0
 }

@@ -21,8 +21,7 @@ var tokenizerNames = []string{text.Characters, text.Bytes, text.GPT2}
 func OpenTokenizer(path string) (*text.BPETokenizer, error) {
 	t, err := text.OpenTokenizer(path)
 	if of, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) && of.Path == path {
-		return nil, fmt.Errorf("got %q, want one of characters, bytes, gpt2, or a %s or its folder, which is there",
-			path, TokenizerFile)
+		return nil, fmt.Errorf("got %q, want characters, bytes, gpt2 or the path of a %s", path, TokenizerFile)
 	}
 	if err != nil {
 		return nil, err

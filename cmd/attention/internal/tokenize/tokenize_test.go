@@ -113,6 +113,6 @@ func TestTokenizeErrors(t *testing.T) {
 	}
 	_, err := os.Stat("x")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.ErrorContains(t, commandtest.Run(context.Background(), commandtest.Full{}, commandtest.Full{}, New(), "--text", "a"),
-		"no space left")
+	full := commandtest.Full{}
+	require.ErrorContains(t, commandtest.Run(context.Background(), full, full, New(), "--text", "a"), "no space left")
 }

@@ -80,10 +80,10 @@ of a gpt have computed, instead of keeping it (transformers' gradient
 checkpointing): less memory, up to half more time, the same bits.`},
 	{name: "weights", title: "weights to begin with, and those that stay",
 		flags: "init freeze",
-		text: `--init reads initial weights from a file, or from a gpt's folder with
-config.json, as written by transformers, attention export and attention train.
-A folder also sets the model's sizes and tokenizer; --context may be less than
-its number of positions.
+		text: `--init reads initial weights from a file, or from the folder of a gpt or another
+decoder with config.json, as written by transformers, attention export and
+attention train. A folder also sets the model's sizes and tokenizer; --context
+may be less than its number of positions.
 
 --freeze leaves parameters as they are: no gradient of them is computed, which
 saves time and memory. --group gives parameters a factor of the learning rate, a

@@ -104,7 +104,7 @@ func TestTrainWrongModel(t *testing.T) {
 
 func TestTrainWrongTraining(t *testing.T) {
 	requireRefused(t, []refused{
-		{args: "--solver rmsprop", want: `--solver: got "rmsprop", want one of sgd, adam, adamw`},
+		{args: "--solver rmsprop", want: `--solver: got "rmsprop", want one of sgd, adam, adamw, muon`},
 		{args: "--steps 0", want: "--steps: got 0, want at least 1"},
 		{args: "--steps 1e3", want: `--steps: got "1e3", want a whole number`},
 		{args: "--eval-every -1", want: "--eval-every: got -1, want at least 0"},
@@ -119,7 +119,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--decay biases", want: `--decay: got "biases", want one of all, matrices`},
 		{args: "--weight-decay -1", want: "--weight-decay: got -1, " + wantFinite},
 		{args: "--solver sgd --momentum 1", want: "--momentum: got 1, " + wantFraction},
-		{args: "--momentum 0.9", want: "--momentum: got 0.9 with --solver=adamw, want 0: only sgd has it"},
+		{args: "--momentum 0.9", want: "--momentum: got 0.9 with --solver=adamw, want 0: only sgd and muon have it"},
 		{args: "--order reversed", want: `--order: got "reversed", want one of random, sequential`},
 		{args: "--accumulate 0", want: "--accumulate: got 0, want at least 1"},
 		{args: "--save-every -1", want: "--save-every: got -1, want at least 0"},
@@ -127,7 +127,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--beta1 1", want: "--beta1: got 1, " + wantFraction},
 		{args: "--beta2 0", want: "--beta2: got 0, want a number above 0"},
 		{args: "--eps NaN", want: "--eps: got NaN, want a finite number"},
-		{args: "--solver sgd --beta2 0.9", want: "--beta2: got 0.9 with --solver=sgd, want 0: only adam and adamw have it"},
+		{args: "--solver sgd --beta2 0.9", want: "--beta2: got 0.9 with --solver=sgd, want 0: only adam, adamw and muon have it"},
 		{args: "--min-lr 1", want: "--min-lr: got 1, want at most --lr=0.005"},
 		{args: "--min-lr -1", want: "--min-lr: got -1, " + wantFinite},
 		{args: "--warmup -1", want: "--warmup: got -1, want at least 0"},
@@ -175,7 +175,7 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--config empty", want: "--config: empty: not JSON: unexpected end of JSON input, want one JSON object"},
 		{args: "--model llama", want: `--model: got "llama", want one of layer, gpt, decoder`},
 		{args: "--model llama --layers 2 --layer causal", want: `--model: got "llama", want one of layer, gpt, decoder`},
-		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want one of characters, bytes, gpt2`},
+		{args: "--tokenizer bpe", want: `--tokenizer: got "bpe", want characters, bytes, gpt2 or the path of a tokenizer.json`},
 		{args: "--layers 2", want: "--layers: got it with --model layer, want it with --model gpt only"},
 		{args: "--tie=false", want: "--tie: got it with --model layer, want it with --model gpt only"},
 		{args: "--vocab 3", want: "--vocab: got 3, want at least the 66 characters of the tokenizer"},

@@ -1,4 +1,5 @@
-// Renders the conversations below with the templates of this folder by @huggingface/jinja, at one moment.
+// Renders the conversations below with the templates of this folder by @huggingface/jinja, at one moment: node render.mjs, or
+// node render.mjs - to see them.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {Template} from '@huggingface/jinja'
 
@@ -89,5 +90,7 @@ const small = [
   '{%- if true -%}\n  x  \n{%- endif -%}  y', 'a{% generation %} b {% endgeneration %}c\n{%- generation %} d {%- endgeneration %} e', '{{ strftime_now("%d %b %Y, %B %m %H:%M %%") }}',
   '{{ {"a": {"b": 1}}["a"]["b"] }}{{ {"}}": 1} }}', "{{ '{% x %}' }}{{ \"}}\" }}", '{{ [1, 2] + [3] }}{{ "abc"[1] }}{{ ("a" ~ n)|upper }}{{ (n, x)[1] }}',
 ]
-writeFileSync('renderings.json', JSON.stringify({conversations, renderings, variables,
-  small: Object.fromEntries(small.map(source => [source, new Template(source).render(variables)]))}, null, ' ') + '\n')
+const text = JSON.stringify({conversations, renderings, variables,
+  small: Object.fromEntries(small.map(source => [source, new Template(source).render(variables)]))}, null, ' ') + '\n'
+if (process.argv[2] === '-') process.stdout.write(text)
+else writeFileSync('renderings.json', text)

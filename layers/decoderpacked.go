@@ -1,0 +1,56 @@
+package layers
+
+import (
+	"slices"
+
+	"attention/graph"
+	"attention/graph/mask"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Packing says where texts lie that share rows.
+type Packing struct {
+	Segments  *G.Node // (B, T), int or int64: the number of each token's text in its row
+	Positions *G.Node // (B, T), int or int64: of each token in its text
+}
+
+// PackedLoss is Loss for rows that hold several texts: ids, targets, and both nodes of p are (B, T). A token sees those
+// of its own text only, at positions that begin with the text, so the loss and its gradients are those of the texts in
+// rows of their own, to rounding.
+func (m *Decoder) PackedLoss(b *Build, ids, targets *G.Node, p Packing) (*G.Node, error) {
+	f := begin(b, m.name)
+	return f.result(m.loss(f, m.packedVectors(f, ids, p), targets))
+}
+
+// packedVectors returns the vectors (B, T, E) from which the scores are computed.
+func (m *Decoder) packedVectors(f *formula, ids *G.Node, p Packing) *G.Node {
+	if !f.isIDs("ids", ids, m.config.ContextLength) || !f.isLike("segments", p.Segments, ids) ||
+		!f.isLike("positions", p.Positions, ids) {
+		return f.Of(nil, nil)
+	}
+	var positions *G.Node
+	if m.positions != nil {
+		positions = f.Of(graph.Embedding(f.node(m.positions.weight), p.Positions)) // (B, T, E)
+	}
+	return m.transform(f, ids, positions, func(i int) AttentionInput {
+		in := AttentionInput{Mask: mask.Segments{Query: p.Segments}}
+		if m.config.Block(i).Attention.RoPE != nil {
+			in.Positions = p.Positions
+		}
+		return in
+	})
+}
+
+// isLike refuses all but whole numbers of the shape of ids.
+func (f *formula) isLike(arg string, x, ids *G.Node) bool {
+	if !f.isNode(arg, x) {
+		return false
+	}
+	if !slices.Equal(x.Shape(), ids.Shape()) || x.Dtype() != tensor.Int && x.Dtype() != tensor.Int64 {
+		return f.fail(errorf(f.name, "%s: got %v %v, want whole numbers %v, as many as ids", arg, x.Dtype(), x.Shape(),
+			ids.Shape()))
+	}
+	return true
+}

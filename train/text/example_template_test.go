@@ -1,0 +1,33 @@
+package text_test
+
+import (
+	"fmt"
+
+	"attention/train/text"
+)
+
+// A template makes the text of a conversation, and tells what the assistant says in it.
+func ExampleTemplate() {
+	template, err := text.ParseTemplate(`{% for message in messages %}
+<|{{ message.role }}|>{{ message.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	talk := []text.Message{{Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hi!"}}
+	said, spans, err := template.RenderSpans(talk, text.TemplateConfig{})
+	fmt.Println(said, err)
+	for _, s := range spans {
+		fmt.Printf("%q\n", said[s.From:s.To])
+	}
+	asked, err := template.Render(talk[:1], text.TemplateConfig{AddGenerationPrompt: true})
+	fmt.Println(asked, err)
+	// Output:
+	// <|user|>Hello<|end|>
+	// <|assistant|>Hi!<|end|>
+	//  <nil>
+	// "Hi!<|end|>\n"
+	// <|user|>Hello<|end|>
+	// <|assistant|> <nil>
+}

@@ -1,0 +1,94 @@
+package text_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOpenExamples(t *testing.T) {
+	talk := text.Example{Messages: []text.Message{say("user", "Hi"), say("assistant", "Hello")}}
+	withInput := text.Example{Messages: []text.Message{say("user", "Add\n\n### Input:\n1 2"), say("assistant", "3")}}
+	for _, row := range []struct {
+		name, content string
+		want          []text.Example
+	}{
+		{"a.jsonl", `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}], "id": 7}` +
+			"\n\n" + `{"prompt": "Hi", "completion": "Hello"}` + "\r\n" + `{"text": "Hi"}`,
+			[]text.Example{talk, talk, {Text: "Hi"}}},
+		{"b.json", `[{"instruction": "Add", "input": "1 2", "output": "3"},
+			{"instruction": "Hi", "input": "", "output": "Hello"}, {"instruction": "Hi", "output": "Hello"}]`,
+			[]text.Example{withInput, talk, talk}},
+		{"c.jsonl", `{"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}`,
+			[]text.Example{talk}},
+		{"d.tsv", "ham\tsay \"x\", y\nspam\tz\n", []text.Example{{Label: "ham", Text: `say "x", y`}, {Label: "spam", Text: "z"}}},
+		{"e.csv", "Label,Text\nham,\"say \"\"x\"\",\ny\"\n\nspam,z\n",
+			[]text.Example{{Label: "ham", Text: "say \"x\",\ny"}, {Label: "spam", Text: "z"}}},
+		{"f.csv", "text,label\nz,1\n", []text.Example{{Label: "1", Text: "z"}}},
+		{"g.jsonl", `{"text": "z", "label": "spam"}`, []text.Example{{Label: "spam", Text: "z"}}},
+	} {
+		e := examples(t, row.name, row.content)
+		require.Equal(t, len(row.want), e.Len(), row.name)
+		for i := len(row.want) - 1; i >= 0; i-- {
+			got, err := e.At(i)
+			require.NoError(t, err)
+			require.Equal(t, row.want[i], got, row.name)
+		}
+	}
+}
+
+func TestWrongExamples(t *testing.T) {
+	answer := func(more string) string {
+		return `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ` + more + `}]}`
+	}
+	for _, row := range []struct{ name, content, want string }{
+		{"a.txt", "x", `got a name that ends with ".txt", want .jsonl, .json, .csv or .tsv`},
+		{"a.jsonl", "\n \n", "got no example, want at least one"},
+		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, "line 3: got an object of another form, want messages, prompt and " +
+			"completion, text, instruction and output, or conversations"},
+		{"a.jsonl", `{"text": 1}`, "line 1: text: got 1, want a string"},
+		{"a.jsonl", `{"text": " "}`, "line 1: text: got nothing, want some"},
+		{"a.jsonl", `{"prompt": "a"}`, "line 1: got an object of another form, want"},
+		{"a.jsonl", `{"messages": [{"role": "user", "content": "a"}]}`,
+			"line 1: messages: got no answer of the assistant to learn, want one"},
+		{"a.jsonl", answer(`"b", "weight": 0`), "line 1: messages: got no answer of the assistant to learn, want one"},
+		{"a.jsonl", answer(`"b", "weight": 0.5`), "line 1: messages: weight: got 0.5 in message 2, want 0 or 1"},
+		{"a.jsonl", answer(`""`), "line 1: messages: got an empty answer in message 2, want some text"},
+		{"a.jsonl", `{"conversations": [{"from": "dog", "value": "a"}]}`,
+			`line 1: conversations: turn 1: from: got "dog", want human, gpt or system`},
+		{"a.json", `{"text": "a"}`, "got no JSON array, want one of objects; for an object in each line the name ends with .jsonl"},
+		{"a.json", `[{"text": "a"}, {}]`, "line 2: got an object of another form"},
+		{"a.json", `[{"text": "a"}`, "got an array without an end, want a whole one: was the file cut off?"},
+		{"a.tsv", "ham\ta\nspam", "line 2: got 1 columns, want a label and a text"},
+		{"a.csv", "ham,a,b", "line 1: got 3 columns, want a label and a text"},
+		{"a.csv", ",a", "line 1: label: got nothing, want a class"},
+	} {
+		path := filepath.Join(t.TempDir(), row.name)
+		require.NoError(t, os.WriteFile(path, []byte(row.content), 0o644))
+		_, err := text.OpenExamples(path)
+		require.ErrorContains(t, err, "text: examples: "+path+": "+row.want)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	long := filepath.Join(t.TempDir(), "long.jsonl")
+	require.NoError(t, os.WriteFile(long, []byte(strings.Repeat("a", 17<<20)), 0o644))
+	_, err := text.OpenExamples(long)
+	require.EqualError(t, err, "text: examples: "+long+": line 1: got more than 16777216 bytes, want fewer")
+}
+
+func TestExampleFiles(t *testing.T) {
+	dir := t.TempDir()
+	_, _, _, err := text.ExampleFiles(dir)
+	require.ErrorContains(t, err, "got no train.jsonl, train.json, train.csv or train.tsv, want one")
+	for _, name := range []string{"train.jsonl", "validation.csv", "notes.txt", "test.tsv"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o644))
+	}
+	training, valid, test, err := text.ExampleFiles(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{"train.jsonl", "validation.csv", "test.tsv"},
+		[]string{filepath.Base(training), filepath.Base(valid), filepath.Base(test)})
+}

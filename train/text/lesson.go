@@ -1,0 +1,184 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"attention/internal/config"
+)
+
+// Lesson is an example as a model learns it.
+type Lesson struct {
+	IDs     []int
+	Learned []bool // whether the loss counts each token, as what follows those before it
+}
+
+// count returns the number of tokens that the loss counts: nothing comes before the first.
+func (l Lesson) count() (n int) {
+	for i, learned := range l.Learned {
+		if learned && i > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// LessonConfig says how examples become lessons.
+type LessonConfig struct {
+	Tokenizer Tokenizer
+	Template  *Template      // of conversations
+	Rendering TemplateConfig // its AddGenerationPrompt is not used
+	// Ends are the ids that end a text or an answer, the one that is added to lessons without any of them first.
+	Ends           []int
+	TrainOnPrompts bool // the loss counts the whole conversation, and not only the assistant's part
+}
+
+// Lessons makes lessons of examples.
+type Lessons struct{ config LessonConfig }
+
+// NewLessons refuses a template with special tokens that the tokenizer lacks.
+func NewLessons(c LessonConfig) (*Lessons, error) {
+	switch {
+	case c.Tokenizer == nil:
+		return nil, fmt.Errorf("text: lessons: %w", config.Errorf(c, "Tokenizer", "got nil, want one"))
+	case len(c.Ends) == 0:
+		return nil, fmt.Errorf("text: lessons: %w", config.Errorf(c, "Ends", "got none, want an id that ends a text"))
+	}
+	for _, id := range c.Ends {
+		if err := checkID(0, id, c.Tokenizer.Len()); err != nil {
+			return nil, fmt.Errorf("text: lessons: %w", config.Errorf(c, "Ends", "%w", err))
+		}
+	}
+	if c.Template != nil {
+		if err := c.checkTokens(); err != nil {
+			return nil, fmt.Errorf("text: lessons: template: %w", err)
+		}
+	}
+	return &Lessons{c}, nil
+}
+
+// specialLooks matches what special tokens look like in templates.
+var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]`)
+
+// checkTokens refuses a template whose texts have special tokens without an id.
+func (c LessonConfig) checkTokens() error {
+	text, err := c.Template.Render([]Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c.Rendering)
+	if err != nil {
+		return err
+	}
+	for _, token := range specialLooks.FindAllString(text, -1) {
+		t, ok := c.Tokenizer.(*BPETokenizer)
+		if ok {
+			_, ok = t.ID(token)
+		}
+		if !ok {
+			return fmt.Errorf("got the token %s, which the tokenizer does not have, want another template", token)
+		}
+	}
+	return nil
+}
+
+// Of returns the lesson of an example: of a plain text all tokens are learned, and of a conversation what the assistant
+// says, to the token that ends it. Where the template gives earlier answers other texts than it gave them as the last
+// ones, as Qwen 3's does, only the last is learned; whole is false then.
+func (l *Lessons) Of(e Example) (lesson Lesson, whole bool, err error) {
+	if e.Messages == nil {
+		lesson, err = l.ofText(e.Text)
+		return lesson, true, err
+	}
+	if l.config.Template == nil {
+		return lesson, false, errors.New("got a conversation without a template, want one")
+	}
+	text, spans, err := l.config.Template.RenderSpans(e.Messages, l.config.Rendering)
+	if err != nil {
+		return lesson, false, err
+	}
+	whole = !slices.ContainsFunc(spans, func(s AssistantSpan) bool { return s.Changed })
+	if !whole {
+		last := spans[len(spans)-1].Message
+		spans = slices.DeleteFunc(spans, func(s AssistantSpan) bool { return s.Message != last })
+	}
+	if lesson.IDs, err = l.encode(text); err != nil {
+		return lesson, false, err
+	}
+	lesson.Learned = make([]bool, len(lesson.IDs))
+	for _, s := range spans {
+		if w := e.Messages[s.Message].Weight; w != nil && *w == 0 {
+			continue
+		}
+		if err := l.learn(&lesson, text, s); err != nil {
+			return lesson, false, err
+		}
+	}
+	if l.config.TrainOnPrompts {
+		for i := range lesson.Learned {
+			lesson.Learned[i] = true
+		}
+	}
+	if err := l.end(&lesson, text); err != nil {
+		return lesson, false, err
+	}
+	if lesson.count() == 0 {
+		return lesson, false, errors.New("got no token to learn, want one")
+	}
+	return lesson, whole, nil
+}
+
+// ofText is Of for a plain text.
+func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
+	if lesson.IDs, err = l.config.Tokenizer.Encode(text); err != nil {
+		return lesson, err
+	}
+	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok {
+		lesson.IDs = t.WithTemplate(lesson.IDs)
+	}
+	lesson.IDs = append(lesson.IDs, l.config.Ends[0])
+	lesson.Learned = slices.Repeat([]bool{true}, len(lesson.IDs))
+	return lesson, nil
+}
+
+// encode returns the ids of a rendered text.
+func (l *Lessons) encode(text string) ([]int, error) {
+	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok {
+		return t.EncodeSpecial(text)
+	}
+	return l.config.Tokenizer.Encode(text)
+}
+
+// afterEnd are the characters that may follow the token that ends an answer.
+const afterEnd = " \t\r\n"
+
+// learn marks the tokens of a span, without what follows the token that ends it.
+func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) error {
+	end := s.From + len(strings.TrimRight(text[s.From:s.To], afterEnd))
+	from, err := l.tokensBefore(lesson.IDs, text[:s.From])
+	if err != nil {
+		return err
+	}
+	to, err := l.tokensBefore(lesson.IDs, text[:end])
+	for i := from; i < to; i++ {
+		lesson.Learned[i] = true
+	}
+	return err
+}
+
+// tokensBefore returns how many of the ids of a text are those of its beginning, too.
+func (l *Lessons) tokensBefore(ids []int, beginning string) (n int, err error) {
+	first, err := l.encode(beginning)
+	for n < min(len(first), len(ids)) && first[n] == ids[n] {
+		n++
+	}
+	return n, err
+}
+
+// end puts the token that ends a text after its last word, unless there is one.
+func (l *Lessons) end(lesson *Lesson, text string) error {
+	last, err := l.tokensBefore(lesson.IDs, strings.TrimRight(text, afterEnd))
+	if last == 0 || !slices.Contains(l.config.Ends, lesson.IDs[last-1]) {
+		lesson.IDs, lesson.Learned = append(lesson.IDs[:last], l.config.Ends[0]), append(lesson.Learned[:last], true)
+	}
+	return err
+}

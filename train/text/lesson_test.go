@@ -1,0 +1,124 @@
+package text_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// chatTokenizer returns a byte-level tokenizer that has special tokens, and the id of the one that ends a turn.
+func chatTokenizer(t *testing.T, special ...string) (*text.BPETokenizer, int) {
+	learned, err := text.LearnBytePairs(strings.Repeat("the answer is the answer to it all ", 50), 270)
+	require.NoError(t, err)
+	var file map[string]any
+	require.NoError(t, json.Unmarshal(learned, &file))
+	for i, token := range special {
+		file["added_tokens"] = append(file["added_tokens"].([]any), map[string]any{"id": 270 + i, "content": token,
+			"special": true, "normalized": false, "lstrip": false, "rstrip": false, "single_word": false})
+	}
+	data, err := json.Marshal(file)
+	require.NoError(t, err)
+	tokenizer, err := text.ReadTokenizer(data)
+	require.NoError(t, err)
+	end, ok := tokenizer.ID(special[len(special)-1])
+	require.True(t, ok)
+	return tokenizer, end
+}
+
+// learned returns the text of a lesson with what is learned in braces.
+func learned(t *testing.T, tokenizer text.Tokenizer, l text.Lesson) string {
+	require.Len(t, l.Learned, len(l.IDs))
+	var shown strings.Builder
+	on := false
+	for i, id := range append(l.IDs, 0) {
+		is := i < len(l.IDs) && l.Learned[i]
+		if is != on {
+			shown.WriteString(map[bool]string{true: "{", false: "}"}[is])
+		}
+		if on = is; i == len(l.IDs) {
+			break
+		}
+		token, err := tokenizer.Decode([]int{id})
+		require.NoError(t, err)
+		shown.WriteString(token)
+	}
+	return shown.String()
+}
+
+// TestLessons: the loss counts what the assistant says, token by token, to the token that ends it.
+func TestLessons(t *testing.T) {
+	tokenizer, end := chatTokenizer(t, "<|im_start|>", "<|im_end|>")
+	talk := []text.Message{say("system", "Be short."), say("user", "Why?"), say("assistant", "the answer"), say("user", "And?"),
+		say("assistant", " it is\n")}
+	unweighted := append(append([]text.Message{}, talk[:2]...), text.Message{Role: "assistant", Content: "no", Weight: new(0.0)})
+	unweighted = append(unweighted, talk[3:]...)
+	thoughts := []text.Message{say("user", "2+2?"), say("assistant", "<think>\nadd\n</think>\n\n4"), say("user", "3+3?"),
+		say("assistant", "<think>\nmore\n</think>\n\n6")}
+	const system = "<|im_start|>system\nBe short.<|im_end|>\n"
+	turn := func(role, said string) string { return "<|im_start|>" + role + "\n" + said + "<|im_end|>\n" }
+	answer := func(said string) string { return "<|im_start|>assistant\n{" + said + "<|im_end|>}\n" }
+	for _, row := range []struct {
+		name, template string
+		example        text.Example
+		prompts        bool
+		want           string
+		lastOnly       bool
+	}{
+		{name: "turns", template: "qwen2.5", example: text.Example{Messages: talk},
+			want: system + turn("user", "Why?") + answer("the answer") + turn("user", "And?") + answer(" it is\n")},
+		{name: "weight 0", template: "qwen2.5", example: text.Example{Messages: unweighted},
+			want: system + turn("user", "Why?") + turn("assistant", "no") + turn("user", "And?") + answer(" it is\n")},
+		{name: "prompts too", template: "qwen2.5", example: text.Example{Messages: talk[:3]}, prompts: true,
+			want: "{" + system + turn("user", "Why?") + turn("assistant", "the answer") + "}"},
+		{name: "thoughts that are dropped", template: "qwen3", example: text.Example{Messages: thoughts}, lastOnly: true,
+			want: turn("user", "2+2?") + turn("assistant", "4") + turn("user", "3+3?") + answer("<think>\nmore\n</think>\n\n6")},
+		{name: "a text", template: "qwen2.5", example: text.Example{Text: "it all"}, want: "{it all<|im_end|>}"},
+	} {
+		l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Template: templateOf(t, row.template+".jinja"),
+			Ends: []int{end}, TrainOnPrompts: row.prompts})
+		require.NoError(t, err)
+		lesson, whole, err := l.Of(row.example)
+		require.NoError(t, err)
+		require.Equal(t, row.want, learned(t, tokenizer, lesson), row.name)
+		require.Equal(t, !row.lastOnly, whole, row.name)
+	}
+}
+
+// TestLessonsEnd: a text without a token that ends it gets one, which is learned.
+func TestLessonsEnd(t *testing.T) {
+	tokenizer, end := chatTokenizer(t, "<|end|>")
+	template, err := text.ParseTemplate("{% for m in messages %}{% if m.role == 'user' %}Q: {{ m.content }}\nA: " +
+		"{% else %}{% generation %}{{ m.content }}{% endgeneration %}{{ ' ' }}{% endif %}{% endfor %}")
+	require.NoError(t, err)
+	l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Template: template, Ends: []int{end}})
+	require.NoError(t, err)
+	lesson, _, err := l.Of(text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
+	require.NoError(t, err)
+	require.Equal(t, "Q: a\nA: {b<|end|>}", learned(t, tokenizer, lesson))
+}
+
+func TestWrongLessons(t *testing.T) {
+	tokenizer, end := chatTokenizer(t, "<|end|>")
+	for _, row := range []struct {
+		config text.LessonConfig
+		want   string
+	}{
+		{text.LessonConfig{}, "text: lessons: Tokenizer: got nil, want one"},
+		{text.LessonConfig{Tokenizer: tokenizer}, "text: lessons: Ends: got none, want an id that ends a text"},
+		{text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end, 300}},
+			"text: lessons: Ends: text: ids: got 300 at position 0, want 0 to 270"},
+		{text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}, Template: templateOf(t, "qwen3.jinja")},
+			"text: lessons: template: got the token <|im_start|>, which the tokenizer does not have, want another template"},
+	} {
+		_, err := text.NewLessons(row.config)
+		require.EqualError(t, err, row.want)
+	}
+	l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}})
+	require.NoError(t, err)
+	_, _, err = l.Of(text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
+	require.EqualError(t, err, "got a conversation without a template, want one")
+}

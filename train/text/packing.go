@@ -1,0 +1,263 @@
+package text
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"attention/graph"
+	"attention/internal/config"
+	"attention/train"
+
+	"gorgonia.org/tensor"
+)
+
+// Names of the inputs of a batch of packed rows, beside Inputs and Targets.
+const (
+	Segments  = "segments"  // (B, T) the number of each token's example in its row
+	Positions = "positions" // (B, T) the position of each token in its example
+)
+
+// What becomes of a lesson that is longer than a row.
+const (
+	CutLong  = "cut"  // its end is cut off
+	SkipLong = "skip" // it is left out
+)
+
+// PackConfig shapes rows of lessons.
+type PackConfig struct {
+	Batch   int    `json:"batch"`   // B, rows of a batch; at least 1
+	Context int    `json:"context"` // T, tokens of a row; at least 2
+	Long    string `json:"long"`    // CutLong or SkipLong; "" means CutLong
+	Shuffle bool   `json:"shuffle"` // each epoch has rows and an order of its own
+	Once    bool   `json:"once"`    // an epoch ends with io.EOF, after which the next one begins
+	Seed    uint64 `json:"seed"`
+}
+
+// Validate returns an error that names the first wrong field.
+func (c PackConfig) Validate() error {
+	return cmp.Or(WindowConfig{Batch: c.Batch, Context: c.Context}.Validate(), config.AtLeast(c, 2, "Context"),
+		config.OneOf(c, "Long", cmp.Or(c.Long, CutLong), CutLong, SkipLong))
+}
+
+// PackSummary is what lies in the rows of an epoch.
+type PackSummary struct {
+	Examples, Tokens, Learned int
+	Rows, Batches             int     // of the first epoch
+	Fill                      float64 // the share of the rows' places that hold a token
+	Cut, Skipped              int     // examples that were too long
+	NothingLeft               int     // of those cut, examples without a token to learn, which are skipped, too
+	LastOnly                  int     // conversations of which only the last answer is learned
+}
+
+// Packed is a Resumable source of rows that hold several examples each, none of which sees another: a model's
+// PackedLoss takes Segments and Positions. Examples are read from their file again for each batch; in memory is a
+// number for each.
+type Packed struct {
+	config  PackConfig
+	file    *Examples
+	lessons *Lessons
+	summary PackSummary
+	lengths []int32 // of the examples' lessons; 0 for one that is left out
+	rows    [][]int32
+	batch   train.Batch
+	epoch   uint64
+	next    int // of the epoch's rows
+}
+
+// NewPacked reads each example once to count its tokens.
+func NewPacked(e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("text: packing: %w", err)
+	}
+	c.Long = cmp.Or(c.Long, CutLong)
+	p := &Packed{config: c, file: e, lessons: l, lengths: make([]int32, e.Len())}
+	for i := range p.lengths {
+		if err := p.measure(i); err != nil {
+			return nil, err
+		}
+	}
+	if p.summary.Examples == 0 {
+		return nil, fmt.Errorf("text: packing: got no example of at most %d tokens, want one", c.Context)
+	}
+	p.arrange()
+	p.summary.Rows, p.summary.Batches = len(p.rows), (len(p.rows)+c.Batch-1)/c.Batch
+	p.summary.Fill = float64(p.summary.Tokens) / float64(p.summary.Rows*c.Context)
+	p.batch.Inputs = train.Values{}
+	for _, name := range []string{Inputs, Targets, Segments, Positions} {
+		p.batch.Inputs[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
+	}
+	return p, nil
+}
+
+// Summary returns what lies in the rows.
+func (p *Packed) Summary() PackSummary { return p.summary }
+
+// lesson returns the lesson of an example, cut to a row.
+func (p *Packed) lesson(i int) (lesson Lesson, whole bool, err error) {
+	example, err := p.file.At(i)
+	if err != nil {
+		return lesson, false, err
+	}
+	if lesson, whole, err = p.lessons.Of(example); err != nil {
+		return lesson, false, p.file.About(i, err)
+	}
+	return lesson, whole, nil
+}
+
+// cut cuts a lesson to a row.
+func (p *Packed) cut(l Lesson) Lesson {
+	n := min(len(l.IDs), p.config.Context)
+	return Lesson{l.IDs[:n], l.Learned[:n]}
+}
+
+// measure counts an example.
+func (p *Packed) measure(i int) error {
+	lesson, whole, err := p.lesson(i)
+	if err != nil {
+		return err
+	}
+	s := &p.summary
+	if len(lesson.IDs) > p.config.Context {
+		if p.config.Long == SkipLong {
+			s.Skipped++
+			return nil
+		}
+		s.Cut++
+		if lesson = p.cut(lesson); lesson.count() == 0 {
+			s.NothingLeft++
+			return nil
+		}
+	}
+	if !whole {
+		s.LastOnly++
+	}
+	s.Examples, s.Tokens, s.Learned = s.Examples+1, s.Tokens+len(lesson.IDs), s.Learned+lesson.count()
+	p.lengths[i] = int32(len(lesson.IDs))
+	return nil
+}
+
+// arrange packs the examples of the epoch into rows: the longest first, each into the row with the least room that
+// has enough. The number of the epoch and the seed alone give the rows.
+func (p *Packed) arrange() {
+	var order []int32
+	for i, n := range p.lengths {
+		if n > 0 {
+			order = append(order, int32(i))
+		}
+	}
+	random := rand.New(rand.NewPCG(p.config.Seed, p.epoch))
+	shuffle := func(n int, swap func(i, j int)) {
+		if p.config.Shuffle {
+			random.Shuffle(n, swap)
+		}
+	}
+	shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.lengths[b], p.lengths[a]) })
+	p.rows = packRows(order, p.lengths, p.config.Context)
+	shuffle(len(p.rows), func(i, j int) { p.rows[i], p.rows[j] = p.rows[j], p.rows[i] })
+}
+
+// packRows puts examples, the longest first, into as few rows of a length as it can.
+func packRows(order, lengths []int32, length int) (rows [][]int32) {
+	withRoom := make([][]int, length+1) // rows by the room that is left in them
+	most := 0                           // the most room in any row
+	for _, i := range order {
+		n := int(lengths[i])
+		room := n
+		for room <= most && len(withRoom[room]) == 0 {
+			room++
+		}
+		row := len(rows)
+		if room <= most {
+			last := len(withRoom[room]) - 1
+			row, withRoom[room] = withRoom[room][last], withRoom[room][:last]
+		} else {
+			rows, room = append(rows, nil), length
+		}
+		rows[row] = append(rows[row], i)
+		withRoom[room-n] = append(withRoom[room-n], row)
+		most = max(most, room-n)
+	}
+	return rows
+}
+
+// Next returns the next B rows, of which the last ones of an epoch may be empty. The tensors are the same each time
+// with new contents: copy what must outlive the next call.
+func (p *Packed) Next() (train.Batch, error) {
+	if p.next >= len(p.rows) {
+		p.epoch, p.next = p.epoch+1, 0
+		p.arrange()
+		if p.config.Once {
+			return train.Batch{}, io.EOF
+		}
+	}
+	p.batch.Tokens = 0
+	for b := range p.config.Batch {
+		var row []int32
+		if p.next+b < len(p.rows) {
+			row = p.rows[p.next+b]
+		}
+		if err := p.fill(b, row); err != nil {
+			return train.Batch{}, err
+		}
+	}
+	p.next += p.config.Batch
+	return p.batch, nil
+}
+
+// fill fills row b with examples. What is left is a segment of its own without targets.
+func (p *Packed) fill(b int, row []int32) error {
+	T := p.config.Context
+	part := func(name string) []int { return p.batch.Inputs[name].Ints()[b*T : (b+1)*T] }
+	inputs, targets, segments, positions := part(Inputs), part(Targets), part(Segments), part(Positions)
+	at := 0
+	for segment, i := range row {
+		lesson, _, err := p.lesson(int(i))
+		if err != nil {
+			return err
+		}
+		lesson = p.cut(lesson)
+		if len(lesson.IDs) != int(p.lengths[i]) {
+			return p.file.About(int(i), errors.New("got another example than before: was the file changed?"))
+		}
+		for j, id := range lesson.IDs {
+			inputs[at], segments[at], positions[at], targets[at] = id, segment, j, graph.IgnoreTarget
+			if j+1 < len(lesson.IDs) && lesson.Learned[j+1] {
+				targets[at] = lesson.IDs[j+1]
+				p.batch.Tokens++
+			}
+			at++
+		}
+	}
+	for j := 0; at < T; j++ {
+		inputs[at], segments[at], positions[at], targets[at] = 0, len(row), j, graph.IgnoreTarget
+		at++
+	}
+	return nil
+}
+
+// State returns the source's epoch and its position in it.
+func (p *Packed) State() []byte {
+	return binary.BigEndian.AppendUint64(encodePosition(p.next), p.epoch)
+}
+
+// SetState continues from the position that State returned, over equal examples and with equal configs.
+func (p *Packed) SetState(state []byte) error {
+	if len(state) != 16 {
+		return fmt.Errorf("text: state of a source: got %d bytes, want 16", len(state))
+	}
+	epoch := p.epoch
+	p.epoch = binary.BigEndian.Uint64(state[8:])
+	p.arrange()
+	if err := decodePosition(&p.next, state[:8], len(p.rows)+p.config.Batch); err != nil {
+		p.epoch = epoch
+		p.arrange()
+		return err
+	}
+	return nil
+}

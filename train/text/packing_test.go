@@ -1,0 +1,116 @@
+package text_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/graph"
+	"attention/train"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// examples opens a file of examples with some content.
+func examples(t *testing.T, name, content string) *text.Examples {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	e, err := text.OpenExamples(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// textLessons makes lessons of plain texts, whose bytes are their ids and whose end is 0.
+func textLessons(t *testing.T) *text.Lessons {
+	l, err := text.NewLessons(text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Ends: []int{0}})
+	require.NoError(t, err)
+	return l
+}
+
+// rowsOf returns the texts of the examples in each row of a batch, and checks all else in it.
+func rowsOf(t *testing.T, b train.Batch, B, T int) (rows [][]string) {
+	tokens := 0
+	for row := range B {
+		part := func(name string) []int { return b.Inputs[name].Ints()[row*T : (row+1)*T] }
+		inputs, targets, segments, positions := part(text.Inputs), part(text.Targets), part(text.Segments), part(text.Positions)
+		var texts []string
+		for i := 0; i < T; {
+			from := i
+			for i < T && segments[i] == segments[from] {
+				require.Equal(t, i-from, positions[i])
+				i++
+			}
+			if targets[from] == graph.IgnoreTarget { // what is left
+				require.Equal(t, T, i)
+				break
+			}
+			var example strings.Builder
+			for j := from; j < i; j++ {
+				example.WriteByte(byte(inputs[j]))
+				want := graph.IgnoreTarget
+				if j+1 < i {
+					want = inputs[j+1]
+					tokens++
+				}
+				require.Equal(t, want, targets[j])
+			}
+			texts = append(texts, example.String())
+		}
+		rows = append(rows, texts)
+	}
+	require.Equal(t, tokens, b.Tokens)
+	return rows
+}
+
+func TestPacked(t *testing.T) {
+	var lines strings.Builder
+	for _, n := range []int{3, 5, 1, 7, 2, 4, 12, 6} {
+		fmt.Fprintf(&lines, "{\"text\": %q}\n", strings.Repeat(string(rune('a'+n)), n))
+	}
+	e := examples(t, "train.jsonl", lines.String())
+	p, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true, Shuffle: true, Seed: 3})
+	require.NoError(t, err)
+	require.Equal(t, text.PackSummary{Examples: 8, Tokens: 4 + 6 + 2 + 8 + 3 + 5 + 10 + 7, Learned: 45 - 8, Rows: 5,
+		Batches: 3, Fill: 0.9, Cut: 1}, p.Summary())
+	epoch := func() (all []string) {
+		for {
+			b, err := p.Next()
+			if err != nil {
+				return all
+			}
+			for _, row := range rowsOf(t, b, 2, 10) {
+				all = append(all, strings.Join(row, "|"))
+			}
+		}
+	}
+	first, second := epoch(), epoch()
+	require.NotEqual(t, first, second)
+	for _, rows := range [][]string{first, second} {
+		seen := strings.Split(strings.Join(rows, "|"), "|")
+		for _, n := range []int{3, 5, 1, 7, 2, 4, 6} {
+			require.Contains(t, seen, strings.Repeat(string(rune('a'+n)), n)+"\x00")
+		}
+		require.Contains(t, seen, strings.Repeat("m", 10), "cut")
+	}
+
+	_, err = p.Next()
+	require.NoError(t, err)
+	state, rest := p.State(), epoch()
+	again, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true, Shuffle: true, Seed: 3})
+	require.NoError(t, err)
+	require.NoError(t, again.SetState(state))
+	p = again
+	require.Equal(t, rest, epoch(), "resumed")
+	require.Error(t, p.SetState(state[1:]))
+
+	skipped, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 1, Context: 5, Long: text.SkipLong})
+	require.NoError(t, err)
+	require.Equal(t, text.PackSummary{Examples: 4, Tokens: 14, Learned: 10, Rows: 3, Batches: 3, Fill: 14.0 / 15, Skipped: 4},
+		skipped.Summary())
+	_, err = text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 1, Context: 1})
+	require.EqualError(t, err, "text: packing: Context: got 1, want at least 2")
+}
