@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"attention/internal/safetensors"
 )
 
 // What is stored has ggml's bits: it rounds to the nearest, ties to even, but a byte of Q8, whose
@@ -18,14 +20,14 @@ func appendF32(dst []byte, elements []float32) []byte {
 
 func appendF16(dst []byte, elements []float32) []byte {
 	for _, v := range elements {
-		dst = binary.LittleEndian.AppendUint16(dst, half(v))
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.Half(v))
 	}
 	return dst
 }
 
 func appendBF16(dst []byte, elements []float32) []byte {
 	for _, v := range elements {
-		dst = binary.LittleEndian.AppendUint16(dst, brain(v))
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.BFloat16(v))
 	}
 	return dst
 }
@@ -42,37 +44,12 @@ func appendQ8(dst []byte, elements []float32) []byte {
 		if scale != 0 {
 			inverse = 1 / scale
 		}
-		dst = binary.LittleEndian.AppendUint16(dst, half(scale))
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.Half(scale))
 		for _, v := range block {
 			dst = append(dst, byte(int8(math.Round(float64(v*inverse)))))
 		}
 	}
 	return dst
-}
-
-// half returns the nearest IEEE 754 half-precision number; beyond 65504 that may be infinity.
-func half(f float32) uint16 {
-	bits := math.Float32bits(f)
-	sign, size := uint16(bits>>16)&0x8000, bits&0x7fffffff
-	switch {
-	case size > 0x7f800000:
-		return sign | 0x7e00 // NaN
-	case size >= 0x47800000: // from 2¹⁶ on
-		return sign | 0x7c00
-	case size < 0x38800000: // below 2⁻¹⁴: a multiple of 2⁻²⁴
-		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(size))*0x1p24))
-	}
-	size -= (127 - 15) << 23
-	return sign | uint16((size+0xfff+size>>13&1)>>13)
-}
-
-// brain returns the nearest bfloat16, the upper half of a float32.
-func brain(f float32) uint16 {
-	bits := math.Float32bits(f)
-	if f != f {
-		return uint16(bits>>16) | 0x40 // still NaN without the lower half
-	}
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
 // overflow returns the index of an element in a block that is stored with an infinity, though it has none; −1 if there is
