@@ -23,10 +23,12 @@ const (
 // BlockConfig configures a Block. By the Attention's Mask, Layout, positions and dropouts it
 // is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
-	Attention     AttentionConfig `json:"attention"`                // of a sequence to itself; OutDim is EmbedDim
-	MLP           MLPConfig       `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
-	Norm          NormConfig      `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
-	NormPlacement NormPlacement   `json:"norm_placement,omitempty"` // zero means PreNorm
+	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
+	// Linear takes the attention's place, of which it has the layout and the sizes that it lacks; nil means none.
+	Linear        *LinearAttentionConfig `json:"linear,omitempty"`
+	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
+	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
+	NormPlacement NormPlacement          `json:"norm_placement,omitempty"` // zero means PreNorm
 	// Parallel gives both parts the block's input, and adds their outputs to it (GPT-NeoX).
 	Parallel bool `json:"parallel,omitempty"`
 	// ResidualScale multiplies what each part adds (Granite); 0 means 1.
@@ -38,6 +40,15 @@ func (c BlockConfig) validate() error {
 	c = c.resolved()
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
+	}
+	if c.Linear != nil {
+		if err := c.Linear.validate(); err != nil {
+			return config.In(c, "Linear", err)
+		}
+		own := size{"Linear.EmbedDim", c.Linear.EmbedDim}
+		if err := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, own); err != nil {
+			return err
+		}
 	}
 	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim,
 		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
@@ -55,6 +66,10 @@ func (c BlockConfig) validate() error {
 // resolved returns c with zeros replaced by their defaults, many of them the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
+	if c.Linear != nil {
+		linear := c.Linear.like(c.Attention)
+		c.Linear = &linear
+	}
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
 	c.Norm.EmbedDim = cmp.Or(c.Norm.EmbedDim, c.Attention.EmbedDim)
@@ -113,7 +128,11 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	m := maker{scope: s}
 	l := &Block{name: s.name("Block"), config: c}
 	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
-	l.attention = part(&m, at.attention, newAttention, c.Attention)
+	if c.Linear != nil {
+		l.attention = part(&m, at.attention, newLinearAttention, *c.Linear)
+	} else {
+		l.attention = part(&m, at.attention, newAttention, c.Attention)
+	}
 	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	return done(&m, l)

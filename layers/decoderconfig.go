@@ -107,9 +107,14 @@ func (c DecoderConfig) resolved() DecoderConfig {
 	return c
 }
 
-// clone returns a config that shares no list with c.
+// clone returns a config that shares no list and no linear attention with c.
 func (c DecoderConfig) clone() DecoderConfig {
 	c.Blocks, c.Pattern = slices.Clone(c.Blocks), slices.Clone(c.Pattern)
+	for i, b := range c.Blocks {
+		if b.Linear != nil {
+			c.Blocks[i].Linear = new(*b.Linear)
+		}
+	}
 	return c
 }
 

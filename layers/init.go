@@ -23,6 +23,8 @@ const (
 	uniform
 	normal
 	bernoulli
+	logarithm
+	softplusLogarithm
 )
 
 // Constant fills a parameter with v.
@@ -61,6 +63,15 @@ func xavierUniform(in, out int) Init {
 // xavierNormal is normal with the deviation √(2/(in+out)) (torch.nn.init.xavier_normal_).
 func xavierNormal(in, out int) Init { return Normal(0, math.Sqrt(2/float64(in+out))) }
 
+// logUniform draws the logarithms of numbers that are uniform in [lo, hi).
+func logUniform(lo, hi float64) Init { return Init{dist: logarithm, a: lo, b: hi} }
+
+// softplusLogUniform draws numbers whose softplus has a logarithm that is uniform between those of lo and hi (Mamba's
+// bias of time steps).
+func softplusLogUniform(lo, hi float64) Init {
+	return Init{dist: softplusLogarithm, a: math.Log(lo), b: math.Log(hi)}
+}
+
 // drawnThenZero draws what i draws and then sets zeros, as some of PyTorch's modules do with a
 // bias.
 func drawnThenZero(i Init) Init {
@@ -78,7 +89,7 @@ func (i Init) fill(g *torchrand.Generator, v *tensor.Dense) {
 func fill[F torchrand.Float](i Init, g *torchrand.Generator, v *tensor.Dense) {
 	dst := dense.Floats[F](v)
 	switch i.dist {
-	case uniform:
+	case uniform, logarithm, softplusLogarithm:
 		torchrand.Uniform(g, dst, F(i.a), F(i.b))
 	case normal:
 		torchrand.Normal(g, dst, F(i.a), F(i.b))
@@ -87,6 +98,15 @@ func fill[F torchrand.Float](i Init, g *torchrand.Generator, v *tensor.Dense) {
 	default:
 		for j := range dst {
 			dst[j] = F(i.a)
+		}
+	}
+	for j, v := range dst {
+		switch i.dist {
+		case logarithm:
+			dst[j] = F(math.Log(float64(v)))
+		case softplusLogarithm:
+			y := math.Exp(float64(v))
+			dst[j] = F(y + math.Log(-math.Expm1(-y)))
 		}
 	}
 }

@@ -32,15 +32,16 @@ type envelope struct {
 	Layer string `json:"layer"`
 }
 
-// The layers that are not only self-attention: everything layers.Attention does, and
-// additive attention.
+// The layers that are not of the chapter, or not only self-attention: everything layers.Attention does, additive
+// attention, and everything layers.LinearAttention does.
 const (
 	attentionName = "attention"
 	additiveName  = "additive"
+	linearName    = "linear_attention"
 )
 
 // Names returns the names of all layers.
-func Names() []string { return append(chapter.Names(), attentionName) }
+func Names() []string { return append(chapter.Names(), attentionName, linearName) }
 
 // Parse returns the layer that the text of a layer.json describes.
 func Parse(text []byte) (*Layer, error) {
@@ -53,6 +54,8 @@ func Parse(text []byte) (*Layer, error) {
 		return newAttention(text)
 	case e.Layer == additiveName:
 		return newAdditive(text)
+	case e.Layer == linearName:
+		return newLinear(text)
 	case slices.Contains(chapter.Names(), e.Layer):
 		return newSelfAttention(text)
 	}

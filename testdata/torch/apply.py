@@ -24,6 +24,7 @@ from torch import nn
 
 import apply_attention
 import golden
+import linearlayers
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apply")
 SIZES = dict(d_in=5, d_out=6, context_length=11)
@@ -118,9 +119,53 @@ class Additive(nn.Module):
         return weights @ key, weights
 
 
+class Gain(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(width))
+
+
+class LinearAttention(nn.Module):
+    """With the parts of linearlayers.py."""
+
+    def __init__(self, c):
+        super().__init__()
+        E, H = c["d_in"], c["num_heads"]
+        K, D = c.get("num_kv_heads", H), c.get("head_dim", E // H)
+        Dv = c.get("value_dim", D)
+        words = {"features": "elu", "conv_size": "conv", "qk_norm": "l2", "decay": c.get("decay")}
+        self.form = K, D, Dv, {words.get(key, key) for key in c}
+
+        def linear(name, width):
+            self.add_module(name, nn.Linear(E, width, bias=False))
+
+        linear("q_proj", H * D), linear("k_proj", K * D), linear("v_proj", K * Dv)
+        if c.get("delta"):
+            linear("b_proj", K)
+        if c.get("decay") == "head":
+            linear("a_proj", K)
+            self.A_log, self.dt_bias = nn.Parameter(torch.rand(K)), nn.Parameter(torch.randn(K))
+        if c.get("decay") == "channel":
+            self.gk_proj = nn.Sequential(nn.Linear(E, linearlayers.RANK, bias=False), nn.Linear(linearlayers.RANK, K * D))
+        if c.get("conv_size"):
+            for name, width in (("q", H * D), ("k", K * D), ("v", K * Dv)):
+                conv = nn.Conv1d(width, width, c["conv_size"], groups=width, bias=False)
+                self.add_module(name + "_conv1d", conv)
+        if c.get("gate"):
+            linear("g_proj", H * Dv)
+        if c.get("norm"):
+            self.o_norm = Gain(Dv)
+        self.o_proj = nn.Linear(H * Dv, E, bias=False)
+
+    def forward(self, x, lengths=None):
+        batch = x if x.dim() == 3 else x[None]
+        out, weights = linearlayers.forward(dict(self.named_parameters()), batch, *self.form, lengths=lengths)
+        return (out, weights) if x.dim() == 3 else (out[0], weights[0])
+
+
 LAYERS = {"simple": Simple, "self_v1": SelfV1, "self_v2": SelfV2, "causal": Causal,
           "multi_head_wrapper": Wrapper, "multi_head": MultiHead, "additive": Additive,
-          "attention": apply_attention.make}
+          "attention": apply_attention.make, "linear_attention": LinearAttention}
 X, BATCH = {"x": (7, 5)}, {"x": (2, 7, 5)}
 PAIR = {"query": (4, 5), "key": (7, 3)}
 ONE = dict(d_in=1, d_out=1, context_length=1, num_heads=1, qkv_bias=True)
@@ -154,6 +199,7 @@ def bits(*shape, seed):
 
 
 I8, I16, I32, U8 = torch.int8, torch.int16, torch.int32, torch.uint8
+LINEAR = dict(layer="linear_attention", d_in=6)
 BIG = 2 ** 53  # the first whole number whose successor is no float64
 ATT = dict(layer="attention")
 MHA = dict(**ATT, layout="torch", d_in=6, num_heads=3, out_bias=True)
@@ -216,9 +262,20 @@ def mixed(state):
     return {name: t.to(dtypes[i % 3]) for i, (name, t) in enumerate(state.items())}
 
 
+# The cases of linear_attention, as those of attention.
+LINEAR_CASES = {
+    "linear_attention": (dict(**LINEAR, num_heads=3, features="elu", normalize=True), {"x": (7, 6)}, {}),
+    "linear_attention_channels": (
+        dict(**LINEAR, num_heads=2, value_dim=5, decay="channel", norm=True, gate=True), {"x": (2, 19, 6)}, {}),
+    "linear_attention_delta": (
+        dict(**LINEAR, num_heads=2, num_kv_heads=1, conv_size=4, qk_norm=True, delta=True, decay="head", norm=True, gate=True),
+        {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
+}
+
+
 def main():
     torch.set_default_dtype(torch.float64)
-    cases = {name: (*case, {}) for name, case in CASES.items()} | ATTENTION_CASES
+    cases = {name: (*case, {}) for name, case in CASES.items()} | ATTENTION_CASES | LINEAR_CASES
     for seed, (name, (config, shapes, others)) in enumerate(cases.items()):
         torch.manual_seed(seed)
         layer = LAYERS[config["layer"]](config)

@@ -11,7 +11,7 @@ import (
 // those of Hugging Face's library.
 type BPETokenizer struct {
 	config    TokenizerConfig
-	files     map[string][]byte
+	files     map[string]string
 	tokens    []string // as the file writes them, by their ids; "" where there is none
 	ids       map[string]int32
 	special   map[int]bool
@@ -35,8 +35,14 @@ func (t *BPETokenizer) Len() int { return len(t.tokens) }
 func (t *BPETokenizer) Config() TokenizerConfig { return t.config }
 
 // Files returns the files that the tokenizer was read from, by their names; of
-// GPT-2's own there are none. The bytes must not be changed.
-func (t *BPETokenizer) Files() map[string][]byte { return t.files }
+// GPT-2's own there are none.
+func (t *BPETokenizer) Files() map[string][]byte {
+	files := map[string][]byte{}
+	for name, text := range t.files {
+		files[name] = []byte(text)
+	}
+	return files
+}
 
 // ID returns the id of a token as the file writes it, such as "<|im_end|>" or "Ġthe".
 func (t *BPETokenizer) ID(token string) (id int, ok bool) {

@@ -27,10 +27,12 @@ var gpt2 = sync.OnceValue(func() *BPETokenizer {
 	for _, b := range bytesInOrder {
 		_ = m.add(string(byteLetters[b]), len(m.tokens))
 	}
+	m.table = newPairTable(len(gpt2Pairs) / 4)
 	for pairs := []byte(gpt2Pairs); len(pairs) > 0; pairs = pairs[4:] {
-		pair := [2]string{m.tokens[binary.LittleEndian.Uint16(pairs)], m.tokens[binary.LittleEndian.Uint16(pairs[2:])]}
-		m.merges = append(m.merges, pair)
-		_ = m.add(pair[0]+pair[1], len(m.tokens))
+		left, right := int32(binary.LittleEndian.Uint16(pairs)), int32(binary.LittleEndian.Uint16(pairs[2:]))
+		id := len(m.tokens)
+		m.table.set(left, right, int32(id), int32(id))
+		_ = m.add(m.tokens[left]+m.tokens[right], id)
 	}
 	j.added = []addedToken{{ID: GPT2EndOfText, Content: endOfText, Special: true}}
 	t, err := j.tokenizer()

@@ -15,8 +15,8 @@ type jsonReader struct {
 	text string
 }
 
-func newJSONReader(data []byte) jsonReader {
-	return jsonReader{jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)), string(data)}
+func newJSONReader(text string) jsonReader {
+	return jsonReader{jsontext.NewDecoder(bytes.NewBuffer([]byte(text)), jsontext.AllowDuplicateNames(true)), text}
 }
 
 // string reads a string.

@@ -15,6 +15,7 @@ type modelJSON struct {
 	tokens                       []string // by ids; "" where there is none
 	ids                          map[string]int32
 	merges                       [][2]string
+	table                        *pairTable // of merges; nil if it has not been made
 }
 
 // read reads a model.
@@ -108,20 +109,33 @@ func cutMerge(merge string) (pair [2]string, err error) {
 
 // pairs returns the table of merges.
 func (m *modelJSON) pairs() (*pairTable, error) {
+	if m.table != nil {
+		return m.table, nil
+	}
 	table := newPairTable(len(m.merges))
-	var both []byte
+	joined, made := int32(0), false
 	for rank, merge := range m.merges {
 		left, ok := m.ids[merge[0]]
 		right, and := m.ids[merge[1]]
-		both = append(append(both[:0], merge[0]...), merge[1]...)
-		joined, made := m.ids[string(both)]
-		if !ok || !and || !made {
+		if joined, made = m.joined(merge, joined+1); !ok || !and || !made {
 			return nil, fmt.Errorf("model: merges: got %.100q and %.100q at %d, want tokens of the vocabulary that make another",
 				merge[0], merge[1], rank)
 		}
 		table.set(left, right, int32(rank), joined)
 	}
 	return table, nil
+}
+
+// joined returns the id of the token that a pair makes. Often it is that after the one before it.
+func (m *modelJSON) joined(merge [2]string, next int32) (id int32, ok bool) {
+	if int(next) < len(m.tokens) {
+		token, n := m.tokens[next], len(merge[0])
+		if len(token) == n+len(merge[1]) && token[:n] == merge[0] && token[n:] == merge[1] {
+			return next, true
+		}
+	}
+	id, ok = m.ids[merge[0]+merge[1]]
+	return id, ok
 }
 
 // alphabet returns the symbols of a model, of bytes or of characters.

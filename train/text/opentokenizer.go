@@ -61,7 +61,8 @@ func openTokenizerFile(path string) (*BPETokenizer, error) {
 
 // ReadTokenizer reads the text of a tokenizer.json.
 func ReadTokenizer(data []byte) (*BPETokenizer, error) {
-	read, err := readTokenizerJSON(data)
+	text := string(data)
+	read, err := readTokenizerJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.files = map[string][]byte{TokenizerFile: data}
+	t.files = map[string]string{TokenizerFile: text}
 	sum := sha256.Sum256(data)
 	t.config.SHA256 = hex.EncodeToString(sum[:])
 	return t, nil
@@ -77,19 +78,19 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 
 // openVocabulary reads vocab.json and merges.txt of a folder.
 func openVocabulary(dir string) (*BPETokenizer, error) {
-	files := map[string][]byte{}
+	files := map[string]string{}
 	for _, name := range []string{vocabularyFile, mergesFile} {
 		data, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxVocabulary)
 		if err != nil {
 			return nil, err
 		}
-		files[name] = data
+		files[name] = string(data)
 	}
 	read := byteLevelJSON()
 	if err := read.model.readVocab(newJSONReader(files[vocabularyFile])); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, vocabularyFile), err)
 	}
-	for i, line := range strings.Split(strings.TrimRight(string(files[mergesFile]), "\r\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimRight(files[mergesFile], "\r\n"), "\n") {
 		if line = strings.TrimSuffix(line, "\r"); i == 0 && strings.HasPrefix(line, "#version") {
 			continue
 		}

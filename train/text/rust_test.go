@@ -50,16 +50,32 @@ func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustA
 	return a
 }
 
-// rustTokenizers are the real files, by the names of their packages.
-var rustTokenizers = []string{"gpt2", "llama2", "llama3", "qwen3", "gemma3", "gpt4o", "deepseek_v3"}
+// rustTokenizers are real tokenizers. The package named llama2 has Mistral's file.
+var rustTokenizers = []string{"gpt2", "llama2", "mistral", "llama3", "qwen3", "gemma3", "gpt4o", "deepseek_v3"}
+
+// rustFile returns the path of a real tokenizer's file.
+func rustFile(t testing.TB, name string) string {
+	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile))
+	require.NoError(t, err)
+	switch name {
+	case "mistral":
+		return strings.Replace(file, "tokenizer-mistral", "tokenizer-llama2", 1)
+	case "llama2":
+		file = filepath.Join(t.TempDir(), text.TokenizerFile)
+		cmd := exec.Command("node", "llama2.mjs", file)
+		cmd.Dir, cmd.Stderr = rustFolder, os.Stderr
+		require.NoError(t, cmd.Run())
+	}
+	return file
+}
 
 // TestRust compares ids and texts with the engine in Rust.
 func TestRust(t *testing.T) {
 	requireRust(t)
 	for _, name := range rustTokenizers {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join("node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile)
-			tokenizer, err := text.OpenTokenizer(filepath.Join(rustFolder, file))
+			file := rustFile(t, name)
+			tokenizer, err := text.OpenTokenizer(file)
 			require.NoError(t, err)
 			texts := text.Nasty(10_000, specialsOf(tokenizer))
 			long := strings.Join(texts[:2000], "")
@@ -86,7 +102,7 @@ func TestRust(t *testing.T) {
 			answer = askRust(t, file, nil, list)
 			for i, ids := range list {
 				want := answer.Texts[i]
-				if name == "llama2" || name == "gemma3" {
+				if name == "llama2" || name == "mistral" || name == "gemma3" {
 					if strings.ContainsRune(want, utf8.RuneError) {
 						continue // it replaces each byte, also whole characters between wrong bytes
 					}
@@ -138,4 +154,35 @@ func randomIDs(t *text.BPETokenizer, n int) [][]int {
 		}
 	}
 	return lists
+}
+
+// TestTransformers: real tokenizers have ids that transformers gave.
+func TestTransformers(t *testing.T) {
+	data, err := os.ReadFile("testdata/transformers.json")
+	require.NoError(t, err)
+	var stored struct {
+		Rows map[string][]struct {
+			Text string
+			IDs  []int
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &stored))
+	for name, rows := range stored.Rows {
+		t.Run(name, func(t *testing.T) {
+			tokenizer := text.NewGPT2Tokenizer()
+			if name != text.GPT2 {
+				requireRust(t)
+				tokenizer, err = text.OpenTokenizer(rustFile(t, name))
+				require.NoError(t, err)
+			}
+			for _, row := range rows {
+				ids, err := tokenizer.EncodeSpecial(row.Text)
+				require.NoError(t, err)
+				if name == "llama3" { // its template is that of transformers, not of the file
+					ids = append([]int{128000}, ids...)
+				}
+				require.Equal(t, row.IDs, tokenizer.WithTemplate(ids), "%q", row.Text)
+			}
+		})
+	}
 }

@@ -1,10 +1,10 @@
 package text
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -24,8 +24,8 @@ type tokenizerJSON struct {
 }
 
 // readTokenizerJSON reads a tokenizer.json.
-func readTokenizerJSON(data []byte) (t tokenizerJSON, err error) {
-	r := newJSONReader(data)
+func readTokenizerJSON(text string) (t tokenizerJSON, err error) {
+	r := newJSONReader(text)
 	err = r.fields(map[string]func() error{
 		"version": r.skip, "truncation": r.skip, "padding": r.skip,
 		"added_tokens": r.to(&t.added),
@@ -39,7 +39,7 @@ func readTokenizerJSON(data []byte) (t tokenizerJSON, err error) {
 	if err != nil {
 		return t, err
 	}
-	if rest := bytes.TrimSpace(data[r.InputOffset():]); len(rest) > 0 {
+	if rest := strings.TrimSpace(text[r.InputOffset():]); len(rest) > 0 {
 		return t, fmt.Errorf("got %.20q after the object, want its end", rest)
 	}
 	if t.model.tokens == nil {

@@ -2,6 +2,7 @@
 // cut to their first merges; those of components.json have one component each.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import tokenizers from 'tokenizers'
+import { llama2 } from './llama2.mjs'
 
 const texts = [
   '', ' ', 'Hello world', '  Hello   world  ', 'hello\n\nworld \n', 'a\tb\r\nc\r\n\r\n  d', "I'll don't WE'LL 'S it's 'ſ ’s", '12 123 1234567 3.14 1,000',
@@ -37,7 +38,8 @@ async function write(name, cases) {
 
 // cut returns a real tokenizer with the first merges of its own.
 function cut(name, merges, extra) {
-  const json = JSON.parse(readFileSync(`node_modules/@lenml/tokenizer-${name}/models/tokenizer.json`, 'utf8'))
+  const file = name === 'mistral' ? 'llama2' : name
+  const json = name === 'llama2' ? llama2() : JSON.parse(readFileSync(`node_modules/@lenml/tokenizer-${file}/models/tokenizer.json`, 'utf8'))
   const model = json.model, single = t => [...t].length === 1
   const keep = Object.keys(model.vocab).sort((a, b) => model.vocab[a] - model.vocab[b])
     .filter(t => extra(t) || /^<0x..>$/.test(t) || t === model.unk_token)
@@ -131,6 +133,7 @@ cases.push({ name: 'added tokens', tokenizer: withAdded([added('[MASK]', { lstri
   { normalizer: { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Lowercase' }] } }) })
 
 mkdirSync('../tokenizers', { recursive: true })
+await write('mistral', [cut('mistral', 2500, common)])
 await write('llama2', [cut('llama2', 2500, common)])
 await write('gemma3', [cut('gemma3', 2500, common)])
 await write('llama3', [cut('llama3', 3000, letters)])
