@@ -32,8 +32,8 @@ func appendBF16(dst []byte, elements []float32) []byte {
 	return dst
 }
 
-// appendQ8 appends blocks: the scale, which is the largest magnitude/127 in half precision, and the numbers over the scale
-// before that was rounded.
+// appendQ8 appends blocks: the scale, which is the largest magnitude/127 in half precision, and the numbers over the
+// scale before that was rounded.
 func appendQ8(dst []byte, elements []float32) []byte {
 	for block := range slices.Chunk(elements, 32) {
 		var largest float32
@@ -52,8 +52,8 @@ func appendQ8(dst []byte, elements []float32) []byte {
 	return dst
 }
 
-// overflow returns the index of an element in a block that is stored with an infinity, though it has none; −1 if there is
-// no such block.
+// overflow returns the index of the first block that is stored with an infinity, though it has none; −1 if there is no
+// such block.
 func overflow(t Type, stored []byte, elements []float32) int {
 	exponent := map[Type]uint16{F16: 0x7c00, Q8: 0x7c00, BF16: 0x7f80}[t]
 	if exponent == 0 {

@@ -57,7 +57,8 @@ func TestGGUFTokenizersRefused(t *testing.T) {
 	model := fields{"type": "BPE", "vocab": fields{"a": 0, "b": 1, "ab": 2}, "merges": []string{"a b"}}
 	level := fields{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}
 	template := func(ids ...int) fields {
-		single := []fields{{"SpecialToken": fields{"id": "a", "type_id": 0}}, {"Sequence": fields{"id": "A", "type_id": 0}}}
+		single := []fields{{"SpecialToken": fields{"id": "a", "type_id": 0}},
+			{"Sequence": fields{"id": "A", "type_id": 0}}}
 		return fields{"type": "TemplateProcessing", "single": single, "pair": []fields{},
 			"special_tokens": fields{"a": fields{"id": "a", "ids": ids, "tokens": []string{"a"}}}}
 	}
@@ -65,18 +66,19 @@ func TestGGUFTokenizersRefused(t *testing.T) {
 		want string
 		json fields
 	}{
-		{`got the normalizer "Lowercase", the pre-tokenizer "ByteLevel with words" and ignore_merges false, want those of`,
+		{`got the normalizer "Lowercase", the pre-tokenizer "ByteLevel with words" and ignore_merges false, want those `,
 			fields{"normalizer": fields{"type": "Lowercase"}, "pre_tokenizer": level}},
 		{`got the normalizer "", the pre-tokenizer "ByteLevel with words after a blank" and`,
 			fields{"pre_tokenizer": fields(level).with(fields{"add_prefix_space": true})}},
 		{`the pre-tokenizer "x+, ByteLevel with words" and`, fields{"pre_tokenizer": fields{"type": "Sequence",
 			"pretokenizers": []fields{{"type": "Split", "pattern": fields{"Regex": "x+"}, "behavior": "Isolated",
 				"invert": false}, level}}}},
-		{`the pre-tokenizer "Digits together, ByteLevel with words" and`, fields{"pre_tokenizer": fields{"type": "Sequence",
-			"pretokenizers": []fields{{"type": "Digits", "individual_digits": false}, level}}}},
-		{`and ignore_merges true, want`, fields{"pre_tokenizer": level, "model": model.with(fields{"ignore_merges": true})}},
-		{`byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes`, fields{"normalizer": fields{
-			"type": "Replace", "pattern": fields{"String": " "}, "content": "▁"}}},
+		{`the pre-tokenizer "Digits together, ByteLevel with words" and`, fields{"pre_tokenizer": fields{
+			"type": "Sequence", "pretokenizers": []fields{{"type": "Digits", "individual_digits": false}, level}}}},
+		{`and ignore_merges true, want`, fields{"pre_tokenizer": level,
+			"model": model.with(fields{"ignore_merges": true})}},
+		{`byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes`, fields{
+			"normalizer": fields{"type": "Replace", "pattern": fields{"String": " "}, "content": "▁"}}},
 		{`post_processor: got several tokens before or behind a text, want at most one each`,
 			fields{"pre_tokenizer": level, "post_processor": template(0, 1)}},
 	} {

@@ -22,8 +22,8 @@ type ggufVocabulary struct {
 	merges []string  // of gpt2
 	scores []float32 // of llama
 	blank  bool      // of llama: a blank is put before a text
-	// begin, end and unknown are the ids of the tokens that begin and end a text and stand for unknown characters; −1 if
-	// there are none.
+	// begin, end and unknown are the ids of the tokens that begin and end a text and stand for unknown characters; −1
+	// if there are none.
 	begin, end, unknown int
 	addsBegin, addsEnd  bool   // a text gets the tokens
 	template            string // of conversations; "" if there is none

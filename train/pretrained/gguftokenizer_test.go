@@ -69,8 +69,8 @@ func TestGGUFTemplate(t *testing.T) {
 		vocab[name] = i
 	}
 	special := func(id int, name string) fields {
-		return fields{"id": id, "content": name, "special": true, "single_word": false, "lstrip": false, "rstrip": false,
-			"normalized": false}
+		return fields{"id": id, "content": name, "special": true, "single_word": false, "lstrip": false,
+			"rstrip": false, "normalized": false}
 	}
 	writeJSON(t, filepath.Join(dir, "tokenizer.json"), fields{"version": "1.0",
 		"added_tokens": []fields{special(5, "<s>"), special(6, "</s>")},
@@ -87,7 +87,8 @@ func TestGGUFTemplate(t *testing.T) {
 		return string(content)
 	}
 	number := func(n uint32) string { return string(binary.LittleEndian.AppendUint32(nil, n)) }
-	for key, id := range map[string]uint32{"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 3} { // config.json's
+	ids := map[string]uint32{"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 3} // config.json's
+	for key, id := range ids {
 		require.Contains(t, file(), "tokenizer.ggml."+key+number(4)+number(id))
 	}
 	require.NotContains(t, file(), "chat_template")

@@ -85,7 +85,8 @@ func New() *cobra.Command {
 			case c.format == gguf:
 				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
 			case typ != "":
-				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format, gguf)
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
+					gguf)
 			}
 			files, err := write(cmd.ErrOrStderr(), model, c, out)
 			if err == nil {
