@@ -1,6 +1,8 @@
 package text_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,7 +45,8 @@ func TestOpenTokenizer(t *testing.T) {
 		require.Equal(t, 6, tokenizer.Len())
 		require.Equal(t, small(), string(tokenizer.Files()[text.TokenizerFile]))
 	}
-	config := text.TokenizerConfig{Name: text.TokenizerFile}
+	sum := sha256.Sum256([]byte(small()))
+	config := text.TokenizerConfig{Name: text.TokenizerFile, SHA256: hex.EncodeToString(sum[:])}
 	require.Equal(t, config, tokenizer.Config())
 	opened, err := config.Open(dir)
 	require.NoError(t, err)
