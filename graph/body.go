@@ -32,6 +32,7 @@ type arg struct {
 	integer   bool // holds ids or keys
 	fixed     bool // no gradient flows into it
 	anyNumber bool // of one of mask.KeepTypes, whatever the types of the other arguments
+	stored    bool // may be a weight stored as BF16 beside arguments of float32
 }
 
 // named returns differentiable arguments of these names.

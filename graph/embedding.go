@@ -37,8 +37,10 @@ type embedding[F kernel.Float] struct {
 	Padding int // the row without a gradient, or noPadding
 }
 
+func (embedding[F]) spreads() bool { return true }
+
 func (embedding[F]) spec() (string, []arg) {
-	return "Embedding", []arg{{name: "weight"}, {name: "ids", integer: true}}
+	return "Embedding", []arg{{name: "weight", stored: true}, {name: "ids", integer: true}}
 }
 
 func (o embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -54,11 +56,18 @@ func (o embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (embedding[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	v, e := in[0].Shape()[0], in[0].Shape()[1]
-	weight, y := dense.Floats[F](in[0]), dense.Floats[F](out)
-	ids := dense.Ints(in[1])
+	y, ids := dense.Floats[F](out), dense.Ints(in[1])
 	if err := checkIDs(ids, v); err != nil {
 		return err
 	}
+	if in[0].Dtype() == BF16 {
+		y, weight := out.Float32s(), dense.BF16s(in[0])
+		for i, id := range ids {
+			kernel.Widen(y[i*e:(i+1)*e], weight[int(id)*e:][:e])
+		}
+		return nil
+	}
+	weight := dense.Floats[F](in[0])
 	for i, id := range ids {
 		copy(y[i*e:(i+1)*e], weight[int(id)*e:])
 	}
@@ -76,6 +85,9 @@ func checkIDs(ids []int64, v int) error {
 
 // y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v; 0 for the padding.
 func (o embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	if in[0].Dtype() == BF16 {
+		return nil, nil
+	}
 	return only(apply(embeddingBackward[F]{V: in[0].Shape()[0], Padding: o.Padding}, in[1], dy))
 }
 

@@ -67,12 +67,12 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 			if !isInteger {
 				return bad(dense.TypeName(dt), "int or int64")
 			}
-		case !dense.IsFloat(dt):
+		case !dense.IsFloat(dt) && !(a.stored && dt == BF16):
 			return bad(dense.TypeName(dt), "float32 or float64")
-		case float.Type != nil && dt != float:
+		case float.Type != nil && computingType(dt) != float:
 			return bad(dense.TypeName(dt), float.String()+" as the arguments before it")
 		default:
-			float = dt
+			float = computingType(dt)
 		}
 	}
 	return nil

@@ -49,6 +49,10 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	}
 	o := linearLoss{operands: operands{c.Precision}, classLoss: s, Scale: cmp.Or(c.Scale, 1), Softcap: c.Softcap,
 		X: c.WithX, W: c.WithWeight}
+	if o.W && weight != nil && weight.Graph() != nil && weight.Dtype() == BF16 {
+		return nil, fmt.Errorf("graph: %s: with weight: got a weight stored in bfloat16, want one of floats: "+
+			"a stored one has no gradient", name)
+	}
 	if o.X || o.W {
 		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o}, in...)
 		if err != nil {
@@ -87,7 +91,7 @@ type linearLoss struct {
 
 // args returns x, weight, targets and, if there is one, class_weight, then more.
 func (o linearLoss) args(more ...arg) []arg {
-	args := []arg{{name: "x"}, {name: "weight"}, {name: "targets", integer: true}}
+	args := []arg{{name: "x"}, {name: "weight", stored: true}, {name: "targets", integer: true}}
 	if o.Weighted {
 		args = append(args, arg{name: "class_weight", fixed: true})
 	}
@@ -123,8 +127,13 @@ func (o linearLoss) room(in []tensor.Shape) int {
 // sumLinear returns the loss and writes the gradients that are not nil. Behind the arguments
 // there may be room for the logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
-	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), W: dense.Floats[F](in[1]), Width: last(in[0].Shape()),
+	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), Width: last(in[0].Shape()),
 		Scale: F(o.Scale), Cap: F(o.Softcap), Precision: o.kernel(), DX: dx, DW: dw}
+	if in[1].Dtype() == BF16 {
+		l.Stored = dense.BF16s(in[1])
+	} else {
+		l.W = dense.Floats[F](in[1])
+	}
 	var weight []F
 	if o.Weighted {
 		weight = dense.Floats[F](in[3])
@@ -181,6 +190,9 @@ func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) er
 func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes, err error) {
 	d = make(G.Nodes, len(in))
 	for i, along := range []bool{o.X, o.W} {
+		if in[i].Dtype() == BF16 { // a stored weight
+			continue
+		}
 		made, which := in[len(in)-1], o.linearLoss
 		if !along {
 			which.X, which.W = i == 0, i == 1

@@ -30,11 +30,13 @@ type rowProduct[F kernel.Float] struct {
 	TransW bool
 }
 
+func (rowProduct[F]) spreads() bool { return true }
+
 func (o rowProduct[F]) spec() (string, []arg) {
 	if o.TransW {
-		return "Linear", named("x", "weight")
+		return "Linear", []arg{{name: "x"}, {name: "weight", stored: true}}
 	}
-	return "MatMul", named("a", "b")
+	return "MatMul", []arg{{name: "a"}, {name: "b", stored: true}}
 }
 
 func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -58,12 +60,16 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / p
+	if w := in[1]; w.Dtype() == BF16 {
+		kernel.GemmStored(o.kernel(), kernel.Transpose(o.TransW), m, p, n, 1, in[0].Float32s(), dense.BF16s(w), out.Float32s())
+		return nil
+	}
 	kernel.GemmOf(o.kernel(), kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
 		1, dense.Floats[F](in[0]), n, dense.Floats[F](in[1]), ldw, 0, dense.Floats[F](out), p)
 	return nil
 }
 
-// y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x.
+// y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x. A stored W has none.
 func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	left, right := in[0], dy
 	if o.TransW {
@@ -71,6 +77,9 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	}
 	var f expr.Formula
 	dx := f.Of(apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1]))
+	if in[1].Dtype() == BF16 {
+		return only(dx, f.Err())
+	}
 	dw := f.Of(apply(rowOuter[F]{o.operands}, left, right))
 	return G.Nodes{dx, dw}, f.Err()
 }

@@ -21,7 +21,7 @@ func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 		if args[i].integer || args[i].anyNumber {
 			continue
 		}
-		if n != nil && n.Graph() != nil && n.Dtype() == tensor.Float32 {
+		if n != nil && n.Graph() != nil && (n.Dtype() == tensor.Float32 || n.Dtype() == BF16) {
 			return apply(f32, in...)
 		}
 		break
@@ -36,6 +36,10 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	name, args := b.spec()
+	in, err := widenOthers(args, in)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkArgs(name, args, in); err != nil {
 		return nil, err
 	}
@@ -45,7 +49,7 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	for i, n := range in {
 		shapes[i], types[i] = n.Shape(), n.Type()
 		if !args[i].integer && !args[i].anyNumber {
-			dt = n.Dtype()
+			dt = computingType(n.Dtype())
 		}
 		if err := checkNotEmpty(name, args[i].name, shapes[i]); err != nil {
 			return nil, err
@@ -162,12 +166,18 @@ func (o op) FillsInfinity() bool {
 	return ok && b.fillsInfinity()
 }
 
+// Spreads reports whether the op's result has a NaN or an infinity if what it reads has one.
+func (o op) Spreads() bool {
+	b, ok := o.body.(interface{ spreads() bool })
+	return ok && b.spreads()
+}
+
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
 
 func (o op) DiffWRT(int) []bool {
 	d := make([]bool, len(o.args))
 	for i, a := range o.args {
-		d[i] = !a.integer && !a.fixed
+		d[i] = !a.integer && !a.fixed && !(a.stored && isStored(o.types[i]))
 	}
 	return d
 }

@@ -9,6 +9,10 @@ import (
 // Split returns x (…, E) cut along its last axis into parts of the given widths, which
 // add up to E (torch.split, dim -1). Not all parts need be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
+	x, err := widened(x)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkArgs("Split", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
@@ -39,6 +43,10 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 // Rows returns the n rows of x (R, …) from row from on, as (n, …): x[from:from+n]. They
 // lie together, so a machine need not copy them.
 func Rows(x *G.Node, from, n int) (*G.Node, error) {
+	x, err := widened(x)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkArgs("Rows", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type start int
 const (
 	drawn    start = iota // the values of its Init
 	blank                 // zeros, and nothing is drawn
-	declared              // none: it has a name and a shape only
+	declared              // none: it has a name and a shape only, until Keep gives it a value
 )
 
 // NewParams returns an empty set of parameters of type dt, tensor.Float32 or

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"math"
 
+	"attention/graph/machine"
 	"attention/internal/dense"
-	"attention/internal/kernel"
 	"attention/layers"
-
-	"gorgonia.org/tensor"
 )
 
 // ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient,
-// which leaves the parameters as they were, and by the error of saving such a parameter.
-var ErrNotFinite = errors.New("not finite")
+// which leaves the parameters as they were, and by the error of saving such a parameter or of
+// reading one from a file.
+var ErrNotFinite = machine.ErrNotFinite
 
 // checkNonNegative refuses NaN, infinities and negative values of the quantity
 // called what.
@@ -32,27 +31,9 @@ func CheckFinite(p *layers.Params) error {
 		return errors.New("train: parameters: got nil, want Params")
 	}
 	for name, value := range p.All() {
-		if !finite(value) {
+		if !dense.IsFinite(value) {
 			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)
 		}
 	}
 	return nil
-}
-
-// finite reports whether a float tensor holds no NaN and no infinity.
-func finite(d *tensor.Dense) bool {
-	return dense.ByType(d.Dtype(), allFinite[float32], allFinite[float64])(d)
-}
-
-func allFinite[F kernel.Float](d *tensor.Dense) bool {
-	x := dense.Floats[F](d)
-	if sum := kernel.SumSquares(x); sum-sum == 0 {
-		return true
-	}
-	for _, v := range x { // the squares of large numbers may overflow
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -25,7 +25,7 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": `internal/config internal/folder`,
+	"internal/safetensors": `internal/config internal/folder internal/mapped`,
 	"internal/gguf":        `internal/safetensors`,
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
@@ -34,14 +34,15 @@ var rooms = map[string]string{
 	"internal/golden":      `internal/dense internal/safetensors`,
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
-	"internal/dense":       "",
+	"internal/dense":       `internal/kernel`,
+	"internal/mapped":      "",
 	"internal/layered":     "",
 	"internal/moved":       `internal/dense`,
 	"internal/pattern":     "",
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel`,
-	"graph/machine":        `internal/dense internal/kernel internal/stock internal/expr`,
+	"graph/machine":        `internal/dense internal/kernel internal/mapped internal/stock internal/expr`,
 	"graph/blas":           `internal/kernel`,
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
@@ -70,7 +71,7 @@ var rooms = map[string]string{
 	"train/text/jinja": "",
 	"train/parallel":   `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
-		internal/safetensors internal/oneline`,
+		internal/safetensors internal/oneline internal/mapped`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
@@ -79,7 +80,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
-		layers layers/chapter`,
+		layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about

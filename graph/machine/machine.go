@@ -47,6 +47,7 @@ import (
 	"slices"
 
 	"attention/internal/kernel"
+	"attention/internal/mapped"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -60,6 +61,7 @@ type Machine struct {
 	slabs     []*slab
 	memory    Memory
 	graph     *graphNodes // of ForGraph
+	mapped    bool        // an input lies in the memory of a file
 	ran       bool        // to the end, the last time
 	closed    bool
 }
@@ -154,6 +156,9 @@ func (m *Machine) runGraph(ctx context.Context) error {
 
 // runSteps computes the wanted nodes and binds their values.
 func (m *Machine) runSteps(ctx context.Context) error {
+	if m.mapped {
+		defer mapped.Catch()()
+	}
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)

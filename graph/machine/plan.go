@@ -21,6 +21,7 @@ func (m *Machine) plan(wanted G.Nodes) {
 		}
 	}
 	m.slabs, m.memory = planMemory(m.steps, m.wanted)
+	m.findMapped()
 }
 
 // isStale reports whether gorgonia.UnsafeLet changed a slice since the machine was planned.

@@ -25,6 +25,7 @@ type step struct {
 	slice   tensor.Slice  // of Gorgonia's Slice, as planned
 	value   G.Value
 	verdict verdict // of FindNotFinite
+	unread  []int   // inputs in the memory of a file that this step is yet to read
 }
 
 // scalarDoer is an op whose UsePreallocDo gives a tape machine a new scalar in each run.
@@ -36,7 +37,7 @@ type scalarDoer interface {
 func (m *Machine) run(s *step) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("machine: %v: panic: %v", s.node, r)
+			err = m.failure(s, r)
 		}
 	}()
 	if s.op == nil {
@@ -65,6 +66,9 @@ func (m *Machine) run(s *step) (err error) {
 	}
 	if err != nil {
 		return fmt.Errorf("machine: %w", err)
+	}
+	if s.unread != nil {
+		return m.checkRead(s)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"attention/internal/kernel"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -44,6 +46,10 @@ func SetFloats(t *tensor.Dense, from []float64) {
 // hi, as float32s.
 func Float32s(t *tensor.Dense, lo, hi int) []float32 {
 	out := make([]float32, hi-lo)
+	if t.Dtype() == BF16 {
+		kernel.Widen(out, BF16s(t)[lo:hi])
+		return out
+	}
 	if t.Dtype() == tensor.Float32 {
 		copy(out, t.Float32s()[lo:hi])
 		return out
@@ -67,6 +73,8 @@ func Float64s(v G.Value) []float64 {
 		return all
 	case []float32:
 		return converted(all, func(x float32) float64 { return float64(x) })
+	case []BFloat16:
+		return Float64s(Widened(t))
 	case []int:
 		return converted(all, func(x int) float64 { return float64(x) })
 	case []int64:

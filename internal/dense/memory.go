@@ -40,8 +40,12 @@ func FromBytes[F float32 | float64](b []byte) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(F))))
 }
 
-// BytesOf returns the memory of the elements from lo to hi−1 of a row-major tensor of floats.
+// BytesOf returns the memory of the elements from lo to hi−1 of a row-major tensor of floats or BF16.
 func BytesOf(d *tensor.Dense, lo, hi int) []byte {
+	if d.Dtype() == BF16 {
+		x := d.Data().([]BFloat16)[lo:hi]
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+	}
 	if d.Dtype() == tensor.Float32 {
 		return Bytes(Floats[float32](d)[lo:hi])
 	}

@@ -5,8 +5,11 @@ import "gorgonia.org/tensor"
 // TypeName returns the name of a type for an error message. It takes the zero Dtype too, with which
 // formatting panics.
 func TypeName(dt tensor.Dtype) string {
-	if dt.Type == nil {
+	switch {
+	case dt.Type == nil:
 		return "no type"
+	case dt == BF16:
+		return "bfloat16"
 	}
 	return dt.String()
 }

@@ -26,10 +26,13 @@ func Numbers(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	return Dense(dt, v, shape...)
 }
 
-// Floats returns a copy of the elements of a float32 or float64 tensor, widened without
-// loss.
+// Floats returns a copy of the elements of a float32 or float64 tensor, or of one that is stored in bfloat16, widened
+// without loss.
 func Floats(t testing.TB, v G.Value) []float64 {
 	t.Helper()
+	if d, ok := v.(*tensor.Dense); ok {
+		v = dense.Widened(d)
+	}
 	elements := safetensors.Floats[float64](v.Data())
 	if elements == nil {
 		t.Fatalf("golden: got a value of type %T, want a tensor of float32 or float64", v.Data())

@@ -9,7 +9,7 @@ import "slices"
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: matrix[F]{x.data, x.queryStep, x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
+		weights: matrix[F]{data: x.data, row: x.queryStep, col: x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(query, key int) bool { return r.sees(w, x, query, key) })
@@ -19,7 +19,7 @@ func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, i
 func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: matrix[F]{x.data, x.keyStep, x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
+		weights: matrix[F]{data: x.data, row: x.keyStep, col: x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })

@@ -10,24 +10,29 @@ func GemmStridedBF16(batch int, transA, transB Transpose, m, n, k int, alpha flo
 		return
 	}
 	checkProduct(batch, transA, transB, m, n, k, len(a), lda, strideA, len(b), ldb, strideB, len(c), ldc, strideC)
-	g := pairProduct{
+	pairProduct{
 		batch: batch, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, ldc: ldc, stepC: strideC,
 		a: pairMatrix{from: view(transA, a, lda), step: strideA, count: distinct(batch, strideA)},
 		b: pairMatrix{from: view(transB, b, ldb), step: strideB, count: distinct(batch, strideB)},
-	}
+	}.compute()
+}
+
+// compute does the products.
+func (g pairProduct) compute() {
 	g.layOut()
-	g.across = min(g.panels, max(1, 4*cores()/(batch*g.down)))
+	g.across = min(g.panels, max(1, 4*cores()/(g.batch*g.down)))
 	g.borrow()
-	split(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*k))
+	split(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*g.k))
 	if !g.once {
-		split(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*k))
+		split(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*g.k))
 	}
-	rows := m
+	rows := g.m
 	if g.once {
 		rows += packedAs
 	}
-	tasks := batch * g.down * g.across
-	split(g, tasks, 1+int(float64(leastPairs)*float64(tasks)/(float64(batch)*float64(rows)*float64(n)*float64(k))))
+	tasks := g.batch * g.down * g.across
+	each := float64(g.batch) * float64(rows) * float64(g.n) * float64(g.k) / float64(tasks)
+	split(g, tasks, 1+int(float64(leastPairs)/each))
 	g.giveBack()
 }
 

@@ -54,7 +54,12 @@ func (g packPairsB) do(lo, hi int) {
 // packPanels copies the pairs [q0,q1) of the panels [p0,p1) of a matrix B, each as far behind the one before as panel
 // says. rows is room for the columns of one.
 func (g *pairProduct) packPanels(i, p0, p1, q0, q1 int, to []float32, panel int, rows []float32) {
-	from, k := g.b.from.data[i*g.b.step:], min(2*q1, g.k)-2*q0
+	k := min(2*q1, g.k) - 2*q0
+	if g.b.from.stored != nil {
+		g.packStored(p0, p1, q0, k, to, panel, rows)
+		return
+	}
+	from := g.b.from.data[i*g.b.step:]
 	if g.b.from.col == 1 {
 		column := p0 * pairWidth
 		pairUp(min(p1*pairWidth, g.n)-column, k, from[2*q0*g.b.from.row+column:], g.b.from.row, to, pairWidth, panel)

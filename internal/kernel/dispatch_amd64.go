@@ -169,6 +169,40 @@ func fmaLoop[F Float](p path, n int) {
 	}
 }
 
+// dotStored is dot of a that is stored as bfloat16, with the bits of widening it first. x is as evenFirst leaves it.
+// Whole steps of two vectors fill k.
+func dotStored[F Float](p path, a []uint16, aRow int, x, y []F) {
+	k := len(x)
+	m := len(y)
+	if p == pathGo || sizeOf[F]() != 4 || min(k, m) < 1 || aRow < 0 || k%tileWidth[F](p) != 0 {
+		dotStoredGo(a, aRow, x, y)
+		return
+	}
+	reaches("dotStored: a", len(a), (m-1)*aRow+k)
+	switch {
+	case p == pathAVX512:
+		sdotStoredAVX512(k, m, unsafe.SliceData(a), aRow, single(x), single(y))
+	default:
+		sdotStoredAVX2(k, m, unsafe.SliceData(a), aRow, single(x), single(y))
+	}
+}
+
+// widenVectors sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.
+func widenVectors[F Float](p path, y []F, x []uint16) {
+	n := len(y)
+	if p == pathGo || sizeOf[F]() != 4 || n < 1 || n*2%tileWidth[F](p) != 0 {
+		widenVectorsGo(y, x)
+		return
+	}
+	reaches("widenVectors: x", len(x), n)
+	switch {
+	case p == pathAVX512:
+		swidenVectorsAVX512(n, single(y), unsafe.SliceData(x))
+	default:
+		swidenVectorsAVX2(n, single(y), unsafe.SliceData(x))
+	}
+}
+
 // maxColumns writes the maximum of each of n columns to top. A NaN may get lost.
 func maxColumns[F Float](p path, rows, n int, x []F, ld int, top []F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {

@@ -37,6 +37,14 @@ func fmaLoop[F Float](_ path, n int) {
 	fmaLoopGo[F](n)
 }
 
+func dotStored[F Float](_ path, a []uint16, aRow int, x, y []F) {
+	dotStoredGo(a, aRow, x, y)
+}
+
+func widenVectors[F Float](_ path, y []F, x []uint16) {
+	widenVectorsGo(y, x)
+}
+
 func maxColumns[F Float](_ path, rows, n int, x []F, ld int, top []F) {
 	maxColumnsGo(rows, n, x, ld, top)
 }

@@ -45,6 +45,16 @@ func stransposePanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, d
 //go:noescape
 func sfmaLoopAVX2(n int)
 
+// sdotStoredAVX2 is dotStored of float32 with AVX2.
+//
+//go:noescape
+func sdotStoredAVX2(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+
+// swidenVectorsAVX2 is widenVectors of float32 with AVX2.
+//
+//go:noescape
+func swidenVectorsAVX2(n int, y *float32, x *uint16)
+
 // dtileAVX2 is tile of float64 with AVX2.
 //
 //go:noescape

@@ -3187,6 +3187,171 @@ loop_241:
 	VZEROUPPER
 	RET
 
+// func sdotStoredAVX2(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sdotStoredAVX2(SB), $0-48
+	MOVQ         m+8(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         aRow+24(FP), DX
+	SHLQ         $0x01, DX
+	MOVQ         y+40(FP), SI
+	LEAQ         (DX)(DX*2), BX
+	MOVL         $0xffff0000, DI
+	VMOVD        DI, X12
+	VBROADCASTSS X12, Y12
+	MOVQ         k+0(FP), DI
+	CMPQ         DI, $0x00000c00
+	JLT          short_242
+
+rows4_243:
+	CMPQ   AX, $0x00000004
+	JLT    less_244
+	MOVQ   CX, DI
+	MOVQ   x+32(FP), R8
+	MOVQ   k+0(FP), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+k_245:
+	VMOVUPS      (R8), Y8
+	VMOVUPS      32(R8), Y9
+	VMOVUPS      (DI), Y10
+	VPSLLD       $0x10, Y10, Y11
+	VANDPS       Y10, Y12, Y10
+	VFMADD231PS  Y8, Y11, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VMOVUPS      (DI)(DX*1), Y10
+	VPSLLD       $0x10, Y10, Y11
+	VANDPS       Y10, Y12, Y10
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VMOVUPS      (DI)(DX*2), Y10
+	VPSLLD       $0x10, Y10, Y11
+	VANDPS       Y10, Y12, Y10
+	VFMADD231PS  Y8, Y11, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VMOVUPS      (DI)(BX*1), Y10
+	VPSLLD       $0x10, Y10, Y11
+	VANDPS       Y10, Y12, Y10
+	VFMADD231PS  Y8, Y11, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x00000010, R9
+	JGT          k_245
+	VUNPCKHPS    Y1, Y0, Y9
+	VUNPCKLPS    Y1, Y0, Y0
+	VPERM2F128   $0x20, Y9, Y0, Y8
+	VPERM2F128   $0x31, Y9, Y0, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VADDPS       X9, X8, X8
+	VHADDPS      X8, X8, X8
+	VHADDPS      X8, X8, X8
+	VMOVSS       X8, (SI)
+	VUNPCKHPS    Y3, Y2, Y9
+	VUNPCKLPS    Y3, Y2, Y2
+	VPERM2F128   $0x20, Y9, Y2, Y8
+	VPERM2F128   $0x31, Y9, Y2, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VADDPS       X9, X8, X8
+	VHADDPS      X8, X8, X8
+	VHADDPS      X8, X8, X8
+	VMOVSS       X8, 4(SI)
+	VUNPCKHPS    Y5, Y4, Y9
+	VUNPCKLPS    Y5, Y4, Y4
+	VPERM2F128   $0x20, Y9, Y4, Y8
+	VPERM2F128   $0x31, Y9, Y4, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VADDPS       X9, X8, X8
+	VHADDPS      X8, X8, X8
+	VHADDPS      X8, X8, X8
+	VMOVSS       X8, 8(SI)
+	VUNPCKHPS    Y7, Y6, Y9
+	VUNPCKLPS    Y7, Y6, Y6
+	VPERM2F128   $0x20, Y9, Y6, Y8
+	VPERM2F128   $0x31, Y9, Y6, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VADDPS       X9, X8, X8
+	VHADDPS      X8, X8, X8
+	VHADDPS      X8, X8, X8
+	VMOVSS       X8, 12(SI)
+	ADDQ         $0x00000010, SI
+	IMUL3Q       $0x00000004, DX, DI
+	ADDQ         DI, CX
+	SUBQ         $0x00000004, AX
+	JMP          rows4_243
+
+less_244:
+short_242:
+rows1_246:
+	CMPQ   AX, $0x00000001
+	JLT    less_247
+	MOVQ   CX, BX
+	MOVQ   x+32(FP), DI
+	MOVQ   k+0(FP), R8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+k_248:
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VMOVUPS      (BX), Y10
+	VPSLLD       $0x10, Y10, Y11
+	VANDPS       Y10, Y12, Y10
+	VFMADD231PS  Y8, Y11, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000010, R8
+	JGT          k_248
+	VUNPCKHPS    Y1, Y0, Y9
+	VUNPCKLPS    Y1, Y0, Y0
+	VPERM2F128   $0x20, Y9, Y0, Y8
+	VPERM2F128   $0x31, Y9, Y0, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VADDPS       X9, X8, X8
+	VHADDPS      X8, X8, X8
+	VHADDPS      X8, X8, X8
+	VMOVSS       X8, (SI)
+	ADDQ         $0x00000004, SI
+	IMUL3Q       $0x00000001, DX, BX
+	ADDQ         BX, CX
+	SUBQ         $0x00000001, AX
+	JMP          rows1_246
+
+less_247:
+	VZEROUPPER
+	RET
+
+// func swidenVectorsAVX2(n int, y *float32, x *uint16)
+// Requires: AVX, AVX2
+TEXT ·swidenVectorsAVX2(SB), $0-24
+	MOVQ n+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ x+16(FP), DX
+
+vector_249:
+	VPMOVZXWD (DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000008, AX
+	JGT       vector_249
+	VZEROUPPER
+	RET
+
 // func dtileAVX2(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·dtileAVX2(SB), $0-104
@@ -3202,15 +3367,15 @@ TEXT ·dtileAVX2(SB), $0-104
 	XORL R8, R8
 	MOVQ n+8(FP), R8
 	CMPQ R8, $0x00000004
-	JLE  narrow_242
+	JLE  narrow_250
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_243
+	JNE  columns_251
 
-rows6_244:
+rows6_252:
 	CMPQ       AX, $0x00000006
-	JLT        less_245
+	JLT        less_253
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3238,9 +3403,9 @@ rows6_244:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_247
+	JLT        rest_255
 
-k_246:
+k_254:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3328,13 +3493,13 @@ k_246:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_246
+	JGE          k_254
 
-rest_247:
+rest_255:
 	ADDQ $0x00000004, R12
-	JEQ  summed_248
+	JEQ  summed_256
 
-one_249:
+one_257:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3359,9 +3524,9 @@ one_249:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_249
+	JNE          one_257
 
-summed_248:
+summed_256:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -3381,7 +3546,7 @@ summed_248:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_250
+	JEQ          fresh_258
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3403,7 +3568,7 @@ summed_248:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_252
+	JNE          edge_260
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3422,9 +3587,9 @@ summed_248:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_253
+	JMP          stored_261
 
-edge_252:
+edge_260:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -3454,10 +3619,10 @@ edge_252:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_253:
-	JMP done_251
+stored_261:
+	JMP done_259
 
-fresh_250:
+fresh_258:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3467,16 +3632,16 @@ fresh_250:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_254
+	JNE     edge_262
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_255
+	JMP     stored_263
 
-edge_254:
+edge_262:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -3494,19 +3659,19 @@ edge_254:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_255:
-done_251:
+stored_263:
+done_259:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_244
+	JMP    rows6_252
 
-less_245:
+less_253:
 	CMPQ       AX, $0x00000004
-	JLT        less_257
+	JLT        less_265
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -3526,7 +3691,7 @@ less_245:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_261:
+one_269:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3544,7 +3709,7 @@ one_261:
 	VFMADD231PD  Y13, Y15, Y7
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_261
+	JNE          one_269
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3559,7 +3724,7 @@ one_261:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_262
+	JEQ          fresh_270
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3575,7 +3740,7 @@ one_261:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_264
+	JNE          edge_272
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3588,9 +3753,9 @@ one_261:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_265
+	JMP          stored_273
 
-edge_264:
+edge_272:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -3614,10 +3779,10 @@ edge_264:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_265:
-	JMP done_263
+stored_273:
+	JMP done_271
 
-fresh_262:
+fresh_270:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3625,14 +3790,14 @@ fresh_262:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_266
+	JNE     edge_274
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_267
+	JMP     stored_275
 
-edge_266:
+edge_274:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -3648,17 +3813,17 @@ edge_266:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_267:
-done_263:
+stored_275:
+done_271:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_257:
+less_265:
 	CMPQ       AX, $0x00000002
-	JLT        less_269
+	JLT        less_277
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3672,7 +3837,7 @@ less_257:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_273:
+one_281:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3684,7 +3849,7 @@ one_273:
 	VFMADD231PD  Y13, Y15, Y3
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_273
+	JNE          one_281
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3695,7 +3860,7 @@ one_273:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_274
+	JEQ          fresh_282
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -3705,16 +3870,16 @@ one_273:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_276
+	JNE          edge_284
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_277
+	JMP          stored_285
 
-edge_276:
+edge_284:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -3732,21 +3897,21 @@ edge_276:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_277:
-	JMP done_275
+stored_285:
+	JMP done_283
 
-fresh_274:
+fresh_282:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_278
+	JNE     edge_286
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_279
+	JMP     stored_287
 
-edge_278:
+edge_286:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -3760,17 +3925,17 @@ edge_278:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_279:
-done_275:
+stored_287:
+done_283:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_269:
+less_277:
 	CMPQ       AX, $0x00000001
-	JLT        less_281
+	JLT        less_289
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3781,7 +3946,7 @@ less_269:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_285:
+one_293:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3790,7 +3955,7 @@ one_285:
 	VFMADD231PD  Y13, Y14, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_285
+	JNE          one_293
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3799,20 +3964,20 @@ one_285:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_286
+	JEQ          fresh_294
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_288
+	JNE          edge_296
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_289
+	JMP          stored_297
 
-edge_288:
+edge_296:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -3827,19 +3992,19 @@ edge_288:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_289:
-	JMP done_287
+stored_297:
+	JMP done_295
 
-fresh_286:
+fresh_294:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_290
+	JNE     edge_298
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_291
+	JMP     stored_299
 
-edge_290:
+edge_298:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -3852,22 +4017,22 @@ edge_290:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_291:
-done_287:
+stored_299:
+done_295:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_281:
+less_289:
 	VZEROUPPER
 	RET
 
-columns_243:
-rows6_292:
+columns_251:
+rows6_300:
 	CMPQ       AX, $0x00000006
-	JLT        less_293
+	JLT        less_301
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3895,9 +4060,9 @@ rows6_292:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_295
+	JLT        rest_303
 
-k_294:
+k_302:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3995,13 +4160,13 @@ k_294:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_294
+	JGE          k_302
 
-rest_295:
+rest_303:
 	ADDQ $0x00000004, R11
-	JEQ  summed_296
+	JEQ  summed_304
 
-one_297:
+one_305:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4027,9 +4192,9 @@ one_297:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_297
+	JNE          one_305
 
-summed_296:
+summed_304:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4049,7 +4214,7 @@ summed_296:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_298
+	JEQ          fresh_306
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4071,7 +4236,7 @@ summed_296:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_300
+	JNE          edge_308
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4090,9 +4255,9 @@ summed_296:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_301
+	JMP          stored_309
 
-edge_300:
+edge_308:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4122,10 +4287,10 @@ edge_300:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_301:
-	JMP done_299
+stored_309:
+	JMP done_307
 
-fresh_298:
+fresh_306:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4135,16 +4300,16 @@ fresh_298:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_302
+	JNE     edge_310
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_303
+	JMP     stored_311
 
-edge_302:
+edge_310:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4162,19 +4327,19 @@ edge_302:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_303:
-done_299:
+stored_311:
+done_307:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_292
+	JMP    rows6_300
 
-less_293:
+less_301:
 	CMPQ       AX, $0x00000004
-	JLT        less_305
+	JLT        less_313
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4195,7 +4360,7 @@ less_293:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_309:
+one_317:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4215,7 +4380,7 @@ one_309:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_309
+	JNE          one_317
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4230,7 +4395,7 @@ one_309:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_310
+	JEQ          fresh_318
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4246,7 +4411,7 @@ one_309:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_312
+	JNE          edge_320
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4259,9 +4424,9 @@ one_309:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_313
+	JMP          stored_321
 
-edge_312:
+edge_320:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4285,10 +4450,10 @@ edge_312:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_313:
-	JMP done_311
+stored_321:
+	JMP done_319
 
-fresh_310:
+fresh_318:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4296,14 +4461,14 @@ fresh_310:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_314
+	JNE     edge_322
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_315
+	JMP     stored_323
 
-edge_314:
+edge_322:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4319,17 +4484,17 @@ edge_314:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_315:
-done_311:
+stored_323:
+done_319:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_305:
+less_313:
 	CMPQ       AX, $0x00000002
-	JLT        less_317
+	JLT        less_325
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4344,7 +4509,7 @@ less_305:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_321:
+one_329:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4358,7 +4523,7 @@ one_321:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_321
+	JNE          one_329
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4369,7 +4534,7 @@ one_321:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_322
+	JEQ          fresh_330
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -4379,16 +4544,16 @@ one_321:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_324
+	JNE          edge_332
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_325
+	JMP          stored_333
 
-edge_324:
+edge_332:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4406,21 +4571,21 @@ edge_324:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_325:
-	JMP done_323
+stored_333:
+	JMP done_331
 
-fresh_322:
+fresh_330:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_326
+	JNE     edge_334
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_327
+	JMP     stored_335
 
-edge_326:
+edge_334:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4434,17 +4599,17 @@ edge_326:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_327:
-done_323:
+stored_335:
+done_331:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_317:
+less_325:
 	CMPQ       AX, $0x00000001
-	JLT        less_329
+	JLT        less_337
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4456,7 +4621,7 @@ less_317:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_333:
+one_341:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4467,7 +4632,7 @@ one_333:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_333
+	JNE          one_341
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4476,20 +4641,20 @@ one_333:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_334
+	JEQ          fresh_342
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_336
+	JNE          edge_344
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_337
+	JMP          stored_345
 
-edge_336:
+edge_344:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4504,19 +4669,19 @@ edge_336:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_337:
-	JMP done_335
+stored_345:
+	JMP done_343
 
-fresh_334:
+fresh_342:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_338
+	JNE     edge_346
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_339
+	JMP     stored_347
 
-edge_338:
+edge_346:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4529,27 +4694,27 @@ edge_338:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_339:
-done_335:
+stored_347:
+done_343:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_329:
+less_337:
 	VZEROUPPER
 	RET
 
-narrow_242:
+narrow_250:
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_340
+	JNE  columns_348
 
-rows6_341:
+rows6_349:
 	CMPQ       AX, $0x00000006
-	JLT        less_342
+	JLT        less_350
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4571,9 +4736,9 @@ rows6_341:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_344
+	JLT        rest_352
 
-k_343:
+k_351:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4633,13 +4798,13 @@ k_343:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_343
+	JGE          k_351
 
-rest_344:
+rest_352:
 	ADDQ $0x00000004, R12
-	JEQ  summed_345
+	JEQ  summed_353
 
-one_346:
+one_354:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4657,9 +4822,9 @@ one_346:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_346
+	JNE          one_354
 
-summed_345:
+summed_353:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4673,11 +4838,11 @@ summed_345:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_347
+	JEQ          fresh_355
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_349
+	JNE          edge_357
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4696,9 +4861,9 @@ summed_345:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_350
+	JMP          stored_358
 
-edge_349:
+edge_357:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4728,23 +4893,23 @@ edge_349:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_350:
-	JMP done_348
+stored_358:
+	JMP done_356
 
-fresh_347:
+fresh_355:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_351
+	JNE     edge_359
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_352
+	JMP     stored_360
 
-edge_351:
+edge_359:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4762,19 +4927,19 @@ edge_351:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_352:
-done_348:
+stored_360:
+done_356:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_341
+	JMP    rows6_349
 
-less_342:
+less_350:
 	CMPQ       AX, $0x00000004
-	JLT        less_354
+	JLT        less_362
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4790,7 +4955,7 @@ less_342:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_358:
+one_366:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R9), Y14
@@ -4803,7 +4968,7 @@ one_358:
 	VFMADD231PD  Y12, Y15, Y3
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_358
+	JNE          one_366
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4814,11 +4979,11 @@ one_358:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_359
+	JEQ          fresh_367
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_361
+	JNE          edge_369
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4831,9 +4996,9 @@ one_358:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_362
+	JMP          stored_370
 
-edge_361:
+edge_369:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4857,21 +5022,21 @@ edge_361:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_362:
-	JMP done_360
+stored_370:
+	JMP done_368
 
-fresh_359:
+fresh_367:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_363
+	JNE     edge_371
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_364
+	JMP     stored_372
 
-edge_363:
+edge_371:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4887,17 +5052,17 @@ edge_363:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_364:
-done_360:
+stored_372:
+done_368:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_354:
+less_362:
 	CMPQ       AX, $0x00000002
-	JLT        less_366
+	JLT        less_374
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4909,7 +5074,7 @@ less_354:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_370:
+one_378:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
@@ -4918,7 +5083,7 @@ one_370:
 	VFMADD231PD  Y12, Y15, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_370
+	JNE          one_378
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4927,20 +5092,20 @@ one_370:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_371
+	JEQ          fresh_379
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_373
+	JNE          edge_381
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_374
+	JMP          stored_382
 
-edge_373:
+edge_381:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4958,19 +5123,19 @@ edge_373:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_374:
-	JMP done_372
+stored_382:
+	JMP done_380
 
-fresh_371:
+fresh_379:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_375
+	JNE     edge_383
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_376
+	JMP     stored_384
 
-edge_375:
+edge_383:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4984,17 +5149,17 @@ edge_375:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_376:
-done_372:
+stored_384:
+done_380:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_366:
+less_374:
 	CMPQ       AX, $0x00000001
-	JLT        less_378
+	JLT        less_386
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5004,14 +5169,14 @@ less_366:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_382:
+one_390:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_382
+	JNE          one_390
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5019,17 +5184,17 @@ one_382:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_383
+	JEQ          fresh_391
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_385
+	JNE          edge_393
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_386
+	JMP          stored_394
 
-edge_385:
+edge_393:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5044,18 +5209,18 @@ edge_385:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_386:
-	JMP done_384
+stored_394:
+	JMP done_392
 
-fresh_383:
+fresh_391:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_387
+	JNE     edge_395
 	VMOVUPD Y0, (BX)
-	JMP     stored_388
+	JMP     stored_396
 
-edge_387:
+edge_395:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5068,22 +5233,22 @@ edge_387:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_388:
-done_384:
+stored_396:
+done_392:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_378:
+less_386:
 	VZEROUPPER
 	RET
 
-columns_340:
-rows6_389:
+columns_348:
+rows6_397:
 	CMPQ       AX, $0x00000006
-	JLT        less_390
+	JLT        less_398
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -5105,9 +5270,9 @@ rows6_389:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_392
+	JLT        rest_400
 
-k_391:
+k_399:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5177,13 +5342,13 @@ k_391:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_391
+	JGE          k_399
 
-rest_392:
+rest_400:
 	ADDQ $0x00000004, R11
-	JEQ  summed_393
+	JEQ  summed_401
 
-one_394:
+one_402:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5202,9 +5367,9 @@ one_394:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_394
+	JNE          one_402
 
-summed_393:
+summed_401:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -5218,11 +5383,11 @@ summed_393:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_395
+	JEQ          fresh_403
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_397
+	JNE          edge_405
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5241,9 +5406,9 @@ summed_393:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_398
+	JMP          stored_406
 
-edge_397:
+edge_405:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -5273,23 +5438,23 @@ edge_397:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_398:
-	JMP done_396
+stored_406:
+	JMP done_404
 
-fresh_395:
+fresh_403:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_399
+	JNE     edge_407
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_400
+	JMP     stored_408
 
-edge_399:
+edge_407:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -5307,19 +5472,19 @@ edge_399:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_400:
-done_396:
+stored_408:
+done_404:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_389
+	JMP    rows6_397
 
-less_390:
+less_398:
 	CMPQ       AX, $0x00000004
-	JLT        less_402
+	JLT        less_410
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -5336,7 +5501,7 @@ less_390:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_406:
+one_414:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5351,7 +5516,7 @@ one_406:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_406
+	JNE          one_414
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5362,11 +5527,11 @@ one_406:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_407
+	JEQ          fresh_415
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_409
+	JNE          edge_417
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5379,9 +5544,9 @@ one_406:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_410
+	JMP          stored_418
 
-edge_409:
+edge_417:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5405,21 +5570,21 @@ edge_409:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_410:
-	JMP done_408
+stored_418:
+	JMP done_416
 
-fresh_407:
+fresh_415:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_411
+	JNE     edge_419
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_412
+	JMP     stored_420
 
-edge_411:
+edge_419:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5435,17 +5600,17 @@ edge_411:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_412:
-done_408:
+stored_420:
+done_416:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_402:
+less_410:
 	CMPQ       AX, $0x00000002
-	JLT        less_414
+	JLT        less_422
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5458,7 +5623,7 @@ less_402:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_418:
+one_426:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5469,7 +5634,7 @@ one_418:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_418
+	JNE          one_426
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5478,20 +5643,20 @@ one_418:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_419
+	JEQ          fresh_427
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_421
+	JNE          edge_429
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_422
+	JMP          stored_430
 
-edge_421:
+edge_429:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5509,19 +5674,19 @@ edge_421:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_422:
-	JMP done_420
+stored_430:
+	JMP done_428
 
-fresh_419:
+fresh_427:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_423
+	JNE     edge_431
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_424
+	JMP     stored_432
 
-edge_423:
+edge_431:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5535,17 +5700,17 @@ edge_423:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_424:
-done_420:
+stored_432:
+done_428:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_414:
+less_422:
 	CMPQ       AX, $0x00000001
-	JLT        less_426
+	JLT        less_434
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5556,7 +5721,7 @@ less_414:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_430:
+one_438:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5565,7 +5730,7 @@ one_430:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_430
+	JNE          one_438
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5573,17 +5738,17 @@ one_430:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_431
+	JEQ          fresh_439
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_433
+	JNE          edge_441
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_434
+	JMP          stored_442
 
-edge_433:
+edge_441:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5598,18 +5763,18 @@ edge_433:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_434:
-	JMP done_432
+stored_442:
+	JMP done_440
 
-fresh_431:
+fresh_439:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_435
+	JNE     edge_443
 	VMOVUPD Y0, (BX)
-	JMP     stored_436
+	JMP     stored_444
 
-edge_435:
+edge_443:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5622,15 +5787,15 @@ edge_435:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_436:
-done_432:
+stored_444:
+done_440:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_426:
+less_434:
 	VZEROUPPER
 	RET
 
@@ -5670,9 +5835,9 @@ TEXT ·ddotAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y15
 	LEAQ    (DX)(DX*2), DI
 
-rows4_437:
+rows4_445:
 	CMPQ   AX, $0x00000004
-	JLT    less_438
+	JLT    less_446
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -5685,9 +5850,9 @@ rows4_437:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x00000008, R10
-	JLT    rest_440
+	JLT    rest_448
 
-k_439:
+k_447:
 	VMOVUPD     (R9), Y8
 	VMOVUPD     (R8), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5709,11 +5874,11 @@ k_439:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JGE         k_439
+	JGE         k_447
 
-rest_440:
+rest_448:
 	TESTQ       SI, SI
-	JEQ         sum_441
+	JEQ         sum_449
 	VMASKMOVPD  (R9), Y14, Y8
 	VMASKMOVPD  (R8), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5733,7 +5898,7 @@ rest_440:
 	VMASKMOVPD  32(R8)(DI*1), Y15, Y13
 	VFMADD231PD Y9, Y13, Y7
 
-sum_441:
+sum_449:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -5758,21 +5923,21 @@ sum_441:
 	IMUL3Q       $0x00000004, DX, R8
 	ADDQ         R8, CX
 	SUBQ         $0x00000004, AX
-	JMP          rows4_437
+	JMP          rows4_445
 
-less_438:
-rows1_442:
+less_446:
+rows1_450:
 	CMPQ   AX, $0x00000001
-	JLT    less_443
+	JLT    less_451
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R9
-	JLT    rest_445
+	JLT    rest_453
 
-k_444:
+k_452:
 	VMOVUPD     (R8), Y8
 	VMOVUPD     (DI), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5782,11 +5947,11 @@ k_444:
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JGE         k_444
+	JGE         k_452
 
-rest_445:
+rest_453:
 	TESTQ       SI, SI
-	JEQ         sum_446
+	JEQ         sum_454
 	VMASKMOVPD  (R8), Y14, Y8
 	VMASKMOVPD  (DI), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5794,7 +5959,7 @@ rest_445:
 	VMASKMOVPD  32(DI), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_446:
+sum_454:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -5804,9 +5969,9 @@ sum_446:
 	IMUL3Q       $0x00000001, DX, DI
 	ADDQ         DI, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_442
+	JMP          rows1_450
 
-less_443:
+less_451:
 	VZEROUPPER
 	RET
 
@@ -5848,9 +6013,9 @@ TEXT ·drowDotsAVX2(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_447:
+rows1_455:
 	CMPQ   AX, $0x00000001
-	JLT    less_448
+	JLT    less_456
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -5858,9 +6023,9 @@ rows1_447:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R11
-	JLT    rest_450
+	JLT    rest_458
 
-k_449:
+k_457:
 	VMOVUPD     (R10), Y8
 	VMOVUPD     (R9), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5870,11 +6035,11 @@ k_449:
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000008, R11
-	JGE         k_449
+	JGE         k_457
 
-rest_450:
+rest_458:
 	TESTQ       SI, SI
-	JEQ         sum_451
+	JEQ         sum_459
 	VMASKMOVPD  (R10), Y14, Y8
 	VMASKMOVPD  (R9), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5882,7 +6047,7 @@ rest_450:
 	VMASKMOVPD  32(R9), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_451:
+sum_459:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -5892,9 +6057,9 @@ sum_451:
 	IMUL3Q       $0x00000001, DX, R9
 	ADDQ         R9, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_447
+	JMP          rows1_455
 
-less_448:
+less_456:
 	VZEROUPPER
 	RET
 
@@ -5922,9 +6087,9 @@ TEXT ·dweighAVX2(SB), $0-56
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows8_452:
+rows8_460:
 	CMPQ         AX, $0x00000008
-	JLT          less_453
+	JLT          less_461
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -5949,9 +6114,9 @@ rows8_452:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_455
+	JE           rest_463
 
-n_454:
+n_462:
 	VMOVUPD     (R9), Y0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Y2, Y0
@@ -5976,12 +6141,12 @@ n_454:
 	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_454
+	JNE         n_462
 
-rest_455:
+rest_463:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_456
+	JE          next_464
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6001,17 +6166,17 @@ rest_455:
 	VFMADD231PD Y1, Y9, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_456:
+next_464:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_452
+	JMP    rows8_460
 
-less_453:
-rows4_457:
+less_461:
+rows4_465:
 	CMPQ         AX, $0x00000004
-	JLT          less_458
+	JLT          less_466
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6025,9 +6190,9 @@ rows4_457:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_460
+	JE           rest_468
 
-n_459:
+n_467:
 	VMOVUPD     (R9), Y0
 	VFMADD231PD (R8), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y3, Y0
@@ -6037,12 +6202,12 @@ n_459:
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_459
+	JNE         n_467
 
-rest_460:
+rest_468:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_461
+	JE          next_469
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6054,17 +6219,17 @@ rest_460:
 	VFMADD231PD Y1, Y5, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_461:
+next_469:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_457
+	JMP    rows4_465
 
-less_458:
-rows2_462:
+less_466:
+rows2_470:
 	CMPQ         AX, $0x00000002
-	JLT          less_463
+	JLT          less_471
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6074,9 +6239,9 @@ rows2_462:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_465
+	JE           rest_473
 
-n_464:
+n_472:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VFMADD231PD (BX)(DX*1), Y3, Y0
@@ -6084,12 +6249,12 @@ n_464:
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_464
+	JNE         n_472
 
-rest_465:
+rest_473:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_466
+	JE          next_474
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6097,17 +6262,17 @@ rest_465:
 	VFMADD231PD Y1, Y3, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_466:
+next_474:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_462
+	JMP    rows2_470
 
-less_463:
-rows1_467:
+less_471:
+rows1_475:
 	CMPQ         AX, $0x00000001
-	JLT          less_468
+	JLT          less_476
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6115,34 +6280,34 @@ rows1_467:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_470
+	JE           rest_478
 
-n_469:
+n_477:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_469
+	JNE         n_477
 
-rest_470:
+rest_478:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_471
+	JE          next_479
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_471:
+next_479:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_467
+	JMP    rows1_475
 
-less_468:
+less_476:
 	VZEROUPPER
 	RET
 
@@ -6182,9 +6347,9 @@ TEXT ·dcopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000004
-	JLE     narrow_472
+	JLE     narrow_480
 
-k_473:
+k_481:
 	VMASKMOVPD (CX), Y4, Y0
 	VMASKMOVPD 32(CX), Y5, Y1
 	VMOVUPD    Y0, (BX)
@@ -6193,19 +6358,19 @@ k_473:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_473
+	JNE        k_481
 	VZEROUPPER
 	RET
 
-narrow_472:
-k_474:
+narrow_480:
+k_482:
 	VMASKMOVPD (CX), Y4, Y0
 	VMOVUPD    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_474
+	JNE        k_482
 	VZEROUPPER
 	RET
 
@@ -6219,18 +6384,18 @@ TEXT ·dforeseeAVX2(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_475:
+row_483:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_476:
+line_484:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_476
+	JGT        line_484
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_475
+	JNE        row_483
 	VZEROUPPER
 	RET
 
@@ -6248,13 +6413,13 @@ TEXT ·dtransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_477:
+rows_485:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000004, R11
 
-k_479:
+k_487:
 	VMOVUPD    (R9), Y0
 	VMOVUPD    (R9)(CX*1), Y1
 	VMOVUPD    (R9)(CX*2), Y2
@@ -6277,38 +6442,38 @@ k_479:
 	VMOVUPD    Y10, (R10)(BX*2)
 	VMOVUPD    Y11, (R10)(DI*1)
 	TESTQ      R11, R11
-	JEQ        turned_481
+	JEQ        turned_489
 	CMPQ       R11, $0x00000004
-	JLT        last_480
+	JLT        last_488
 	ADDQ       $0x00000020, R9
 	LEAQ       (R10)(BX*4), R10
 	SUBQ       $0x00000004, R11
-	JMP        k_479
+	JMP        k_487
 
-last_480:
+last_488:
 	LEAQ  (R9)(R11*8), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_479
+	JMP   k_487
 
-turned_481:
+turned_489:
 	SUBQ  $0x00000004, R8
-	JEQ   done_478
+	JEQ   done_486
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000020, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_477
+	JGE   rows_485
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*8), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_477
+	JMP   rows_485
 
-done_478:
+done_486:
 	VZEROUPPER
 	RET
 
@@ -6331,7 +6496,7 @@ TEXT ·dfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_482:
+loop_490:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -6345,6 +6510,6 @@ loop_482:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_482
+	JNE         loop_490
 	VZEROUPPER
 	RET

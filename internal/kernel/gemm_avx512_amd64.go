@@ -40,6 +40,16 @@ func sforeseeAVX512(k int, n int, b *float32, bRow int)
 //go:noescape
 func sfmaLoopAVX512(n int)
 
+// sdotStoredAVX512 is dotStored of float32 with AVX512.
+//
+//go:noescape
+func sdotStoredAVX512(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+
+// swidenVectorsAVX512 is widenVectors of float32 with AVX512.
+//
+//go:noescape
+func swidenVectorsAVX512(n int, y *float32, x *uint16)
+
 // dtileAVX512 is tile of float64 with AVX512.
 //
 //go:noescape

@@ -2,6 +2,8 @@
 
 //go:build !noasm
 
+#include "textflag.h"
+
 // func stileAVX512(m int, n int, k int, alpha float32, a *float32, aRow int, aCol int, aPanel int, b *float32, bRow int, beta float32, c *float32, cRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·stileAVX512(SB), $0-104
@@ -4891,6 +4893,201 @@ loop_237:
 	VZEROUPPER
 	RET
 
+// func sdotStoredAVX512(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+// Requires: AVX, AVX512F
+TEXT ·sdotStoredAVX512(SB), $0-48
+	MOVQ         m+8(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         aRow+24(FP), DX
+	SHLQ         $0x01, DX
+	MOVQ         y+40(FP), SI
+	LEAQ         (DX)(DX*2), BX
+	MOVL         $0xffff0000, DI
+	VMOVD        DI, X12
+	VBROADCASTSS X12, Z12
+	MOVQ         k+0(FP), DI
+	CMPQ         DI, $0x00000c00
+	JLT          short_238
+
+rows4_239:
+	CMPQ   AX, $0x00000004
+	JLT    less_240
+	MOVQ   CX, DI
+	MOVQ   x+32(FP), R8
+	MOVQ   k+0(FP), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+k_241:
+	VMOVUPS       (R8), Z8
+	VMOVUPS       64(R8), Z9
+	VMOVUPS       (DI), Z10
+	VPSLLD        $0x10, Z10, Z11
+	VPANDQ        Z10, Z12, Z10
+	VFMADD231PS   Z8, Z11, Z0
+	VFMADD231PS   Z9, Z10, Z1
+	VMOVUPS       (DI)(DX*1), Z10
+	VPSLLD        $0x10, Z10, Z11
+	VPANDQ        Z10, Z12, Z10
+	VFMADD231PS   Z8, Z11, Z2
+	VFMADD231PS   Z9, Z10, Z3
+	VMOVUPS       (DI)(DX*2), Z10
+	VPSLLD        $0x10, Z10, Z11
+	VPANDQ        Z10, Z12, Z10
+	VFMADD231PS   Z8, Z11, Z4
+	VFMADD231PS   Z9, Z10, Z5
+	VMOVUPS       (DI)(BX*1), Z10
+	VPSLLD        $0x10, Z10, Z11
+	VPANDQ        Z10, Z12, Z10
+	VFMADD231PS   Z8, Z11, Z6
+	VFMADD231PS   Z9, Z10, Z7
+	ADDQ          $0x00000040, DI
+	ADDQ          $0x00000080, R8
+	SUBQ          $0x00000020, R9
+	JGT           k_241
+	VMOVUPS       lowInTurns<>+0(SB), Z8
+	VMOVUPS       highInTurns<>+0(SB), Z9
+	VPERMI2PS     Z1, Z0, Z8
+	VPERMI2PS     Z1, Z0, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, (SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z8
+	VMOVUPS       highInTurns<>+0(SB), Z9
+	VPERMI2PS     Z3, Z2, Z8
+	VPERMI2PS     Z3, Z2, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, 4(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z8
+	VMOVUPS       highInTurns<>+0(SB), Z9
+	VPERMI2PS     Z5, Z4, Z8
+	VPERMI2PS     Z5, Z4, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, 8(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z8
+	VMOVUPS       highInTurns<>+0(SB), Z9
+	VPERMI2PS     Z7, Z6, Z8
+	VPERMI2PS     Z7, Z6, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, 12(SI)
+	ADDQ          $0x00000010, SI
+	IMUL3Q        $0x00000004, DX, DI
+	ADDQ          DI, CX
+	SUBQ          $0x00000004, AX
+	JMP           rows4_239
+
+less_240:
+short_238:
+rows1_242:
+	CMPQ   AX, $0x00000001
+	JLT    less_243
+	MOVQ   CX, BX
+	MOVQ   x+32(FP), DI
+	MOVQ   k+0(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+k_244:
+	VMOVUPS       (DI), Z8
+	VMOVUPS       64(DI), Z9
+	VMOVUPS       (BX), Z10
+	VPSLLD        $0x10, Z10, Z11
+	VPANDQ        Z10, Z12, Z10
+	VFMADD231PS   Z8, Z11, Z0
+	VFMADD231PS   Z9, Z10, Z1
+	ADDQ          $0x00000040, BX
+	ADDQ          $0x00000080, DI
+	SUBQ          $0x00000020, R8
+	JGT           k_244
+	VMOVUPS       lowInTurns<>+0(SB), Z8
+	VMOVUPS       highInTurns<>+0(SB), Z9
+	VPERMI2PS     Z1, Z0, Z8
+	VPERMI2PS     Z1, Z0, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, (SI)
+	ADDQ          $0x00000004, SI
+	IMUL3Q        $0x00000001, DX, BX
+	ADDQ          BX, CX
+	SUBQ          $0x00000001, AX
+	JMP           rows1_242
+
+less_243:
+	VZEROUPPER
+	RET
+
+DATA lowInTurns<>+0(SB)/8, $0x0000001000000000
+DATA lowInTurns<>+8(SB)/8, $0x0000001100000001
+DATA lowInTurns<>+16(SB)/8, $0x0000001200000002
+DATA lowInTurns<>+24(SB)/8, $0x0000001300000003
+DATA lowInTurns<>+32(SB)/8, $0x0000001400000004
+DATA lowInTurns<>+40(SB)/8, $0x0000001500000005
+DATA lowInTurns<>+48(SB)/8, $0x0000001600000006
+DATA lowInTurns<>+56(SB)/8, $0x0000001700000007
+GLOBL lowInTurns<>(SB), RODATA|NOPTR, $64
+
+DATA highInTurns<>+0(SB)/8, $0x0000001800000008
+DATA highInTurns<>+8(SB)/8, $0x0000001900000009
+DATA highInTurns<>+16(SB)/8, $0x0000001a0000000a
+DATA highInTurns<>+24(SB)/8, $0x0000001b0000000b
+DATA highInTurns<>+32(SB)/8, $0x0000001c0000000c
+DATA highInTurns<>+40(SB)/8, $0x0000001d0000000d
+DATA highInTurns<>+48(SB)/8, $0x0000001e0000000e
+DATA highInTurns<>+56(SB)/8, $0x0000001f0000000f
+GLOBL highInTurns<>(SB), RODATA|NOPTR, $64
+
+// func swidenVectorsAVX512(n int, y *float32, x *uint16)
+// Requires: AVX, AVX512F
+TEXT ·swidenVectorsAVX512(SB), $0-24
+	MOVQ n+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ x+16(FP), DX
+
+vector_245:
+	VPMOVZXWD (DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000010, AX
+	JGT       vector_245
+	VZEROUPPER
+	RET
+
 // func dtileAVX512(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·dtileAVX512(SB), $0-104
@@ -4930,27 +5127,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_238
+	JNE     counted_246
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_238
+	JGT     counted_246
 	MOVQ    DX, R10
 
-counted_238:
+counted_246:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_239
+	JLE  narrow_247
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_240
+	JNE  columns_248
 
-taller_241:
+taller_249:
 	DECQ       R10
-	JLT        less_242
+	JLT        less_250
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -5016,9 +5213,9 @@ taller_241:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_244
+	JLT        rest_252
 
-k_243:
+k_251:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5192,13 +5389,13 @@ k_243:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_243
+	JGE          k_251
 
-rest_244:
+rest_252:
 	ADDQ $0x00000004, R15
-	JEQ  summed_245
+	JEQ  summed_253
 
-one_246:
+one_254:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5246,9 +5443,9 @@ one_246:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_246
+	JNE          one_254
 
-summed_245:
+summed_253:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5284,7 +5481,7 @@ summed_245:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_247
+	JEQ          fresh_255
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5363,9 +5560,9 @@ summed_245:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_248
+	JMP          done_256
 
-fresh_247:
+fresh_255:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5393,18 +5590,18 @@ fresh_247:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_248:
+done_256:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_241
+	JMP    taller_249
 
-less_242:
-rows12_249:
+less_250:
+rows12_257:
 	CMPQ       CX, $0x0000000c
-	JLT        less_250
+	JLT        less_258
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5464,9 +5661,9 @@ rows12_249:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_252
+	JLT        rest_260
 
-k_251:
+k_259:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5627,13 +5824,13 @@ k_251:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_251
+	JGE          k_259
 
-rest_252:
+rest_260:
 	ADDQ $0x00000004, R13
-	JEQ  summed_253
+	JEQ  summed_261
 
-one_254:
+one_262:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5677,9 +5874,9 @@ one_254:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_254
+	JNE          one_262
 
-summed_253:
+summed_261:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5712,7 +5909,7 @@ summed_253:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_255
+	JEQ          fresh_263
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5785,9 +5982,9 @@ summed_253:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_256
+	JMP          done_264
 
-fresh_255:
+fresh_263:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5813,18 +6010,18 @@ fresh_255:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_256:
+done_264:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_249
+	JMP    rows12_257
 
-less_250:
+less_258:
 	CMPQ       CX, $0x00000008
-	JLT        less_258
+	JLT        less_266
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5866,7 +6063,7 @@ less_250:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_262:
+one_270:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -5897,7 +6094,7 @@ one_262:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_262
+	JNE          one_270
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5921,7 +6118,7 @@ one_262:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_263
+	JEQ          fresh_271
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5970,9 +6167,9 @@ one_262:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_264
+	JMP          done_272
 
-fresh_263:
+fresh_271:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5990,16 +6187,16 @@ fresh_263:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_264:
+done_272:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_258:
+less_266:
 	CMPQ       CX, $0x00000004
-	JLT        less_266
+	JLT        less_274
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -6023,7 +6220,7 @@ less_258:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_270:
+one_278:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -6041,7 +6238,7 @@ one_270:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_270
+	JNE          one_278
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6056,7 +6253,7 @@ one_270:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_271
+	JEQ          fresh_279
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6081,9 +6278,9 @@ one_270:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_272
+	JMP          done_280
 
-fresh_271:
+fresh_279:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6093,16 +6290,16 @@ fresh_271:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_272:
+done_280:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_266:
+less_274:
 	CMPQ       CX, $0x00000002
-	JLT        less_274
+	JLT        less_282
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6118,7 +6315,7 @@ less_266:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_278:
+one_286:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6130,7 +6327,7 @@ one_278:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_278
+	JNE          one_286
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6141,7 +6338,7 @@ one_278:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_279
+	JEQ          fresh_287
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6154,24 +6351,24 @@ one_278:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_280
+	JMP          done_288
 
-fresh_279:
+fresh_287:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_280:
+done_288:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_274:
+less_282:
 	CMPQ       CX, $0x00000001
-	JLT        less_282
+	JLT        less_290
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6183,7 +6380,7 @@ less_274:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_286:
+one_294:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6192,7 +6389,7 @@ one_286:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_286
+	JNE          one_294
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6201,34 +6398,34 @@ one_286:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_287
+	JEQ          fresh_295
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_288
+	JMP          done_296
 
-fresh_287:
+fresh_295:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_288:
+done_296:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_282:
+less_290:
 	VZEROUPPER
 	RET
 
-columns_240:
-taller_289:
+columns_248:
+taller_297:
 	DECQ       R10
-	JLT        less_290
+	JLT        less_298
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6292,9 +6489,9 @@ taller_289:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_292
+	JLT        rest_300
 
-k_291:
+k_299:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6452,13 +6649,13 @@ k_291:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_291
+	JGE              k_299
 
-rest_292:
+rest_300:
 	ADDQ $0x00000004, R12
-	JEQ  summed_293
+	JEQ  summed_301
 
-one_294:
+one_302:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6499,9 +6696,9 @@ one_294:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_294
+	JNE              one_302
 
-summed_293:
+summed_301:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -6537,7 +6734,7 @@ summed_293:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_295
+	JEQ          fresh_303
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6616,9 +6813,9 @@ summed_293:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_296
+	JMP          done_304
 
-fresh_295:
+fresh_303:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6646,18 +6843,18 @@ fresh_295:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_296:
+done_304:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_289
+	JMP    taller_297
 
-less_290:
-rows12_297:
+less_298:
+rows12_305:
 	CMPQ       CX, $0x0000000c
-	JLT        less_298
+	JLT        less_306
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6716,9 +6913,9 @@ rows12_297:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_300
+	JLT        rest_308
 
-k_299:
+k_307:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6864,13 +7061,13 @@ k_299:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_299
+	JGE              k_307
 
-rest_300:
+rest_308:
 	ADDQ $0x00000004, R11
-	JEQ  summed_301
+	JEQ  summed_309
 
-one_302:
+one_310:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -6908,9 +7105,9 @@ one_302:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_302
+	JNE              one_310
 
-summed_301:
+summed_309:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6943,7 +7140,7 @@ summed_301:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_303
+	JEQ          fresh_311
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7016,9 +7213,9 @@ summed_301:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_304
+	JMP          done_312
 
-fresh_303:
+fresh_311:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7044,18 +7241,18 @@ fresh_303:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_304:
+done_312:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_297
+	JMP    rows12_305
 
-less_298:
+less_306:
 	CMPQ       CX, $0x00000008
-	JLT        less_306
+	JLT        less_314
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7097,7 +7294,7 @@ less_298:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_310:
+one_318:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7125,7 +7322,7 @@ one_310:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_310
+	JNE              one_318
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7149,7 +7346,7 @@ one_310:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_311
+	JEQ              fresh_319
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7198,9 +7395,9 @@ one_310:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_312
+	JMP              done_320
 
-fresh_311:
+fresh_319:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7218,16 +7415,16 @@ fresh_311:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_312:
+done_320:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_306:
+less_314:
 	CMPQ       CX, $0x00000004
-	JLT        less_314
+	JLT        less_322
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7252,7 +7449,7 @@ less_306:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_318:
+one_326:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7270,7 +7467,7 @@ one_318:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_318
+	JNE              one_326
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7285,7 +7482,7 @@ one_318:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_319
+	JEQ              fresh_327
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7310,9 +7507,9 @@ one_318:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_320
+	JMP              done_328
 
-fresh_319:
+fresh_327:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7322,16 +7519,16 @@ fresh_319:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_320:
+done_328:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_314:
+less_322:
 	CMPQ       CX, $0x00000002
-	JLT        less_322
+	JLT        less_330
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7348,7 +7545,7 @@ less_314:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_326:
+one_334:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7361,7 +7558,7 @@ one_326:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_326
+	JNE              one_334
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7372,7 +7569,7 @@ one_326:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_327
+	JEQ              fresh_335
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7385,24 +7582,24 @@ one_326:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_328
+	JMP              done_336
 
-fresh_327:
+fresh_335:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_328:
+done_336:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_322:
+less_330:
 	CMPQ       CX, $0x00000001
-	JLT        less_330
+	JLT        less_338
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7415,7 +7612,7 @@ less_322:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_334:
+one_342:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -7426,7 +7623,7 @@ one_334:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_334
+	JNE          one_342
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -7435,39 +7632,39 @@ one_334:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_335
+	JEQ          fresh_343
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_336
+	JMP          done_344
 
-fresh_335:
+fresh_343:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_336:
+done_344:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_330:
+less_338:
 	VZEROUPPER
 	RET
 
-narrow_239:
+narrow_247:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_337
+	JNE  columns_345
 
-taller_338:
+taller_346:
 	DECQ       R10
-	JLT        less_339
+	JLT        less_347
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -7507,9 +7704,9 @@ taller_338:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_341
+	JLT        rest_349
 
-k_340:
+k_348:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7627,13 +7824,13 @@ k_340:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_340
+	JGE          k_348
 
-rest_341:
+rest_349:
 	ADDQ $0x00000004, R15
-	JEQ  summed_342
+	JEQ  summed_350
 
-one_343:
+one_351:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7667,9 +7864,9 @@ one_343:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_343
+	JNE          one_351
 
-summed_342:
+summed_350:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -7692,7 +7889,7 @@ summed_342:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_344
+	JEQ          fresh_352
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7732,9 +7929,9 @@ summed_342:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_345
+	JMP          done_353
 
-fresh_344:
+fresh_352:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7749,18 +7946,18 @@ fresh_344:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_345:
+done_353:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_338
+	JMP    taller_346
 
-less_339:
-rows12_346:
+less_347:
+rows12_354:
 	CMPQ       CX, $0x0000000c
-	JLT        less_347
+	JLT        less_355
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7796,9 +7993,9 @@ rows12_346:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_349
+	JLT        rest_357
 
-k_348:
+k_356:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7907,13 +8104,13 @@ k_348:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_348
+	JGE          k_356
 
-rest_349:
+rest_357:
 	ADDQ $0x00000004, R13
-	JEQ  summed_350
+	JEQ  summed_358
 
-one_351:
+one_359:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -7944,9 +8141,9 @@ one_351:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_351
+	JNE          one_359
 
-summed_350:
+summed_358:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7967,7 +8164,7 @@ summed_350:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_352
+	JEQ          fresh_360
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8004,9 +8201,9 @@ summed_350:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_353
+	JMP          done_361
 
-fresh_352:
+fresh_360:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8020,18 +8217,18 @@ fresh_352:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_353:
+done_361:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_346
+	JMP    rows12_354
 
-less_347:
+less_355:
 	CMPQ       CX, $0x00000008
-	JLT        less_355
+	JLT        less_363
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8057,7 +8254,7 @@ less_347:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_359:
+one_367:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -8079,7 +8276,7 @@ one_359:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_359
+	JNE          one_367
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8095,7 +8292,7 @@ one_359:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_360
+	JEQ          fresh_368
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8120,9 +8317,9 @@ one_359:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_361
+	JMP          done_369
 
-fresh_360:
+fresh_368:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8132,16 +8329,16 @@ fresh_360:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_361:
+done_369:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_355:
+less_363:
 	CMPQ       CX, $0x00000004
-	JLT        less_363
+	JLT        less_371
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8157,7 +8354,7 @@ less_355:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_367:
+one_375:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8170,7 +8367,7 @@ one_367:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_367
+	JNE          one_375
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8181,7 +8378,7 @@ one_367:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_368
+	JEQ          fresh_376
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8194,24 +8391,24 @@ one_367:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_369
+	JMP          done_377
 
-fresh_368:
+fresh_376:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_369:
+done_377:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_363:
+less_371:
 	CMPQ       CX, $0x00000002
-	JLT        less_371
+	JLT        less_379
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8223,7 +8420,7 @@ less_363:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_375:
+one_383:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8232,7 +8429,7 @@ one_375:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_375
+	JNE          one_383
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8241,29 +8438,29 @@ one_375:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_376
+	JEQ          fresh_384
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_377
+	JMP          done_385
 
-fresh_376:
+fresh_384:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_377:
+done_385:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_371:
+less_379:
 	CMPQ       CX, $0x00000001
-	JLT        less_379
+	JLT        less_387
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8273,14 +8470,14 @@ less_371:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_383:
+one_391:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_383
+	JNE          one_391
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8288,30 +8485,30 @@ one_383:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_384
+	JEQ          fresh_392
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_385
+	JMP          done_393
 
-fresh_384:
+fresh_392:
 	VMOVUPD Z0, K1, (AX)
 
-done_385:
+done_393:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_379:
+less_387:
 	VZEROUPPER
 	RET
 
-columns_337:
-taller_386:
+columns_345:
+taller_394:
 	DECQ       R10
-	JLT        less_387
+	JLT        less_395
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8349,9 +8546,9 @@ taller_386:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_389
+	JLT        rest_397
 
-k_388:
+k_396:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8453,13 +8650,13 @@ k_388:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_388
+	JGE              k_396
 
-rest_389:
+rest_397:
 	ADDQ $0x00000004, R12
-	JEQ  summed_390
+	JEQ  summed_398
 
-one_391:
+one_399:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8486,9 +8683,9 @@ one_391:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_391
+	JNE              one_399
 
-summed_390:
+summed_398:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8511,7 +8708,7 @@ summed_390:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_392
+	JEQ          fresh_400
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8551,9 +8748,9 @@ summed_390:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_393
+	JMP          done_401
 
-fresh_392:
+fresh_400:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8568,18 +8765,18 @@ fresh_392:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_393:
+done_401:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_386
+	JMP    taller_394
 
-less_387:
-rows12_394:
+less_395:
+rows12_402:
 	CMPQ       CX, $0x0000000c
-	JLT        less_395
+	JLT        less_403
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8614,9 +8811,9 @@ rows12_394:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_397
+	JLT        rest_405
 
-k_396:
+k_404:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8710,13 +8907,13 @@ k_396:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_396
+	JGE              k_404
 
-rest_397:
+rest_405:
 	ADDQ $0x00000004, R11
-	JEQ  summed_398
+	JEQ  summed_406
 
-one_399:
+one_407:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8741,9 +8938,9 @@ one_399:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_399
+	JNE              one_407
 
-summed_398:
+summed_406:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8764,7 +8961,7 @@ summed_398:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_400
+	JEQ          fresh_408
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8801,9 +8998,9 @@ summed_398:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_401
+	JMP          done_409
 
-fresh_400:
+fresh_408:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8817,18 +9014,18 @@ fresh_400:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_401:
+done_409:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_394
+	JMP    rows12_402
 
-less_395:
+less_403:
 	CMPQ       CX, $0x00000008
-	JLT        less_403
+	JLT        less_411
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8854,7 +9051,7 @@ less_395:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_407:
+one_415:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8873,7 +9070,7 @@ one_407:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_407
+	JNE              one_415
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -8889,7 +9086,7 @@ one_407:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_408
+	JEQ              fresh_416
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8914,9 +9111,9 @@ one_407:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_409
+	JMP              done_417
 
-fresh_408:
+fresh_416:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8926,16 +9123,16 @@ fresh_408:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_409:
+done_417:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_403:
+less_411:
 	CMPQ       CX, $0x00000004
-	JLT        less_411
+	JLT        less_419
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8952,7 +9149,7 @@ less_403:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_415:
+one_423:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8965,7 +9162,7 @@ one_415:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_415
+	JNE              one_423
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -8976,7 +9173,7 @@ one_415:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_416
+	JEQ              fresh_424
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -8989,24 +9186,24 @@ one_415:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_417
+	JMP              done_425
 
-fresh_416:
+fresh_424:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_417:
+done_425:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_411:
+less_419:
 	CMPQ       CX, $0x00000002
-	JLT        less_419
+	JLT        less_427
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9019,7 +9216,7 @@ less_411:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_423:
+one_431:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9029,7 +9226,7 @@ one_423:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_423
+	JNE              one_431
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9038,29 +9235,29 @@ one_423:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_424
+	JEQ              fresh_432
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_425
+	JMP              done_433
 
-fresh_424:
+fresh_432:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_425:
+done_433:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_419:
+less_427:
 	CMPQ       CX, $0x00000001
-	JLT        less_427
+	JLT        less_435
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9071,7 +9268,7 @@ less_419:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_431:
+one_439:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -9080,7 +9277,7 @@ one_431:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_431
+	JNE          one_439
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -9088,23 +9285,23 @@ one_431:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_432
+	JEQ          fresh_440
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_433
+	JMP          done_441
 
-fresh_432:
+fresh_440:
 	VMOVUPD Z0, K1, (AX)
 
-done_433:
+done_441:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_427:
+less_435:
 	VZEROUPPER
 	RET
 
@@ -9142,9 +9339,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	KMOVW   R8, K2
 	LEAQ    (DX)(DX*2), DI
 
-rows4_434:
+rows4_442:
 	CMPQ   AX, $0x00000004
-	JLT    less_435
+	JLT    less_443
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9157,9 +9354,9 @@ rows4_434:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_437
+	JLT    rest_445
 
-k_436:
+k_444:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9181,11 +9378,11 @@ k_436:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_436
+	JGE         k_444
 
-rest_437:
+rest_445:
 	TESTQ       SI, SI
-	JEQ         sum_438
+	JEQ         sum_446
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9205,7 +9402,7 @@ rest_437:
 	VMOVUPD.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_438:
+sum_446:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9238,21 +9435,21 @@ sum_438:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_434
+	JMP           rows4_442
 
-less_435:
-rows1_439:
+less_443:
+rows1_447:
 	CMPQ   AX, $0x00000001
-	JLT    less_440
+	JLT    less_448
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_442
+	JLT    rest_450
 
-k_441:
+k_449:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (DI), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9262,11 +9459,11 @@ k_441:
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_441
+	JGE         k_449
 
-rest_442:
+rest_450:
 	TESTQ       SI, SI
-	JEQ         sum_443
+	JEQ         sum_451
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (DI), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9274,7 +9471,7 @@ rest_442:
 	VMOVUPD.Z   64(DI), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_443:
+sum_451:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9286,9 +9483,9 @@ sum_443:
 	IMUL3Q        $0x00000001, DX, DI
 	ADDQ          DI, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_439
+	JMP           rows1_447
 
-less_440:
+less_448:
 	VZEROUPPER
 	RET
 
@@ -9328,9 +9525,9 @@ TEXT ·drowDotsAVX512(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_444:
+rows1_452:
 	CMPQ   AX, $0x00000001
-	JLT    less_445
+	JLT    less_453
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -9338,9 +9535,9 @@ rows1_444:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R11
-	JLT    rest_447
+	JLT    rest_455
 
-k_446:
+k_454:
 	VMOVUPD     (R10), Z8
 	VMOVUPD     (R9), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9350,11 +9547,11 @@ k_446:
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R11
-	JGE         k_446
+	JGE         k_454
 
-rest_447:
+rest_455:
 	TESTQ       SI, SI
-	JEQ         sum_448
+	JEQ         sum_456
 	VMOVUPD.Z   (R10), K1, Z8
 	VMOVUPD.Z   (R9), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9362,7 +9559,7 @@ rest_447:
 	VMOVUPD.Z   64(R9), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_448:
+sum_456:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9374,9 +9571,9 @@ sum_448:
 	IMUL3Q        $0x00000001, DX, R9
 	ADDQ          R9, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_444
+	JMP           rows1_452
 
-less_445:
+less_453:
 	VZEROUPPER
 	RET
 
@@ -9403,9 +9600,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_449:
+rows8_457:
 	CMPQ         AX, $0x00000008
-	JLT          less_450
+	JLT          less_458
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9430,9 +9627,9 @@ rows8_449:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_452
+	JE           rest_460
 
-n_451:
+n_459:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -9457,12 +9654,12 @@ n_451:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_451
+	JNE         n_459
 
-rest_452:
+rest_460:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_453
+	JE          next_461
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9482,17 +9679,17 @@ rest_452:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_453:
+next_461:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_449
+	JMP    rows8_457
 
-less_450:
-rows4_454:
+less_458:
+rows4_462:
 	CMPQ         AX, $0x00000004
-	JLT          less_455
+	JLT          less_463
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9506,9 +9703,9 @@ rows4_454:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_457
+	JE           rest_465
 
-n_456:
+n_464:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -9518,12 +9715,12 @@ n_456:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_456
+	JNE         n_464
 
-rest_457:
+rest_465:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_458
+	JE          next_466
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9535,17 +9732,17 @@ rest_457:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_458:
+next_466:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_454
+	JMP    rows4_462
 
-less_455:
-rows2_459:
+less_463:
+rows2_467:
 	CMPQ         AX, $0x00000002
-	JLT          less_460
+	JLT          less_468
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9555,9 +9752,9 @@ rows2_459:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_462
+	JE           rest_470
 
-n_461:
+n_469:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -9565,12 +9762,12 @@ n_461:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_461
+	JNE         n_469
 
-rest_462:
+rest_470:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_463
+	JE          next_471
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9578,17 +9775,17 @@ rest_462:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_463:
+next_471:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_459
+	JMP    rows2_467
 
-less_460:
-rows1_464:
+less_468:
+rows1_472:
 	CMPQ         AX, $0x00000001
-	JLT          less_465
+	JLT          less_473
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9596,34 +9793,34 @@ rows1_464:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_467
+	JE           rest_475
 
-n_466:
+n_474:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_466
+	JNE         n_474
 
-rest_467:
+rest_475:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_468
+	JE          next_476
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_468:
+next_476:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_464
+	JMP    rows1_472
 
-less_465:
+less_473:
 	VZEROUPPER
 	RET
 
@@ -9661,9 +9858,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_469
+	JLE     narrow_477
 
-k_470:
+k_478:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -9672,19 +9869,19 @@ k_470:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_470
+	JNE        k_478
 	VZEROUPPER
 	RET
 
-narrow_469:
-k_471:
+narrow_477:
+k_479:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_471
+	JNE        k_479
 	VZEROUPPER
 	RET
 
@@ -9698,18 +9895,18 @@ TEXT ·dforeseeAVX512(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_472:
+row_480:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_473:
+line_481:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_473
+	JGT        line_481
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_472
+	JNE        row_480
 	VZEROUPPER
 	RET
 
@@ -9744,7 +9941,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_474:
+loop_482:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -9770,6 +9967,6 @@ loop_474:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_474
+	JNE         loop_482
 	VZEROUPPER
 	RET

@@ -25,7 +25,7 @@ func (g *product[F]) tiles(p path) {
 	rows, lanes := tileShape[F](p)
 	width := 2 * lanes
 	var w *workspace[F]
-	if g.packA || g.packB || g.n%lanes != 0 || g.c.col != 1 {
+	if g.packA || g.packB || g.b.stored != nil || g.n%lanes != 0 || g.c.col != 1 {
 		pool := poolOf[F](&workspaces)
 		w = pool.Get().(*workspace[F])
 		defer pool.Put(w)
@@ -37,7 +37,7 @@ func (g *product[F]) tiles(p path) {
 	blocks := kBlocks(g.k)
 	beta := g.beta
 	ahead := aheadBytes / sizeOf[F]()
-	far := !g.packB && g.k*g.b.apart() >= farBytes
+	far := !g.packB && g.b.stored == nil && g.k*g.b.apart() >= farBytes
 	for l := range blocks {
 		k0, k1 := block(l, blocks, g.k), block(l+1, blocks, g.k)
 		k := k1 - k0
@@ -56,7 +56,10 @@ func (g *product[F]) tiles(p path) {
 			if far && j%ahead == 0 {
 				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
 			}
-			if g.packB || n%lanes != 0 {
+			if b.stored != nil {
+				b = widenPanel(p, w, b, k, n)
+			}
+			if b.col != 1 || g.packB && g.b.stored == nil || n%lanes != 0 {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
 			for i := 0; i < g.m; i += together {
@@ -81,19 +84,19 @@ func packRows[F Float](p path, w *workspace[F], a matrix[F], m, k, rows, width i
 				copyPanel(p, min(step, k-q), min(rows, m-i), a.data[i+q*a.col:], a.col, dst[i/rows*panel+q*rows:], rows)
 			}
 		}
-		return matrix[F]{dst, 1, rows}, panel
+		return matrix[F]{data: dst, row: 1, col: rows}, panel
 	}
 	for i := 0; i < m; i += rows {
 		transposePanel(p, k, min(rows, m-i), a.data[i*a.row:], a.row, dst[i/rows*panel:], rows)
 	}
-	return matrix[F]{dst, 1, rows}, panel
+	return matrix[F]{data: dst, row: 1, col: rows}, panel
 }
 
 // packColumns copies n columns of B into a panel of whole vectors.
 func packColumns[F Float](p path, w *workspace[F], b matrix[F], k, n, width int) matrix[F] {
 	dst := room(&w.b, k*width)
 	packPanel(p, k, n, b.data, b.row, b.col, dst, width)
-	return matrix[F]{dst, width, 1}
+	return matrix[F]{data: dst, row: width, col: 1}
 }
 
 // packPanel sets dst[q·dstRow+j] ← src[q·along+j·across] for q < k and j < n; one of the strides is 1.
@@ -114,7 +117,7 @@ func (g *product[F]) scattered(p path, w *workspace[F]) {
 	for j := 0; j < g.n; j += scatterColumns {
 		part := g.part(0, 1, j, min(j+scatterColumns, g.n))
 		out := part.c
-		part.c = matrix[F]{row, scatterColumns, 1}
+		part.c = matrix[F]{data: row, row: scatterColumns, col: 1}
 		if g.beta != 0 {
 			for i := range part.n {
 				row[i] = out.data[i*out.col]
@@ -136,7 +139,10 @@ func (g *product[F]) dots(p path) {
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	x := g.b.data
-	if g.b.row != 1 {
+	if g.b.stored != nil {
+		x = room(&w.b, g.k)
+		widen(p, x, g.b.stored)
+	} else if g.b.row != 1 {
 		x = room(&w.b, g.k)
 		for i := range x {
 			x[i] = g.b.data[i*g.b.row]
@@ -145,7 +151,11 @@ func (g *product[F]) dots(p path) {
 	x = x[:g.k]
 	for i := 0; i < g.m; i += dotRows {
 		y := room(&w.a, min(dotRows, g.m-i))
-		dot(p, g.a.data[i*g.a.row:], g.a.row, x, y)
+		if g.a.stored != nil {
+			dotsStored(p, w, g.a.stored[i*g.a.row:], g.a.row, x, y)
+		} else {
+			dot(p, g.a.data[i*g.a.row:], g.a.row, x, y)
+		}
 		c := g.c.data[i*g.c.row:]
 		for r, s := range y {
 			if g.beta == 0 {

@@ -45,6 +45,16 @@ func stransposePanelNEON(k int, n int, src *float32, srcRow int, dst *float32, d
 //go:noescape
 func sfmaLoopNEON(n int)
 
+// sdotStoredNEON is dotStored of float32 with NEON.
+//
+//go:noescape
+func sdotStoredNEON(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+
+// swidenVectorsNEON is widenVectors of float32 with NEON.
+//
+//go:noescape
+func swidenVectorsNEON(n int, y *float32, x *uint16)
+
 // dtileNEON is tile of float64 with NEON.
 //
 //go:noescape

@@ -5305,6 +5305,154 @@ loop_756:
 	BNE loop_756
 	RET
 
+// func sdotStoredNEON(k int, m int, a *uint16, aRow int, x *float32, y *float32)
+TEXT ·sdotStoredNEON(SB), NOSPLIT, $0-48
+	MOVD m+8(FP), R0
+	MOVD a+16(FP), R1
+	MOVD aRow+24(FP), R2
+	LSL $1, R2
+	MOVD y+40(FP), R6
+	ADD R2<<1, R2, R3
+	MOVD $0xffff0000, R20
+	VDUP R20, V12.S4
+	MOVD k+0(FP), R7
+	CMP $3072, R7
+	BLT short_757
+rows4_758:
+	CMP $4, R0
+	BLT less_759
+	MOVD R1, R7
+	MOVD x+32(FP), R8
+	MOVD k+0(FP), R9
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+k_760:
+	FMOVQ 0(R8), F8
+	FMOVQ 16(R8), F9
+	FMOVQ 0(R7), F10
+	VSHL $16, V10.S4, V11.S4
+	VAND V10.B16, V12.B16, V10.B16
+	VFMLA V8.S4, V11.S4, V0.S4
+	VFMLA V9.S4, V10.S4, V1.S4
+	WORD $0x3ce268ea // LDR Q10, [X7,X2]
+	VSHL $16, V10.S4, V11.S4
+	VAND V10.B16, V12.B16, V10.B16
+	VFMLA V8.S4, V11.S4, V2.S4
+	VFMLA V9.S4, V10.S4, V3.S4
+	ADD R2<<1, R7, R19
+	FMOVQ 0(R19), F10
+	VSHL $16, V10.S4, V11.S4
+	VAND V10.B16, V12.B16, V10.B16
+	VFMLA V8.S4, V11.S4, V4.S4
+	VFMLA V9.S4, V10.S4, V5.S4
+	WORD $0x3ce368ea // LDR Q10, [X7,X3]
+	VSHL $16, V10.S4, V11.S4
+	VAND V10.B16, V12.B16, V10.B16
+	VFMLA V8.S4, V11.S4, V6.S4
+	VFMLA V9.S4, V10.S4, V7.S4
+	ADD $16, R7
+	ADD $32, R8
+	SUBS $8, R9
+	BGT k_760
+	VZIP1 V1.S4, V0.S4, V8.S4
+	VZIP2 V1.S4, V0.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VEXT $8, V8.B16, V8.B16, V9.B16
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VREV64 V8.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	FMOVS F8, 0(R6)
+	VZIP1 V3.S4, V2.S4, V8.S4
+	VZIP2 V3.S4, V2.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VEXT $8, V8.B16, V8.B16, V9.B16
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VREV64 V8.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	FMOVS F8, 4(R6)
+	VZIP1 V5.S4, V4.S4, V8.S4
+	VZIP2 V5.S4, V4.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VEXT $8, V8.B16, V8.B16, V9.B16
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VREV64 V8.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	FMOVS F8, 8(R6)
+	VZIP1 V7.S4, V6.S4, V8.S4
+	VZIP2 V7.S4, V6.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VEXT $8, V8.B16, V8.B16, V9.B16
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VREV64 V8.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	FMOVS F8, 12(R6)
+	ADD $16, R6
+	MOVD $4, R20
+	MUL R20, R2, R7
+	ADD R7, R1
+	SUBS $4, R0
+	B rows4_758
+less_759:
+short_757:
+rows1_761:
+	CMP $1, R0
+	BLT less_762
+	MOVD R1, R3
+	MOVD x+32(FP), R7
+	MOVD k+0(FP), R8
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+k_763:
+	FMOVQ 0(R7), F8
+	FMOVQ 16(R7), F9
+	FMOVQ 0(R3), F10
+	VSHL $16, V10.S4, V11.S4
+	VAND V10.B16, V12.B16, V10.B16
+	VFMLA V8.S4, V11.S4, V0.S4
+	VFMLA V9.S4, V10.S4, V1.S4
+	ADD $16, R3
+	ADD $32, R7
+	SUBS $8, R8
+	BGT k_763
+	VZIP1 V1.S4, V0.S4, V8.S4
+	VZIP2 V1.S4, V0.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VEXT $8, V8.B16, V8.B16, V9.B16
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	VREV64 V8.S4, V9.S4
+	WORD $0x4e29d508 // FADD V8.4S, V8.4S, V9.4S
+	FMOVS F8, 0(R6)
+	ADD $4, R6
+	MOVD $1, R20
+	MUL R20, R2, R3
+	ADD R3, R1
+	SUBS $1, R0
+	B rows1_761
+less_762:
+	RET
+
+// func swidenVectorsNEON(n int, y *float32, x *uint16)
+TEXT ·swidenVectorsNEON(SB), NOSPLIT, $0-24
+	MOVD n+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD x+16(FP), R2
+vector_764:
+	FMOVD 0(R2), F0
+	VUXTL V0.H4, V0.S4
+	VSHL $16, V0.S4, V0.S4
+	FMOVQ F0, 0(R1)
+	ADD $8, R2
+	ADD $16, R1
+	SUBS $4, R0
+	BGT vector_764
+	RET
+
 // func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
 TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	MOVD m+0(FP), R0
@@ -5320,10 +5468,10 @@ TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	LSL $3, R8
 	MOVD n+8(FP), R9
 	CMP $2, R9
-	BLE narrow_757
-rows12_758:
+	BLE narrow_765
+rows12_766:
 	CMP $12, R0
-	BLT less_759
+	BLT less_767
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5351,10 +5499,10 @@ rows12_758:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_760
+	BNE apart_768
 	MOVD R1, R11
 	PCALIGN $32
-k_762:
+k_770:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5386,16 +5534,16 @@ k_762:
 	WORD $0x4fdf1b16 // FMLA V22.2D, V24.2D, V31.D[1]
 	WORD $0x4fdf1b37 // FMLA V23.2D, V25.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_762
-	B summed_761
-apart_760:
+	BNE k_770
+	B summed_769
+apart_768:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_763:
+k_771:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5438,8 +5586,8 @@ k_763:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_763
-summed_761:
+	BNE k_771
+summed_769:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5473,8 +5621,8 @@ summed_761:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_764
-	CBZ R9, fresh_766
+	BNE edge_772
+	CBZ R9, fresh_774
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5559,8 +5707,8 @@ summed_761:
 	VFMLA V25.D2, V27.D2, V23.D2
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_765
-fresh_766:
+	B done_773
+fresh_774:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -5597,8 +5745,8 @@ fresh_766:
 	FMOVQ F22, 0(R7)
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_765
-edge_764:
+	B done_773
+edge_772:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -5607,367 +5755,367 @@ edge_764:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_767
+	CBZ R9, fresh_775
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_768
+	TBNZ $1, R10, full_776
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_770
+	TBZ $0, R10, moved_778
 	FMOVD 16(R7), F27
-	B moved_770
-full_768:
+	B moved_778
+full_776:
 	FMOVQ 16(R7), F27
-moved_770:
+moved_778:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_771
-	TBZ $0, R10, moved_773
+	TBNZ $1, R10, full_779
+	TBZ $0, R10, moved_781
 	FMOVD F1, 16(R7)
-	B moved_773
-full_771:
+	B moved_781
+full_779:
 	FMOVQ F1, 16(R7)
-moved_773:
+moved_781:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_774
+	TBNZ $1, R10, full_782
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_776
+	TBZ $0, R10, moved_784
 	FMOVD 16(R7), F27
-	B moved_776
-full_774:
+	B moved_784
+full_782:
 	FMOVQ 16(R7), F27
-moved_776:
+moved_784:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_777
-	TBZ $0, R10, moved_779
+	TBNZ $1, R10, full_785
+	TBZ $0, R10, moved_787
 	FMOVD F3, 16(R7)
-	B moved_779
-full_777:
+	B moved_787
+full_785:
 	FMOVQ F3, 16(R7)
-moved_779:
+moved_787:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_780
+	TBNZ $1, R10, full_788
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_782
+	TBZ $0, R10, moved_790
 	FMOVD 16(R7), F27
-	B moved_782
-full_780:
+	B moved_790
+full_788:
 	FMOVQ 16(R7), F27
-moved_782:
+moved_790:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_783
-	TBZ $0, R10, moved_785
+	TBNZ $1, R10, full_791
+	TBZ $0, R10, moved_793
 	FMOVD F5, 16(R7)
-	B moved_785
-full_783:
+	B moved_793
+full_791:
 	FMOVQ F5, 16(R7)
-moved_785:
+moved_793:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_786
+	TBNZ $1, R10, full_794
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_788
+	TBZ $0, R10, moved_796
 	FMOVD 16(R7), F27
-	B moved_788
-full_786:
+	B moved_796
+full_794:
 	FMOVQ 16(R7), F27
-moved_788:
+moved_796:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_789
-	TBZ $0, R10, moved_791
+	TBNZ $1, R10, full_797
+	TBZ $0, R10, moved_799
 	FMOVD F7, 16(R7)
-	B moved_791
-full_789:
+	B moved_799
+full_797:
 	FMOVQ F7, 16(R7)
-moved_791:
+moved_799:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_792
+	TBNZ $1, R10, full_800
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_794
+	TBZ $0, R10, moved_802
 	FMOVD 16(R7), F27
-	B moved_794
-full_792:
+	B moved_802
+full_800:
 	FMOVQ 16(R7), F27
-moved_794:
+moved_802:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_795
-	TBZ $0, R10, moved_797
+	TBNZ $1, R10, full_803
+	TBZ $0, R10, moved_805
 	FMOVD F9, 16(R7)
-	B moved_797
-full_795:
+	B moved_805
+full_803:
 	FMOVQ F9, 16(R7)
-moved_797:
+moved_805:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_798
+	TBNZ $1, R10, full_806
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_800
+	TBZ $0, R10, moved_808
 	FMOVD 16(R7), F27
-	B moved_800
-full_798:
+	B moved_808
+full_806:
 	FMOVQ 16(R7), F27
-moved_800:
+moved_808:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_801
-	TBZ $0, R10, moved_803
+	TBNZ $1, R10, full_809
+	TBZ $0, R10, moved_811
 	FMOVD F11, 16(R7)
-	B moved_803
-full_801:
+	B moved_811
+full_809:
 	FMOVQ F11, 16(R7)
-moved_803:
+moved_811:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_804
+	TBNZ $1, R10, full_812
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_806
+	TBZ $0, R10, moved_814
 	FMOVD 16(R7), F27
-	B moved_806
-full_804:
+	B moved_814
+full_812:
 	FMOVQ 16(R7), F27
-moved_806:
+moved_814:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_807
-	TBZ $0, R10, moved_809
+	TBNZ $1, R10, full_815
+	TBZ $0, R10, moved_817
 	FMOVD F13, 16(R7)
-	B moved_809
-full_807:
+	B moved_817
+full_815:
 	FMOVQ F13, 16(R7)
-moved_809:
+moved_817:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_810
+	TBNZ $1, R10, full_818
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_812
+	TBZ $0, R10, moved_820
 	FMOVD 16(R7), F27
-	B moved_812
-full_810:
+	B moved_820
+full_818:
 	FMOVQ 16(R7), F27
-moved_812:
+moved_820:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_813
-	TBZ $0, R10, moved_815
+	TBNZ $1, R10, full_821
+	TBZ $0, R10, moved_823
 	FMOVD F15, 16(R7)
-	B moved_815
-full_813:
+	B moved_823
+full_821:
 	FMOVQ F15, 16(R7)
-moved_815:
+moved_823:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V16.D2
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_816
+	TBNZ $1, R10, full_824
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_818
+	TBZ $0, R10, moved_826
 	FMOVD 16(R7), F27
-	B moved_818
-full_816:
+	B moved_826
+full_824:
 	FMOVQ 16(R7), F27
-moved_818:
+moved_826:
 	VFMLA V25.D2, V27.D2, V17.D2
-	TBNZ $1, R10, full_819
-	TBZ $0, R10, moved_821
+	TBNZ $1, R10, full_827
+	TBZ $0, R10, moved_829
 	FMOVD F17, 16(R7)
-	B moved_821
-full_819:
+	B moved_829
+full_827:
 	FMOVQ F17, 16(R7)
-moved_821:
+moved_829:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V18.D2
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_822
+	TBNZ $1, R10, full_830
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_824
+	TBZ $0, R10, moved_832
 	FMOVD 16(R7), F27
-	B moved_824
-full_822:
+	B moved_832
+full_830:
 	FMOVQ 16(R7), F27
-moved_824:
+moved_832:
 	VFMLA V25.D2, V27.D2, V19.D2
-	TBNZ $1, R10, full_825
-	TBZ $0, R10, moved_827
+	TBNZ $1, R10, full_833
+	TBZ $0, R10, moved_835
 	FMOVD F19, 16(R7)
-	B moved_827
-full_825:
+	B moved_835
+full_833:
 	FMOVQ F19, 16(R7)
-moved_827:
+moved_835:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V20.D2
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_828
+	TBNZ $1, R10, full_836
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_830
+	TBZ $0, R10, moved_838
 	FMOVD 16(R7), F27
-	B moved_830
-full_828:
+	B moved_838
+full_836:
 	FMOVQ 16(R7), F27
-moved_830:
+moved_838:
 	VFMLA V25.D2, V27.D2, V21.D2
-	TBNZ $1, R10, full_831
-	TBZ $0, R10, moved_833
+	TBNZ $1, R10, full_839
+	TBZ $0, R10, moved_841
 	FMOVD F21, 16(R7)
-	B moved_833
-full_831:
+	B moved_841
+full_839:
 	FMOVQ F21, 16(R7)
-moved_833:
+moved_841:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V22.D2
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_834
+	TBNZ $1, R10, full_842
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_836
+	TBZ $0, R10, moved_844
 	FMOVD 16(R7), F27
-	B moved_836
-full_834:
+	B moved_844
+full_842:
 	FMOVQ 16(R7), F27
-moved_836:
+moved_844:
 	VFMLA V25.D2, V27.D2, V23.D2
-	TBNZ $1, R10, full_837
-	TBZ $0, R10, moved_839
+	TBNZ $1, R10, full_845
+	TBZ $0, R10, moved_847
 	FMOVD F23, 16(R7)
-	B moved_839
-full_837:
+	B moved_847
+full_845:
 	FMOVQ F23, 16(R7)
-moved_839:
+moved_847:
 	ADD R8, R7
-	B done_765
-fresh_767:
+	B done_773
+fresh_775:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_840
-	TBZ $0, R10, moved_842
+	TBNZ $1, R10, full_848
+	TBZ $0, R10, moved_850
 	FMOVD F1, 16(R7)
-	B moved_842
-full_840:
+	B moved_850
+full_848:
 	FMOVQ F1, 16(R7)
-moved_842:
+moved_850:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_843
-	TBZ $0, R10, moved_845
+	TBNZ $1, R10, full_851
+	TBZ $0, R10, moved_853
 	FMOVD F3, 16(R7)
-	B moved_845
-full_843:
+	B moved_853
+full_851:
 	FMOVQ F3, 16(R7)
-moved_845:
+moved_853:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_846
-	TBZ $0, R10, moved_848
+	TBNZ $1, R10, full_854
+	TBZ $0, R10, moved_856
 	FMOVD F5, 16(R7)
-	B moved_848
-full_846:
+	B moved_856
+full_854:
 	FMOVQ F5, 16(R7)
-moved_848:
+moved_856:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_849
-	TBZ $0, R10, moved_851
+	TBNZ $1, R10, full_857
+	TBZ $0, R10, moved_859
 	FMOVD F7, 16(R7)
-	B moved_851
-full_849:
+	B moved_859
+full_857:
 	FMOVQ F7, 16(R7)
-moved_851:
+moved_859:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_852
-	TBZ $0, R10, moved_854
+	TBNZ $1, R10, full_860
+	TBZ $0, R10, moved_862
 	FMOVD F9, 16(R7)
-	B moved_854
-full_852:
+	B moved_862
+full_860:
 	FMOVQ F9, 16(R7)
-moved_854:
+moved_862:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_855
-	TBZ $0, R10, moved_857
+	TBNZ $1, R10, full_863
+	TBZ $0, R10, moved_865
 	FMOVD F11, 16(R7)
-	B moved_857
-full_855:
+	B moved_865
+full_863:
 	FMOVQ F11, 16(R7)
-moved_857:
+moved_865:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_858
-	TBZ $0, R10, moved_860
+	TBNZ $1, R10, full_866
+	TBZ $0, R10, moved_868
 	FMOVD F13, 16(R7)
-	B moved_860
-full_858:
+	B moved_868
+full_866:
 	FMOVQ F13, 16(R7)
-moved_860:
+moved_868:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_861
-	TBZ $0, R10, moved_863
+	TBNZ $1, R10, full_869
+	TBZ $0, R10, moved_871
 	FMOVD F15, 16(R7)
-	B moved_863
-full_861:
+	B moved_871
+full_869:
 	FMOVQ F15, 16(R7)
-moved_863:
+moved_871:
 	ADD R8, R7
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_864
-	TBZ $0, R10, moved_866
+	TBNZ $1, R10, full_872
+	TBZ $0, R10, moved_874
 	FMOVD F17, 16(R7)
-	B moved_866
-full_864:
+	B moved_874
+full_872:
 	FMOVQ F17, 16(R7)
-moved_866:
+moved_874:
 	ADD R8, R7
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_867
-	TBZ $0, R10, moved_869
+	TBNZ $1, R10, full_875
+	TBZ $0, R10, moved_877
 	FMOVD F19, 16(R7)
-	B moved_869
-full_867:
+	B moved_877
+full_875:
 	FMOVQ F19, 16(R7)
-moved_869:
+moved_877:
 	ADD R8, R7
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_870
-	TBZ $0, R10, moved_872
+	TBNZ $1, R10, full_878
+	TBZ $0, R10, moved_880
 	FMOVD F21, 16(R7)
-	B moved_872
-full_870:
+	B moved_880
+full_878:
 	FMOVQ F21, 16(R7)
-moved_872:
+moved_880:
 	ADD R8, R7
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_873
-	TBZ $0, R10, moved_875
+	TBNZ $1, R10, full_881
+	TBZ $0, R10, moved_883
 	FMOVD F23, 16(R7)
-	B moved_875
-full_873:
+	B moved_883
+full_881:
 	FMOVQ F23, 16(R7)
-moved_875:
+moved_883:
 	ADD R8, R7
-	B done_765
-done_765:
+	B done_773
+done_773:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_758
-less_759:
+	B rows12_766
+less_767:
 	CMP $8, R0
-	BLT less_877
+	BLT less_885
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5987,10 +6135,10 @@ less_759:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_878
+	BNE apart_886
 	MOVD R1, R11
 	PCALIGN $32
-k_880:
+k_888:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6013,15 +6161,15 @@ k_880:
 	WORD $0x4fdd1b0e // FMLA V14.2D, V24.2D, V29.D[1]
 	WORD $0x4fdd1b2f // FMLA V15.2D, V25.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_880
-	B summed_879
-apart_878:
+	BNE k_888
+	B summed_887
+apart_886:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_881:
+k_889:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6051,8 +6199,8 @@ k_881:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_881
-summed_879:
+	BNE k_889
+summed_887:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6078,8 +6226,8 @@ summed_879:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_882
-	CBZ R9, fresh_884
+	BNE edge_890
+	CBZ R9, fresh_892
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6136,8 +6284,8 @@ summed_879:
 	VFMLA V25.D2, V27.D2, V15.D2
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_883
-fresh_884:
+	B done_891
+fresh_892:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6162,8 +6310,8 @@ fresh_884:
 	FMOVQ F14, 0(R7)
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_883
-edge_882:
+	B done_891
+edge_890:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6172,250 +6320,250 @@ edge_882:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_885
+	CBZ R9, fresh_893
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_886
+	TBNZ $1, R10, full_894
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_888
+	TBZ $0, R10, moved_896
 	FMOVD 16(R7), F27
-	B moved_888
-full_886:
+	B moved_896
+full_894:
 	FMOVQ 16(R7), F27
-moved_888:
+moved_896:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_889
-	TBZ $0, R10, moved_891
+	TBNZ $1, R10, full_897
+	TBZ $0, R10, moved_899
 	FMOVD F1, 16(R7)
-	B moved_891
-full_889:
+	B moved_899
+full_897:
 	FMOVQ F1, 16(R7)
-moved_891:
+moved_899:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_892
+	TBNZ $1, R10, full_900
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_894
+	TBZ $0, R10, moved_902
 	FMOVD 16(R7), F27
-	B moved_894
-full_892:
+	B moved_902
+full_900:
 	FMOVQ 16(R7), F27
-moved_894:
+moved_902:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_895
-	TBZ $0, R10, moved_897
+	TBNZ $1, R10, full_903
+	TBZ $0, R10, moved_905
 	FMOVD F3, 16(R7)
-	B moved_897
-full_895:
+	B moved_905
+full_903:
 	FMOVQ F3, 16(R7)
-moved_897:
+moved_905:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_898
+	TBNZ $1, R10, full_906
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_900
+	TBZ $0, R10, moved_908
 	FMOVD 16(R7), F27
-	B moved_900
-full_898:
+	B moved_908
+full_906:
 	FMOVQ 16(R7), F27
-moved_900:
+moved_908:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_901
-	TBZ $0, R10, moved_903
+	TBNZ $1, R10, full_909
+	TBZ $0, R10, moved_911
 	FMOVD F5, 16(R7)
-	B moved_903
-full_901:
+	B moved_911
+full_909:
 	FMOVQ F5, 16(R7)
-moved_903:
+moved_911:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_904
+	TBNZ $1, R10, full_912
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_906
+	TBZ $0, R10, moved_914
 	FMOVD 16(R7), F27
-	B moved_906
-full_904:
+	B moved_914
+full_912:
 	FMOVQ 16(R7), F27
-moved_906:
+moved_914:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_907
-	TBZ $0, R10, moved_909
+	TBNZ $1, R10, full_915
+	TBZ $0, R10, moved_917
 	FMOVD F7, 16(R7)
-	B moved_909
-full_907:
+	B moved_917
+full_915:
 	FMOVQ F7, 16(R7)
-moved_909:
+moved_917:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_910
+	TBNZ $1, R10, full_918
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_912
+	TBZ $0, R10, moved_920
 	FMOVD 16(R7), F27
-	B moved_912
-full_910:
+	B moved_920
+full_918:
 	FMOVQ 16(R7), F27
-moved_912:
+moved_920:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_913
-	TBZ $0, R10, moved_915
+	TBNZ $1, R10, full_921
+	TBZ $0, R10, moved_923
 	FMOVD F9, 16(R7)
-	B moved_915
-full_913:
+	B moved_923
+full_921:
 	FMOVQ F9, 16(R7)
-moved_915:
+moved_923:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_916
+	TBNZ $1, R10, full_924
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_918
+	TBZ $0, R10, moved_926
 	FMOVD 16(R7), F27
-	B moved_918
-full_916:
+	B moved_926
+full_924:
 	FMOVQ 16(R7), F27
-moved_918:
+moved_926:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_919
-	TBZ $0, R10, moved_921
+	TBNZ $1, R10, full_927
+	TBZ $0, R10, moved_929
 	FMOVD F11, 16(R7)
-	B moved_921
-full_919:
+	B moved_929
+full_927:
 	FMOVQ F11, 16(R7)
-moved_921:
+moved_929:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_922
+	TBNZ $1, R10, full_930
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_924
+	TBZ $0, R10, moved_932
 	FMOVD 16(R7), F27
-	B moved_924
-full_922:
+	B moved_932
+full_930:
 	FMOVQ 16(R7), F27
-moved_924:
+moved_932:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_925
-	TBZ $0, R10, moved_927
+	TBNZ $1, R10, full_933
+	TBZ $0, R10, moved_935
 	FMOVD F13, 16(R7)
-	B moved_927
-full_925:
+	B moved_935
+full_933:
 	FMOVQ F13, 16(R7)
-moved_927:
+moved_935:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_928
+	TBNZ $1, R10, full_936
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_930
+	TBZ $0, R10, moved_938
 	FMOVD 16(R7), F27
-	B moved_930
-full_928:
+	B moved_938
+full_936:
 	FMOVQ 16(R7), F27
-moved_930:
+moved_938:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_931
-	TBZ $0, R10, moved_933
+	TBNZ $1, R10, full_939
+	TBZ $0, R10, moved_941
 	FMOVD F15, 16(R7)
-	B moved_933
-full_931:
+	B moved_941
+full_939:
 	FMOVQ F15, 16(R7)
-moved_933:
+moved_941:
 	ADD R8, R7
-	B done_883
-fresh_885:
+	B done_891
+fresh_893:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_934
-	TBZ $0, R10, moved_936
+	TBNZ $1, R10, full_942
+	TBZ $0, R10, moved_944
 	FMOVD F1, 16(R7)
-	B moved_936
-full_934:
+	B moved_944
+full_942:
 	FMOVQ F1, 16(R7)
-moved_936:
+moved_944:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_937
-	TBZ $0, R10, moved_939
+	TBNZ $1, R10, full_945
+	TBZ $0, R10, moved_947
 	FMOVD F3, 16(R7)
-	B moved_939
-full_937:
+	B moved_947
+full_945:
 	FMOVQ F3, 16(R7)
-moved_939:
+moved_947:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_940
-	TBZ $0, R10, moved_942
+	TBNZ $1, R10, full_948
+	TBZ $0, R10, moved_950
 	FMOVD F5, 16(R7)
-	B moved_942
-full_940:
+	B moved_950
+full_948:
 	FMOVQ F5, 16(R7)
-moved_942:
+moved_950:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_943
-	TBZ $0, R10, moved_945
+	TBNZ $1, R10, full_951
+	TBZ $0, R10, moved_953
 	FMOVD F7, 16(R7)
-	B moved_945
-full_943:
+	B moved_953
+full_951:
 	FMOVQ F7, 16(R7)
-moved_945:
+moved_953:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_946
-	TBZ $0, R10, moved_948
+	TBNZ $1, R10, full_954
+	TBZ $0, R10, moved_956
 	FMOVD F9, 16(R7)
-	B moved_948
-full_946:
+	B moved_956
+full_954:
 	FMOVQ F9, 16(R7)
-moved_948:
+moved_956:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_949
-	TBZ $0, R10, moved_951
+	TBNZ $1, R10, full_957
+	TBZ $0, R10, moved_959
 	FMOVD F11, 16(R7)
-	B moved_951
-full_949:
+	B moved_959
+full_957:
 	FMOVQ F11, 16(R7)
-moved_951:
+moved_959:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_952
-	TBZ $0, R10, moved_954
+	TBNZ $1, R10, full_960
+	TBZ $0, R10, moved_962
 	FMOVD F13, 16(R7)
-	B moved_954
-full_952:
+	B moved_962
+full_960:
 	FMOVQ F13, 16(R7)
-moved_954:
+moved_962:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_955
-	TBZ $0, R10, moved_957
+	TBNZ $1, R10, full_963
+	TBZ $0, R10, moved_965
 	FMOVD F15, 16(R7)
-	B moved_957
-full_955:
+	B moved_965
+full_963:
 	FMOVQ F15, 16(R7)
-moved_957:
+moved_965:
 	ADD R8, R7
-	B done_883
-done_883:
+	B done_891
+done_891:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_877:
+less_885:
 	CMP $4, R0
-	BLT less_959
+	BLT less_967
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6427,10 +6575,10 @@ less_877:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_960
+	BNE apart_968
 	MOVD R1, R11
 	PCALIGN $32
-k_962:
+k_970:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6444,14 +6592,14 @@ k_962:
 	WORD $0x4fdb1b06 // FMLA V6.2D, V24.2D, V27.D[1]
 	WORD $0x4fdb1b27 // FMLA V7.2D, V25.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_962
-	B summed_961
-apart_960:
+	BNE k_970
+	B summed_969
+apart_968:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_963:
+k_971:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6468,8 +6616,8 @@ k_963:
 	WORD $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_963
-summed_961:
+	BNE k_971
+summed_969:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6487,8 +6635,8 @@ summed_961:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_964
-	CBZ R9, fresh_966
+	BNE edge_972
+	CBZ R9, fresh_974
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6517,8 +6665,8 @@ summed_961:
 	VFMLA V25.D2, V27.D2, V7.D2
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_965
-fresh_966:
+	B done_973
+fresh_974:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6531,8 +6679,8 @@ fresh_966:
 	FMOVQ F6, 0(R7)
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_965
-edge_964:
+	B done_973
+edge_972:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6541,134 +6689,134 @@ edge_964:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_967
+	CBZ R9, fresh_975
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_968
+	TBNZ $1, R10, full_976
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_970
+	TBZ $0, R10, moved_978
 	FMOVD 16(R7), F27
-	B moved_970
-full_968:
+	B moved_978
+full_976:
 	FMOVQ 16(R7), F27
-moved_970:
+moved_978:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_971
-	TBZ $0, R10, moved_973
+	TBNZ $1, R10, full_979
+	TBZ $0, R10, moved_981
 	FMOVD F1, 16(R7)
-	B moved_973
-full_971:
+	B moved_981
+full_979:
 	FMOVQ F1, 16(R7)
-moved_973:
+moved_981:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_974
+	TBNZ $1, R10, full_982
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_976
+	TBZ $0, R10, moved_984
 	FMOVD 16(R7), F27
-	B moved_976
-full_974:
+	B moved_984
+full_982:
 	FMOVQ 16(R7), F27
-moved_976:
+moved_984:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_977
-	TBZ $0, R10, moved_979
+	TBNZ $1, R10, full_985
+	TBZ $0, R10, moved_987
 	FMOVD F3, 16(R7)
-	B moved_979
-full_977:
+	B moved_987
+full_985:
 	FMOVQ F3, 16(R7)
-moved_979:
+moved_987:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_980
+	TBNZ $1, R10, full_988
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_982
+	TBZ $0, R10, moved_990
 	FMOVD 16(R7), F27
-	B moved_982
-full_980:
+	B moved_990
+full_988:
 	FMOVQ 16(R7), F27
-moved_982:
+moved_990:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_983
-	TBZ $0, R10, moved_985
+	TBNZ $1, R10, full_991
+	TBZ $0, R10, moved_993
 	FMOVD F5, 16(R7)
-	B moved_985
-full_983:
+	B moved_993
+full_991:
 	FMOVQ F5, 16(R7)
-moved_985:
+moved_993:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_986
+	TBNZ $1, R10, full_994
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_988
+	TBZ $0, R10, moved_996
 	FMOVD 16(R7), F27
-	B moved_988
-full_986:
+	B moved_996
+full_994:
 	FMOVQ 16(R7), F27
-moved_988:
+moved_996:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_989
-	TBZ $0, R10, moved_991
+	TBNZ $1, R10, full_997
+	TBZ $0, R10, moved_999
 	FMOVD F7, 16(R7)
-	B moved_991
-full_989:
+	B moved_999
+full_997:
 	FMOVQ F7, 16(R7)
-moved_991:
+moved_999:
 	ADD R8, R7
-	B done_965
-fresh_967:
+	B done_973
+fresh_975:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_992
-	TBZ $0, R10, moved_994
+	TBNZ $1, R10, full_1000
+	TBZ $0, R10, moved_1002
 	FMOVD F1, 16(R7)
-	B moved_994
-full_992:
+	B moved_1002
+full_1000:
 	FMOVQ F1, 16(R7)
-moved_994:
+moved_1002:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_995
-	TBZ $0, R10, moved_997
+	TBNZ $1, R10, full_1003
+	TBZ $0, R10, moved_1005
 	FMOVD F3, 16(R7)
-	B moved_997
-full_995:
+	B moved_1005
+full_1003:
 	FMOVQ F3, 16(R7)
-moved_997:
+moved_1005:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_998
-	TBZ $0, R10, moved_1000
+	TBNZ $1, R10, full_1006
+	TBZ $0, R10, moved_1008
 	FMOVD F5, 16(R7)
-	B moved_1000
-full_998:
+	B moved_1008
+full_1006:
 	FMOVQ F5, 16(R7)
-moved_1000:
+moved_1008:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_1001
-	TBZ $0, R10, moved_1003
+	TBNZ $1, R10, full_1009
+	TBZ $0, R10, moved_1011
 	FMOVD F7, 16(R7)
-	B moved_1003
-full_1001:
+	B moved_1011
+full_1009:
 	FMOVQ F7, 16(R7)
-moved_1003:
+moved_1011:
 	ADD R8, R7
-	B done_965
-done_965:
+	B done_973
+done_973:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_959:
+less_967:
 	CMP $2, R0
-	BLT less_1005
+	BLT less_1013
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6677,7 +6825,7 @@ less_959:
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1008:
+k_1016:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6688,7 +6836,7 @@ k_1008:
 	WORD $0x4fdb1323 // FMLA V3.2D, V25.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1008
+	BNE k_1016
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6702,8 +6850,8 @@ k_1008:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_1009
-	CBZ R9, fresh_1011
+	BNE edge_1017
+	CBZ R9, fresh_1019
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6718,16 +6866,16 @@ k_1008:
 	VFMLA V25.D2, V27.D2, V3.D2
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1010
-fresh_1011:
+	B done_1018
+fresh_1019:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1010
-edge_1009:
+	B done_1018
+edge_1017:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6736,83 +6884,83 @@ edge_1009:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1012
+	CBZ R9, fresh_1020
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1013
+	TBNZ $1, R10, full_1021
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1015
+	TBZ $0, R10, moved_1023
 	FMOVD 16(R7), F27
-	B moved_1015
-full_1013:
+	B moved_1023
+full_1021:
 	FMOVQ 16(R7), F27
-moved_1015:
+moved_1023:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_1016
-	TBZ $0, R10, moved_1018
+	TBNZ $1, R10, full_1024
+	TBZ $0, R10, moved_1026
 	FMOVD F1, 16(R7)
-	B moved_1018
-full_1016:
+	B moved_1026
+full_1024:
 	FMOVQ F1, 16(R7)
-moved_1018:
+moved_1026:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1019
+	TBNZ $1, R10, full_1027
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1021
+	TBZ $0, R10, moved_1029
 	FMOVD 16(R7), F27
-	B moved_1021
-full_1019:
+	B moved_1029
+full_1027:
 	FMOVQ 16(R7), F27
-moved_1021:
+moved_1029:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1022
-	TBZ $0, R10, moved_1024
+	TBNZ $1, R10, full_1030
+	TBZ $0, R10, moved_1032
 	FMOVD F3, 16(R7)
-	B moved_1024
-full_1022:
+	B moved_1032
+full_1030:
 	FMOVQ F3, 16(R7)
-moved_1024:
+moved_1032:
 	ADD R8, R7
-	B done_1010
-fresh_1012:
+	B done_1018
+fresh_1020:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1025
-	TBZ $0, R10, moved_1027
+	TBNZ $1, R10, full_1033
+	TBZ $0, R10, moved_1035
 	FMOVD F1, 16(R7)
-	B moved_1027
-full_1025:
+	B moved_1035
+full_1033:
 	FMOVQ F1, 16(R7)
-moved_1027:
+moved_1035:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1028
-	TBZ $0, R10, moved_1030
+	TBNZ $1, R10, full_1036
+	TBZ $0, R10, moved_1038
 	FMOVD F3, 16(R7)
-	B moved_1030
-full_1028:
+	B moved_1038
+full_1036:
 	FMOVQ F3, 16(R7)
-moved_1030:
+moved_1038:
 	ADD R8, R7
-	B done_1010
-done_1010:
+	B done_1018
+done_1018:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1005:
+less_1013:
 	CMP $1, R0
-	BLT less_1032
+	BLT less_1040
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1035:
+k_1043:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6820,7 +6968,7 @@ k_1035:
 	WORD $0x4fda1321 // FMLA V1.2D, V25.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1035
+	BNE k_1043
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6832,8 +6980,8 @@ k_1035:
 	MOVD n+8(FP), R6
 	SUBS $2, R6
 	CMP $2, R6
-	BNE edge_1036
-	CBZ R3, fresh_1038
+	BNE edge_1044
+	CBZ R3, fresh_1046
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6841,13 +6989,13 @@ k_1035:
 	VFMLA V25.D2, V27.D2, V1.D2
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1037
-fresh_1038:
+	B done_1045
+fresh_1046:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1037
-edge_1036:
+	B done_1045
+edge_1044:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -6856,50 +7004,50 @@ edge_1036:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1039
+	CBZ R3, fresh_1047
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1040
+	TBNZ $1, R6, full_1048
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R6, moved_1042
+	TBZ $0, R6, moved_1050
 	FMOVD 16(R7), F27
-	B moved_1042
-full_1040:
+	B moved_1050
+full_1048:
 	FMOVQ 16(R7), F27
-moved_1042:
+moved_1050:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R6, full_1043
-	TBZ $0, R6, moved_1045
+	TBNZ $1, R6, full_1051
+	TBZ $0, R6, moved_1053
 	FMOVD F1, 16(R7)
-	B moved_1045
-full_1043:
+	B moved_1053
+full_1051:
 	FMOVQ F1, 16(R7)
-moved_1045:
+moved_1053:
 	ADD R8, R7
-	B done_1037
-fresh_1039:
+	B done_1045
+fresh_1047:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1046
-	TBZ $0, R6, moved_1048
+	TBNZ $1, R6, full_1054
+	TBZ $0, R6, moved_1056
 	FMOVD F1, 16(R7)
-	B moved_1048
-full_1046:
+	B moved_1056
+full_1054:
 	FMOVQ F1, 16(R7)
-moved_1048:
+moved_1056:
 	ADD R8, R7
-	B done_1037
-done_1037:
+	B done_1045
+done_1045:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1032:
+less_1040:
 	RET
-narrow_757:
-rows12_1049:
+narrow_765:
+rows12_1057:
 	CMP $12, R0
-	BLT less_1050
+	BLT less_1058
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6915,10 +7063,10 @@ rows12_1049:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1051
+	BNE apart_1059
 	MOVD R1, R11
 	PCALIGN $32
-k_1053:
+k_1061:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6938,16 +7086,16 @@ k_1053:
 	WORD $0x4fdf130a // FMLA V10.2D, V24.2D, V31.D[0]
 	WORD $0x4fdf1b0b // FMLA V11.2D, V24.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_1053
-	B summed_1052
-apart_1051:
+	BNE k_1061
+	B summed_1060
+apart_1059:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_1054:
+k_1062:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6978,8 +7126,8 @@ k_1054:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_1054
-summed_1052:
+	BNE k_1062
+summed_1060:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7001,8 +7149,8 @@ summed_1052:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1055
-	CBZ R9, fresh_1057
+	BNE edge_1063
+	CBZ R9, fresh_1065
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7051,8 +7199,8 @@ summed_1052:
 	VFMLA V25.D2, V26.D2, V11.D2
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1056
-fresh_1057:
+	B done_1064
+fresh_1065:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7077,8 +7225,8 @@ fresh_1057:
 	ADD R8, R7
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1056
-edge_1055:
+	B done_1064
+edge_1063:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7087,319 +7235,319 @@ edge_1055:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1058
-	TBNZ $1, R10, full_1059
+	CBZ R9, fresh_1066
+	TBNZ $1, R10, full_1067
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1061
+	TBZ $0, R10, moved_1069
 	FMOVD 0(R7), F26
-	B moved_1061
-full_1059:
+	B moved_1069
+full_1067:
 	FMOVQ 0(R7), F26
-moved_1061:
+moved_1069:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1062
-	TBZ $0, R10, moved_1064
+	TBNZ $1, R10, full_1070
+	TBZ $0, R10, moved_1072
 	FMOVD F0, 0(R7)
-	B moved_1064
-full_1062:
+	B moved_1072
+full_1070:
 	FMOVQ F0, 0(R7)
-moved_1064:
+moved_1072:
 	ADD R8, R7
-	TBNZ $1, R10, full_1065
+	TBNZ $1, R10, full_1073
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1067
+	TBZ $0, R10, moved_1075
 	FMOVD 0(R7), F26
-	B moved_1067
-full_1065:
+	B moved_1075
+full_1073:
 	FMOVQ 0(R7), F26
-moved_1067:
+moved_1075:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1068
-	TBZ $0, R10, moved_1070
+	TBNZ $1, R10, full_1076
+	TBZ $0, R10, moved_1078
 	FMOVD F1, 0(R7)
-	B moved_1070
-full_1068:
+	B moved_1078
+full_1076:
 	FMOVQ F1, 0(R7)
-moved_1070:
+moved_1078:
 	ADD R8, R7
-	TBNZ $1, R10, full_1071
+	TBNZ $1, R10, full_1079
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1073
+	TBZ $0, R10, moved_1081
 	FMOVD 0(R7), F26
-	B moved_1073
-full_1071:
+	B moved_1081
+full_1079:
 	FMOVQ 0(R7), F26
-moved_1073:
+moved_1081:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1074
-	TBZ $0, R10, moved_1076
+	TBNZ $1, R10, full_1082
+	TBZ $0, R10, moved_1084
 	FMOVD F2, 0(R7)
-	B moved_1076
-full_1074:
+	B moved_1084
+full_1082:
 	FMOVQ F2, 0(R7)
-moved_1076:
+moved_1084:
 	ADD R8, R7
-	TBNZ $1, R10, full_1077
+	TBNZ $1, R10, full_1085
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1079
+	TBZ $0, R10, moved_1087
 	FMOVD 0(R7), F26
-	B moved_1079
-full_1077:
+	B moved_1087
+full_1085:
 	FMOVQ 0(R7), F26
-moved_1079:
+moved_1087:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1080
-	TBZ $0, R10, moved_1082
+	TBNZ $1, R10, full_1088
+	TBZ $0, R10, moved_1090
 	FMOVD F3, 0(R7)
-	B moved_1082
-full_1080:
+	B moved_1090
+full_1088:
 	FMOVQ F3, 0(R7)
-moved_1082:
+moved_1090:
 	ADD R8, R7
-	TBNZ $1, R10, full_1083
+	TBNZ $1, R10, full_1091
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1085
+	TBZ $0, R10, moved_1093
 	FMOVD 0(R7), F26
-	B moved_1085
-full_1083:
+	B moved_1093
+full_1091:
 	FMOVQ 0(R7), F26
-moved_1085:
+moved_1093:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1086
-	TBZ $0, R10, moved_1088
+	TBNZ $1, R10, full_1094
+	TBZ $0, R10, moved_1096
 	FMOVD F4, 0(R7)
-	B moved_1088
-full_1086:
+	B moved_1096
+full_1094:
 	FMOVQ F4, 0(R7)
-moved_1088:
+moved_1096:
 	ADD R8, R7
-	TBNZ $1, R10, full_1089
+	TBNZ $1, R10, full_1097
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1091
+	TBZ $0, R10, moved_1099
 	FMOVD 0(R7), F26
-	B moved_1091
-full_1089:
+	B moved_1099
+full_1097:
 	FMOVQ 0(R7), F26
-moved_1091:
+moved_1099:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1092
-	TBZ $0, R10, moved_1094
+	TBNZ $1, R10, full_1100
+	TBZ $0, R10, moved_1102
 	FMOVD F5, 0(R7)
-	B moved_1094
-full_1092:
+	B moved_1102
+full_1100:
 	FMOVQ F5, 0(R7)
-moved_1094:
+moved_1102:
 	ADD R8, R7
-	TBNZ $1, R10, full_1095
+	TBNZ $1, R10, full_1103
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1097
+	TBZ $0, R10, moved_1105
 	FMOVD 0(R7), F26
-	B moved_1097
-full_1095:
+	B moved_1105
+full_1103:
 	FMOVQ 0(R7), F26
-moved_1097:
+moved_1105:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1098
-	TBZ $0, R10, moved_1100
+	TBNZ $1, R10, full_1106
+	TBZ $0, R10, moved_1108
 	FMOVD F6, 0(R7)
-	B moved_1100
-full_1098:
+	B moved_1108
+full_1106:
 	FMOVQ F6, 0(R7)
-moved_1100:
+moved_1108:
 	ADD R8, R7
-	TBNZ $1, R10, full_1101
+	TBNZ $1, R10, full_1109
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1103
+	TBZ $0, R10, moved_1111
 	FMOVD 0(R7), F26
-	B moved_1103
-full_1101:
+	B moved_1111
+full_1109:
 	FMOVQ 0(R7), F26
-moved_1103:
+moved_1111:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1104
-	TBZ $0, R10, moved_1106
+	TBNZ $1, R10, full_1112
+	TBZ $0, R10, moved_1114
 	FMOVD F7, 0(R7)
-	B moved_1106
-full_1104:
+	B moved_1114
+full_1112:
 	FMOVQ F7, 0(R7)
-moved_1106:
+moved_1114:
 	ADD R8, R7
-	TBNZ $1, R10, full_1107
+	TBNZ $1, R10, full_1115
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1109
+	TBZ $0, R10, moved_1117
 	FMOVD 0(R7), F26
-	B moved_1109
-full_1107:
+	B moved_1117
+full_1115:
 	FMOVQ 0(R7), F26
-moved_1109:
+moved_1117:
 	VFMLA V25.D2, V26.D2, V8.D2
-	TBNZ $1, R10, full_1110
-	TBZ $0, R10, moved_1112
+	TBNZ $1, R10, full_1118
+	TBZ $0, R10, moved_1120
 	FMOVD F8, 0(R7)
-	B moved_1112
-full_1110:
+	B moved_1120
+full_1118:
 	FMOVQ F8, 0(R7)
-moved_1112:
+moved_1120:
 	ADD R8, R7
-	TBNZ $1, R10, full_1113
+	TBNZ $1, R10, full_1121
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1115
+	TBZ $0, R10, moved_1123
 	FMOVD 0(R7), F26
-	B moved_1115
-full_1113:
+	B moved_1123
+full_1121:
 	FMOVQ 0(R7), F26
-moved_1115:
+moved_1123:
 	VFMLA V25.D2, V26.D2, V9.D2
-	TBNZ $1, R10, full_1116
-	TBZ $0, R10, moved_1118
+	TBNZ $1, R10, full_1124
+	TBZ $0, R10, moved_1126
 	FMOVD F9, 0(R7)
-	B moved_1118
-full_1116:
+	B moved_1126
+full_1124:
 	FMOVQ F9, 0(R7)
-moved_1118:
+moved_1126:
 	ADD R8, R7
-	TBNZ $1, R10, full_1119
+	TBNZ $1, R10, full_1127
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1121
+	TBZ $0, R10, moved_1129
 	FMOVD 0(R7), F26
-	B moved_1121
-full_1119:
+	B moved_1129
+full_1127:
 	FMOVQ 0(R7), F26
-moved_1121:
+moved_1129:
 	VFMLA V25.D2, V26.D2, V10.D2
-	TBNZ $1, R10, full_1122
-	TBZ $0, R10, moved_1124
+	TBNZ $1, R10, full_1130
+	TBZ $0, R10, moved_1132
 	FMOVD F10, 0(R7)
-	B moved_1124
-full_1122:
+	B moved_1132
+full_1130:
 	FMOVQ F10, 0(R7)
-moved_1124:
+moved_1132:
 	ADD R8, R7
-	TBNZ $1, R10, full_1125
+	TBNZ $1, R10, full_1133
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1127
+	TBZ $0, R10, moved_1135
 	FMOVD 0(R7), F26
-	B moved_1127
-full_1125:
+	B moved_1135
+full_1133:
 	FMOVQ 0(R7), F26
-moved_1127:
+moved_1135:
 	VFMLA V25.D2, V26.D2, V11.D2
-	TBNZ $1, R10, full_1128
-	TBZ $0, R10, moved_1130
+	TBNZ $1, R10, full_1136
+	TBZ $0, R10, moved_1138
 	FMOVD F11, 0(R7)
-	B moved_1130
-full_1128:
+	B moved_1138
+full_1136:
 	FMOVQ F11, 0(R7)
-moved_1130:
+moved_1138:
 	ADD R8, R7
-	B done_1056
-fresh_1058:
-	TBNZ $1, R10, full_1131
-	TBZ $0, R10, moved_1133
+	B done_1064
+fresh_1066:
+	TBNZ $1, R10, full_1139
+	TBZ $0, R10, moved_1141
 	FMOVD F0, 0(R7)
-	B moved_1133
-full_1131:
+	B moved_1141
+full_1139:
 	FMOVQ F0, 0(R7)
-moved_1133:
+moved_1141:
 	ADD R8, R7
-	TBNZ $1, R10, full_1134
-	TBZ $0, R10, moved_1136
+	TBNZ $1, R10, full_1142
+	TBZ $0, R10, moved_1144
 	FMOVD F1, 0(R7)
-	B moved_1136
-full_1134:
+	B moved_1144
+full_1142:
 	FMOVQ F1, 0(R7)
-moved_1136:
+moved_1144:
 	ADD R8, R7
-	TBNZ $1, R10, full_1137
-	TBZ $0, R10, moved_1139
+	TBNZ $1, R10, full_1145
+	TBZ $0, R10, moved_1147
 	FMOVD F2, 0(R7)
-	B moved_1139
-full_1137:
+	B moved_1147
+full_1145:
 	FMOVQ F2, 0(R7)
-moved_1139:
+moved_1147:
 	ADD R8, R7
-	TBNZ $1, R10, full_1140
-	TBZ $0, R10, moved_1142
+	TBNZ $1, R10, full_1148
+	TBZ $0, R10, moved_1150
 	FMOVD F3, 0(R7)
-	B moved_1142
-full_1140:
+	B moved_1150
+full_1148:
 	FMOVQ F3, 0(R7)
-moved_1142:
+moved_1150:
 	ADD R8, R7
-	TBNZ $1, R10, full_1143
-	TBZ $0, R10, moved_1145
+	TBNZ $1, R10, full_1151
+	TBZ $0, R10, moved_1153
 	FMOVD F4, 0(R7)
-	B moved_1145
-full_1143:
+	B moved_1153
+full_1151:
 	FMOVQ F4, 0(R7)
-moved_1145:
+moved_1153:
 	ADD R8, R7
-	TBNZ $1, R10, full_1146
-	TBZ $0, R10, moved_1148
+	TBNZ $1, R10, full_1154
+	TBZ $0, R10, moved_1156
 	FMOVD F5, 0(R7)
-	B moved_1148
-full_1146:
+	B moved_1156
+full_1154:
 	FMOVQ F5, 0(R7)
-moved_1148:
+moved_1156:
 	ADD R8, R7
-	TBNZ $1, R10, full_1149
-	TBZ $0, R10, moved_1151
+	TBNZ $1, R10, full_1157
+	TBZ $0, R10, moved_1159
 	FMOVD F6, 0(R7)
-	B moved_1151
-full_1149:
+	B moved_1159
+full_1157:
 	FMOVQ F6, 0(R7)
-moved_1151:
+moved_1159:
 	ADD R8, R7
-	TBNZ $1, R10, full_1152
-	TBZ $0, R10, moved_1154
+	TBNZ $1, R10, full_1160
+	TBZ $0, R10, moved_1162
 	FMOVD F7, 0(R7)
-	B moved_1154
-full_1152:
+	B moved_1162
+full_1160:
 	FMOVQ F7, 0(R7)
-moved_1154:
+moved_1162:
 	ADD R8, R7
-	TBNZ $1, R10, full_1155
-	TBZ $0, R10, moved_1157
+	TBNZ $1, R10, full_1163
+	TBZ $0, R10, moved_1165
 	FMOVD F8, 0(R7)
-	B moved_1157
-full_1155:
+	B moved_1165
+full_1163:
 	FMOVQ F8, 0(R7)
-moved_1157:
+moved_1165:
 	ADD R8, R7
-	TBNZ $1, R10, full_1158
-	TBZ $0, R10, moved_1160
+	TBNZ $1, R10, full_1166
+	TBZ $0, R10, moved_1168
 	FMOVD F9, 0(R7)
-	B moved_1160
-full_1158:
+	B moved_1168
+full_1166:
 	FMOVQ F9, 0(R7)
-moved_1160:
+moved_1168:
 	ADD R8, R7
-	TBNZ $1, R10, full_1161
-	TBZ $0, R10, moved_1163
+	TBNZ $1, R10, full_1169
+	TBZ $0, R10, moved_1171
 	FMOVD F10, 0(R7)
-	B moved_1163
-full_1161:
+	B moved_1171
+full_1169:
 	FMOVQ F10, 0(R7)
-moved_1163:
+moved_1171:
 	ADD R8, R7
-	TBNZ $1, R10, full_1164
-	TBZ $0, R10, moved_1166
+	TBNZ $1, R10, full_1172
+	TBZ $0, R10, moved_1174
 	FMOVD F11, 0(R7)
-	B moved_1166
-full_1164:
+	B moved_1174
+full_1172:
 	FMOVQ F11, 0(R7)
-moved_1166:
+moved_1174:
 	ADD R8, R7
-	B done_1056
-done_1056:
+	B done_1064
+done_1064:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_1049
-less_1050:
+	B rows12_1057
+less_1058:
 	CMP $8, R0
-	BLT less_1168
+	BLT less_1176
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7411,10 +7559,10 @@ less_1050:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1169
+	BNE apart_1177
 	MOVD R1, R11
 	PCALIGN $32
-k_1171:
+k_1179:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7429,15 +7577,15 @@ k_1171:
 	WORD $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
 	WORD $0x4fdd1b07 // FMLA V7.2D, V24.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_1171
-	B summed_1170
-apart_1169:
+	BNE k_1179
+	B summed_1178
+apart_1177:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_1172:
+k_1180:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7459,8 +7607,8 @@ k_1172:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_1172
-summed_1170:
+	BNE k_1180
+summed_1178:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7478,8 +7626,8 @@ summed_1170:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1173
-	CBZ R9, fresh_1175
+	BNE edge_1181
+	CBZ R9, fresh_1183
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7512,8 +7660,8 @@ summed_1170:
 	VFMLA V25.D2, V26.D2, V7.D2
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1174
-fresh_1175:
+	B done_1182
+fresh_1183:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7530,8 +7678,8 @@ fresh_1175:
 	ADD R8, R7
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1174
-edge_1173:
+	B done_1182
+edge_1181:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7540,218 +7688,218 @@ edge_1173:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1176
-	TBNZ $1, R10, full_1177
+	CBZ R9, fresh_1184
+	TBNZ $1, R10, full_1185
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1179
+	TBZ $0, R10, moved_1187
 	FMOVD 0(R7), F26
-	B moved_1179
-full_1177:
+	B moved_1187
+full_1185:
 	FMOVQ 0(R7), F26
-moved_1179:
+moved_1187:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1180
-	TBZ $0, R10, moved_1182
+	TBNZ $1, R10, full_1188
+	TBZ $0, R10, moved_1190
 	FMOVD F0, 0(R7)
-	B moved_1182
-full_1180:
+	B moved_1190
+full_1188:
 	FMOVQ F0, 0(R7)
-moved_1182:
+moved_1190:
 	ADD R8, R7
-	TBNZ $1, R10, full_1183
+	TBNZ $1, R10, full_1191
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1185
+	TBZ $0, R10, moved_1193
 	FMOVD 0(R7), F26
-	B moved_1185
-full_1183:
+	B moved_1193
+full_1191:
 	FMOVQ 0(R7), F26
-moved_1185:
+moved_1193:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1186
-	TBZ $0, R10, moved_1188
+	TBNZ $1, R10, full_1194
+	TBZ $0, R10, moved_1196
 	FMOVD F1, 0(R7)
-	B moved_1188
-full_1186:
+	B moved_1196
+full_1194:
 	FMOVQ F1, 0(R7)
-moved_1188:
+moved_1196:
 	ADD R8, R7
-	TBNZ $1, R10, full_1189
+	TBNZ $1, R10, full_1197
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1191
+	TBZ $0, R10, moved_1199
 	FMOVD 0(R7), F26
-	B moved_1191
-full_1189:
+	B moved_1199
+full_1197:
 	FMOVQ 0(R7), F26
-moved_1191:
+moved_1199:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1192
-	TBZ $0, R10, moved_1194
+	TBNZ $1, R10, full_1200
+	TBZ $0, R10, moved_1202
 	FMOVD F2, 0(R7)
-	B moved_1194
-full_1192:
+	B moved_1202
+full_1200:
 	FMOVQ F2, 0(R7)
-moved_1194:
+moved_1202:
 	ADD R8, R7
-	TBNZ $1, R10, full_1195
+	TBNZ $1, R10, full_1203
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1197
+	TBZ $0, R10, moved_1205
 	FMOVD 0(R7), F26
-	B moved_1197
-full_1195:
+	B moved_1205
+full_1203:
 	FMOVQ 0(R7), F26
-moved_1197:
+moved_1205:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1198
-	TBZ $0, R10, moved_1200
+	TBNZ $1, R10, full_1206
+	TBZ $0, R10, moved_1208
 	FMOVD F3, 0(R7)
-	B moved_1200
-full_1198:
+	B moved_1208
+full_1206:
 	FMOVQ F3, 0(R7)
-moved_1200:
+moved_1208:
 	ADD R8, R7
-	TBNZ $1, R10, full_1201
+	TBNZ $1, R10, full_1209
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1203
+	TBZ $0, R10, moved_1211
 	FMOVD 0(R7), F26
-	B moved_1203
-full_1201:
+	B moved_1211
+full_1209:
 	FMOVQ 0(R7), F26
-moved_1203:
+moved_1211:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1204
-	TBZ $0, R10, moved_1206
+	TBNZ $1, R10, full_1212
+	TBZ $0, R10, moved_1214
 	FMOVD F4, 0(R7)
-	B moved_1206
-full_1204:
+	B moved_1214
+full_1212:
 	FMOVQ F4, 0(R7)
-moved_1206:
+moved_1214:
 	ADD R8, R7
-	TBNZ $1, R10, full_1207
+	TBNZ $1, R10, full_1215
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1209
+	TBZ $0, R10, moved_1217
 	FMOVD 0(R7), F26
-	B moved_1209
-full_1207:
+	B moved_1217
+full_1215:
 	FMOVQ 0(R7), F26
-moved_1209:
+moved_1217:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1210
-	TBZ $0, R10, moved_1212
+	TBNZ $1, R10, full_1218
+	TBZ $0, R10, moved_1220
 	FMOVD F5, 0(R7)
-	B moved_1212
-full_1210:
+	B moved_1220
+full_1218:
 	FMOVQ F5, 0(R7)
-moved_1212:
+moved_1220:
 	ADD R8, R7
-	TBNZ $1, R10, full_1213
+	TBNZ $1, R10, full_1221
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1215
+	TBZ $0, R10, moved_1223
 	FMOVD 0(R7), F26
-	B moved_1215
-full_1213:
+	B moved_1223
+full_1221:
 	FMOVQ 0(R7), F26
-moved_1215:
+moved_1223:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1216
-	TBZ $0, R10, moved_1218
+	TBNZ $1, R10, full_1224
+	TBZ $0, R10, moved_1226
 	FMOVD F6, 0(R7)
-	B moved_1218
-full_1216:
+	B moved_1226
+full_1224:
 	FMOVQ F6, 0(R7)
-moved_1218:
+moved_1226:
 	ADD R8, R7
-	TBNZ $1, R10, full_1219
+	TBNZ $1, R10, full_1227
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1221
+	TBZ $0, R10, moved_1229
 	FMOVD 0(R7), F26
-	B moved_1221
-full_1219:
+	B moved_1229
+full_1227:
 	FMOVQ 0(R7), F26
-moved_1221:
+moved_1229:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1222
-	TBZ $0, R10, moved_1224
+	TBNZ $1, R10, full_1230
+	TBZ $0, R10, moved_1232
 	FMOVD F7, 0(R7)
-	B moved_1224
-full_1222:
+	B moved_1232
+full_1230:
 	FMOVQ F7, 0(R7)
-moved_1224:
+moved_1232:
 	ADD R8, R7
-	B done_1174
-fresh_1176:
-	TBNZ $1, R10, full_1225
-	TBZ $0, R10, moved_1227
+	B done_1182
+fresh_1184:
+	TBNZ $1, R10, full_1233
+	TBZ $0, R10, moved_1235
 	FMOVD F0, 0(R7)
-	B moved_1227
-full_1225:
+	B moved_1235
+full_1233:
 	FMOVQ F0, 0(R7)
-moved_1227:
+moved_1235:
 	ADD R8, R7
-	TBNZ $1, R10, full_1228
-	TBZ $0, R10, moved_1230
+	TBNZ $1, R10, full_1236
+	TBZ $0, R10, moved_1238
 	FMOVD F1, 0(R7)
-	B moved_1230
-full_1228:
+	B moved_1238
+full_1236:
 	FMOVQ F1, 0(R7)
-moved_1230:
+moved_1238:
 	ADD R8, R7
-	TBNZ $1, R10, full_1231
-	TBZ $0, R10, moved_1233
+	TBNZ $1, R10, full_1239
+	TBZ $0, R10, moved_1241
 	FMOVD F2, 0(R7)
-	B moved_1233
-full_1231:
+	B moved_1241
+full_1239:
 	FMOVQ F2, 0(R7)
-moved_1233:
+moved_1241:
 	ADD R8, R7
-	TBNZ $1, R10, full_1234
-	TBZ $0, R10, moved_1236
+	TBNZ $1, R10, full_1242
+	TBZ $0, R10, moved_1244
 	FMOVD F3, 0(R7)
-	B moved_1236
-full_1234:
+	B moved_1244
+full_1242:
 	FMOVQ F3, 0(R7)
-moved_1236:
+moved_1244:
 	ADD R8, R7
-	TBNZ $1, R10, full_1237
-	TBZ $0, R10, moved_1239
+	TBNZ $1, R10, full_1245
+	TBZ $0, R10, moved_1247
 	FMOVD F4, 0(R7)
-	B moved_1239
-full_1237:
+	B moved_1247
+full_1245:
 	FMOVQ F4, 0(R7)
-moved_1239:
+moved_1247:
 	ADD R8, R7
-	TBNZ $1, R10, full_1240
-	TBZ $0, R10, moved_1242
+	TBNZ $1, R10, full_1248
+	TBZ $0, R10, moved_1250
 	FMOVD F5, 0(R7)
-	B moved_1242
-full_1240:
+	B moved_1250
+full_1248:
 	FMOVQ F5, 0(R7)
-moved_1242:
+moved_1250:
 	ADD R8, R7
-	TBNZ $1, R10, full_1243
-	TBZ $0, R10, moved_1245
+	TBNZ $1, R10, full_1251
+	TBZ $0, R10, moved_1253
 	FMOVD F6, 0(R7)
-	B moved_1245
-full_1243:
+	B moved_1253
+full_1251:
 	FMOVQ F6, 0(R7)
-moved_1245:
+moved_1253:
 	ADD R8, R7
-	TBNZ $1, R10, full_1246
-	TBZ $0, R10, moved_1248
+	TBNZ $1, R10, full_1254
+	TBZ $0, R10, moved_1256
 	FMOVD F7, 0(R7)
-	B moved_1248
-full_1246:
+	B moved_1256
+full_1254:
 	FMOVQ F7, 0(R7)
-moved_1248:
+moved_1256:
 	ADD R8, R7
-	B done_1174
-done_1174:
+	B done_1182
+done_1182:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1168:
+less_1176:
 	CMP $4, R0
-	BLT less_1250
+	BLT less_1258
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7759,10 +7907,10 @@ less_1168:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1251
+	BNE apart_1259
 	MOVD R1, R11
 	PCALIGN $32
-k_1253:
+k_1261:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7772,14 +7920,14 @@ k_1253:
 	WORD $0x4fdb1302 // FMLA V2.2D, V24.2D, V27.D[0]
 	WORD $0x4fdb1b03 // FMLA V3.2D, V24.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_1253
-	B summed_1252
-apart_1251:
+	BNE k_1261
+	B summed_1260
+apart_1259:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_1254:
+k_1262:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7792,8 +7940,8 @@ k_1254:
 	WORD $0x4fdd1303 // FMLA V3.2D, V24.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1254
-summed_1252:
+	BNE k_1262
+summed_1260:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7807,8 +7955,8 @@ summed_1252:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1255
-	CBZ R9, fresh_1257
+	BNE edge_1263
+	CBZ R9, fresh_1265
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7825,8 +7973,8 @@ summed_1252:
 	VFMLA V25.D2, V26.D2, V3.D2
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1256
-fresh_1257:
+	B done_1264
+fresh_1265:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7835,8 +7983,8 @@ fresh_1257:
 	ADD R8, R7
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1256
-edge_1255:
+	B done_1264
+edge_1263:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7845,125 +7993,125 @@ edge_1255:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1258
-	TBNZ $1, R10, full_1259
+	CBZ R9, fresh_1266
+	TBNZ $1, R10, full_1267
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1261
+	TBZ $0, R10, moved_1269
 	FMOVD 0(R7), F26
-	B moved_1261
-full_1259:
+	B moved_1269
+full_1267:
 	FMOVQ 0(R7), F26
-moved_1261:
+moved_1269:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1262
-	TBZ $0, R10, moved_1264
+	TBNZ $1, R10, full_1270
+	TBZ $0, R10, moved_1272
 	FMOVD F0, 0(R7)
-	B moved_1264
-full_1262:
+	B moved_1272
+full_1270:
 	FMOVQ F0, 0(R7)
-moved_1264:
+moved_1272:
 	ADD R8, R7
-	TBNZ $1, R10, full_1265
+	TBNZ $1, R10, full_1273
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1267
+	TBZ $0, R10, moved_1275
 	FMOVD 0(R7), F26
-	B moved_1267
-full_1265:
+	B moved_1275
+full_1273:
 	FMOVQ 0(R7), F26
-moved_1267:
+moved_1275:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1268
-	TBZ $0, R10, moved_1270
+	TBNZ $1, R10, full_1276
+	TBZ $0, R10, moved_1278
 	FMOVD F1, 0(R7)
-	B moved_1270
-full_1268:
+	B moved_1278
+full_1276:
 	FMOVQ F1, 0(R7)
-moved_1270:
+moved_1278:
 	ADD R8, R7
-	TBNZ $1, R10, full_1271
+	TBNZ $1, R10, full_1279
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1273
+	TBZ $0, R10, moved_1281
 	FMOVD 0(R7), F26
-	B moved_1273
-full_1271:
+	B moved_1281
+full_1279:
 	FMOVQ 0(R7), F26
-moved_1273:
+moved_1281:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1274
-	TBZ $0, R10, moved_1276
+	TBNZ $1, R10, full_1282
+	TBZ $0, R10, moved_1284
 	FMOVD F2, 0(R7)
-	B moved_1276
-full_1274:
+	B moved_1284
+full_1282:
 	FMOVQ F2, 0(R7)
-moved_1276:
+moved_1284:
 	ADD R8, R7
-	TBNZ $1, R10, full_1277
+	TBNZ $1, R10, full_1285
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1279
+	TBZ $0, R10, moved_1287
 	FMOVD 0(R7), F26
-	B moved_1279
-full_1277:
+	B moved_1287
+full_1285:
 	FMOVQ 0(R7), F26
-moved_1279:
+moved_1287:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1280
-	TBZ $0, R10, moved_1282
+	TBNZ $1, R10, full_1288
+	TBZ $0, R10, moved_1290
 	FMOVD F3, 0(R7)
-	B moved_1282
-full_1280:
+	B moved_1290
+full_1288:
 	FMOVQ F3, 0(R7)
-moved_1282:
+moved_1290:
 	ADD R8, R7
-	B done_1256
-fresh_1258:
-	TBNZ $1, R10, full_1283
-	TBZ $0, R10, moved_1285
+	B done_1264
+fresh_1266:
+	TBNZ $1, R10, full_1291
+	TBZ $0, R10, moved_1293
 	FMOVD F0, 0(R7)
-	B moved_1285
-full_1283:
+	B moved_1293
+full_1291:
 	FMOVQ F0, 0(R7)
-moved_1285:
+moved_1293:
 	ADD R8, R7
-	TBNZ $1, R10, full_1286
-	TBZ $0, R10, moved_1288
+	TBNZ $1, R10, full_1294
+	TBZ $0, R10, moved_1296
 	FMOVD F1, 0(R7)
-	B moved_1288
-full_1286:
+	B moved_1296
+full_1294:
 	FMOVQ F1, 0(R7)
-moved_1288:
+moved_1296:
 	ADD R8, R7
-	TBNZ $1, R10, full_1289
-	TBZ $0, R10, moved_1291
+	TBNZ $1, R10, full_1297
+	TBZ $0, R10, moved_1299
 	FMOVD F2, 0(R7)
-	B moved_1291
-full_1289:
+	B moved_1299
+full_1297:
 	FMOVQ F2, 0(R7)
-moved_1291:
+moved_1299:
 	ADD R8, R7
-	TBNZ $1, R10, full_1292
-	TBZ $0, R10, moved_1294
+	TBNZ $1, R10, full_1300
+	TBZ $0, R10, moved_1302
 	FMOVD F3, 0(R7)
-	B moved_1294
-full_1292:
+	B moved_1302
+full_1300:
 	FMOVQ F3, 0(R7)
-moved_1294:
+moved_1302:
 	ADD R8, R7
-	B done_1256
-done_1256:
+	B done_1264
+done_1264:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1250:
+less_1258:
 	CMP $2, R0
-	BLT less_1296
+	BLT less_1304
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1299:
+k_1307:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7972,7 +8120,7 @@ k_1299:
 	WORD $0x4fdb1301 // FMLA V1.2D, V24.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1299
+	BNE k_1307
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7984,8 +8132,8 @@ k_1299:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1300
-	CBZ R9, fresh_1302
+	BNE edge_1308
+	CBZ R9, fresh_1310
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7994,14 +8142,14 @@ k_1299:
 	VFMLA V25.D2, V26.D2, V1.D2
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1301
-fresh_1302:
+	B done_1309
+fresh_1310:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1301
-edge_1300:
+	B done_1309
+edge_1308:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -8010,81 +8158,81 @@ edge_1300:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1303
-	TBNZ $1, R10, full_1304
+	CBZ R9, fresh_1311
+	TBNZ $1, R10, full_1312
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1306
+	TBZ $0, R10, moved_1314
 	FMOVD 0(R7), F26
-	B moved_1306
-full_1304:
+	B moved_1314
+full_1312:
 	FMOVQ 0(R7), F26
-moved_1306:
+moved_1314:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1307
-	TBZ $0, R10, moved_1309
+	TBNZ $1, R10, full_1315
+	TBZ $0, R10, moved_1317
 	FMOVD F0, 0(R7)
-	B moved_1309
-full_1307:
+	B moved_1317
+full_1315:
 	FMOVQ F0, 0(R7)
-moved_1309:
+moved_1317:
 	ADD R8, R7
-	TBNZ $1, R10, full_1310
+	TBNZ $1, R10, full_1318
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1312
+	TBZ $0, R10, moved_1320
 	FMOVD 0(R7), F26
-	B moved_1312
-full_1310:
+	B moved_1320
+full_1318:
 	FMOVQ 0(R7), F26
-moved_1312:
+moved_1320:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1313
-	TBZ $0, R10, moved_1315
+	TBNZ $1, R10, full_1321
+	TBZ $0, R10, moved_1323
 	FMOVD F1, 0(R7)
-	B moved_1315
-full_1313:
+	B moved_1323
+full_1321:
 	FMOVQ F1, 0(R7)
-moved_1315:
+moved_1323:
 	ADD R8, R7
-	B done_1301
-fresh_1303:
-	TBNZ $1, R10, full_1316
-	TBZ $0, R10, moved_1318
+	B done_1309
+fresh_1311:
+	TBNZ $1, R10, full_1324
+	TBZ $0, R10, moved_1326
 	FMOVD F0, 0(R7)
-	B moved_1318
-full_1316:
+	B moved_1326
+full_1324:
 	FMOVQ F0, 0(R7)
-moved_1318:
+moved_1326:
 	ADD R8, R7
-	TBNZ $1, R10, full_1319
-	TBZ $0, R10, moved_1321
+	TBNZ $1, R10, full_1327
+	TBZ $0, R10, moved_1329
 	FMOVD F1, 0(R7)
-	B moved_1321
-full_1319:
+	B moved_1329
+full_1327:
 	FMOVQ F1, 0(R7)
-moved_1321:
+moved_1329:
 	ADD R8, R7
-	B done_1301
-done_1301:
+	B done_1309
+done_1309:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1296:
+less_1304:
 	CMP $1, R0
-	BLT less_1323
+	BLT less_1331
 	VEOR V0.B16, V0.B16, V0.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1326:
+k_1334:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
 	WORD $0x4fda1300 // FMLA V0.2D, V24.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1326
+	BNE k_1334
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8095,18 +8243,18 @@ k_1326:
 	MOVD n+8(FP), R6
 	SUBS $0, R6
 	CMP $2, R6
-	BNE edge_1327
-	CBZ R3, fresh_1329
+	BNE edge_1335
+	CBZ R3, fresh_1337
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1328
-fresh_1329:
+	B done_1336
+fresh_1337:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1328
-edge_1327:
+	B done_1336
+edge_1335:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -8115,41 +8263,41 @@ edge_1327:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1330
-	TBNZ $1, R6, full_1331
+	CBZ R3, fresh_1338
+	TBNZ $1, R6, full_1339
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R6, moved_1333
+	TBZ $0, R6, moved_1341
 	FMOVD 0(R7), F26
-	B moved_1333
-full_1331:
+	B moved_1341
+full_1339:
 	FMOVQ 0(R7), F26
-moved_1333:
+moved_1341:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R6, full_1334
-	TBZ $0, R6, moved_1336
+	TBNZ $1, R6, full_1342
+	TBZ $0, R6, moved_1344
 	FMOVD F0, 0(R7)
-	B moved_1336
-full_1334:
+	B moved_1344
+full_1342:
 	FMOVQ F0, 0(R7)
-moved_1336:
+moved_1344:
 	ADD R8, R7
-	B done_1328
-fresh_1330:
-	TBNZ $1, R6, full_1337
-	TBZ $0, R6, moved_1339
+	B done_1336
+fresh_1338:
+	TBNZ $1, R6, full_1345
+	TBZ $0, R6, moved_1347
 	FMOVD F0, 0(R7)
-	B moved_1339
-full_1337:
+	B moved_1347
+full_1345:
 	FMOVQ F0, 0(R7)
-moved_1339:
+moved_1347:
 	ADD R8, R7
-	B done_1328
-done_1328:
+	B done_1336
+done_1336:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1323:
+less_1331:
 	RET
 
 // func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
@@ -8183,9 +8331,9 @@ TEXT ·ddotNEON(SB), NOSPLIT, $0-48
 	SUB R7<<3, R9
 	FMOVQ 16(R9), F15
 	ADD R2<<1, R2, R9
-rows4_1340:
+rows4_1348:
 	CMP $4, R0
-	BLT less_1341
+	BLT less_1349
 	MOVD R1, R10
 	MOVD x+32(FP), R11
 	MOVD k+0(FP), R12
@@ -8198,8 +8346,8 @@ rows4_1340:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	SUBS $4, R12
-	BLT rest_1343
-k_1342:
+	BLT rest_1351
+k_1350:
 	FMOVQ 0(R11), F8
 	FMOVQ 0(R10), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8225,108 +8373,108 @@ k_1342:
 	ADD $32, R10
 	ADD $32, R11
 	SUBS $4, R12
-	BGE k_1342
-rest_1343:
+	BGE k_1350
+rest_1351:
 	CMP $0, R6
-	BEQ sum_1344
-	TBNZ $1, R8, full_1345
+	BEQ sum_1352
+	TBNZ $1, R8, full_1353
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1347
+	TBZ $0, R8, moved_1355
 	FMOVD 0(R11), F8
-	B moved_1347
-full_1345:
+	B moved_1355
+full_1353:
 	FMOVQ 0(R11), F8
-moved_1347:
-	TBNZ $1, R8, full_1348
+moved_1355:
+	TBNZ $1, R8, full_1356
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1350
+	TBZ $0, R8, moved_1358
 	FMOVD 0(R10), F10
-	B moved_1350
-full_1348:
+	B moved_1358
+full_1356:
 	FMOVQ 0(R10), F10
-moved_1350:
+moved_1358:
 	VFMLA V8.D2, V10.D2, V0.D2
 	ADD R2<<0, R10, R12
-	TBNZ $1, R8, full_1351
+	TBNZ $1, R8, full_1359
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R8, moved_1353
+	TBZ $0, R8, moved_1361
 	FMOVD 0(R12), F11
-	B moved_1353
-full_1351:
+	B moved_1361
+full_1359:
 	FMOVQ 0(R12), F11
-moved_1353:
+moved_1361:
 	VFMLA V8.D2, V11.D2, V2.D2
 	ADD R2<<1, R10, R12
-	TBNZ $1, R8, full_1354
+	TBNZ $1, R8, full_1362
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R8, moved_1356
+	TBZ $0, R8, moved_1364
 	FMOVD 0(R12), F12
-	B moved_1356
-full_1354:
+	B moved_1364
+full_1362:
 	FMOVQ 0(R12), F12
-moved_1356:
+moved_1364:
 	VFMLA V8.D2, V12.D2, V4.D2
 	ADD R9<<0, R10, R12
-	TBNZ $1, R8, full_1357
+	TBNZ $1, R8, full_1365
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R8, moved_1359
+	TBZ $0, R8, moved_1367
 	FMOVD 0(R12), F13
-	B moved_1359
-full_1357:
+	B moved_1367
+full_1365:
 	FMOVQ 0(R12), F13
-moved_1359:
+moved_1367:
 	VFMLA V8.D2, V13.D2, V6.D2
-	TBNZ $1, R7, full_1360
+	TBNZ $1, R7, full_1368
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1362
+	TBZ $0, R7, moved_1370
 	FMOVD 16(R11), F9
-	B moved_1362
-full_1360:
+	B moved_1370
+full_1368:
 	FMOVQ 16(R11), F9
-moved_1362:
-	TBNZ $1, R7, full_1363
+moved_1370:
+	TBNZ $1, R7, full_1371
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1365
+	TBZ $0, R7, moved_1373
 	FMOVD 16(R10), F10
-	B moved_1365
-full_1363:
+	B moved_1373
+full_1371:
 	FMOVQ 16(R10), F10
-moved_1365:
+moved_1373:
 	VFMLA V9.D2, V10.D2, V1.D2
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1366
+	TBNZ $1, R7, full_1374
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R7, moved_1368
+	TBZ $0, R7, moved_1376
 	FMOVD 0(R11), F11
-	B moved_1368
-full_1366:
+	B moved_1376
+full_1374:
 	FMOVQ 0(R11), F11
-moved_1368:
+moved_1376:
 	VFMLA V9.D2, V11.D2, V3.D2
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1369
+	TBNZ $1, R7, full_1377
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R7, moved_1371
+	TBZ $0, R7, moved_1379
 	FMOVD 0(R11), F12
-	B moved_1371
-full_1369:
+	B moved_1379
+full_1377:
 	FMOVQ 0(R11), F12
-moved_1371:
+moved_1379:
 	VFMLA V9.D2, V12.D2, V5.D2
 	ADD R9<<0, R10, R10
 	ADD $16, R10
-	TBNZ $1, R7, full_1372
+	TBNZ $1, R7, full_1380
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R7, moved_1374
+	TBZ $0, R7, moved_1382
 	FMOVD 0(R10), F13
-	B moved_1374
-full_1372:
+	B moved_1382
+full_1380:
 	FMOVQ 0(R10), F13
-moved_1374:
+moved_1382:
 	VFMLA V9.D2, V13.D2, V7.D2
-sum_1344:
+sum_1352:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8348,19 +8496,19 @@ sum_1344:
 	MUL R20, R2, R10
 	ADD R10, R1
 	SUBS $4, R0
-	B rows4_1340
-less_1341:
-rows1_1375:
+	B rows4_1348
+less_1349:
+rows1_1383:
 	CMP $1, R0
-	BLT less_1376
+	BLT less_1384
 	MOVD R1, R9
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R11
-	BLT rest_1378
-k_1377:
+	BLT rest_1386
+k_1385:
 	FMOVQ 0(R10), F8
 	FMOVQ 0(R9), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8370,45 +8518,45 @@ k_1377:
 	ADD $32, R9
 	ADD $32, R10
 	SUBS $4, R11
-	BGE k_1377
-rest_1378:
+	BGE k_1385
+rest_1386:
 	CMP $0, R6
-	BEQ sum_1379
-	TBNZ $1, R8, full_1380
+	BEQ sum_1387
+	TBNZ $1, R8, full_1388
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1382
+	TBZ $0, R8, moved_1390
 	FMOVD 0(R10), F8
-	B moved_1382
-full_1380:
+	B moved_1390
+full_1388:
 	FMOVQ 0(R10), F8
-moved_1382:
-	TBNZ $1, R8, full_1383
+moved_1390:
+	TBNZ $1, R8, full_1391
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1385
+	TBZ $0, R8, moved_1393
 	FMOVD 0(R9), F10
-	B moved_1385
-full_1383:
+	B moved_1393
+full_1391:
 	FMOVQ 0(R9), F10
-moved_1385:
+moved_1393:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1386
+	TBNZ $1, R7, full_1394
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1388
+	TBZ $0, R7, moved_1396
 	FMOVD 16(R10), F9
-	B moved_1388
-full_1386:
+	B moved_1396
+full_1394:
 	FMOVQ 16(R10), F9
-moved_1388:
-	TBNZ $1, R7, full_1389
+moved_1396:
+	TBNZ $1, R7, full_1397
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1391
+	TBZ $0, R7, moved_1399
 	FMOVD 16(R9), F10
-	B moved_1391
-full_1389:
+	B moved_1399
+full_1397:
 	FMOVQ 16(R9), F10
-moved_1391:
+moved_1399:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1379:
+sum_1387:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8418,8 +8566,8 @@ sum_1379:
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $1, R0
-	B rows1_1375
-less_1376:
+	B rows1_1383
+less_1384:
 	RET
 
 // func drowDotsNEON(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
@@ -8455,9 +8603,9 @@ TEXT ·drowDotsNEON(SB), NOSPLIT, $0-56
 	MOVD x+32(FP), R9
 	MOVD xRow+40(FP), R10
 	LSL $3, R10
-rows1_1392:
+rows1_1400:
 	CMP $1, R0
-	BLT less_1393
+	BLT less_1401
 	MOVD R1, R11
 	MOVD R9, R12
 	ADD R10, R9
@@ -8465,8 +8613,8 @@ rows1_1392:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R13
-	BLT rest_1395
-k_1394:
+	BLT rest_1403
+k_1402:
 	FMOVQ 0(R12), F8
 	FMOVQ 0(R11), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8476,45 +8624,45 @@ k_1394:
 	ADD $32, R11
 	ADD $32, R12
 	SUBS $4, R13
-	BGE k_1394
-rest_1395:
+	BGE k_1402
+rest_1403:
 	CMP $0, R6
-	BEQ sum_1396
-	TBNZ $1, R8, full_1397
+	BEQ sum_1404
+	TBNZ $1, R8, full_1405
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1399
+	TBZ $0, R8, moved_1407
 	FMOVD 0(R12), F8
-	B moved_1399
-full_1397:
+	B moved_1407
+full_1405:
 	FMOVQ 0(R12), F8
-moved_1399:
-	TBNZ $1, R8, full_1400
+moved_1407:
+	TBNZ $1, R8, full_1408
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1402
+	TBZ $0, R8, moved_1410
 	FMOVD 0(R11), F10
-	B moved_1402
-full_1400:
+	B moved_1410
+full_1408:
 	FMOVQ 0(R11), F10
-moved_1402:
+moved_1410:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1403
+	TBNZ $1, R7, full_1411
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1405
+	TBZ $0, R7, moved_1413
 	FMOVD 16(R12), F9
-	B moved_1405
-full_1403:
+	B moved_1413
+full_1411:
 	FMOVQ 16(R12), F9
-moved_1405:
-	TBNZ $1, R7, full_1406
+moved_1413:
+	TBNZ $1, R7, full_1414
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1408
+	TBZ $0, R7, moved_1416
 	FMOVD 16(R11), F10
-	B moved_1408
-full_1406:
+	B moved_1416
+full_1414:
 	FMOVQ 16(R11), F10
-moved_1408:
+moved_1416:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1396:
+sum_1404:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8524,8 +8672,8 @@ sum_1396:
 	MUL R20, R2, R11
 	ADD R11, R1
 	SUBS $1, R0
-	B rows1_1392
-less_1393:
+	B rows1_1400
+less_1401:
 	RET
 
 // func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
@@ -8548,9 +8696,9 @@ TEXT ·dweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-rows8_1409:
+rows8_1417:
 	CMP $8, R0
-	BLT less_1410
+	BLT less_1418
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8584,8 +8732,8 @@ rows8_1409:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1412
-n_1411:
+	BEQ rest_1420
+n_1419:
 	FMOVQ 0(R10), F0
 	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
@@ -8614,115 +8762,115 @@ n_1411:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1411
-rest_1412:
+	BNE n_1419
+rest_1420:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1413
-	TBNZ $1, R8, full_1414
+	BEQ next_1421
+	TBNZ $1, R8, full_1422
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1416
+	TBZ $0, R8, moved_1424
 	FMOVD 0(R10), F0
-	B moved_1416
-full_1414:
+	B moved_1424
+full_1422:
 	FMOVQ 0(R10), F0
-moved_1416:
-	TBNZ $1, R8, full_1417
+moved_1424:
+	TBNZ $1, R8, full_1425
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1419
+	TBZ $0, R8, moved_1427
 	FMOVD 0(R9), F1
-	B moved_1419
-full_1417:
+	B moved_1427
+full_1425:
 	FMOVQ 0(R9), F1
-moved_1419:
+moved_1427:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1420
+	TBNZ $1, R8, full_1428
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1422
+	TBZ $0, R8, moved_1430
 	FMOVD 0(R11), F1
-	B moved_1422
-full_1420:
+	B moved_1430
+full_1428:
 	FMOVQ 0(R11), F1
-moved_1422:
+moved_1430:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1423
+	TBNZ $1, R8, full_1431
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1425
+	TBZ $0, R8, moved_1433
 	FMOVD 0(R11), F1
-	B moved_1425
-full_1423:
+	B moved_1433
+full_1431:
 	FMOVQ 0(R11), F1
-moved_1425:
+moved_1433:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1426
+	TBNZ $1, R8, full_1434
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1428
+	TBZ $0, R8, moved_1436
 	FMOVD 0(R9), F1
-	B moved_1428
-full_1426:
+	B moved_1436
+full_1434:
 	FMOVQ 0(R9), F1
-moved_1428:
+moved_1436:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1429
+	TBNZ $1, R8, full_1437
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1431
+	TBZ $0, R8, moved_1439
 	FMOVD 0(R12), F1
-	B moved_1431
-full_1429:
+	B moved_1439
+full_1437:
 	FMOVQ 0(R12), F1
-moved_1431:
+moved_1439:
 	VFMLA V1.D2, V6.D2, V0.D2
 	ADD R2<<0, R12, R9
-	TBNZ $1, R8, full_1432
+	TBNZ $1, R8, full_1440
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1434
+	TBZ $0, R8, moved_1442
 	FMOVD 0(R9), F1
-	B moved_1434
-full_1432:
+	B moved_1442
+full_1440:
 	FMOVQ 0(R9), F1
-moved_1434:
+moved_1442:
 	VFMLA V1.D2, V7.D2, V0.D2
 	ADD R2<<1, R12, R9
-	TBNZ $1, R8, full_1435
+	TBNZ $1, R8, full_1443
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1437
+	TBZ $0, R8, moved_1445
 	FMOVD 0(R9), F1
-	B moved_1437
-full_1435:
+	B moved_1445
+full_1443:
 	FMOVQ 0(R9), F1
-moved_1437:
+moved_1445:
 	VFMLA V1.D2, V8.D2, V0.D2
 	ADD R3<<0, R12, R9
-	TBNZ $1, R8, full_1438
+	TBNZ $1, R8, full_1446
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1440
+	TBZ $0, R8, moved_1448
 	FMOVD 0(R9), F1
-	B moved_1440
-full_1438:
+	B moved_1448
+full_1446:
 	FMOVQ 0(R9), F1
-moved_1440:
+moved_1448:
 	VFMLA V1.D2, V9.D2, V0.D2
-	TBNZ $1, R8, full_1441
-	TBZ $0, R8, moved_1443
+	TBNZ $1, R8, full_1449
+	TBZ $0, R8, moved_1451
 	FMOVD F0, 0(R10)
-	B moved_1443
-full_1441:
+	B moved_1451
+full_1449:
 	FMOVQ F0, 0(R10)
-moved_1443:
-next_1413:
+moved_1451:
+next_1421:
 	ADD $64, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_1409
-less_1410:
-rows4_1444:
+	B rows8_1417
+less_1418:
+rows4_1452:
 	CMP $4, R0
-	BLT less_1445
+	BLT less_1453
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8741,8 +8889,8 @@ rows4_1444:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1447
-n_1446:
+	BEQ rest_1455
+n_1454:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8757,76 +8905,76 @@ n_1446:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1446
-rest_1447:
+	BNE n_1454
+rest_1455:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1448
-	TBNZ $1, R8, full_1449
+	BEQ next_1456
+	TBNZ $1, R8, full_1457
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1451
+	TBZ $0, R8, moved_1459
 	FMOVD 0(R10), F0
-	B moved_1451
-full_1449:
+	B moved_1459
+full_1457:
 	FMOVQ 0(R10), F0
-moved_1451:
-	TBNZ $1, R8, full_1452
+moved_1459:
+	TBNZ $1, R8, full_1460
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1454
+	TBZ $0, R8, moved_1462
 	FMOVD 0(R9), F1
-	B moved_1454
-full_1452:
+	B moved_1462
+full_1460:
 	FMOVQ 0(R9), F1
-moved_1454:
+moved_1462:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1455
+	TBNZ $1, R8, full_1463
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1457
+	TBZ $0, R8, moved_1465
 	FMOVD 0(R11), F1
-	B moved_1457
-full_1455:
+	B moved_1465
+full_1463:
 	FMOVQ 0(R11), F1
-moved_1457:
+moved_1465:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1458
+	TBNZ $1, R8, full_1466
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1460
+	TBZ $0, R8, moved_1468
 	FMOVD 0(R11), F1
-	B moved_1460
-full_1458:
+	B moved_1468
+full_1466:
 	FMOVQ 0(R11), F1
-moved_1460:
+moved_1468:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1461
+	TBNZ $1, R8, full_1469
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1463
+	TBZ $0, R8, moved_1471
 	FMOVD 0(R9), F1
-	B moved_1463
-full_1461:
+	B moved_1471
+full_1469:
 	FMOVQ 0(R9), F1
-moved_1463:
+moved_1471:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1464
-	TBZ $0, R8, moved_1466
+	TBNZ $1, R8, full_1472
+	TBZ $0, R8, moved_1474
 	FMOVD F0, 0(R10)
-	B moved_1466
-full_1464:
+	B moved_1474
+full_1472:
 	FMOVQ F0, 0(R10)
-moved_1466:
-next_1448:
+moved_1474:
+next_1456:
 	ADD $32, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_1444
-less_1445:
-rows2_1467:
+	B rows4_1452
+less_1453:
+rows2_1475:
 	CMP $2, R0
-	BLT less_1468
+	BLT less_1476
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8839,8 +8987,8 @@ rows2_1467:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1470
-n_1469:
+	BEQ rest_1478
+n_1477:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8850,56 +8998,56 @@ n_1469:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1469
-rest_1470:
+	BNE n_1477
+rest_1478:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1471
-	TBNZ $1, R8, full_1472
+	BEQ next_1479
+	TBNZ $1, R8, full_1480
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1474
+	TBZ $0, R8, moved_1482
 	FMOVD 0(R9), F0
-	B moved_1474
-full_1472:
+	B moved_1482
+full_1480:
 	FMOVQ 0(R9), F0
-moved_1474:
-	TBNZ $1, R8, full_1475
+moved_1482:
+	TBNZ $1, R8, full_1483
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1477
+	TBZ $0, R8, moved_1485
 	FMOVD 0(R3), F1
-	B moved_1477
-full_1475:
+	B moved_1485
+full_1483:
 	FMOVQ 0(R3), F1
-moved_1477:
+moved_1485:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R3, R3
-	TBNZ $1, R8, full_1478
+	TBNZ $1, R8, full_1486
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1480
+	TBZ $0, R8, moved_1488
 	FMOVD 0(R3), F1
-	B moved_1480
-full_1478:
+	B moved_1488
+full_1486:
 	FMOVQ 0(R3), F1
-moved_1480:
+moved_1488:
 	VFMLA V1.D2, V3.D2, V0.D2
-	TBNZ $1, R8, full_1481
-	TBZ $0, R8, moved_1483
+	TBNZ $1, R8, full_1489
+	TBZ $0, R8, moved_1491
 	FMOVD F0, 0(R9)
-	B moved_1483
-full_1481:
+	B moved_1491
+full_1489:
 	FMOVQ F0, 0(R9)
-moved_1483:
-next_1471:
+moved_1491:
+next_1479:
 	ADD $16, R6
 	MOVD $2, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $2, R0
-	B rows2_1467
-less_1468:
-rows1_1484:
+	B rows2_1475
+less_1476:
+rows1_1492:
 	CMP $1, R0
-	BLT less_1485
+	BLT less_1493
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8909,8 +9057,8 @@ rows1_1484:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1487
-n_1486:
+	BEQ rest_1495
+n_1494:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8918,43 +9066,43 @@ n_1486:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1486
-rest_1487:
+	BNE n_1494
+rest_1495:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1488
-	TBNZ $1, R8, full_1489
+	BEQ next_1496
+	TBNZ $1, R8, full_1497
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1491
+	TBZ $0, R8, moved_1499
 	FMOVD 0(R9), F0
-	B moved_1491
-full_1489:
+	B moved_1499
+full_1497:
 	FMOVQ 0(R9), F0
-moved_1491:
-	TBNZ $1, R8, full_1492
+moved_1499:
+	TBNZ $1, R8, full_1500
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1494
+	TBZ $0, R8, moved_1502
 	FMOVD 0(R3), F1
-	B moved_1494
-full_1492:
+	B moved_1502
+full_1500:
 	FMOVQ 0(R3), F1
-moved_1494:
+moved_1502:
 	VFMLA V1.D2, V2.D2, V0.D2
-	TBNZ $1, R8, full_1495
-	TBZ $0, R8, moved_1497
+	TBNZ $1, R8, full_1503
+	TBZ $0, R8, moved_1505
 	FMOVD F0, 0(R9)
-	B moved_1497
-full_1495:
+	B moved_1505
+full_1503:
 	FMOVQ F0, 0(R9)
-moved_1497:
-next_1488:
+moved_1505:
+next_1496:
 	ADD $8, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1484
-less_1485:
+	B rows1_1492
+less_1493:
 	RET
 
 // func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -8981,34 +9129,34 @@ TEXT ·dcopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F1
-row_1498:
+row_1506:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_1500
-vector_1499:
+	BGE rest_1508
+vector_1507:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1499
-rest_1500:
+	BLT vector_1507
+rest_1508:
 	CMP $0, R8
-	BEQ next_1501
+	BEQ next_1509
 	ADD R10<<0, R1, R11
-	TBNZ $1, R9, full_1502
+	TBNZ $1, R9, full_1510
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1504
+	TBZ $0, R9, moved_1512
 	FMOVD 0(R11), F0
-	B moved_1504
-full_1502:
+	B moved_1512
+full_1510:
 	FMOVQ 0(R11), F0
-moved_1504:
+moved_1512:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_1501:
+next_1509:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_1498
+	BNE row_1506
 	RET
 
 // func dforeseeNEON(k int, n int, b *float64, bRow int)
@@ -9019,17 +9167,17 @@ TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
 	MOVD bRow+24(FP), R3
 	LSL $3, R3
 	LSL $3, R1
-row_1505:
+row_1513:
 	MOVD R2, R7
 	MOVD R1, R6
-line_1506:
+line_1514:
 	PRFM 0(R7), PLDL2KEEP
 	ADD $64, R7
 	SUBS $64, R6
-	BGT line_1506
+	BGT line_1514
 	ADD R3, R2
 	SUBS $1, R0
-	BNE row_1505
+	BNE row_1513
 	RET
 
 // func dtransposePanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -9041,7 +9189,7 @@ TEXT ·dtransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $3, R3
 	MOVD n+8(FP), R6
-rows_1507:
+rows_1515:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -9049,7 +9197,7 @@ rows_1507:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $2, R12
-k_1509:
+k_1517:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -9065,16 +9213,16 @@ k_1509:
 	FMOVQ F7, 16(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_1511
+	BEQ turned_1519
 	CMP $2, R12
-	BLT last_1510
+	BLT last_1518
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R12
-	B k_1509
-last_1510:
+	B k_1517
+last_1518:
 	ADD R12<<3, R7, R7
 	ADD R12<<3, R8, R8
 	ADD R12<<3, R9, R9
@@ -9083,21 +9231,21 @@ last_1510:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_1509
-turned_1511:
+	B k_1517
+turned_1519:
 	SUBS $4, R6
-	BEQ done_1508
+	BEQ done_1516
 	ADD R1<<2, R0, R0
 	ADD $32, R2
 	CMP $4, R6
-	BGE rows_1507
+	BGE rows_1515
 	SUBS $4, R6
 	ADD R6<<3, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_1507
-done_1508:
+	B rows_1515
+done_1516:
 	RET
 
 // func dfmaLoopNEON(n int)
@@ -9129,7 +9277,7 @@ TEXT ·dfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_1512:
+loop_1520:
 	VFMLA V24.D2, V25.D2, V0.D2
 	VFMLA V24.D2, V25.D2, V1.D2
 	VFMLA V24.D2, V25.D2, V2.D2
@@ -9155,5 +9303,5 @@ loop_1512:
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V23.D2
 	SUBS $1, R0
-	BNE loop_1512
+	BNE loop_1520
 	RET

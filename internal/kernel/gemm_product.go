@@ -4,22 +4,31 @@ package kernel
 type matrix[F Float] struct {
 	data     []F
 	row, col int
+	stored   []uint16 // instead of data, in bfloat16: see GemmStored
 }
 
 // view is a stored matrix, or its transpose.
 func view[F Float](trans Transpose, data []F, ld int) matrix[F] {
 	if trans {
-		return matrix[F]{data, 1, ld}
+		return matrix[F]{data: data, row: 1, col: ld}
 	}
-	return matrix[F]{data, ld, 1}
+	return matrix[F]{data: data, row: ld, col: 1}
 }
 
 // from returns the part of x that begins at element (i,j).
 func (x *matrix[F]) from(i, j int) matrix[F] {
-	return matrix[F]{x.data[i*x.row+j*x.col:], x.row, x.col}
+	part, at := *x, i*x.row+j*x.col
+	if x.stored != nil {
+		part.stored = x.stored[at:]
+	} else {
+		part.data = x.data[at:]
+	}
+	return part
 }
 
-func (x *matrix[F]) transposed() matrix[F] { return matrix[F]{x.data, x.col, x.row} }
+func (x *matrix[F]) transposed() matrix[F] {
+	return matrix[F]{data: x.data, row: x.col, col: x.row, stored: x.stored}
+}
 
 // aliased reports whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
 // the same few places in a first-level cache. Reading many of them side by side is then several times slower.
@@ -134,7 +143,7 @@ func (g *product[F]) scale() {
 }
 
 // workspace is memory for copied blocks, reused from call to call.
-type workspace[F Float] struct{ a, b []F }
+type workspace[F Float] struct{ a, b, wide []F }
 
 var workspaces = newPools[workspace[float32], workspace[float64]]()
 

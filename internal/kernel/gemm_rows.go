@@ -34,7 +34,7 @@ func (g *product[F]) weights(w *workspace[F]) matrix[F] {
 	if g.a.col == 1 {
 		return g.a
 	}
-	copied := matrix[F]{room(&w.a, g.m*g.k), g.k, 1}
+	copied := matrix[F]{data: room(&w.a, g.m*g.k), row: g.k, col: 1}
 	for i := range g.m {
 		for q := range g.k {
 			copied.data[i*g.k+q] = g.a.data[i*g.a.row+q*g.a.col]
@@ -51,15 +51,25 @@ func (g *product[F]) sumAlong(p path, l int, weights matrix[F], sums []F, ld int
 		clear(sums[i*ld:][:g.n])
 	}
 	step := rowsTogether
-	if g.m == 1 {
+	if g.m == 1 && g.b.stored == nil {
 		step = blockK
 	}
+	var room *[]F
 	for k0 := block(l, blocks, g.k); k0 < end; k0 += step {
-		rows := min(step, end-k0)
+		rows, b := min(step, end-k0), g.b
+		if b.stored != nil {
+			if room == nil {
+				room = borrow[F](step * g.n)
+			}
+			b = widenRows(p, *room, g.b.from(k0, 0), rows, g.n)
+		} else {
+			b = g.b.from(k0, 0)
+		}
 		for i := range g.m {
-			weigh(p, 1, g.b.data[k0*g.b.row:], g.b.row, weights.data[i*weights.row+k0:][:rows], sums[i*ld:][:g.n])
+			weigh(p, 1, b.data, b.row, weights.data[i*weights.row+k0:][:rows], sums[i*ld:][:g.n])
 		}
 	}
+	giveBack(room)
 }
 
 // addSums sets C ← sums of block l of k + β·C, where β is 1 after the first block.

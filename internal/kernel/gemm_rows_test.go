@@ -31,7 +31,7 @@ func testFewRows[F Float](t *testing.T) {
 					out := slices.Clone(c)
 					f(&product[F]{
 						m: s.m, n: s.n, k: s.k, alpha: 1, beta: beta,
-						a: matrix[F]{a, apart * s.k, apart}, b: view(NoTrans, b, s.n+3), c: view(NoTrans, out, s.n),
+						a: matrix[F]{data: a, row: apart * s.k, col: apart}, b: view(NoTrans, b, s.n+3), c: view(NoTrans, out, s.n),
 					})
 					return out
 				}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 )
@@ -58,6 +59,8 @@ func (j *job) unpost() {
 // poll runs a helper: it joins posted jobs until there have been none for pollTime. A call may have found the helper
 // running just before it stopped, so it checks once more after that.
 func (h *helper) poll(own int) {
+	// A caller that reads the memory of a file that was cut gets the fault as a panic, as any other of f's.
+	debug.SetPanicOnFault(true)
 	running := true
 	defer func() {
 		if running { // f has ended the goroutine

@@ -4,6 +4,7 @@ package kernel
 // ±Cap as by Softcap if that is not 0. Only LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
 	X, W    []F
+	Stored  []uint16 // instead of W, in bfloat16; then there is no DW
 	Width   int
 	Scale   F
 	Cap     F
@@ -36,7 +37,7 @@ func lossBlocks(rows, cols int) int {
 func (l *LinearLoss[F]) Sum() float64 {
 	rows, cols := len(l.Targets.IDs), l.Targets.Cols
 	fit("linear cross entropy", rows*l.Width, len(l.X))
-	fit("linear cross entropy", cols*l.Width, len(l.W))
+	fit("linear cross entropy", cols*l.Width, len(l.W)+len(l.Stored))
 	fit("linear cross entropy", LogitsAtOnce(rows, cols), len(l.Logits))
 	fitOrNil("linear cross entropy", len(l.X), l.DX)
 	fitOrNil("linear cross entropy", len(l.W), l.DW)
@@ -54,7 +55,7 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
 	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
 	t.IDs = t.IDs[lo:hi]
-	GemmOf(l.Precision, NoTrans, Trans, rows, cols, width, l.Scale, x, width, l.W, width, 0, logits, cols)
+	l.timesW(Trans, rows, cols, width, x, logits)
 	if l.Cap != 0 {
 		Apply(Softcap, Settings{float64(l.Cap)}, logits, logits)
 	}
@@ -64,13 +65,21 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	}
 	l.backward(logits, t)
 	if l.DX != nil {
-		GemmOf(l.Precision, NoTrans, NoTrans, rows, width, cols, l.Scale, logits, cols, l.W, width, 0,
-			l.DX[lo*width:hi*width], width)
+		l.timesW(NoTrans, rows, width, cols, logits, l.DX[lo*width:hi*width])
 	}
 	if l.DW != nil {
 		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, l.Scale, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
 	}
 	return sum
+}
+
+// timesW computes Y ← Scale·X·op(W), where op(W) is (k,n).
+func (l *LinearLoss[F]) timesW(trans Transpose, m, n, k int, x, y []F) {
+	if l.Stored != nil {
+		GemmStored(l.Precision, trans, m, n, k, float32(l.Scale), singles(x), l.Stored, singles(y))
+		return
+	}
+	GemmOf(l.Precision, NoTrans, trans, m, n, k, l.Scale, x, k, l.W, l.Width, 0, y, n)
 }
 
 // backward replaces logits by the gradient of their loss, by what Softcap was given if it was.

@@ -19,6 +19,8 @@ type Reader struct {
 	file     *os.File
 	contents *contents
 	named    map[string]entry
+	memory   []byte // of the whole file, once Bytes has mapped it
+	unmapped bool   // it cannot be mapped
 }
 
 // Open reads and checks the header of the safetensors file at path. Errors name the
@@ -169,6 +171,8 @@ func decodeFloats[F float32 | float64](d DType, dst []F, src []byte) {
 	case F16:
 		widen(dst, src, halfToFloat32)
 	case BF16:
-		widen(dst, src, bfloat16ToFloat32)
+		for i := range dst {
+			dst[i] = F(bfloat16ToFloat32(le.Uint16(src[2*i:])))
+		}
 	}
 }

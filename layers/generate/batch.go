@@ -156,7 +156,7 @@ func (g *Batch) Reset() {
 // Memory returns the batch's memory now.
 func (g *Batch) Memory() Memory {
 	p := g.model.Params()
-	m := Memory{Weights: p.Count() * int(p.Dtype().Size())}
+	m := Memory{Weights: p.Bytes()}
 	for _, layer := range g.cache {
 		m.Cache += layer.Bytes()
 	}

@@ -180,7 +180,7 @@ type Memory struct {
 // Memory returns the generator's memory now.
 func (g *Generator) Memory() Memory {
 	cache, graphs := g.reader.memory()
-	return Memory{Weights: g.params.Count() * int(g.params.Dtype().Size()), Cache: cache, Graphs: graphs}
+	return Memory{Weights: g.params.Bytes(), Cache: cache, Graphs: graphs}
 }
 
 // copyFloats copies len(dst) numbers, from element from on.

@@ -150,3 +150,29 @@ func TestGemmaScale(t *testing.T) {
 		}
 	}
 }
+
+// For any config.json of any family, reading a folder is an error or gives a model of the size of its weights.
+func FuzzFamilyConfig(f *testing.F) {
+	for _, name := range familyCases {
+		text, err := os.ReadFile(filepath.Join(familyFolder(f, name), "config.json"))
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Add([]byte(`{"model_type": "smollm3", "no_rope_layers": [], "layer_types": [], "num_hidden_layers": 2, "vocab_size": 17,
+		"hidden_size": 4611686018427387904, "num_attention_heads": 3, "intermediate_size": 1, "max_position_embeddings": 1}`))
+	f.Add([]byte(`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": 3}, "sliding_window_pattern": -1}`))
+	dir := write(f, configOf(f, "llama"), tensorsIn(f, familyFolder(f, "llama")))
+	g, err := pretrained.ReadGPT(dir)
+	require.NoError(f, err)
+	count := g.Params.Count()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
+		g, err := pretrained.ReadGPT(dir)
+		if err != nil {
+			require.Less(t, len(err.Error()), 3000)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.Equal(t, count, g.Params.Count())
+	})
+}

@@ -1,6 +1,7 @@
 package pretrained
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
@@ -42,69 +44,81 @@ func (w *weights) fitsOptional(name string) bool {
 	return isFloat(t.DType) && len(t.Shape) == 1 && slices.Contains(of.Shape, t.Shape[0])
 }
 
-// fill reads the parameters one by one and checks the tensors that are not parameters.
+// fill gives the parameters their values and checks the tensors that are not parameters.
 func (w *weights) fill(p *layers.Params, c folderConfig) error {
-	return dense.ByType(p.Dtype(), fill[float32], fill[float64])(w, p, c)
-}
-
-func fill[F float32 | float64](w *weights, p *layers.Params, c folderConfig) error {
 	used := map[string]string{} // parameters by tensor
-	for name, value := range p.All() {
+	for name, shape := range p.Shapes() {
 		at := c.place(name)
-		if err := read(w.tensors[at.name], dense.Floats[F](value), at, c.decoder.Blocks[0].Attention.HeadDim); err != nil {
+		at.headDim = c.decoder.Blocks[0].Attention.HeadDim
+		v, err := w.value(p.Dtype(), at, shape)
+		if err != nil {
+			return err
+		}
+		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // what lies in a file's memory is checked when it is used
+			return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
+		}
+		if err := p.Keep(name, v); err != nil {
 			return err
 		}
 		used[at.name] = name
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.tensors)) {
-		t := w.tensors[name]
 		if used[name] != "" {
 			continue
 		}
-		data := make([]F, tensor.Shape(t.Shape).TotalSize())
-		if err := read(t, data, place{}, 0); err != nil {
+		if name != w.names.head {
+			if err := w.checkZero(name, c); err != nil {
+				return err
+			}
+			continue
+		}
+		same, err := w.same(name, w.names.tokens)
+		if err != nil {
 			return err
 		}
-		if name == w.names.head {
-			tokens, _ := p.Get(used[w.names.tokens])
-			if !slices.Equal(data, dense.Floats[F](tokens)) {
-				return fmt.Errorf(`weights: %s: got other numbers than %s's, want "tie_word_embeddings": false in %s`,
-					name, strings.TrimPrefix(w.names.tokens, w.names.prefix), configName)
-			}
-		} else if !slices.Equal(data, make([]F, len(data))) {
-			_, key := hasBias(c.gpt, name)
-			return fmt.Errorf("weights: %s: got other numbers than 0, want %q: true in %s", name, key, configName)
+		if !same {
+			return fmt.Errorf(`weights: %s: got other numbers than %s's, want "tie_word_embeddings": false in %s`,
+				name, strings.TrimPrefix(w.names.tokens, w.names.prefix), configName)
 		}
 	}
 	return nil
 }
 
-// read fills dst with the numbers at a place in a tensor. A head has so many rows in a part of one.
-func read[F float32 | float64](t stored, dst []F, at place, headDim int) error {
-	if !at.transposed && at.of == 0 {
-		return safetensors.ReadFloats(t.file, t.Name, dst)
-	}
-	data := make([]F, tensor.Shape(t.Shape).TotalSize())
-	if err := safetensors.ReadFloats(t.file, t.Name, data); err != nil {
+// checkZero returns an error for a bias that is not 0 and that the model does not have.
+func (w *weights) checkZero(name string, c folderConfig) error {
+	data, err := w.floats(name)
+	if err != nil {
 		return err
 	}
-	if at.transposed {
-		transpose(dst, data, t.Shape[1])
-		return nil
-	}
-	n := headDim * len(data) / t.Shape[0] // numbers of a head
-	for i := 0; i < len(dst); i += n {
-		copy(dst[i:i+n], data[i*at.of+at.part*n:])
+	if !slices.Equal(data, make([]float64, len(data))) {
+		_, key := hasBias(c.gpt, name)
+		return fmt.Errorf("weights: %s: got other numbers than 0, want %q: true in %s", name, key, configName)
 	}
 	return nil
 }
 
-// transpose sets dst to the transpose of src, a matrix with the given columns.
-func transpose[F float32 | float64](dst, src []F, columns int) {
-	rows := len(src) / columns
-	for i := range rows {
-		for j, v := range src[i*columns:][:columns] {
-			dst[j*rows+i] = v
-		}
+// same reports whether two tensors hold the same numbers.
+func (w *weights) same(name, other string) (bool, error) {
+	t, o := w.tensors[name], w.tensors[other]
+	x, _, err := t.file.Bytes(t.Name)
+	if err != nil {
+		return false, err
 	}
+	y, _, err := o.file.Bytes(o.Name)
+	if err != nil || t.DType == o.DType && bytes.Equal(x, y) {
+		return true, err
+	}
+	numbers, err := w.floats(name)
+	if err != nil {
+		return false, err
+	}
+	others, err := w.floats(other)
+	return slices.Equal(numbers, others), err
+}
+
+// floats returns the numbers of a tensor.
+func (w *weights) floats(name string) ([]float64, error) {
+	t := w.tensors[name]
+	data := make([]float64, tensor.Shape(t.Shape).TotalSize())
+	return data, safetensors.ReadFloats(t.file, t.Name, data)
 }

@@ -14,6 +14,7 @@ import (
 	"attention/graph"
 	"attention/internal/folder"
 	"attention/internal/gguf"
+	"attention/internal/mapped"
 	"attention/layers"
 )
 
@@ -36,7 +37,9 @@ func GGUFTypes() []GGUFType { return gguf.Types() }
 func (g *GPT) WriteGGUF(path string, t GGUFType) error {
 	f, err := g.gguf(strings.TrimSuffix(filepath.Base(path), ".gguf"), t)
 	if err == nil {
-		err = folder.WriteFile(path, func(w io.Writer) error { return gguf.Write(w, f) })
+		err = folder.WriteFile(path, func(w io.Writer) error {
+			return mapped.Guard(func() error { return gguf.Write(w, f) })
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("pretrained: %s: %w", path, folder.WithoutPath(err))

@@ -41,11 +41,11 @@ func of(changes ...func(*layers.BlockConfig)) layers.DecoderConfig {
 }
 
 // The changes that make other families of it.
-func grouped(b *layers.BlockConfig)  { b.Attention.NumHeads, b.Attention.NumKVHeads = 6, 2 }
-func wide(b *layers.BlockConfig)     { b.Attention.NumKVHeads, b.Attention.HeadDim = 1, 12 }
-func unturned(b *layers.BlockConfig) { b.Attention.RoPE = nil }
-func qkvBias(b *layers.BlockConfig)  { b.Attention.QKVBias = true }
-func outBias(b *layers.BlockConfig)  { b.Attention.QKVBias, b.Attention.OutBias = true, true }
+func grouped(b *layers.BlockConfig)   { b.Attention.NumHeads, b.Attention.NumKVHeads = 6, 2 }
+func wideHeads(b *layers.BlockConfig) { b.Attention.NumKVHeads, b.Attention.HeadDim = 1, 12 }
+func unturned(b *layers.BlockConfig)  { b.Attention.RoPE = nil }
+func qkvBias(b *layers.BlockConfig)   { b.Attention.QKVBias = true }
+func outBias(b *layers.BlockConfig)   { b.Attention.QKVBias, b.Attention.OutBias = true, true }
 
 func turned(r graph.RoPEConfig) func(*layers.BlockConfig) {
 	return func(b *layers.BlockConfig) { b.Attention.RoPE = &r }
@@ -89,9 +89,9 @@ var decoders = map[string]struct {
 	bound  float64
 }{
 	"llama":      {config: of(grouped)},
-	"llama wide": {config: of(wide)},
+	"llama wide": {config: of(wideHeads)},
 	"llama 3": {config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: []layers.BlockConfig{
-		blocks(wide, turned(llama3))}}},
+		blocks(wideHeads, turned(llama3))}}},
 	"llama linear":      {config: of(turned(graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 3}))},
 	"llama ntk":         {config: of(turned(graph.RoPEConfig{Scaling: graph.NTKScaling, Factor: 3}))},
 	"llama interleaved": {config: of(turned(graph.RoPEConfig{Interleaved: true}))},
@@ -101,16 +101,16 @@ var decoders = map[string]struct {
 	"qwen2": {config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: of(grouped, qkvBias).Blocks}},
 	"qwen2 yarn": {config: of(qkvBias,
 		turned(graph.RoPEConfig{Base: 100, Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 64}))},
-	"qwen3":      {config: of(wide, qkNorm)},
+	"qwen3":      {config: of(wideHeads, qkNorm)},
 	"olmo2":      {config: of(grouped, olmo2)},
 	"olmo2 tied": {config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: []layers.BlockConfig{blocks(olmo2)}}},
 	"gemma2": {bound: 2e-2, config: layers.DecoderConfig{NumLayers: 4, Pattern: []int{0, 1}, TieWordEmbeddings: true,
 		EmbeddingScale: math.Sqrt(24), LogitSoftcap: 3,
-		Blocks: []layers.BlockConfig{blocks(wide, gemma2, window(3)), blocks(wide, gemma2)}}},
+		Blocks: []layers.BlockConfig{blocks(wideHeads, gemma2, window(3)), blocks(wideHeads, gemma2)}}},
 	"gemma3": {bound: 2e-2, config: layers.DecoderConfig{NumLayers: 5, Pattern: []int{0, 0, 1}, TieWordEmbeddings: true,
 		EmbeddingScale: math.Sqrt(24), Blocks: []layers.BlockConfig{
-			blocks(wide, gemma3, window(3), turned(graph.RoPEConfig{Base: 100})),
-			blocks(wide, gemma3, turned(graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 8}))}}},
+			blocks(wideHeads, gemma3, window(3), turned(graph.RoPEConfig{Base: 100})),
+			blocks(wideHeads, gemma3, turned(graph.RoPEConfig{Scaling: graph.LinearScaling, Factor: 8}))}}},
 	"gpt_neox": {bound: 2e-2, config: of(neoX, turned(graph.RoPEConfig{Dims: 2}))},
 	"gpt_neox serial": {bound: 2e-2, config: layers.DecoderConfig{TieWordEmbeddings: true, Blocks: []layers.BlockConfig{
 		blocks(neoX, func(b *layers.BlockConfig) { b.Parallel, b.Attention.QKVBias = false, false })}}},

@@ -24,7 +24,7 @@ var refusedDecoders = []struct {
 		of(func(b *layers.BlockConfig) { b.Attention.Sinks = true })},
 	{"biases: got some of the attention's output or the MLP, want none", of(outBias)},
 	{"qwen3: biases of queries, keys and values: got true, want false", of(qkNorm, qkvBias)},
-	{"olmo2: heads: got 3 of width 12, want the width E=24 in all", of(wide, olmo2, func(b *layers.BlockConfig) {
+	{"olmo2: heads: got 3 of width 12, want the width E=24 in all", of(wideHeads, olmo2, func(b *layers.BlockConfig) {
 		b.Attention.NumHeads, b.Attention.NumKVHeads = 3, 3
 	})},
 	{"qwen3: norms of queries and keys: got eps 1e-06, want the blocks' 1e-05", of(qkNorm,

@@ -158,7 +158,7 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 
 // float32s returns the elements of a parameter, which must not be changed.
 func float32s(v *tensor.Dense) []float32 {
-	if v.Dtype() == tensor.Float32 {
+	if v = dense.Widened(v); v.Dtype() == tensor.Float32 {
 		return dense.Floats[float32](v)
 	}
 	return dense.Float32s(v, 0, v.Shape().TotalSize())

@@ -10,8 +10,8 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/folder"
+	"attention/internal/mapped"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -100,13 +100,16 @@ func ReadGPT(dir string) (*GPT, error) {
 // ReadGPT reads the folder's model with its weights.
 //
 // The names of weights may lack the prefix of the family ("transformer.", "model."); buffers that older versions of
-// transformers wrote are skipped; a tied head may be present if it equals the token embeddings. Weights in half
-// precision are widened to float32. The parameters are float64 if
-// the token embeddings are, otherwise float32. They are read one by one into their own memory.
+// transformers wrote are skipped; a tied head may be present if it equals the token embeddings. The parameters are
+// float64 if the token embeddings are, otherwise float32. Weights are used where they lie in the files, which are
+// mapped where the system can: opening reads only what is small. Files that others take the place of stay as they were;
+// one that is cut is the error of a run. What is written to a weight stays in this process. A matrix in bfloat16 stays
+// so and is widened where it is used: see layers.Params.Keep, and Widen before it is trained. Other weights in half
+// precision are widened to float32.
 //
-// One error lists all weights that do not fit the config. A NaN or infinite weight is an error
-// that wraps train.ErrNotFinite, and a file that checkpoint.WriteParams wrote and that was changed
-// since is one that wraps checkpoint.ErrDamaged.
+// One error lists all weights that do not fit the config. A NaN or infinite weight is an error that wraps
+// train.ErrNotFinite, of the first run that reads it if it lies in a file. A file that checkpoint.WriteParams wrote and
+// that was changed since is one that wraps checkpoint.ErrDamaged.
 func (f *Folder) ReadGPT() (*GPT, error) {
 	g, err := f.readGPT()
 	if err != nil {
@@ -121,7 +124,7 @@ func (f *Folder) readGPT() (*GPT, error) {
 		return nil, err
 	}
 	defer w.close()
-	p := layers.NewBlankParams(w.dtype())
+	p := layers.NewStoredParams(w.dtype())
 	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer), origin: f.origin(w)}
 	if g.Ends, err = f.ends(); err != nil {
 		return nil, err
@@ -135,10 +138,7 @@ func (f *Folder) readGPT() (*GPT, error) {
 	if err := w.checkSeals(); err != nil {
 		return nil, err
 	}
-	if err := w.fill(p, f.config); err != nil {
-		return nil, err
-	}
-	if err := train.CheckFinite(p); err != nil {
+	if err := mapped.Guard(func() error { return w.fill(p, f.config) }); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -162,6 +162,10 @@ func (g *GPT) CopyTo(p *layers.Params) error {
 	if p == nil || g.Params == nil {
 		return errors.New("pretrained: copy: got nil, want parameters")
 	}
+	return mapped.Guard(func() error { return g.copyTo(p) })
+}
+
+func (g *GPT) copyTo(p *layers.Params) error {
 	for name, to := range p.All() {
 		n := to.Shape().TotalSize()
 		from, ok := g.Params.Get(name)

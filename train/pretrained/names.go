@@ -26,6 +26,7 @@ type place struct {
 	name       string // of the tensor
 	transposed bool   // it is (out, in) and the parameter (in, out)
 	part, of   int    // as in rename
+	headDim    int    // rows of a head in a part
 }
 
 // place returns where the parameter of a name is.

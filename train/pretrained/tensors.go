@@ -18,36 +18,40 @@ func (t *target) tensors() []safetensors.Tensor {
 }
 
 func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
-	add := func(name string, shape []int, run int, parts ...[]F) {
+	add := func(name string, shape []int, run int, parts ...func() []F) {
 		all = append(all, safetensors.Tensor{Name: t.nameOf(name), Shape: shape, Data: stream(t.typeOf(name), run, parts)})
 	}
 	gpt, _ := t.Model.Config().GPT()
 	headDim := plainBlocks(t.Model.Config())[0].Attention.HeadDim
 	from := folderConfig{family: t.family, configExtra: configExtra{Format: t.format}}
-	parts := map[string][][]F{}
+	parts := map[string][]func() []F{}
 	for name, value := range t.Params.All() {
-		at, data, width := from.place(name), dense.Floats[F](value), value.Shape()[value.Dims()-1]
-		if at.transposed {
-			data = make([]F, len(data))
-			transpose(data, dense.Floats[F](value), width)
-		}
-		parts[at.name] = append(parts[at.name], data)
+		at, width, size := from.place(name), value.Shape()[value.Dims()-1], value.Shape().TotalSize()
+		parts[at.name] = append(parts[at.name], func() []F {
+			data := dense.Floats[F](dense.Widened(value))
+			if at.transposed {
+				turned := make([]F, size)
+				transpose(turned, data, width)
+				return turned
+			}
+			return data
+		})
 		if at.part+1 < at.of {
 			continue
 		}
-		run := len(data)
+		run := size
 		if at.of > 0 {
-			run = headDim * len(data) / value.Shape()[0]
+			run = headDim * size / value.Shape()[0]
 		}
 		add(at.name, at.shape(value.Shape()), run, parts[at.name]...)
 		if has, _ := hasBias(gpt, name); t.needsBiases() && !has && (isLinear(name) || isNorm(name)) {
-			add(strings.TrimSuffix(name, "weight")+"bias", []int{width}, width, make([]F, width))
+			add(strings.TrimSuffix(name, "weight")+"bias", []int{width}, width, func() []F { return make([]F, width) })
 		}
 	}
 	n := t.family.weights
 	if t.origin != nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
 		tokens := t.origin.tensors[n.tokens].Shape
-		add(n.head, tokens, len(parts[n.tokens][0]), parts[n.tokens]...)
+		add(n.head, tokens, tensor.Shape(tokens).TotalSize(), parts[n.tokens]...)
 	}
 	return all
 }
@@ -64,8 +68,12 @@ func (t *target) nameOf(name string) string {
 }
 
 // stream returns the elements of parts in a type, a run of each in turn.
-func stream[F float32 | float64](d safetensors.DType, run int, parts [][]F) safetensors.Stream {
+func stream[F float32 | float64](d safetensors.DType, run int, of []func() []F) safetensors.Stream {
 	return safetensors.Stream{DType: d, Each: func(write func(any) error) error {
+		var parts [][]F
+		for _, part := range of {
+			parts = append(parts, part())
+		}
 		for at := 0; at < len(parts[0]); at += run {
 			for _, part := range parts {
 				for piece := range slices.Chunk(part[at:at+run], 1<<16) {

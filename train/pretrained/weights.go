@@ -162,10 +162,10 @@ func (w *weights) checkSeals() error {
 func (w *weights) check(p *layers.Params, c folderConfig) error {
 	var missing, wrong []string
 	used := map[string]bool{}
-	for name, value := range p.All() {
+	for name, shape := range p.Shapes() {
 		at := c.place(name)
 		t, ok := w.tensors[at.name]
-		switch want := at.shape(value.Shape()); {
+		switch want := at.shape(shape); {
 		case used[at.name]:
 		case !ok:
 			missing = append(missing, at.name)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"attention/internal/folder"
+	"attention/internal/mapped"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/train/text"
@@ -61,7 +62,7 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = w.write(out)
+	err = mapped.Guard(func() error { return w.write(out) })
 	if err != nil { // the folder is empty again, for another try
 		for _, f := range w.files {
 			_ = out.Remove(f.name)

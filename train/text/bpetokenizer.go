@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,23 @@ func (t *BPETokenizer) Token(id int) string {
 		return ""
 	}
 	return t.tokens[id]
+}
+
+// Merges returns the pairs of tokens that are joined, as the file writes them, in
+// the order in which they are looked for.
+func (t *BPETokenizer) Merges() [][2]string {
+	var slots []pairSlot
+	for _, s := range t.pairs.slots {
+		if s.left > 0 {
+			slots = append(slots, s)
+		}
+	}
+	slices.SortFunc(slots, func(a, b pairSlot) int { return int(a.rank - b.rank) })
+	merges := make([][2]string, len(slots))
+	for i, s := range slots {
+		merges[i] = [2]string{t.tokens[s.left-1], t.tokens[s.right]}
+	}
+	return merges
 }
 
 // IsSpecial reports whether an id is a special token's, which is no text: it

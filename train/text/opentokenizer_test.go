@@ -33,6 +33,7 @@ func TestOpenTokenizer(t *testing.T) {
 	require.Equal(t, []int{3, 4, 5, 0, 2, 1}, ids)
 	require.True(t, tokenizer.IsSpecial(5))
 	require.Len(t, tokenizer.Files(), 2)
+	require.Equal(t, [][2]string{{"a", "b"}, {"Ġ", "ab"}}, tokenizer.Merges())
 	write("merges.txt", "#version: 0.2\na b\nĠab\n")
 	_, err = text.OpenTokenizer(dir)
 	require.EqualError(t, err, filepath.Join(dir, "merges.txt")+

@@ -3,12 +3,16 @@ package text_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"attention/train/text"
@@ -34,11 +38,12 @@ func requireRust(t testing.TB) {
 
 // rustAnswer is what the engine in Rust makes of texts.
 type rustAnswer struct {
-	IDs   [][]int  `json:"ids"`
-	Texts []string `json:"texts"`
+	IDs     [][]int   `json:"ids"`
+	Texts   []string  `json:"texts"`
+	Seconds []float64 `json:"seconds"` // of the processor, for each text
 }
 
-// askRust asks the engine in Rust for ids of texts, and for the texts of ids or, if there are none, of these.
+// askRust asks the engine in Rust for ids of texts, and for the texts of decode or, if it is nil, of these ids.
 func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustAnswer) {
 	question, err := json.Marshal(map[string]any{"file": file, "texts": texts, "decode": decode})
 	require.NoError(t, err)
@@ -85,7 +90,7 @@ func TestRust(t *testing.T) {
 			for i, s := range texts {
 				ids, err := tokenizer.EncodeSpecial(s)
 				require.NoError(t, err)
-				if !equalIDs(answer.IDs[i], ids) {
+				if !slices.Equal(answer.IDs[i], ids) {
 					if wrong++; wrong <= 5 {
 						t.Errorf("%q:\n got %v\nwant %v", s, ids, answer.IDs[i])
 					}
@@ -111,18 +116,6 @@ func TestRust(t *testing.T) {
 			}
 		})
 	}
-}
-
-func equalIDs(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // specialsOf returns some tokens of a tokenizer that a text may hold.
@@ -185,4 +178,49 @@ func TestTransformers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkRust encodes 10 MB of Go's sources, with and without blanks, in turns with the engine in Rust.
+func BenchmarkRust(b *testing.B) {
+	requireRust(b)
+	content := sources(b, 10_000_000)
+	texts := []string{content, strings.Join(strings.Fields(content), "")}
+	for _, name := range rustTokenizers {
+		file := rustFile(b, name)
+		tokenizer, err := text.OpenTokenizer(file)
+		require.NoError(b, err)
+		for i, of := range []string{"text", "without blanks"} {
+			b.Run(name+"/"+of, func(b *testing.B) {
+				rust, ours := math.Inf(1), math.Inf(1)
+				for b.Loop() {
+					answer := askRust(b, file, texts[i:i+1], [][]int{})
+					rust = min(rust, answer.Seconds[0])
+					begun := time.Now()
+					ids, err := tokenizer.EncodeSpecial(texts[i])
+					ours = min(ours, time.Since(begun).Seconds())
+					require.NoError(b, err)
+					require.True(b, slices.Equal(ids, answer.IDs[0]))
+				}
+				b.ReportMetric(float64(len(texts[i]))/1e6/ours, "MB/s")
+				b.ReportMetric(rust/ours, "rust/ours")
+			})
+		}
+	}
+}
+
+// sources returns the beginning of Go's own sources.
+func sources(t testing.TB, n int) string {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	var all strings.Builder
+	folder := os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src"))
+	require.NoError(t, fs.WalkDir(folder, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || all.Len() >= n {
+			return err
+		}
+		content, err := fs.ReadFile(folder, path)
+		all.WriteString(strings.ToValidUTF8(string(content), ""))
+		return err
+	}))
+	return all.String()
 }

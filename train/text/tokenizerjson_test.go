@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"attention/train/text"
 
@@ -199,4 +200,30 @@ func TestHostileTokenizers(t *testing.T) {
 	_, err = slow.Encode(strings.Repeat("a", 100_000) + "b")
 	require.EqualError(t, err, `text: tokenizer: pattern "(a|a)*$" takes more than 2s on a text`)
 	require.Less(t, time.Since(begun), 30*time.Second)
+}
+
+// FuzzTokenizerJSON: a file that is read encodes and decodes any text.
+func FuzzTokenizerJSON(f *testing.F) {
+	for _, file := range []string{small(),
+		small(`"normalizer": null`, `"normalizer": {"type": "Strip", "strip_left": true}`),
+		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "b*"},
+			"behavior": "Contiguous"}`),
+		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "ByteLevel"}`),
+	} {
+		f.Add(file, "ab <s>c é")
+	}
+	f.Fuzz(func(t *testing.T, file, s string) {
+		tokenizer, err := text.ReadTokenizer([]byte(file))
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		ids, err := tokenizer.EncodeSpecial(s)
+		if err != nil {
+			return
+		}
+		back, err := tokenizer.Decode(tokenizer.WithTemplate(ids))
+		require.NoError(t, err)
+		require.True(t, utf8.ValidString(strings.Join(stream(t, tokenizer, ids), "")), back)
+	})
 }

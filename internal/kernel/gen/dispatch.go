@@ -143,6 +143,8 @@ func (k *kernel) call(s *simd, e element) string {
 			args = append(args, e.word+"("+p.name+")")
 		case typ == "[]float64":
 			args = append(args, "double("+p.name+")")
+		case typ == "[]uint16":
+			args = append(args, "unsafe.SliceData("+p.name+")")
 		case typ[0] == '*':
 			args = append(args, "(*"+e.typ+")(unsafe.Pointer("+p.name+"))")
 		default:

@@ -68,6 +68,23 @@ var gemmKernels = []kernel{
 		params: "n size",
 		write:  (*generator).fmaLoop,
 	},
+	{
+		name: "dotStored",
+		does: "is dot of a that is stored as bfloat16, with the bits of widening it first. x is as evenFirst leaves it.\n" +
+			"Whole steps of two vectors fill k.",
+		params: "a [(m-1)*aRow+k]uint16; aRow stride; x [k]F; y [m]F",
+		plain:  "k%tileWidth[F](p) != 0",
+		only:   "float32",
+		write:  (*generator).dotStored,
+	},
+	{
+		name:   "widenVectors",
+		does:   "sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.",
+		params: "y [n]F; x [n]uint16",
+		plain:  "n*2%tileWidth[F](p) != 0",
+		only:   "float32",
+		write:  (*generator).widenVectors,
+	},
 }
 
 // The steps between the products of a tile of attention scores. Assembly handles whole vectors: a tile has room for

@@ -35,6 +35,10 @@ type target interface {
 	makeMask(n reg.GPVirtual, k *mask)              // see mask
 	read(m operand.Mem, k *mask, to reg.VecPhysical)
 	write(from reg.VecPhysical, k *mask, m operand.Mem)
+	readBF16(m operand.Mem, to reg.VecPhysical)                    // as many bfloat16 as there are lanes, widened
+	upperHalves(x reg.VecPhysical)                                 // ones in the upper half of each lane of four bytes
+	toUpperHalves(x, z reg.VecPhysical)                            // moves the lower halves there
+	interleave(x, y, low, high reg.VecPhysical)                    // the lanes of x and y in turns: x₀, y₀, x₁, y₁, …
 	fill(x reg.VecPhysical, value float64)                         // every lane, without the table
 	fillInteger(n reg.GPVirtual, x reg.VecPhysical)                // every lane
 	sumTo(m operand.Mem, x, t reg.VecPhysical)                     // the sum of all lanes; t is free

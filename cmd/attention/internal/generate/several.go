@@ -60,8 +60,12 @@ func (c *command) drawAll(
 		if len(prompts) > 1 {
 			out = new(bytes.Buffer)
 		}
-		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...),
-			out: out, ids: slices.Clone(ids)})
+		w := &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...), out: out,
+			ids: slices.Clone(ids)}
+		if err := w.decoder.Follow(ids); err != nil {
+			return nil, err
+		}
+		texts = append(texts, w)
 		stats.prompt += len(ids)
 	}
 	err = c.draw(ctx, d, append(m.Ends[:len(m.Ends):len(m.Ends)], m.EndOfText), texts, stats)

@@ -149,3 +149,24 @@ func TestTrainDecoderClips(t *testing.T) {
 		want: "train: train graph: layers: model.layers.0.self_attn: Attention: " +
 			`clip: got a layer with QKNorm "rms", which undoes any scale, want one without`}})
 }
+
+// The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its weights.
+func TestTrainInitOfAFamily(t *testing.T) {
+	text, dir := filepath.Join(t.TempDir(), "text"), commandtest.SmallLlama(t)
+	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("the cat sat on the mat. ", 99)), 0o644))
+	folder, out := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "out")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--init", dir, "--text", text, "--out", folder, "--steps", "30",
+		"--lr", "0.01", "--warmup", "0", "--eval-every", "0", "--sample", "0"))
+	require.Less(t, lastLoss(t, folder), 4.0, "ln 265 is 5.58")
+	g, err := commandtest.Inspect(t, folder).GPT()
+	require.NoError(t, err)
+	_, err = g.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace, Dtype: "bfloat16"})
+	require.NoError(t, err)
+	want, err := pretrained.ReadGPT(dir)
+	require.NoError(t, err)
+	got, err := pretrained.ReadGPT(out)
+	require.NoError(t, err)
+	require.Equal(t, want.Model.Config(), got.Model.Config())
+	require.Equal(t, want.Tokenizer.Config(), got.Tokenizer.Config())
+	require.Equal(t, want.EndOfText, got.EndOfText)
+}

@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"slices"
+
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	"github.com/chewxy/hm"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// BF16 is the type of a node that holds a weight as a file stores it: in bfloat16, the upper half of a float32.
+// Functions of this package take such a node beside nodes of float32. MatMul and Linear as their second argument,
+// Embedding and LinearCrossEntropy as their weight read it as it is and widen what they multiply, with the bits of
+// Widen; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through products
+// with it.
+var BF16 = dense.BF16
+
+// Widen returns w in float32: a node of BF16 widened, which is exact, and any other node as it is.
+func Widen(w *G.Node) (*G.Node, error) {
+	if w == nil || w.Graph() == nil {
+		return apply(widening{}, w)
+	}
+	return widened(w)
+}
+
+// widened is Widen that leaves a mistake to others.
+func widened(w *G.Node) (*G.Node, error) {
+	if w == nil || w.Graph() == nil || w.Dtype() != BF16 {
+		return w, nil
+	}
+	return apply(widening{}, w)
+}
+
+// widening is y = w.
+type widening struct {
+	passesNone
+	sameShape
+	spreads
+}
+
+func (widening) spec() (string, []arg) {
+	return "Widen", []arg{{name: "w", fixed: true, stored: true}}
+}
+
+func (widening) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Widen(out.Float32s(), dense.BF16s(in[0]))
+	return nil
+}
+
+// widenOthers returns the nodes with those of BF16 widened of which the op takes no stored ones.
+func widenOthers(args []arg, in G.Nodes) (G.Nodes, error) {
+	for i, n := range in {
+		if a := args[i]; a.stored || a.integer || a.anyNumber {
+			continue
+		}
+		wide, err := widened(n)
+		if err != nil {
+			return nil, err
+		}
+		if wide != n {
+			in = slices.Clone(in)
+			in[i] = wide
+		}
+	}
+	return in, nil
+}
+
+// computingType returns the type of the numbers that are computed of numbers of a type.
+func computingType(dt tensor.Dtype) tensor.Dtype {
+	if dt == BF16 {
+		return tensor.Float32
+	}
+	return dt
+}
+
+// isStored reports whether a node's type is one of BF16.
+func isStored(t hm.Type) bool {
+	of, ok := t.(G.TensorType)
+	return ok && of.Of == hm.Type(BF16)
+}
+
+// spreads is embedded in bodies whose results are not finite if an argument, or the part that they read of it, is not.
+type spreads struct{}
+
+func (spreads) spreads() bool { return true }

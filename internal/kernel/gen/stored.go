@@ -1,0 +1,75 @@
+package main
+
+import "github.com/mmcloughlin/avo/operand"
+
+// longVector is how many elements of x fill too much of the first-level cache to be read anew for each row.
+const longVector = 3072
+
+// dotStored writes the products of rows of bfloat16 with one vector: one row after the other, for memory is then read
+// along, or four together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved to
+// the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end the sums get the order
+// that those of dot have.
+func (g *generator) dotStored() {
+	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64()}
+	g.loadInto(d.m, "m")
+	g.loadInto(d.a, "a")
+	g.parameter("aRow", d.aRow)
+	g.shiftLeft(operand.U8(1), d.aRow)
+	g.loadInto(d.y, "y")
+	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
+	g.upperHalves(g.vectors[12])
+	short := g.label("short")
+	g.check(g.load("k")["k"], operand.U32(longVector))
+	g.jumpIf(below, short)
+	d.asLongAs(d.m, 4, func() { d.storedRows(4) })
+	g.Label(short)
+	d.asLongAs(d.m, 1, func() { d.storedRows(1) })
+}
+
+// storedRows multiplies a group of rows with x.
+func (d *dotRows) storedRows(rows int) {
+	x, both, even, upper := d.vectors[8:10], d.vectors[10], d.vectors[11], d.vectors[12]
+	p, at, k, loop := d.GP64(), d.GP64(), d.GP64(), d.label("k")
+	d.set(d.a, p)
+	d.parameter("x", at)
+	d.parameter("k", k)
+	for i := range 2 * rows {
+		d.zero(d.vectors[i])
+	}
+	d.Label(loop)
+	d.move(operand.Mem{Base: at}, x[0])
+	d.move(operand.Mem{Base: at, Disp: d.width}, x[1])
+	for r, m := range fourRows(p, d.aRow, d.aRow3)[:rows] {
+		d.move(m, both)
+		d.toUpperHalves(both, even)
+		d.and(both, upper, both)
+		d.fma(x[0], even, d.vectors[2*r])
+		d.fma(x[1], both, d.vectors[2*r+1])
+	}
+	d.increase(operand.U32(d.width), p)
+	d.increase(operand.U32(2*d.width), at)
+	d.decrease(operand.U32(2*d.lanes()), k)
+	d.jumpIf(above, loop)
+	for r := range rows {
+		d.interleave(d.vectors[2*r], d.vectors[2*r+1], x[0], x[1])
+		d.add(x[1], x[0], x[0])
+		d.sumTo(operand.Mem{Base: d.y, Disp: r * d.size}, x[0], x[1])
+	}
+	d.increase(operand.U32(rows*d.size), d.y)
+	step := d.GP64()
+	d.times(operand.U32(rows), d.aRow, step)
+	d.increase(step, d.a)
+	d.decrease(operand.U32(rows), d.m)
+}
+
+// widenVectors writes the widening of bfloat16.
+func (g *generator) widenVectors() {
+	p, loop := g.load("n", "y", "x"), g.label("vector")
+	g.Label(loop)
+	g.readBF16(operand.Mem{Base: p["x"]}, g.vectors[0])
+	g.move(g.vectors[0], operand.Mem{Base: p["y"]})
+	g.increase(operand.U32(g.width/2), p["x"])
+	g.increase(operand.U32(g.width), p["y"])
+	g.decrease(operand.U32(g.lanes()), p["n"])
+	g.jumpIf(above, loop)
+}

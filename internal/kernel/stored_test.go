@@ -1,0 +1,175 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// storedNormals returns n numbers in bfloat16, and the same ones widened.
+func storedNormals(r *rand.Rand, n int) (stored []uint16, wide []float32) {
+	stored, wide = make([]uint16, n), make([]float32, n)
+	for i := range wide {
+		wide[i] = roundBF16(float32(r.NormFloat64()))
+		stored[i] = uint16(math.Float32bits(wide[i]) >> 16)
+	}
+	return stored, wide
+}
+
+// storedShapes has every way in which a product reads a stored matrix.
+var storedShapes = []struct {
+	m, n, k int
+	reason  string
+}{
+	{1, 1, 1, "a number"},
+	{1, 70, 96, "one row: products of rows in whole steps"},
+	{1, 70, 100, "one row: no whole steps"},
+	{1, 700, 1024, "one row on several goroutines"},
+	{1, 1500, 600, "one row along a matrix in blocks of k"},
+	{5, 1, 33, "one column"},
+	{3, 600, 300, "few rows, read along the matrix"},
+	{4, 33, 7, "few rows, few numbers"},
+	{8, 64, 256, "whole tiles"},
+	{13, 45, 31, "beside tiles"},
+	{140, 100, 520, "several blocks of k"},
+	{200, 2100, 40, "A is copied too"},
+	{400, 300, 129, "more rows than a block"},
+	{31, 1030, 64, "rows a page apart"},
+}
+
+// TestGemmStored compares products of stored matrices with those of the matrices widened first, to the bit.
+func TestGemmStored(t *testing.T) {
+	for _, p := range paths() {
+		for _, precision := range []Precision{Full, BFloat16} {
+			t.Run(fmt.Sprint(p, " ", precision), func(t *testing.T) {
+				skipPlainGo(t, p)
+				onPath(t, p)
+				testGemmStored(t, precision)
+			})
+		}
+	}
+}
+
+func testGemmStored(t *testing.T, precision Precision) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, s := range storedShapes {
+		if precision == BFloat16 && !nativeBF16() && s.m*s.n*s.k > 1<<20 {
+			continue // it takes seconds
+		}
+		for _, trans := range []Transpose{NoTrans, Trans} {
+			for offset := range 2 { // of the matrix from a whole word
+				stored, wide := storedNormals(r, s.n*s.k+offset)
+				x := normals[float32](r, s.m*s.k)
+				got, want := make([]float32, s.m*s.n), make([]float32, s.m*s.n)
+				ld := s.n
+				if trans {
+					ld = s.k
+				}
+				GemmOf(precision, NoTrans, trans, s.m, s.n, s.k, 1, x, s.k, wide[offset:], ld, 0, want, s.n)
+				GemmStored(precision, trans, s.m, s.n, s.k, 1, x, stored[offset:], got)
+				require.Equal(t, want, got, "%s, transposed %v, offset %d", s.reason, trans, offset)
+			}
+		}
+	}
+}
+
+// TestGemmStoredRefusesShortSlices holds what GemmStored checks before assembly runs.
+func TestGemmStoredRefusesShortSlices(t *testing.T) {
+	x, w, y := make([]float32, 6), make([]uint16, 12), make([]float32, 8)
+	for _, precision := range []Precision{Full, BFloat16} {
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x[:5], w, y) }, "x")
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w[:11], y) }, "w")
+		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w, y[:7]) }, "y")
+		require.Panics(t, func() { GemmStored(precision, Trans, 0, 4, 3, 1, x, w, y) }, "m")
+	}
+}
+
+// TestWiden widens every number of bfloat16.
+func TestWiden(t *testing.T) {
+	all := make([]uint16, 1<<16+7)
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	for _, p := range paths() {
+		onPath(t, p)
+		got := make([]float32, len(all))
+		Widen(got, all)
+		for i, v := range got {
+			require.Equal(t, uint32(all[i])<<16, math.Float32bits(v), "%v", p)
+		}
+	}
+	require.Panics(t, func() { Widen(make([]float32, 3), all[:2]) })
+}
+
+// TestLinearLossOfStored compares the loss and dX of a stored matrix with those of the matrix widened first.
+func TestLinearLossOfStored(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const rows, cols, width = 9, 50, 32
+	stored, wide := storedNormals(r, cols*width)
+	loss := LinearLoss[float32]{X: normals[float32](r, rows*width), W: wide, Width: width, Divisor: rows, Scale: 1,
+		Targets: Targets[float32]{IDs: make([]int64, rows), Cols: cols}, Logits: make([]float32, rows*cols),
+		DX: make([]float32, rows*width)}
+	of := loss
+	of.W, of.Stored, of.DX = nil, stored, make([]float32, rows*width)
+	require.Equal(t, loss.Sum(), of.Sum())
+	require.Equal(t, loss.DX, of.DX)
+}
+
+// BenchmarkStored prints how fast a product of one row reads a stored matrix that lies in memory, at shapes of
+// Qwen2.5-0.5B and Llama-3.2-1B: the best of calls that take turns with reading as many bytes.
+func BenchmarkStored(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const most = 1 << 27
+	words := make([]uint16, most)
+	for i := range words {
+		words[i] = 0x3f80 | uint16(i)&0x807f
+	}
+	at := 0
+	for _, s := range []struct{ n, k int }{
+		{896, 896}, {4864, 896}, {896, 4864}, {8192, 2048}, {2048, 8192}, {151936, 896},
+	} {
+		x, y, size := normals[float32](r, s.k), make([]float32, s.n), s.n*s.k
+		bytes, read := float64(2*size), math.Inf(1)
+		product, float := read, read
+		next := func() []uint16 {
+			if at += size; at+size > most {
+				at = 0
+			}
+			return words[at:][:size]
+		}
+		numbers := func() []float32 {
+			return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(next()))), size/2)
+		}
+		b.Run(fmt.Sprintf("%dx%d", s.n, s.k), func(b *testing.B) {
+			for b.Loop() {
+				read = min(read, timeOf(func() { readAll(numbers()) }))
+				product = min(product, timeOf(func() { GemmStored(Full, Trans, 1, s.n, s.k, 1, x, next(), y) }))
+				float = min(float, timeOf(func() {
+					Gemm(NoTrans, Trans, 1, s.n, s.k/2, 1, x, s.k/2, numbers(), s.k/2, 0, y, s.n)
+				}))
+			}
+			b.ReportMetric(bytes/read/1e9, "GB/s")
+			b.ReportMetric(read/product, "share")
+			b.ReportMetric(read/float, "float32-share")
+		})
+	}
+}
+
+// timeOf returns how many seconds f takes.
+func timeOf(f func()) float64 {
+	begin := time.Now()
+	f()
+	return time.Since(begin).Seconds()
+}
+
+// readAll reads memory on all cores.
+func readAll(x []float32) { split(reading{x}, len(x), 1<<16) }
+
+type reading struct{ x []float32 }
+
+func (c reading) do(lo, hi int) { SumSquares(c.x[lo:hi]) }

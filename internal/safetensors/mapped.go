@@ -1,0 +1,30 @@
+package safetensors
+
+import (
+	"fmt"
+	"io"
+
+	"attention/internal/mapped"
+)
+
+// Bytes returns the elements of a tensor as they are in the file. Where files can be mapped it is the memory of the
+// file itself, which is read when it is used and lasts as long as the process; else a copy.
+func (r *Reader) Bytes(name string) (elements []byte, isMapped bool, err error) {
+	e, ok := r.named[name]
+	if !ok {
+		return nil, false, r.wrap(name, fmt.Errorf("there is none of this name, only %s", r.names()))
+	}
+	c := r.contents
+	if r.memory == nil && !r.unmapped {
+		r.memory, err = mapped.Map(r.file, c.begin+c.data.Size())
+		r.unmapped = err != nil
+	}
+	if !r.unmapped {
+		return r.memory[c.begin+e.begin : c.begin+e.end : c.begin+e.end], true, nil
+	}
+	elements = make([]byte, e.end-e.begin)
+	if _, err := io.ReadFull(io.NewSectionReader(c.data, e.begin, e.end-e.begin), elements); err != nil {
+		return nil, false, r.wrap(name, short(err))
+	}
+	return elements, false, nil
+}

@@ -1,0 +1,102 @@
+package pretrained
+
+import (
+	"slices"
+	"unsafe"
+
+	"attention/internal/dense"
+	"attention/internal/safetensors"
+
+	"gorgonia.org/tensor"
+)
+
+// leastMapped is the bytes from which a tensor is used where it lies in the file. Smaller ones are copied: norms and
+// biases are read as a whole at every use, and checked at once.
+const leastMapped = 1 << 16
+
+// storedAs returns the type of elements that a parameter of a type keeps of a tensor in a file, if it keeps them.
+// Matrices stay in bfloat16; what else is not of the parameter's type is converted.
+func storedAs(d safetensors.DType, dt tensor.Dtype, axes int) (kept tensor.Dtype, ok bool) {
+	switch {
+	case d == safetensors.F32 && dt == tensor.Float32, d == safetensors.F64 && dt == tensor.Float64:
+		return dt, true
+	case d == safetensors.BF16 && dt == tensor.Float32 && axes > 1:
+		return dense.BF16, true
+	}
+	return dt, false
+}
+
+// value returns the value of a parameter of a type and shape, which is at a place: the memory of the file if it can be
+// used as it is.
+func (w *weights) value(dt tensor.Dtype, at place, shape tensor.Shape) (*tensor.Dense, error) {
+	t := w.tensors[at.name]
+	kept, ok := storedAs(t.DType, dt, len(shape))
+	if !ok {
+		return dense.ByType(dt, converted[float32], converted[float64])(t, at, shape)
+	}
+	from, isMapped, err := t.file.Bytes(t.Name)
+	if err != nil {
+		return nil, err
+	}
+	aligned := uintptr(unsafe.Pointer(unsafe.SliceData(from)))%kept.Size() == 0
+	if isMapped && (!aligned || len(from) < leastMapped) {
+		from, isMapped = slices.Clone(from), false
+	}
+	if !at.plain() {
+		to := tensor.New(tensor.Of(kept), tensor.WithShape(shape...))
+		at.arrange(dense.BytesOf(to, 0, shape.TotalSize()), from, t.Shape, int(kept.Size()))
+		return to, nil
+	}
+	return dense.OfBytes(kept, from, isMapped, shape...), nil
+}
+
+// converted returns the value of a parameter whose elements have another type in the file.
+func converted[F float32 | float64](t stored, at place, shape tensor.Shape) (*tensor.Dense, error) {
+	data := make([]F, tensor.Shape(t.Shape).TotalSize())
+	if err := safetensors.ReadFloats(t.file, t.Name, data); err != nil {
+		return nil, err
+	}
+	if !at.plain() {
+		arranged := make([]F, shape.TotalSize())
+		at.arrange(dense.Bytes(arranged), dense.Bytes(data), t.Shape, int(unsafe.Sizeof(data[0])))
+		data = arranged
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data)), nil
+}
+
+// plain reports whether a parameter is a tensor as it is.
+func (at place) plain() bool { return !at.transposed && at.of == 0 }
+
+// arrange fills dst with the elements at a place in a tensor of a shape. A head has so many rows in a part of one.
+func (at place) arrange(dst, src []byte, shape []int, size int) {
+	if at.transposed {
+		switch columns := shape[1]; size {
+		case 2:
+			transpose(elementsOf[uint16](dst), elementsOf[uint16](src), columns)
+		case 4:
+			transpose(elementsOf[uint32](dst), elementsOf[uint32](src), columns)
+		default:
+			transpose(elementsOf[uint64](dst), elementsOf[uint64](src), columns)
+		}
+		return
+	}
+	n := at.headDim * (len(src) / shape[0]) // bytes of a head
+	for i := 0; i < len(dst); i += n {
+		copy(dst[i:i+n], src[i*at.of+at.part*n:])
+	}
+}
+
+// elementsOf returns bytes as elements.
+func elementsOf[E any](b []byte) []E {
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(E))))
+}
+
+// transpose sets dst to the transpose of src, a matrix with the given columns.
+func transpose[E any](dst, src []E, columns int) {
+	rows := len(src) / columns
+	for i := range rows {
+		for j, v := range src[i*columns:][:columns] {
+			dst[j*rows+i] = v
+		}
+	}
+}

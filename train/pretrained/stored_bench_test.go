@@ -1,0 +1,143 @@
+package pretrained_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"attention/graph"
+	"attention/internal/kernel"
+	"attention/layers/generate"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStored measures a published shape with random weights in bfloat16, as STORED_SHAPE names it: how long it takes
+// to read the file, until the first token, for the next ones as a share of the bandwidth, and the most memory.
+//
+//	STORED_SHAPE=Qwen2.5-0.5B go test ./train/pretrained -run '^$' -bench Stored -benchtime 1x
+//
+// STORED_FOLDER is a folder to keep the model in, or that has it; STORED_PRECISION bf16.
+func BenchmarkStored(b *testing.B) {
+	dir, context := os.Getenv("STORED_FOLDER"), 2048
+	shape := os.Getenv("STORED_SHAPE")
+	for _, of := range published {
+		if of.name != shape {
+			continue
+		}
+		if dir == "" {
+			dir = randomFolder(b, of.config, of.weights)
+		} else if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
+			require.NoError(b, os.MkdirAll(filepath.Dir(dir), 0o755))
+			require.NoError(b, os.Rename(randomFolder(b, of.config, of.weights), dir))
+		}
+	}
+	if dir == "" {
+		b.Skip("STORED_SHAPE names no shape")
+	}
+	precision, err := graph.ParsePrecision(cmp.Or(os.Getenv("STORED_PRECISION"), "full"))
+	require.NoError(b, err)
+	prompt := make([]int, 8)
+	for i := range prompt {
+		prompt[i] = 100 + 17*i
+	}
+	for b.Loop() {
+		path := filepath.Join(dir, "model.safetensors")
+		read, size := readFile(b, path), fileSize(b, path)
+		begin := time.Now()
+		g, err := pretrained.ReadGPT(dir)
+		require.NoError(b, err)
+		opened := time.Since(begin)
+		generator, err := generate.New(g.Model, generate.Config{Capacity: context, Room: 64, Precision: precision})
+		require.NoError(b, err)
+		require.NoError(b, generator.Prompt(b.Context(), prompt))
+		next(b, generator)
+		first := time.Since(begin)
+		fmt.Printf("\nfile %.0f MB, read in %v; opened in %v, first token of %d after %v\n", size/1e6, read, opened,
+			len(prompt), first)
+		token, speed := time.Hour, 0.0
+		for range 12 {
+			begin := time.Now()
+			next(b, generator)
+			token = min(token, time.Since(begin))
+			speed = max(speed, bandwidth())
+		}
+		bytes := float64(g.Params.Bytes())
+		fmt.Printf("a token %v: %.1f GB/s of weights, %.2f of the bandwidth of %.1f GB/s\n", token,
+			bytes/token.Seconds()/1e9, bytes/token.Seconds()/speed, speed)
+		long := make([]int, 512)
+		for i := range long {
+			long[i] = 100 + 13*i
+		}
+		best := time.Hour
+		for range 3 {
+			generator.Reset()
+			begin := time.Now()
+			require.NoError(b, generator.Prompt(b.Context(), long))
+			best = min(best, time.Since(begin))
+		}
+		fmt.Printf("a prompt of 512: %v; ", best)
+		generator.Reset()
+		for n := 0; n < context-8; n += 510 {
+			require.NoError(b, generator.Prompt(b.Context(), long[:510]))
+		}
+		next(b, generator)
+		fmt.Printf("memory with %d tokens %.0f MB, %.0f more than the file\n", context-8, peakMemory(b), peakMemory(b)-size/1e6)
+	}
+}
+
+func next(b *testing.B, g *generate.Generator) {
+	_, err := g.Next(context.Background())
+	require.NoError(b, err)
+}
+
+// readFile returns how long it takes to read a file from the page cache, at best.
+func readFile(b *testing.B, path string) time.Duration {
+	best := time.Hour
+	for range 3 {
+		f, err := os.Open(path)
+		require.NoError(b, err)
+		begin := time.Now()
+		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		require.NoError(b, err)
+		best = min(best, time.Since(begin))
+		require.NoError(b, f.Close())
+	}
+	return best
+}
+
+func fileSize(b *testing.B, path string) float64 {
+	info, err := os.Stat(path)
+	require.NoError(b, err)
+	return float64(info.Size())
+}
+
+var manyFloats = make([]float32, 1<<26)
+
+// bandwidth returns the bytes of memory that all cores read in a second.
+func bandwidth() float64 {
+	begin := time.Now()
+	kernel.Parallel(len(manyFloats), 1<<18, func(lo, hi int) { kernel.SumSquares(manyFloats[lo:hi]) })
+	return float64(len(manyFloats)) * float64(unsafe.Sizeof(manyFloats[0])) / time.Since(begin).Seconds()
+}
+
+// peakMemory returns the most memory of the process in MB, where /proc says it, without that of bandwidth.
+func peakMemory(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kb, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
+	require.NoError(b, err)
+	return kb/1e3*1.024 - float64(4*len(manyFloats))/1e6
+}
