@@ -135,18 +135,24 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 		plus = 1
 	}
 	to.Fill = func(all []float32) error {
-		at := 0
+		at := 0 // where the part begins
 		for _, v := range parts {
-			data := float32s(v)
-			switch into := all[at : at+len(data)]; {
-			case transposed:
-				transpose(into, data, shape[0])
-			case heads > 0:
-				pairUp(into, data, heads, shape[0]/heads)
-			default:
-				copy(into, data)
+			width, size := v.Shape()[v.Dims()-1], v.Shape().TotalSize()
+			for row := range size / width {
+				elements := dense.Float32s(v, row*width, (row+1)*width)
+				if transposed {
+					for i, x := range elements {
+						all[i*shape[1]+row] = x
+					}
+					continue
+				}
+				to := row
+				if heads > 0 {
+					to = pairedRow(row, shape[0]/heads)
+				}
+				copy(all[at+to*width:], elements)
 			}
-			at += len(data)
+			at += size
 		}
 		for i := range all {
 			all[i] += plus
@@ -154,14 +160,6 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 		return nil
 	}
 	return to
-}
-
-// float32s returns the elements of a parameter, which must not be changed.
-func float32s(v *tensor.Dense) []float32 {
-	if v = dense.Widened(v); v.Dtype() == tensor.Float32 {
-		return dense.Floats[float32](v)
-	}
-	return dense.Float32s(v, 0, v.Shape().TotalSize())
 }
 
 // headsOf returns the number of heads whose rows a tensor has in another order in the file; 0 means it has none.
@@ -177,15 +175,10 @@ func (m *ggufModel) headsOf(name string) int {
 	return 0
 }
 
-// pairUp copies the rows of heads so that the pair of the rows i and i + D/2 becomes the rows 2i and 2i + 1.
-func pairUp(to, from []float32, heads, headDim int) {
-	width := len(from) / (heads * headDim)
-	for h := range heads {
-		for i := range headDim {
-			row := h*headDim + i%2*(headDim/2) + i/2
-			copy(to[(h*headDim+i)*width:][:width], from[row*width:])
-		}
-	}
+// pairedRow returns where a row of heads goes so that the pair of the rows i and i + D/2 of each becomes 2i and 2i + 1.
+func pairedRow(row, headDim int) int {
+	i := row % headDim
+	return row - i + 2*(i%(headDim/2)) + i/(headDim/2)
 }
 
 // ggufType returns the type of a tensor in a file whose matrices are of type t.
