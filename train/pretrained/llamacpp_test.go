@@ -40,7 +40,7 @@ func requireLlamacpp(t testing.TB) (node, script string) {
 		t.Skip("llama.cpp runs under node, which is not installed")
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(script), "node_modules")); err != nil {
-		t.Skip("llama.cpp is not installed: npm ci --ignore-scripts --omit=optional in testdata/llamacpp")
+		t.Skip("llama.cpp is not installed: npm i --ignore-scripts --omit=optional --no-save in testdata/llamacpp")
 	}
 	return node, script
 }
