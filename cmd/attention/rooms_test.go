@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped`,
-	"internal/gguf":        "",
+	"internal/gguf":        `internal/safetensors`,
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
