@@ -3,6 +3,7 @@ package layers
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 
 	"attention/graph"
@@ -17,6 +18,7 @@ import (
 // attention, retention, GLA, DeltaNet, Gated DeltaNet. See graph.LinearAttention for the formulas.
 type LinearAttention struct {
 	name   string // in errors
+	path   string
 	params *Params
 	config LinearAttentionConfig // resolved
 
@@ -46,7 +48,7 @@ func NewLinearAttention(s Scope, c LinearAttentionConfig) (*LinearAttention, err
 
 func newLinearAttention(s Scope, c LinearAttentionConfig) (*LinearAttention, error) {
 	c = c.resolved()
-	l := &LinearAttention{name: s.name("LinearAttention"), params: s.params, config: c}
+	l := &LinearAttention{name: s.name("LinearAttention"), path: s.path, params: s.params, config: c}
 	m := maker{scope: s}
 	linear := func(wanted bool, name string, in, out int, bias bool) *Linear {
 		if !wanted {
@@ -104,7 +106,33 @@ func (l *LinearAttention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	if l.gate != nil {
 		o = f.Of(graph.SwiGLU(l.gate.apply(f, s.x), o))
 	}
+	if in.Cache == nil && f.Err() == nil {
+		b.linear = append(b.linear, &LinearCall{Path: l.path, Input: in, layer: l, build: b})
+	}
 	return f.result(l.out.apply(f, o)) // ([B,] T, E)
+}
+
+// LinearCall is one call of a LinearAttention in a graph, without a cache.
+type LinearCall struct {
+	Path  string // of the layer
+	Input AttentionInput
+
+	layer *LinearAttention
+	build *Build
+}
+
+// Weights returns the weights that the call implies; see LinearAttention.Weights.
+func (c *LinearCall) Weights() (*G.Node, error) { return c.layer.Weights(c.build, c.Input) }
+
+// LinearCalls returns the calls of the linear attentions whose paths match a pattern of path.Match, in the order they
+// were built.
+func (b *Build) LinearCalls(pattern string) (calls []*LinearCall) {
+	for _, c := range b.linear {
+		if ok, _ := path.Match(pattern, c.Path); ok {
+			calls = append(calls, c)
+		}
+	}
+	return calls
 }
 
 // Weights returns the weights (…, H, T, T) that the outputs of the heads imply, before the norm: o[t] is the sum over s

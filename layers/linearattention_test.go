@@ -263,7 +263,7 @@ func TestLinearAttentionConfigs(t *testing.T) {
 	}
 	_, err := layers.LinearAttentionOf("mamba")
 	require.EqualError(t, err, `layers: LinearAttention: form: got "mamba", want one of `+
-		"[delta_net gated_delta_net gla linear retention]")
+		"delta_net, gated_delta_net, gla, linear, retention")
 }
 
 func TestLinearAttentionRefuses(t *testing.T) {

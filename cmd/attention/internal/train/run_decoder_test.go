@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,8 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 		"decoder": append([]string{"--config", file}, common...),
 		"gpt": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --norm rms --mlp swiglu --hidden 12 "+
 			"--bias=false --window 3 --dropout 0.25"), common...),
+		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
+			"--attention gated_delta_net --full-attention-every 2"), common...),
 	}
 }
 
@@ -46,13 +49,19 @@ func TestTrainDecoder(t *testing.T) {
 		"gpt": "model     gpt, 2 layers, 2 heads, width 8, rotary positions, rms norms, swiglu,\n" +
 			"          window 3, dropout of embeddings 0.25, dropout of attention 0.25,\n" +
 			"          dropout of residuals 0.25, float32: 1352 parameters\n",
+		"linear": "model     gpt, 2 layers, 2 heads, width 8,\n" +
+			"          attention by gated_delta_net but in one of 2 layers, float32:\n",
 	} {
 		calm, folder := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
 		var printed bytes.Buffer
 		require.NoError(t, trainTo(t.Context(), &printed, decoderFlags(t, text, calm)[name]...))
 		require.Contains(t, printed.String(), head)
 		require.Contains(t, printed.String(), "A corner of model.layers.0.self_attn.q_proj.weight before:")
-		require.Contains(t, printed.String(), "(layers.0.self_attn, head ")
+		softmax := 0
+		if name == "linear" {
+			softmax = 1
+		}
+		require.Contains(t, printed.String(), fmt.Sprintf("(layers.%d.self_attn, head ", softmax))
 		require.Equal(t, gptFiles, namesIn(t, calm))
 		stopAfter(t, 5, decoderFlags(t, text, folder)[name]...)
 		require.Contains(t, resume(t, folder, "--checkpoint-activations"), "7 steps in ")
@@ -71,7 +80,7 @@ func TestTrainDecoder(t *testing.T) {
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "out")
 		_, err = pretrainedModel.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace})
-		if name == "decoder" {
+		if name != "gpt" {
 			require.ErrorContains(t, err, "got a decoder that is none of gpt2, llama, mistral")
 			continue
 		}
