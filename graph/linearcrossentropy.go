@@ -28,9 +28,9 @@ type LinearCrossEntropyConfig struct {
 }
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
-// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets
-// int (…), with Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256 rows are in memory at a
-// time, and of their gradient too.
+// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with
+// Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256
+// rows are in memory at a time, and of their gradient too.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
 	s, err := c.resolve(name)

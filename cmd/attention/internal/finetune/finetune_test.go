@@ -90,7 +90,7 @@ func TestShow(t *testing.T) {
 
 // The template alpaca has the book's prompt, and one end for each answer.
 func TestAlpaca(t *testing.T) {
-	of, err := text.ParseTemplate(templates["alpaca"])
+	of, err := text.OpenTemplateAs(t.TempDir(), text.Alpaca)
 	require.NoError(t, err)
 	of.EOS = "<|endoftext|>"
 	var e text.Example
@@ -159,7 +159,7 @@ func TestWhatIsTrained(t *testing.T) {
 	for want, more := range map[string][]string{
 		"5508 parameters, 0 are frozen":    {"--lora", "0"},
 		"680 parameters, 5496 are frozen":  {"--whole", "model.norm"},
-		"96 parameters, 5508 are frozen":  {"--targets", "q_proj"},
+		"96 parameters, 5508 are frozen":   {"--targets", "q_proj"},
 		"4124 parameters, 2052 are frozen": {"--whole", "embed_tokens"},
 	} {
 		_, flags := files(t, "--steps", "2", "--sample", "0", "--out", filepath.Join(t.TempDir(), "run"))

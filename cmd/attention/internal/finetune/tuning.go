@@ -110,7 +110,7 @@ func (r *tuning) open(flag string) (err error) {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	if r.template == nil {
-		c.Tuning.Template = templates["alpaca"]
+		c.Tuning.Template = text.Alpaca
 		if r.base.Ends, r.template, err = c.Tuning.OpenTemplate(r.base); err != nil {
 			return err
 		}

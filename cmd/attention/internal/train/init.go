@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
 	"attention/train"
@@ -42,6 +43,10 @@ func (r *training) readSource(s *run.TextSource) error {
 
 // readFile reads the initial weights in a safetensors file.
 func (r *training) readFile(path string) error {
+	if filepath.Ext(path) == ".gguf" { // which says what is wanted
+		_, err := run.Inspect(path)
+		return err
+	}
 	_, err := checkpoint.ReadParams(path, r.model.Params())
 	if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
 		return of
