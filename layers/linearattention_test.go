@@ -240,6 +240,12 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 		from = to
 	}
 	require.Equal(t, n, cache.Len())
+
+	b = layers.NewBuild(p, layers.Eval)
+	b.Mask(mask.Prefix{N: 1}, "*")
+	_, err = m.Forward(b, input(t, b, "ids", ids))
+	require.ErrorContains(t, err, "layers: model.layers.0.self_attn: LinearAttention: change: got a mask or factors of heads "+
+		"from the build, want none")
 }
 
 func TestLinearAttentionConfigs(t *testing.T) {

@@ -37,6 +37,11 @@ func (s *linearStep) takes(in AttentionInput) bool {
 	case (in.Cache == nil) != (in.Start == nil):
 		return s.fail(errorf(name, "start: got a cache or a start alone, want both or none"))
 	}
+	for _, c := range s.b.changesOf(s.path) {
+		if c.mask != nil || c.heads != nil {
+			return s.fail(errorf(name, "change: got a mask or factors of heads from the build, want none"))
+		}
+	}
 	switch m := in.Mask.(type) {
 	case nil:
 	case mask.KeyLengths:

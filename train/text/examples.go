@@ -107,19 +107,22 @@ func (e *Examples) Len() int { return len(e.at) }
 
 // At reads example i, counted from 0.
 func (e *Examples) At(i int) (Example, error) {
+	if i < 0 || i >= len(e.at) {
+		return Example{}, fmt.Errorf("text: examples: %s: got example %d, want 0 to %d", e.path, i, len(e.at)-1)
+	}
 	raw := make([]byte, e.at[i].length)
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
-		return Example{}, e.About(i, err)
+		return Example{}, e.about(i, err)
 	}
 	example, err := e.read(raw)
 	if err != nil {
-		return example, e.About(i, fmt.Errorf("%w: was the file changed?", err))
+		return example, e.about(i, fmt.Errorf("%w: was the file changed?", err))
 	}
 	return example, nil
 }
 
-// About returns an error about example i, with the file and the line.
-func (e *Examples) About(i int, err error) error {
+// about returns an error about example i, with the file and the line.
+func (e *Examples) about(i int, err error) error {
 	return fmt.Errorf("text: examples: %s: line %d: %w", e.path, e.at[i].line, err)
 }
 

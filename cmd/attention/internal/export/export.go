@@ -36,9 +36,9 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              characters or bytes is AutoTokenizer.from_pretrained("OUT");
              GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
-torch        a GPT for plain PyTorch, to continue under torchrun with DDP or FSDP when
-             one machine is not enough. The folder also gets model.py: the
-             model with load and save. It needs nothing but PyTorch, and is
+torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
+             FSDP when one machine is not enough. The folder also gets model.py:
+             the model with load and save. It needs nothing but PyTorch, and is
              yours to change. The names are those of GPT-2 and nanoGPT, and
              every linear layer is an nn.Linear with the weight (out, in),
              where huggingface has (in, out):
@@ -59,7 +59,7 @@ gguf         one file for llama.cpp and the programs that read its files, such a
              log-probabilities differ by some 1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
-  attention export --model SmolLM2-135M --format huggingface --dtype float32 --out smol
+  attention export --model smol --format huggingface --dtype float32 --out smol32
   attention export --model gpt2 --format torch --out gpt2-torch
   attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
