@@ -25,6 +25,7 @@ type family struct {
 	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
 
 	weights names
+	gguf    ggufForm
 }
 
 // families are all families.

@@ -25,8 +25,8 @@ func windows(c layers.DecoderConfig) any {
 	return all
 }
 
-// turned returns whether each layer has rotary positions.
-func turned(c layers.DecoderConfig) any {
+// layersTurned returns whether each layer has rotary positions.
+func layersTurned(c layers.DecoderConfig) any {
 	var all []bool
 	for i := range c.NumLayers {
 		all = append(all, c.Block(i).Attention.RoPE != nil)
@@ -64,7 +64,7 @@ func TestAbsentKeys(t *testing.T) {
 		{"SmolLM 3's list", "smollm3_window", []string{"layer_types"}, fields{"no_rope_layers": []int{0, 1, 1}}, windows,
 			[]int{3, 0, 0}},
 		{"SmolLM 3's positions", "smollm3", []string{"no_rope_layers", "no_rope_layer_interval"},
-			fields{"num_hidden_layers": 5, "layer_types": nil}, turned, []bool{true, true, true, false, true}},
+			fields{"num_hidden_layers": 5, "layer_types": nil}, layersTurned, []bool{true, true, true, false, true}},
 		{"SmolLM 3's base", "smollm3", []string{"rope_theta"}, nil, base, 2e6},
 		{"Gemma 3's windows", "gemma3", []string{"sliding_window_pattern"}, fields{"num_hidden_layers": 13}, windows,
 			many(13, 3, 3, 3, 3, 3, 0)},

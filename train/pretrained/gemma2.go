@@ -17,6 +17,7 @@ var gemma2 = family{
 	scaled:  true,
 	slides:  func(_ settings, layer int) bool { return layer%2 == 0 },
 	weights: llamaNames,
+	gguf:    ggufForm{name: "gemma2", slides: true, capped: true, wide: 46},
 }
 
 // gemmaBlock returns Gemma's block: its norms multiply by 1 + weight.

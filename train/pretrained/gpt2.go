@@ -8,4 +8,5 @@ var gpt2 = family{
 		scale_attn_by_inverse_layer_idx add_cross_attention`,
 	unused:  "n_ctx n_special reorder_and_upcast_attn predict_special_tokens output_past",
 	weights: names{prefix: "transformer.", tokens: "transformer.wte.weight", head: "lm_head.weight"},
+	gguf:    ggufForm{name: "gpt2", biases: allBiases, packed: true, narrow: true},
 }

@@ -28,4 +28,5 @@ var gptNeoX = family{
 		{ours: "model.norm", theirs: "gpt_neox.final_layer_norm"},
 		{ours: "lm_head", theirs: "embed_out"},
 	}},
+	gguf: ggufForm{name: "gptneox", biases: allBiases, packed: true, narrow: true, head: true},
 }

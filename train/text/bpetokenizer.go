@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,17 @@ func (t *BPETokenizer) Encode(text string) ([]int, error) { return t.encode(text
 // ids, as in a talk that a chat template has written. Encode is for what people
 // say in it.
 func (t *BPETokenizer) EncodeSpecial(text string) ([]int, error) { return t.encode(text, true) }
+
+// EncodeSpecial is a BPETokenizer's EncodeSpecial, and Encode of a tokenizer without special tokens.
+func EncodeSpecial(t Tokenizer, text string) ([]int, error) {
+	switch t := t.(type) {
+	case nil:
+		return nil, errors.New("text: tokenizer: got nil, want one")
+	case *BPETokenizer:
+		return t.EncodeSpecial(text)
+	}
+	return t.Encode(text)
+}
 
 // WithTemplate returns ids between those that the template puts before and after
 // a text, such as Llama's <s>. A chat template has written them already.

@@ -52,11 +52,15 @@ attention generate reads both, and what transformers' save_pretrained and
 model.py's save write.
 
 gguf         one file for llama.cpp and the programs that read its files, such as
-             Ollama and LM Studio, with the tokenizer: --out is a file, which is
-             replaced if it is there. --type is how it has the matrices: f32, bf16,
-             f16 or q8_0, which is 8 bits a number and a scale for each 32. A
-             model of GPT-2's form has GELU there by a table in half precision:
-             log-probabilities differ by some 1e-3. attention does not read it.`
+             Ollama and LM Studio: a model of any of the families, with its
+             tokenizer, special tokens and chat template. --out is a file, which
+             is replaced if it is there. --type is how it has the matrices: f32,
+             bf16, f16 or q8_0, which is 8 bits a number and a scale for each 32.
+             What llama.cpp has no form for is refused by name. Where it has no
+             windows, as for Mistral, the longest text is the window. It takes
+             GELU from a table in half precision: the log-probabilities of GPT-2,
+             GPT-NeoX and Gemma differ by some 1e-3. attention does not
+             read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out smol32
@@ -81,7 +85,8 @@ func New() *cobra.Command {
 			case c.format == gguf:
 				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
 			case typ != "":
-				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format, gguf)
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
+					gguf)
 			}
 			files, err := write(cmd.ErrOrStderr(), model, c, out)
 			if err == nil {

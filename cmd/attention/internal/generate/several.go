@@ -9,7 +9,6 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
-	"attention/internal/config"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -27,12 +26,12 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 		longest = max(longest, len(ids))
 	}
 	if len(all) == 1 {
-		g, err := run.NewGenerator(m.Model, c.sampling, longest+c.tokens)
-		return g.Texts(), all, config.Named(err, samplingFlags)
+		g, err := run.NewGenerator(m.Model, c.Sampling, longest+c.tokens)
+		return g.Texts(), all, run.NamedSampling(err)
 	}
-	g, err := run.NewBatch(m.Model, len(all), c.sampling, longest+c.tokens)
+	g, err := run.NewBatch(m.Model, len(all), c.Sampling, longest+c.tokens)
 	if err != nil {
-		if named := config.Named(err, samplingFlags); named != err {
+		if named := run.NamedSampling(err); named != err {
 			return nil, nil, named
 		}
 		return nil, nil, fmt.Errorf("--samples: %w", err)
