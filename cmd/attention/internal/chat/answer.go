@@ -58,6 +58,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	if a.cost != "" {
 		t.note("%s", a.cost)
 	}
+	t.sign("\n")
 	return nil
 }
 

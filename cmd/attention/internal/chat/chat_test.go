@@ -2,8 +2,11 @@ package chat
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -142,4 +145,31 @@ func TestWrongChats(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 		require.Empty(t, said)
 	}
+}
+
+// TestLostOutput: an answer that cannot be printed ends the talk, without a word if its reader is gone.
+func TestLostOutput(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	for _, row := range []struct {
+		out  io.Writer
+		want string
+	}{{commandtest.Full{}, "printing: no space left"}, {gone{}, ""}} {
+		root := commandtest.Root(New())
+		root.SetIn(strings.NewReader("one\ntwo\n"))
+		root.SetOut(row.out)
+		root.SetErr(io.Discard)
+		root.SetArgs([]string{"chat", "--model", dir, "--template", "chatml"})
+		if err := root.ExecuteContext(t.Context()); row.want != "" {
+			require.EqualError(t, err, row.want)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// gone is an output whose reader is gone.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }

@@ -38,14 +38,14 @@ func TestPrompt(t *testing.T) {
 		want, note     string
 	}{
 		{"it fits", n + 9, 9, "", all, ""},
-		{"one token too many", n + 8, 9, "", system + whole("q2") + question("q3"), "the oldest 2 messages and their answers are"},
+		{"one token too many", n + 8, 9, "", system + whole("q2") + question("q3"), "the oldest 2 turns are"},
 		{"one turn is enough", 2 * count(system+whole("q1")+whole("q2")+question("q3")), 999, "",
-			system + whole("q1") + whole("q2") + question("q3"), "the oldest message and its answer are"},
-		{"half is just not free", 2*two - 1, 9, "", system + question("q3"), "the oldest 3 messages and their answers are"},
+			system + whole("q1") + whole("q2") + question("q3"), "the oldest turn is"},
+		{"half is just not free", 2*two - 1, 9, "", system + question("q3"), "the oldest 3 turns are"},
 		{"an answer that has begun", n + 1, 1, " the answer", system + whole("q2") + question("q3") + " the answer",
-			"the oldest 2 messages and their answers are"},
+			"the oldest 2 turns are"},
 		{"no room but for the last turn", count(system+question("q3")) + 1, 9, "", system + question("q3"),
-			"the oldest 3 messages and their answers are"},
+			"the oldest 3 turns are"},
 		{"no room", count(system + question("q3")), 9, "", "", ""},
 	} {
 		var notes bytes.Buffer
@@ -70,7 +70,7 @@ func TestPrompt(t *testing.T) {
 		require.Equal(t, row.want, got, row.name)
 		note := ""
 		if row.note != "" {
-			note = "attention: the context of " + strconv.Itoa(row.capacity) + " tokens is full: " + row.note + " forgotten\n"
+			note = "attention: the context (" + strconv.Itoa(row.capacity) + " tokens) is full: " + row.note + " forgotten\n"
 		}
 		require.Equal(t, note, notes.String(), row.name)
 	}
@@ -84,7 +84,7 @@ func TestFullContext(t *testing.T) {
 		"--model", dir, "--template", "chatml", "--temperature", "0", "--context", "90", "--system", "Be it.")
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("the answer\n", 13), said)
-	require.Greater(t, strings.Count(notes, "attention: the context of 90 tokens is full: the oldest "), 1)
+	require.Greater(t, strings.Count(notes, "attention: the context (90 tokens) is full: the oldest "), 1)
 	require.Contains(t, notes, "attention: the context is full: got a message with which the talk has ")
 	require.True(t, strings.HasSuffix(notes, "attention: "+file+" has the talk\n"), notes)
 	examples, err := text.OpenExamples(file)
@@ -102,7 +102,7 @@ func TestFullContext(t *testing.T) {
 		"--context", "80", "--tokens", "55")
 	require.NoError(t, err)
 	require.Len(t, strings.Split(strings.TrimSpace(said), "\n"), 2)
-	require.Equal(t, "attention: the context of 80 tokens is full: the oldest message and its answer are forgotten\n", notes)
+	require.Equal(t, "attention: the context (80 tokens) is full: the oldest turn is forgotten\n", notes)
 	_, notes, err = chatted(t.Context(), "a\n", "--model", endless, "--template", "chatml", "--temperature", "0",
 		"--context", "40")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 	const name = ", want a file whose name ends with .jsonl\n"
 	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
 		`attention: /save: got "talk.txt"`+name+`attention: /save: got ""`+name+
-		`attention: got "/quit now", want /reset, /save FILE or /help; a blank before it makes it a message`+"\n"+commands, notes)
+		`attention: got "/quit now", want /reset, /save FILE or /help`+"\n"+commands, notes)
 	require.Equal(t, `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}`+"\n",
 		read(t, file))
 }
