@@ -124,7 +124,6 @@ func (a *answer) next(ctx context.Context) (int, error) {
 	if !errors.Is(err, generate.ErrFull) {
 		return id, err
 	}
-	a.sign("\n")
 	ids, err := a.prompt(a.ids, 1)
 	if errors.Is(err, errLong) {
 		return 0, errors.New("the context is full: the answer ends here")

@@ -97,6 +97,9 @@ func (t *talk) prompt(begun []int, room int) ([]int, error) {
 		return nil, fmt.Errorf("%w: got a message with which the talk has %d tokens, want fewer than %d", errLong, len(ids),
 			t.capacity)
 	}
+	if len(begun) > 0 && first > t.first {
+		t.sign("\n")
+	}
 	if n := first - t.first; n == 1 {
 		t.note("the context (%d tokens) is full: the oldest turn is forgotten", t.capacity)
 	} else if n > 1 {
