@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped`,
-	"internal/gguf":        "",
+	"internal/gguf":        `internal/safetensors`,
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
@@ -104,6 +104,9 @@ var rooms = map[string]string{
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
 		internal/config`,
+	"cmd/attention/internal/finetune": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term train train/checkpoint
+		train/pretrained train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
@@ -139,7 +142,8 @@ var rooms = map[string]string{
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/chat
-		cmd/attention/internal/export cmd/attention/internal/flags cmd/attention/internal/generate
+		cmd/attention/internal/export cmd/attention/internal/finetune
+		cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
 		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why

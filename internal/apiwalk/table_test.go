@@ -241,6 +241,7 @@ var exportedFunctions = []struct {
 	{"text.ParseTemplate", text.ParseTemplate},
 	{"text.OpenTemplate", text.OpenTemplate},
 	{"text.ParseTemplateConfig", text.ParseTemplateConfig},
+	{"text.TemplateSource", text.TemplateSource},
 	{"text.Texts", text.Texts},
 	{"text.Whole", text.Whole},
 	{"text.NewVocabulary", text.NewVocabulary},

@@ -4903,15 +4903,190 @@ TEXT ·sdotStoredAVX512(SB), $0-48
 	MOVQ         y+40(FP), SI
 	LEAQ         (DX)(DX*2), BX
 	MOVL         $0xffff0000, DI
-	VMOVD        DI, X12
-	VBROADCASTSS X12, Z12
+	VMOVD        DI, X31
+	VBROADCASTSS X31, Z31
 	MOVQ         k+0(FP), DI
 	CMPQ         DI, $0x00000c00
 	JLT          short_238
 
-rows4_239:
-	CMPQ   AX, $0x00000004
+rows8_239:
+	CMPQ   AX, $0x00000008
 	JLT    less_240
+	MOVQ   CX, DI
+	LEAQ   (DI)(DX*4), R8
+	MOVQ   x+32(FP), R9
+	MOVQ   k+0(FP), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+k_241:
+	VMOVUPS       (R9), Z27
+	VMOVUPS       64(R9), Z28
+	VMOVUPS       (DI), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z0
+	VFMADD231PS   Z28, Z29, Z1
+	VMOVUPS       (DI)(DX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z2
+	VFMADD231PS   Z28, Z29, Z3
+	VMOVUPS       (DI)(DX*2), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z4
+	VFMADD231PS   Z28, Z29, Z5
+	VMOVUPS       (DI)(BX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z6
+	VFMADD231PS   Z28, Z29, Z7
+	VMOVUPS       (R8), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z8
+	VFMADD231PS   Z28, Z29, Z9
+	VMOVUPS       (R8)(DX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z10
+	VFMADD231PS   Z28, Z29, Z11
+	VMOVUPS       (R8)(DX*2), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z12
+	VFMADD231PS   Z28, Z29, Z13
+	VMOVUPS       (R8)(BX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z14
+	VFMADD231PS   Z28, Z29, Z15
+	ADDQ          $0x00000040, DI
+	ADDQ          $0x00000040, R8
+	ADDQ          $0x00000080, R9
+	SUBQ          $0x00000020, R10
+	JGT           k_241
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z1, Z0, Z27
+	VPERMI2PS     Z1, Z0, Z28
+	VADDPS        Z28, Z27, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	VMOVSS        X0, (SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z3, Z2, Z27
+	VPERMI2PS     Z3, Z2, Z28
+	VADDPS        Z28, Z27, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VHADDPS       X2, X2, X2
+	VHADDPS       X2, X2, X2
+	VMOVSS        X2, 4(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z5, Z4, Z27
+	VPERMI2PS     Z5, Z4, Z28
+	VADDPS        Z28, Z27, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPS        Y5, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X5
+	VADDPS        X5, X4, X4
+	VHADDPS       X4, X4, X4
+	VHADDPS       X4, X4, X4
+	VMOVSS        X4, 8(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z7, Z6, Z27
+	VPERMI2PS     Z7, Z6, Z28
+	VADDPS        Z28, Z27, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPS        X7, X6, X6
+	VHADDPS       X6, X6, X6
+	VHADDPS       X6, X6, X6
+	VMOVSS        X6, 12(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z9, Z8, Z27
+	VPERMI2PS     Z9, Z8, Z28
+	VADDPS        Z28, Z27, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPS        Y9, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X9
+	VADDPS        X9, X8, X8
+	VHADDPS       X8, X8, X8
+	VHADDPS       X8, X8, X8
+	VMOVSS        X8, 16(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z11, Z10, Z27
+	VPERMI2PS     Z11, Z10, Z28
+	VADDPS        Z28, Z27, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y11
+	VADDPS        Y11, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X11
+	VADDPS        X11, X10, X10
+	VHADDPS       X10, X10, X10
+	VHADDPS       X10, X10, X10
+	VMOVSS        X10, 20(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z13, Z12, Z27
+	VPERMI2PS     Z13, Z12, Z28
+	VADDPS        Z28, Z27, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VADDPS        Y13, Y12, Y12
+	VEXTRACTF128  $0x01, Y12, X13
+	VADDPS        X13, X12, X12
+	VHADDPS       X12, X12, X12
+	VHADDPS       X12, X12, X12
+	VMOVSS        X12, 24(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z15, Z14, Z27
+	VPERMI2PS     Z15, Z14, Z28
+	VADDPS        Z28, Z27, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VADDPS        Y15, Y14, Y14
+	VEXTRACTF128  $0x01, Y14, X15
+	VADDPS        X15, X14, X14
+	VHADDPS       X14, X14, X14
+	VHADDPS       X14, X14, X14
+	VMOVSS        X14, 28(SI)
+	ADDQ          $0x00000020, SI
+	IMUL3Q        $0x00000008, DX, DI
+	ADDQ          DI, CX
+	SUBQ          $0x00000008, AX
+	JMP           rows8_239
+
+less_240:
+rows4_242:
+	CMPQ   AX, $0x00000004
+	JLT    less_243
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
@@ -4924,129 +5099,129 @@ rows4_239:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-k_241:
-	VMOVUPS       (R8), Z8
-	VMOVUPS       64(R8), Z9
-	VMOVUPS       (DI), Z10
-	VPSLLD        $0x10, Z10, Z11
-	VPANDQ        Z10, Z12, Z10
-	VFMADD231PS   Z8, Z11, Z0
-	VFMADD231PS   Z9, Z10, Z1
-	VMOVUPS       (DI)(DX*1), Z10
-	VPSLLD        $0x10, Z10, Z11
-	VPANDQ        Z10, Z12, Z10
-	VFMADD231PS   Z8, Z11, Z2
-	VFMADD231PS   Z9, Z10, Z3
-	VMOVUPS       (DI)(DX*2), Z10
-	VPSLLD        $0x10, Z10, Z11
-	VPANDQ        Z10, Z12, Z10
-	VFMADD231PS   Z8, Z11, Z4
-	VFMADD231PS   Z9, Z10, Z5
-	VMOVUPS       (DI)(BX*1), Z10
-	VPSLLD        $0x10, Z10, Z11
-	VPANDQ        Z10, Z12, Z10
-	VFMADD231PS   Z8, Z11, Z6
-	VFMADD231PS   Z9, Z10, Z7
+k_244:
+	VMOVUPS       (R8), Z27
+	VMOVUPS       64(R8), Z28
+	VMOVUPS       (DI), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z0
+	VFMADD231PS   Z28, Z29, Z1
+	VMOVUPS       (DI)(DX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z2
+	VFMADD231PS   Z28, Z29, Z3
+	VMOVUPS       (DI)(DX*2), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z4
+	VFMADD231PS   Z28, Z29, Z5
+	VMOVUPS       (DI)(BX*1), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z6
+	VFMADD231PS   Z28, Z29, Z7
 	ADDQ          $0x00000040, DI
 	ADDQ          $0x00000080, R8
 	SUBQ          $0x00000020, R9
-	JGT           k_241
-	VMOVUPS       lowInTurns<>+0(SB), Z8
-	VMOVUPS       highInTurns<>+0(SB), Z9
-	VPERMI2PS     Z1, Z0, Z8
-	VPERMI2PS     Z1, Z0, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPS        Y9, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X9
-	VADDPS        X9, X8, X8
-	VHADDPS       X8, X8, X8
-	VHADDPS       X8, X8, X8
-	VMOVSS        X8, (SI)
-	VMOVUPS       lowInTurns<>+0(SB), Z8
-	VMOVUPS       highInTurns<>+0(SB), Z9
-	VPERMI2PS     Z3, Z2, Z8
-	VPERMI2PS     Z3, Z2, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPS        Y9, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X9
-	VADDPS        X9, X8, X8
-	VHADDPS       X8, X8, X8
-	VHADDPS       X8, X8, X8
-	VMOVSS        X8, 4(SI)
-	VMOVUPS       lowInTurns<>+0(SB), Z8
-	VMOVUPS       highInTurns<>+0(SB), Z9
-	VPERMI2PS     Z5, Z4, Z8
-	VPERMI2PS     Z5, Z4, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPS        Y9, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X9
-	VADDPS        X9, X8, X8
-	VHADDPS       X8, X8, X8
-	VHADDPS       X8, X8, X8
-	VMOVSS        X8, 8(SI)
-	VMOVUPS       lowInTurns<>+0(SB), Z8
-	VMOVUPS       highInTurns<>+0(SB), Z9
-	VPERMI2PS     Z7, Z6, Z8
-	VPERMI2PS     Z7, Z6, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPS        Y9, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X9
-	VADDPS        X9, X8, X8
-	VHADDPS       X8, X8, X8
-	VHADDPS       X8, X8, X8
-	VMOVSS        X8, 12(SI)
+	JGT           k_244
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z1, Z0, Z27
+	VPERMI2PS     Z1, Z0, Z28
+	VADDPS        Z28, Z27, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	VMOVSS        X0, (SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z3, Z2, Z27
+	VPERMI2PS     Z3, Z2, Z28
+	VADDPS        Z28, Z27, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VHADDPS       X2, X2, X2
+	VHADDPS       X2, X2, X2
+	VMOVSS        X2, 4(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z5, Z4, Z27
+	VPERMI2PS     Z5, Z4, Z28
+	VADDPS        Z28, Z27, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPS        Y5, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X5
+	VADDPS        X5, X4, X4
+	VHADDPS       X4, X4, X4
+	VHADDPS       X4, X4, X4
+	VMOVSS        X4, 8(SI)
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z7, Z6, Z27
+	VPERMI2PS     Z7, Z6, Z28
+	VADDPS        Z28, Z27, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPS        X7, X6, X6
+	VHADDPS       X6, X6, X6
+	VHADDPS       X6, X6, X6
+	VMOVSS        X6, 12(SI)
 	ADDQ          $0x00000010, SI
 	IMUL3Q        $0x00000004, DX, DI
 	ADDQ          DI, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_239
+	JMP           rows4_242
 
-less_240:
+less_243:
 short_238:
-rows1_242:
+rows1_245:
 	CMPQ   AX, $0x00000001
-	JLT    less_243
+	JLT    less_246
 	MOVQ   CX, BX
 	MOVQ   x+32(FP), DI
 	MOVQ   k+0(FP), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-k_244:
-	VMOVUPS       (DI), Z8
-	VMOVUPS       64(DI), Z9
-	VMOVUPS       (BX), Z10
-	VPSLLD        $0x10, Z10, Z11
-	VPANDQ        Z10, Z12, Z10
-	VFMADD231PS   Z8, Z11, Z0
-	VFMADD231PS   Z9, Z10, Z1
+k_247:
+	VMOVUPS       (DI), Z27
+	VMOVUPS       64(DI), Z28
+	VMOVUPS       (BX), Z29
+	VPSLLD        $0x10, Z29, Z30
+	VPANDQ        Z29, Z31, Z29
+	VFMADD231PS   Z27, Z30, Z0
+	VFMADD231PS   Z28, Z29, Z1
 	ADDQ          $0x00000040, BX
 	ADDQ          $0x00000080, DI
 	SUBQ          $0x00000020, R8
-	JGT           k_244
-	VMOVUPS       lowInTurns<>+0(SB), Z8
-	VMOVUPS       highInTurns<>+0(SB), Z9
-	VPERMI2PS     Z1, Z0, Z8
-	VPERMI2PS     Z1, Z0, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPS        Y9, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X9
-	VADDPS        X9, X8, X8
-	VHADDPS       X8, X8, X8
-	VHADDPS       X8, X8, X8
-	VMOVSS        X8, (SI)
+	JGT           k_247
+	VMOVUPS       lowInTurns<>+0(SB), Z27
+	VMOVUPS       highInTurns<>+0(SB), Z28
+	VPERMI2PS     Z1, Z0, Z27
+	VPERMI2PS     Z1, Z0, Z28
+	VADDPS        Z28, Z27, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	VMOVSS        X0, (SI)
 	ADDQ          $0x00000004, SI
 	IMUL3Q        $0x00000001, DX, BX
 	ADDQ          BX, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_242
+	JMP           rows1_245
 
-less_243:
+less_246:
 	VZEROUPPER
 	RET
 
@@ -5077,14 +5252,14 @@ TEXT ·swidenVectorsAVX512(SB), $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector_245:
+vector_248:
 	VPMOVZXWD (DX), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000040, CX
 	SUBQ      $0x00000010, AX
-	JGT       vector_245
+	JGT       vector_248
 	VZEROUPPER
 	RET
 
@@ -5127,27 +5302,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_246
+	JNE     counted_249
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_246
+	JGT     counted_249
 	MOVQ    DX, R10
 
-counted_246:
+counted_249:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_247
+	JLE  narrow_250
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_248
+	JNE  columns_251
 
-taller_249:
+taller_252:
 	DECQ       R10
-	JLT        less_250
+	JLT        less_253
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -5213,9 +5388,9 @@ taller_249:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_252
+	JLT        rest_255
 
-k_251:
+k_254:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5389,13 +5564,13 @@ k_251:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_251
+	JGE          k_254
 
-rest_252:
+rest_255:
 	ADDQ $0x00000004, R15
-	JEQ  summed_253
+	JEQ  summed_256
 
-one_254:
+one_257:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5443,9 +5618,9 @@ one_254:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_254
+	JNE          one_257
 
-summed_253:
+summed_256:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5481,7 +5656,7 @@ summed_253:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_255
+	JEQ          fresh_258
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5560,9 +5735,9 @@ summed_253:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_256
+	JMP          done_259
 
-fresh_255:
+fresh_258:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5590,18 +5765,18 @@ fresh_255:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_256:
+done_259:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_249
+	JMP    taller_252
 
-less_250:
-rows12_257:
+less_253:
+rows12_260:
 	CMPQ       CX, $0x0000000c
-	JLT        less_258
+	JLT        less_261
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5661,9 +5836,9 @@ rows12_257:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_260
+	JLT        rest_263
 
-k_259:
+k_262:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5824,13 +5999,13 @@ k_259:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_259
+	JGE          k_262
 
-rest_260:
+rest_263:
 	ADDQ $0x00000004, R13
-	JEQ  summed_261
+	JEQ  summed_264
 
-one_262:
+one_265:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5874,9 +6049,9 @@ one_262:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_262
+	JNE          one_265
 
-summed_261:
+summed_264:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -5909,7 +6084,7 @@ summed_261:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_263
+	JEQ          fresh_266
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5982,9 +6157,9 @@ summed_261:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_264
+	JMP          done_267
 
-fresh_263:
+fresh_266:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6010,18 +6185,18 @@ fresh_263:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_264:
+done_267:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_257
+	JMP    rows12_260
 
-less_258:
+less_261:
 	CMPQ       CX, $0x00000008
-	JLT        less_266
+	JLT        less_269
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6063,7 +6238,7 @@ less_258:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_270:
+one_273:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -6094,7 +6269,7 @@ one_270:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_270
+	JNE          one_273
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6118,7 +6293,7 @@ one_270:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_271
+	JEQ          fresh_274
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6167,9 +6342,9 @@ one_270:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_272
+	JMP          done_275
 
-fresh_271:
+fresh_274:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6187,16 +6362,16 @@ fresh_271:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_272:
+done_275:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_266:
+less_269:
 	CMPQ       CX, $0x00000004
-	JLT        less_274
+	JLT        less_277
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -6220,7 +6395,7 @@ less_266:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_278:
+one_281:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -6238,7 +6413,7 @@ one_278:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_278
+	JNE          one_281
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6253,7 +6428,7 @@ one_278:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_279
+	JEQ          fresh_282
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6278,9 +6453,9 @@ one_278:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_280
+	JMP          done_283
 
-fresh_279:
+fresh_282:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6290,16 +6465,16 @@ fresh_279:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_280:
+done_283:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_274:
+less_277:
 	CMPQ       CX, $0x00000002
-	JLT        less_282
+	JLT        less_285
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6315,7 +6490,7 @@ less_274:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_286:
+one_289:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6327,7 +6502,7 @@ one_286:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_286
+	JNE          one_289
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6338,7 +6513,7 @@ one_286:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_287
+	JEQ          fresh_290
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6351,24 +6526,24 @@ one_286:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_288
+	JMP          done_291
 
-fresh_287:
+fresh_290:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_288:
+done_291:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_282:
+less_285:
 	CMPQ       CX, $0x00000001
-	JLT        less_290
+	JLT        less_293
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6380,7 +6555,7 @@ less_282:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_294:
+one_297:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6389,7 +6564,7 @@ one_294:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_294
+	JNE          one_297
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6398,34 +6573,34 @@ one_294:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_295
+	JEQ          fresh_298
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_296
+	JMP          done_299
 
-fresh_295:
+fresh_298:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_296:
+done_299:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_290:
+less_293:
 	VZEROUPPER
 	RET
 
-columns_248:
-taller_297:
+columns_251:
+taller_300:
 	DECQ       R10
-	JLT        less_298
+	JLT        less_301
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6489,9 +6664,9 @@ taller_297:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_300
+	JLT        rest_303
 
-k_299:
+k_302:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6649,13 +6824,13 @@ k_299:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_299
+	JGE              k_302
 
-rest_300:
+rest_303:
 	ADDQ $0x00000004, R12
-	JEQ  summed_301
+	JEQ  summed_304
 
-one_302:
+one_305:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6696,9 +6871,9 @@ one_302:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_302
+	JNE              one_305
 
-summed_301:
+summed_304:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -6734,7 +6909,7 @@ summed_301:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_303
+	JEQ          fresh_306
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6813,9 +6988,9 @@ summed_301:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_304
+	JMP          done_307
 
-fresh_303:
+fresh_306:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6843,18 +7018,18 @@ fresh_303:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_304:
+done_307:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_297
+	JMP    taller_300
 
-less_298:
-rows12_305:
+less_301:
+rows12_308:
 	CMPQ       CX, $0x0000000c
-	JLT        less_306
+	JLT        less_309
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6913,9 +7088,9 @@ rows12_305:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_308
+	JLT        rest_311
 
-k_307:
+k_310:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7061,13 +7236,13 @@ k_307:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_307
+	JGE              k_310
 
-rest_308:
+rest_311:
 	ADDQ $0x00000004, R11
-	JEQ  summed_309
+	JEQ  summed_312
 
-one_310:
+one_313:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7105,9 +7280,9 @@ one_310:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_310
+	JNE              one_313
 
-summed_309:
+summed_312:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7140,7 +7315,7 @@ summed_309:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_311
+	JEQ          fresh_314
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7213,9 +7388,9 @@ summed_309:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_312
+	JMP          done_315
 
-fresh_311:
+fresh_314:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7241,18 +7416,18 @@ fresh_311:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_312:
+done_315:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_305
+	JMP    rows12_308
 
-less_306:
+less_309:
 	CMPQ       CX, $0x00000008
-	JLT        less_314
+	JLT        less_317
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7294,7 +7469,7 @@ less_306:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_318:
+one_321:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7322,7 +7497,7 @@ one_318:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_318
+	JNE              one_321
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7346,7 +7521,7 @@ one_318:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_319
+	JEQ              fresh_322
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7395,9 +7570,9 @@ one_318:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_320
+	JMP              done_323
 
-fresh_319:
+fresh_322:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7415,16 +7590,16 @@ fresh_319:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_320:
+done_323:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_314:
+less_317:
 	CMPQ       CX, $0x00000004
-	JLT        less_322
+	JLT        less_325
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7449,7 +7624,7 @@ less_314:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_326:
+one_329:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7467,7 +7642,7 @@ one_326:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_326
+	JNE              one_329
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7482,7 +7657,7 @@ one_326:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_327
+	JEQ              fresh_330
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7507,9 +7682,9 @@ one_326:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_328
+	JMP              done_331
 
-fresh_327:
+fresh_330:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7519,16 +7694,16 @@ fresh_327:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_328:
+done_331:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_322:
+less_325:
 	CMPQ       CX, $0x00000002
-	JLT        less_330
+	JLT        less_333
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7545,7 +7720,7 @@ less_322:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_334:
+one_337:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7558,7 +7733,7 @@ one_334:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_334
+	JNE              one_337
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7569,7 +7744,7 @@ one_334:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_335
+	JEQ              fresh_338
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7582,24 +7757,24 @@ one_334:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_336
+	JMP              done_339
 
-fresh_335:
+fresh_338:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_336:
+done_339:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_330:
+less_333:
 	CMPQ       CX, $0x00000001
-	JLT        less_338
+	JLT        less_341
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7612,7 +7787,7 @@ less_330:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_342:
+one_345:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -7623,7 +7798,7 @@ one_342:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_342
+	JNE          one_345
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -7632,39 +7807,39 @@ one_342:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_343
+	JEQ          fresh_346
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_344
+	JMP          done_347
 
-fresh_343:
+fresh_346:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_344:
+done_347:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_338:
+less_341:
 	VZEROUPPER
 	RET
 
-narrow_247:
+narrow_250:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_345
+	JNE  columns_348
 
-taller_346:
+taller_349:
 	DECQ       R10
-	JLT        less_347
+	JLT        less_350
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -7704,9 +7879,9 @@ taller_346:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_349
+	JLT        rest_352
 
-k_348:
+k_351:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7824,13 +7999,13 @@ k_348:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_348
+	JGE          k_351
 
-rest_349:
+rest_352:
 	ADDQ $0x00000004, R15
-	JEQ  summed_350
+	JEQ  summed_353
 
-one_351:
+one_354:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7864,9 +8039,9 @@ one_351:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_351
+	JNE          one_354
 
-summed_350:
+summed_353:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -7889,7 +8064,7 @@ summed_350:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_352
+	JEQ          fresh_355
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7929,9 +8104,9 @@ summed_350:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_353
+	JMP          done_356
 
-fresh_352:
+fresh_355:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -7946,18 +8121,18 @@ fresh_352:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_353:
+done_356:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_346
+	JMP    taller_349
 
-less_347:
-rows12_354:
+less_350:
+rows12_357:
 	CMPQ       CX, $0x0000000c
-	JLT        less_355
+	JLT        less_358
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7993,9 +8168,9 @@ rows12_354:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_357
+	JLT        rest_360
 
-k_356:
+k_359:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8104,13 +8279,13 @@ k_356:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_356
+	JGE          k_359
 
-rest_357:
+rest_360:
 	ADDQ $0x00000004, R13
-	JEQ  summed_358
+	JEQ  summed_361
 
-one_359:
+one_362:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8141,9 +8316,9 @@ one_359:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_359
+	JNE          one_362
 
-summed_358:
+summed_361:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8164,7 +8339,7 @@ summed_358:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_360
+	JEQ          fresh_363
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8201,9 +8376,9 @@ summed_358:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_361
+	JMP          done_364
 
-fresh_360:
+fresh_363:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8217,18 +8392,18 @@ fresh_360:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_361:
+done_364:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_354
+	JMP    rows12_357
 
-less_355:
+less_358:
 	CMPQ       CX, $0x00000008
-	JLT        less_363
+	JLT        less_366
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8254,7 +8429,7 @@ less_355:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_367:
+one_370:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -8276,7 +8451,7 @@ one_367:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_367
+	JNE          one_370
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8292,7 +8467,7 @@ one_367:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_368
+	JEQ          fresh_371
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8317,9 +8492,9 @@ one_367:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_369
+	JMP          done_372
 
-fresh_368:
+fresh_371:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8329,16 +8504,16 @@ fresh_368:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_369:
+done_372:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_363:
+less_366:
 	CMPQ       CX, $0x00000004
-	JLT        less_371
+	JLT        less_374
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8354,7 +8529,7 @@ less_363:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_375:
+one_378:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8367,7 +8542,7 @@ one_375:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_375
+	JNE          one_378
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8378,7 +8553,7 @@ one_375:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_376
+	JEQ          fresh_379
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8391,24 +8566,24 @@ one_375:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_377
+	JMP          done_380
 
-fresh_376:
+fresh_379:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_377:
+done_380:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_371:
+less_374:
 	CMPQ       CX, $0x00000002
-	JLT        less_379
+	JLT        less_382
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8420,7 +8595,7 @@ less_371:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_383:
+one_386:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8429,7 +8604,7 @@ one_383:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_383
+	JNE          one_386
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8438,29 +8613,29 @@ one_383:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_384
+	JEQ          fresh_387
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_385
+	JMP          done_388
 
-fresh_384:
+fresh_387:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_385:
+done_388:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_379:
+less_382:
 	CMPQ       CX, $0x00000001
-	JLT        less_387
+	JLT        less_390
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8470,14 +8645,14 @@ less_379:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_391:
+one_394:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_391
+	JNE          one_394
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8485,30 +8660,30 @@ one_391:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_392
+	JEQ          fresh_395
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_393
+	JMP          done_396
 
-fresh_392:
+fresh_395:
 	VMOVUPD Z0, K1, (AX)
 
-done_393:
+done_396:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_387:
+less_390:
 	VZEROUPPER
 	RET
 
-columns_345:
-taller_394:
+columns_348:
+taller_397:
 	DECQ       R10
-	JLT        less_395
+	JLT        less_398
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8546,9 +8721,9 @@ taller_394:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_397
+	JLT        rest_400
 
-k_396:
+k_399:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8650,13 +8825,13 @@ k_396:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_396
+	JGE              k_399
 
-rest_397:
+rest_400:
 	ADDQ $0x00000004, R12
-	JEQ  summed_398
+	JEQ  summed_401
 
-one_399:
+one_402:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8683,9 +8858,9 @@ one_399:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_399
+	JNE              one_402
 
-summed_398:
+summed_401:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8708,7 +8883,7 @@ summed_398:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_400
+	JEQ          fresh_403
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8748,9 +8923,9 @@ summed_398:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_401
+	JMP          done_404
 
-fresh_400:
+fresh_403:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8765,18 +8940,18 @@ fresh_400:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_401:
+done_404:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_394
+	JMP    taller_397
 
-less_395:
-rows12_402:
+less_398:
+rows12_405:
 	CMPQ       CX, $0x0000000c
-	JLT        less_403
+	JLT        less_406
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8811,9 +8986,9 @@ rows12_402:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_405
+	JLT        rest_408
 
-k_404:
+k_407:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8907,13 +9082,13 @@ k_404:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_404
+	JGE              k_407
 
-rest_405:
+rest_408:
 	ADDQ $0x00000004, R11
-	JEQ  summed_406
+	JEQ  summed_409
 
-one_407:
+one_410:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -8938,9 +9113,9 @@ one_407:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_407
+	JNE              one_410
 
-summed_406:
+summed_409:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8961,7 +9136,7 @@ summed_406:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_408
+	JEQ          fresh_411
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8998,9 +9173,9 @@ summed_406:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_409
+	JMP          done_412
 
-fresh_408:
+fresh_411:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9014,18 +9189,18 @@ fresh_408:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_409:
+done_412:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_402
+	JMP    rows12_405
 
-less_403:
+less_406:
 	CMPQ       CX, $0x00000008
-	JLT        less_411
+	JLT        less_414
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -9051,7 +9226,7 @@ less_403:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_415:
+one_418:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9070,7 +9245,7 @@ one_415:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_415
+	JNE              one_418
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -9086,7 +9261,7 @@ one_415:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_416
+	JEQ              fresh_419
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9111,9 +9286,9 @@ one_415:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_417
+	JMP              done_420
 
-fresh_416:
+fresh_419:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9123,16 +9298,16 @@ fresh_416:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_417:
+done_420:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_411:
+less_414:
 	CMPQ       CX, $0x00000004
-	JLT        less_419
+	JLT        less_422
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -9149,7 +9324,7 @@ less_411:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_423:
+one_426:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9162,7 +9337,7 @@ one_423:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_423
+	JNE              one_426
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9173,7 +9348,7 @@ one_423:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_424
+	JEQ              fresh_427
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9186,24 +9361,24 @@ one_423:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_425
+	JMP              done_428
 
-fresh_424:
+fresh_427:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_425:
+done_428:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_419:
+less_422:
 	CMPQ       CX, $0x00000002
-	JLT        less_427
+	JLT        less_430
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9216,7 +9391,7 @@ less_419:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_431:
+one_434:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9226,7 +9401,7 @@ one_431:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_431
+	JNE              one_434
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9235,29 +9410,29 @@ one_431:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_432
+	JEQ              fresh_435
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_433
+	JMP              done_436
 
-fresh_432:
+fresh_435:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_433:
+done_436:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_427:
+less_430:
 	CMPQ       CX, $0x00000001
-	JLT        less_435
+	JLT        less_438
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9268,7 +9443,7 @@ less_427:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_439:
+one_442:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -9277,7 +9452,7 @@ one_439:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_439
+	JNE          one_442
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -9285,23 +9460,23 @@ one_439:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_440
+	JEQ          fresh_443
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_441
+	JMP          done_444
 
-fresh_440:
+fresh_443:
 	VMOVUPD Z0, K1, (AX)
 
-done_441:
+done_444:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_435:
+less_438:
 	VZEROUPPER
 	RET
 
@@ -9339,9 +9514,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	KMOVW   R8, K2
 	LEAQ    (DX)(DX*2), DI
 
-rows4_442:
+rows4_445:
 	CMPQ   AX, $0x00000004
-	JLT    less_443
+	JLT    less_446
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9354,9 +9529,9 @@ rows4_442:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_445
+	JLT    rest_448
 
-k_444:
+k_447:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9378,11 +9553,11 @@ k_444:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_444
+	JGE         k_447
 
-rest_445:
+rest_448:
 	TESTQ       SI, SI
-	JEQ         sum_446
+	JEQ         sum_449
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9402,7 +9577,7 @@ rest_445:
 	VMOVUPD.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_446:
+sum_449:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9435,21 +9610,21 @@ sum_446:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_442
+	JMP           rows4_445
 
-less_443:
-rows1_447:
+less_446:
+rows1_450:
 	CMPQ   AX, $0x00000001
-	JLT    less_448
+	JLT    less_451
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_450
+	JLT    rest_453
 
-k_449:
+k_452:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (DI), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9459,11 +9634,11 @@ k_449:
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_449
+	JGE         k_452
 
-rest_450:
+rest_453:
 	TESTQ       SI, SI
-	JEQ         sum_451
+	JEQ         sum_454
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (DI), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9471,7 +9646,7 @@ rest_450:
 	VMOVUPD.Z   64(DI), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_451:
+sum_454:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9483,9 +9658,9 @@ sum_451:
 	IMUL3Q        $0x00000001, DX, DI
 	ADDQ          DI, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_447
+	JMP           rows1_450
 
-less_448:
+less_451:
 	VZEROUPPER
 	RET
 
@@ -9525,9 +9700,9 @@ TEXT ·drowDotsAVX512(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_452:
+rows1_455:
 	CMPQ   AX, $0x00000001
-	JLT    less_453
+	JLT    less_456
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -9535,9 +9710,9 @@ rows1_452:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R11
-	JLT    rest_455
+	JLT    rest_458
 
-k_454:
+k_457:
 	VMOVUPD     (R10), Z8
 	VMOVUPD     (R9), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9547,11 +9722,11 @@ k_454:
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R11
-	JGE         k_454
+	JGE         k_457
 
-rest_455:
+rest_458:
 	TESTQ       SI, SI
-	JEQ         sum_456
+	JEQ         sum_459
 	VMOVUPD.Z   (R10), K1, Z8
 	VMOVUPD.Z   (R9), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9559,7 +9734,7 @@ rest_455:
 	VMOVUPD.Z   64(R9), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_456:
+sum_459:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9571,9 +9746,9 @@ sum_456:
 	IMUL3Q        $0x00000001, DX, R9
 	ADDQ          R9, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_452
+	JMP           rows1_455
 
-less_453:
+less_456:
 	VZEROUPPER
 	RET
 
@@ -9600,9 +9775,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_457:
+rows8_460:
 	CMPQ         AX, $0x00000008
-	JLT          less_458
+	JLT          less_461
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9627,9 +9802,9 @@ rows8_457:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_460
+	JE           rest_463
 
-n_459:
+n_462:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -9654,12 +9829,12 @@ n_459:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_459
+	JNE         n_462
 
-rest_460:
+rest_463:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_461
+	JE          next_464
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9679,17 +9854,17 @@ rest_460:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_461:
+next_464:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_457
+	JMP    rows8_460
 
-less_458:
-rows4_462:
+less_461:
+rows4_465:
 	CMPQ         AX, $0x00000004
-	JLT          less_463
+	JLT          less_466
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9703,9 +9878,9 @@ rows4_462:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_465
+	JE           rest_468
 
-n_464:
+n_467:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -9715,12 +9890,12 @@ n_464:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_464
+	JNE         n_467
 
-rest_465:
+rest_468:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_466
+	JE          next_469
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9732,17 +9907,17 @@ rest_465:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_466:
+next_469:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_462
+	JMP    rows4_465
 
-less_463:
-rows2_467:
+less_466:
+rows2_470:
 	CMPQ         AX, $0x00000002
-	JLT          less_468
+	JLT          less_471
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9752,9 +9927,9 @@ rows2_467:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_470
+	JE           rest_473
 
-n_469:
+n_472:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -9762,12 +9937,12 @@ n_469:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_469
+	JNE         n_472
 
-rest_470:
+rest_473:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_471
+	JE          next_474
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9775,17 +9950,17 @@ rest_470:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_471:
+next_474:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_467
+	JMP    rows2_470
 
-less_468:
-rows1_472:
+less_471:
+rows1_475:
 	CMPQ         AX, $0x00000001
-	JLT          less_473
+	JLT          less_476
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9793,34 +9968,34 @@ rows1_472:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_475
+	JE           rest_478
 
-n_474:
+n_477:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_474
+	JNE         n_477
 
-rest_475:
+rest_478:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_476
+	JE          next_479
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_476:
+next_479:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_472
+	JMP    rows1_475
 
-less_473:
+less_476:
 	VZEROUPPER
 	RET
 
@@ -9858,9 +10033,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_477
+	JLE     narrow_480
 
-k_478:
+k_481:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -9869,19 +10044,19 @@ k_478:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_478
+	JNE        k_481
 	VZEROUPPER
 	RET
 
-narrow_477:
-k_479:
+narrow_480:
+k_482:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_479
+	JNE        k_482
 	VZEROUPPER
 	RET
 
@@ -9895,18 +10070,18 @@ TEXT ·dforeseeAVX512(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_480:
+row_483:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_481:
+line_484:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_481
+	JGT        line_484
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_480
+	JNE        row_483
 	VZEROUPPER
 	RET
 
@@ -9941,7 +10116,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_482:
+loop_485:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -9967,6 +10142,6 @@ loop_482:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_482
+	JNE         loop_485
 	VZEROUPPER
 	RET

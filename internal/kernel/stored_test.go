@@ -31,6 +31,7 @@ var storedShapes = []struct {
 	{1, 70, 100, "one row: no whole steps"},
 	{1, 700, 1024, "one row on several goroutines"},
 	{1, 1500, 600, "one row along a matrix in blocks of k"},
+	{1, 15, 3072, "one row that is long: eight rows together, four, and one"},
 	{5, 1, 33, "one column"},
 	{3, 600, 300, "few rows, read along the matrix"},
 	{4, 33, 7, "few rows, few numbers"},

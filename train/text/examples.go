@@ -108,22 +108,29 @@ func (e *Examples) Len() int { return len(e.at) }
 // At reads example i, counted from 0.
 func (e *Examples) At(i int) (Example, error) {
 	if i < 0 || i >= len(e.at) {
-		return Example{}, fmt.Errorf("text: examples: %s: got example %d, want 0 to %d", e.path, i, len(e.at)-1)
+		return Example{}, e.noExample(i)
 	}
 	raw := make([]byte, e.at[i].length)
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
-		return Example{}, e.about(i, err)
+		return Example{}, e.About(i, err)
 	}
 	example, err := e.read(raw)
 	if err != nil {
-		return example, e.about(i, fmt.Errorf("%w: was the file changed?", err))
+		return example, e.About(i, fmt.Errorf("%w: was the file changed?", err))
 	}
 	return example, nil
 }
 
-// about returns an error about example i, with the file and the line.
-func (e *Examples) about(i int, err error) error {
+// About returns an error about example i, with the file and the line.
+func (e *Examples) About(i int, err error) error {
+	if i < 0 || i >= len(e.at) {
+		return e.noExample(i)
+	}
 	return fmt.Errorf("text: examples: %s: line %d: %w", e.path, e.at[i].line, err)
+}
+
+func (e *Examples) noExample(i int) error {
+	return fmt.Errorf("text: examples: %s: got example %d, want 0 to %d", e.path, i, len(e.at)-1)
 }
 
 // Close closes the file.

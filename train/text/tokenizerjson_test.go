@@ -108,7 +108,7 @@ func TestTokenizerJSONErrors(t *testing.T) {
 		{name: "token twice", file: small(`"b": 1`, `"a": 1`), want: `token "a" comes twice, with ids 0 and 1`},
 		{name: "escaped token twice", file: small(`"b": 1`, `"\u0061": 1`), want: `token "a" comes twice`},
 		{name: "id twice", file: small(`"b": 1`, `"b": 0`), want: `id 0 comes twice, of tokens "a" and "b"`},
-		{name: "negative id", file: small(`"b": 1`, `"b": -1`), want: `"b": got id -1, want 0 to 4194303`},
+		{name: "negative id", file: small(`"b": 1`, `"b": -1`), want: `"b": got id -1, want 0 to 2097151`},
 		{name: "huge id", file: small(`"b": 1`, `"b": 99999999999999999999`), want: `got id 99999999999999999999, want`},
 		{name: "broken id", file: small(`"b": 1`, `"b": 1.5`), want: `"b": got id 1.5, want 0 to`},
 		{name: "no UTF-8", file: small(`"b": 1`, "\"b\xff\": 1"), want: `invalid UTF-8`},
@@ -144,6 +144,9 @@ func TestTokenizerJSONErrors(t *testing.T) {
 			want: `replacement: got "__", want one character`},
 		{name: "scheme", file: small(preTokenizer, `"pre_tokenizer": {"type": "Metaspace", "replacement": "_",
 			"prepend_scheme": "last"}`), want: `prepend_scheme: got "last", want one of always, first, never`},
+		{name: "scheme and prefix", file: small(preTokenizer, `"pre_tokenizer": {"type": "Metaspace", "replacement": "_",
+			"prepend_scheme": "first", "add_prefix_space": false}`),
+			want: `add_prefix_space: got false with prepend_scheme first, want never`},
 		{name: "unknown field", file: small(preTokenizer, `"pre_tokenizer": {"type": "Whitespace", "wide": true}`),
 			want: `wide`},
 		{name: "decoder", file: small(decoder, `"decoder": {"type": "WordPiece"}`),
@@ -183,6 +186,8 @@ func TestHostileTokenizers(t *testing.T) {
 	for name, file := range map[string]string{
 		"lists in each other":   small(`"version": "1.0"`, `"version": `+strings.Repeat("[", 1_000_000)),
 		"objects in each other": small(`"normalizer": null`, `"normalizer": `+strings.Repeat(`{"a":`, 1_000_000)),
+		"many pairs":            small(`"ab c"`, strings.Repeat(`"a b",`, 3_000_000)+`"ab c"`),
+		"long added tokens":     small(`"<s>"`, `"`+strings.Repeat("x", 20_000_000)+`"`),
 		"many parts":            small(`"normalizer": null`, `"normalizer": {"type": "Sequence", "normalizers": [`+many+`]}`),
 		"a long pattern": small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "`+
 			strings.Repeat("(", 100_000)+`"}, "behavior": "Isolated"}`),

@@ -6,7 +6,7 @@ import "github.com/mmcloughlin/avo/operand"
 const longVector = 3072
 
 // dotStored writes the products of rows of bfloat16 with one vector: one row after the other, for memory is then read
-// along, or four together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved to
+// along, or several together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved to
 // the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end the sums get the order
 // that those of dot have.
 func (g *generator) dotStored() {
@@ -17,10 +17,13 @@ func (g *generator) dotStored() {
 	g.shiftLeft(operand.U8(1), d.aRow)
 	g.loadInto(d.y, "y")
 	g.address(operand.Mem{Base: d.aRow, Index: d.aRow, Scale: 2}, d.aRow3)
-	g.upperHalves(g.vectors[12])
+	g.upperHalves(g.vectors[len(g.vectors)-1])
 	short := g.label("short")
 	g.check(g.load("k")["k"], operand.U32(longVector))
 	g.jumpIf(below, short)
+	if d.masked {
+		d.asLongAs(d.m, 8, func() { d.storedRows(8) })
+	}
 	d.asLongAs(d.m, 4, func() { d.storedRows(4) })
 	g.Label(short)
 	d.asLongAs(d.m, 1, func() { d.storedRows(1) })
@@ -28,9 +31,15 @@ func (g *generator) dotStored() {
 
 // storedRows multiplies a group of rows with x.
 func (d *dotRows) storedRows(rows int) {
-	x, both, even, upper := d.vectors[8:10], d.vectors[10], d.vectors[11], d.vectors[12]
-	p, at, k, loop := d.GP64(), d.GP64(), d.GP64(), d.label("k")
+	n := len(d.vectors)
+	x, both, even, upper := d.vectors[n-5:n-3], d.vectors[n-3], d.vectors[n-2], d.vectors[n-1]
+	p, second, at, k, loop := d.GP64(), d.GP64(), d.GP64(), d.GP64(), d.label("k")
 	d.set(d.a, p)
+	all := fourRows(p, d.aRow, d.aRow3)
+	if rows > 4 {
+		d.address(operand.Mem{Base: p, Index: d.aRow, Scale: 4}, second)
+		all = append(all, fourRows(second, d.aRow, d.aRow3)...)
+	}
 	d.parameter("x", at)
 	d.parameter("k", k)
 	for i := range 2 * rows {
@@ -39,7 +48,7 @@ func (d *dotRows) storedRows(rows int) {
 	d.Label(loop)
 	d.move(operand.Mem{Base: at}, x[0])
 	d.move(operand.Mem{Base: at, Disp: d.width}, x[1])
-	for r, m := range fourRows(p, d.aRow, d.aRow3)[:rows] {
+	for r, m := range all[:rows] {
 		d.move(m, both)
 		d.toUpperHalves(both, even)
 		d.and(both, upper, both)
@@ -47,13 +56,16 @@ func (d *dotRows) storedRows(rows int) {
 		d.fma(x[1], both, d.vectors[2*r+1])
 	}
 	d.increase(operand.U32(d.width), p)
+	if rows > 4 {
+		d.increase(operand.U32(d.width), second)
+	}
 	d.increase(operand.U32(2*d.width), at)
 	d.decrease(operand.U32(2*d.lanes()), k)
 	d.jumpIf(above, loop)
 	for r := range rows {
 		d.interleave(d.vectors[2*r], d.vectors[2*r+1], x[0], x[1])
-		d.add(x[1], x[0], x[0])
-		d.sumTo(operand.Mem{Base: d.y, Disp: r * d.size}, x[0], x[1])
+		d.add(x[1], x[0], d.vectors[2*r])
+		d.sumTo(operand.Mem{Base: d.y, Disp: r * d.size}, d.vectors[2*r], d.vectors[2*r+1])
 	}
 	d.increase(operand.U32(rows*d.size), d.y)
 	step := d.GP64()

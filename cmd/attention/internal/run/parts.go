@@ -17,7 +17,7 @@ type Parts struct {
 	Norm   layers.NormKind   `json:"norm,omitempty"`             // of the norms; empty means LayerNorm
 	MLP    layers.Activation `json:"mlp,omitempty"`              // of the MLPs; empty means the GPT's activation
 	QKNorm layers.NormKind   `json:"qk_norm,omitempty"`          // of each head's queries and keys; empty means none
-	Window int               `json:"window,omitempty"`           // tokens that a token sees, itself among them; 0 means all
+	Window int               `json:"window,omitempty"`           // tokens that a token sees, its own among them; 0 means all
 	Linear string            `json:"linear_attention,omitempty"` // a form of layers.LinearAttentionOf; empty means none
 	// FullEvery is n of a Linear model whose every n-th layer has attention to all tokens; 0 means none has.
 	FullEvery int `json:"full_attention_every,omitempty"`

@@ -10,6 +10,8 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/view/look"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -157,6 +159,26 @@ func TestTrainDecoderClips(t *testing.T) {
 	requireRefused(t, []refused{{args: "--model gpt --qk-norm rms --qk-clip 1",
 		want: "train: train graph: layers: model.layers.0.self_attn: Attention: " +
 			`clip: got a layer with QKNorm "rms", which undoes any scale, want one without`}})
+}
+
+// A decoder of linear attention alone trains: it has no attention weights to record, and no heads to report.
+func TestTrainLinearDecoder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "linear.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"model": {"type": "decoder", "num_layers": 2, "blocks": [{
+		"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"}, "norm": {"kind": "rms"}}]}}`),
+		0o644))
+	flags := strings.Fields("--batch 3 --context 6 --steps 3 --eval-every 2 --sample 9 --config " + file)
+	text, folder := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags = append(flags, "--text", text, "--out", folder)
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
+	require.NotContains(t, namesIn(t, folder), session.StepsPicture)
+	model, err := look.Open(folder)
+	require.NoError(t, err)
+	_, err = model.See(t.Context(), look.Request{Text: "the"})
+	require.EqualError(t, err, "got a model without attention weights, want one with: linear attention has none")
+	require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags, "--out", folder+"2", "--head-stats")...),
+		"--head-stats: got layer decoder, which has no heads, want another")
 }
 
 // The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its weights.
