@@ -34,7 +34,7 @@ system message is not forgotten, and /save has everything that was said.
 On a terminal control characters in an answer are shown escaped.`
 
 const example = `  attention chat --model Qwen3-0.6B
-  attention chat --model SmolLM2-135M-Instruct --system "Answer in one sentence."
+  attention chat --model SmolLM2 --system "Answer in one sentence."
   attention chat --model gpt2 --template alpaca --temperature 0
   attention chat --model Qwen3-0.6B < questions.txt > answers.txt`
 

@@ -80,9 +80,8 @@ func TestPrompt(t *testing.T) {
 func TestFullContext(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), strings.Repeat("again\n", 12)+strings.Repeat("z", 99)+"\nagain\n/save "+file+"\n",
-		"--model", dir, "--template", "chatml", "--temperature", "0", "--context", "90", "--system", "Be it.")
-	require.NoError(t, err)
+	input := strings.Repeat("again\n", 12) + strings.Repeat("z", 99) + "\nagain\n/save " + file + "\n"
+	said, notes := greedy(t, dir, input, "--context", "90", "--system", "Be it.")
 	require.Equal(t, strings.Repeat("the answer\n", 13), said)
 	require.Greater(t, strings.Count(notes, "attention: the context (90 tokens) is full: the oldest "), 1)
 	require.Contains(t, notes, "attention: the context is full: got a message with which the talk has ")
@@ -98,14 +97,10 @@ func TestFullContext(t *testing.T) {
 		example.Messages[:3])
 
 	endless, _ := varied(t)
-	said, notes, err = chatted(t.Context(), "a\nb\n", "--model", endless, "--template", "chatml", "--temperature", "0",
-		"--context", "80", "--tokens", "55")
-	require.NoError(t, err)
+	said, notes = greedy(t, endless, "a\nb\n", "--context", "80", "--tokens", "55")
 	require.Len(t, strings.Split(strings.TrimSpace(said), "\n"), 2)
 	require.Equal(t, "attention: the context (80 tokens) is full: the oldest turn is forgotten\n", notes)
-	_, notes, err = chatted(t.Context(), "a\n", "--model", endless, "--template", "chatml", "--temperature", "0",
-		"--context", "40")
-	require.NoError(t, err)
+	_, notes = greedy(t, endless, "a\n", "--context", "40")
 	require.Equal(t, "attention: the context is full: the answer ends here\n", notes)
 }
 
@@ -113,9 +108,8 @@ func TestFullContext(t *testing.T) {
 func TestCommands(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), "one <b>\n/reset\ntwo <b>\n/save "+file+"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n",
-		"--model", dir, "--template", "chatml", "--temperature", "0")
-	require.NoError(t, err)
+	said, notes := greedy(t, dir, "one <b>\n/reset\ntwo <b>\n/save "+file+
+		"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n")
 	require.Equal(t, strings.Repeat("the answer\n", 3), said)
 	const name = ", want a file whose name ends with .jsonl\n"
 	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
@@ -156,7 +150,8 @@ func TestStops(t *testing.T) {
 	write(t, template, `{% for m in messages %}{{ '=' + ('I' if m.role == 'user' else 'A') + ':\n' + m.content + '\n' }}`+
 		`{% endfor %}{% if add_generation_prompt %}{{ '=A:\n' }}{% endif %}`)
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), "is\n/save "+file, "--model", dir, "--template", template, "--temperature", "0")
+	said, notes, err := chatted(t.Context(), "is\n/save "+file, "--model", dir, "--template", template, "--temperature",
+		"0")
 	require.NoError(t, err)
 	require.Equal(t, "attention: "+file+" has the talk\n", notes)
 	require.Equal(t, "the\t\n", said)

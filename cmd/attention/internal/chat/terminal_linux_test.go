@@ -116,7 +116,7 @@ func TestInterruptedAnswer(t *testing.T) {
 	dir, _ := varied(t)
 	s := newTerminal(t)
 	file := t.TempDir() + "/talk.jsonl"
-	ended := s.begin("--model", dir, "--template", "chatml", "--temperature", "0", "--tokens", "100000", "--context", "300")
+	ended := s.begin("--model", dir, "--template", "chatml", "--temperature", "0", "--tokens", "9999")
 	for range 2 {
 		s.press(t, "> ", "")
 		s.lock.Lock()
