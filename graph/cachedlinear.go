@@ -11,9 +11,9 @@ import (
 )
 
 // CachedLinearAttention returns the outputs ([B,] T, H·Dv) of LinearAttention of a chunk of tokens that follow those
-// that the cache, a state (B, K, D, Dv), has seen. start is an int or int64 node that each run gives anew: the number of
-// these tokens, () of all sequences or (B, 1) of each, all equal. Each run makes the state that after the chunk. There is
-// no gradient, and c has neither State nor Lengths.
+// that the cache, a state (B, K, D, Dv), has seen. start is an int or int64 node that each run gives anew: the number
+// of these tokens, () of all sequences or (B, 1) of each, all equal. Each run makes the state that after the chunk.
+// There is no gradient, and c has neither State nor Lengths.
 func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAttentionConfig) (*G.Node, error) {
 	const name = "CachedLinearAttention"
 	if c.State != nil || c.Lengths != nil {

@@ -78,7 +78,8 @@ func TestStateCachesRefuse(t *testing.T) {
 		_, err = graph.CachedCausalConv(x, w, nil, start, cache)
 		return err
 	}
-	require.EqualError(t, cached(tensor.Float64, 1, 3, 5), "graph: CachedCausalConv: cache: shape (1, 3, 5), want (2, 3, 5)")
+	require.EqualError(t, cached(tensor.Float64, 1, 3, 5),
+		"graph: CachedCausalConv: cache: shape (1, 3, 5), want (2, 3, 5)")
 	require.EqualError(t, cached(tensor.Float32, 2, 3, 5),
 		"graph: CachedCausalConv: cache: got float32, want float64, as the other arguments")
 	_, err := graph.CachedCausalConv(x, w, nil, start, nil)

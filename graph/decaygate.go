@@ -11,8 +11,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// DecayGate returns −exp(rate)⊙softplus(x + bias) for x (…, N), rate (N) and bias (N): the logarithms of decays between 0
-// and 1, as of Mamba-2's and Gated DeltaNet's A_log and dt_bias. With log 1/16 for the rate it is GLA's log sigmoid(−x)/16.
+// DecayGate returns −exp(rate)⊙softplus(x + bias) for x (…, N), rate (N) and bias (N): the logarithms of decays
+// between 0 and 1, as of Mamba-2's and Gated DeltaNet's A_log and dt_bias. With log 1/16 for the rate and no bias it is
+// GLA's log sigmoid(−x)/16.
 func DecayGate(x, rate, bias *G.Node) (*G.Node, error) {
 	return applyTyped(decayGate[float32]{}, decayGate[float64]{}, x, rate, bias)
 }

@@ -16,8 +16,7 @@ import (
 type LinearCrossEntropyConfig struct {
 	CrossEntropyConfig // its Reduction is MeanReduction or SumReduction
 
-	// Scale multiplies the logits; 0 means 1. Softcap keeps them within ±Softcap then (Gemma 2); 0 means
-	// no cap.
+	// Scale multiplies the logits; 0 means 1. Softcap then keeps them within ±Softcap; 0 means no cap.
 	Scale, Softcap float64
 
 	// WithX and WithWeight make the gradients by x and by weight along with the loss, from the
@@ -29,9 +28,9 @@ type LinearCrossEntropyConfig struct {
 }
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
-// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets
-// int (…), with Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256 rows are in memory at a
-// time, and of their gradient too.
+// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with
+// Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256
+// rows are in memory at a time, and of their gradient too.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
 	s, err := c.resolve(name)
@@ -73,11 +72,10 @@ func (c LinearCrossEntropyConfig) checkLogits(op string, x *G.Node) error {
 		if !(s.value >= 0) {
 			return fmt.Errorf("graph: %s: %s: got %v, want a finite number above 0, or 0 for none", op, s.name, s.value)
 		}
-		if s.value == 0 {
-			continue
-		}
-		if err := checkFitting(op, s.name, x, s.value); err != nil {
-			return err
+		if s.value != 0 {
+			if err := checkFitting(op, s.name, x, s.value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

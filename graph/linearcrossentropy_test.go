@@ -103,8 +103,8 @@ func linearCrossEntropyCases() []opCase {
 }
 
 // In blocks of rows and at once the loss and its gradients are those of all logits: the gradients to the bit, since
-// products sum over as many rows at a time, and a scale that is a power of 2 rounds nothing; the loss of several blocks is a sum of their sums. 33 000 classes make 513
-// rows three blocks.
+// products sum over as many rows at a time, and a scale that is a power of 2 rounds nothing; the loss of several blocks
+// is a sum of their sums. 33 000 classes make 513 rows three blocks.
 func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -18,8 +18,8 @@ type StateCache struct {
 	seen  int // tokens of each sequence
 }
 
-// NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv), of
-// CachedCausalConv (B, N−1, C).
+// NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv),
+// of CachedCausalConv (B, N−1, C).
 func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 	if !dense.IsFloat(dt) {
 		return nil, fmt.Errorf("graph: StateCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))

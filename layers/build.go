@@ -40,6 +40,7 @@ type Build struct {
 	sites      int      // of dropout, so far
 	changes    []change // of attentions
 	calls      []*AttentionCall
+	linear     []*LinearCall
 	hooks      []StepHook
 	checkpoint bool // whether blocks are marked
 	precision  graph.Precision

@@ -9,7 +9,7 @@ import (
 	"attention/internal/config"
 )
 
-// DecoderConfig configures a Decoder. All fields but the first three and Blocks may be zero, which is Llama's form.
+// DecoderConfig configures a Decoder. All fields but the first three and Blocks may be zero.
 type DecoderConfig struct {
 	VocabSize     int `json:"vocab_size"`     // V
 	ContextLength int `json:"context_length"` // the longest sequence

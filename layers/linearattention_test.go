@@ -41,7 +41,9 @@ func linearForms(t testing.TB) map[string]layers.LinearAttentionConfig {
 }
 
 // linearLayer is a layer of a form with PyTorch's parameters.
-func linearLayer(t testing.TB, want torchCase, c layers.LinearAttentionConfig) (*layers.LinearAttention, *layers.Params) {
+func linearLayer(
+	t testing.TB, want torchCase, c layers.LinearAttentionConfig,
+) (*layers.LinearAttention, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(want.dt, 1)
 	l, err := layers.NewLinearAttention(p.Scope(""), c)
@@ -66,8 +68,8 @@ func eachLinear(t *testing.T, f func(t *testing.T, want torchCase, c layers.Line
 	}
 }
 
-// Outputs and all gradients are those of PyTorch's recurrence, of padded sequences too. In float32 they are within 1e-5, or
-// at most twice as far from float64's as PyTorch's are.
+// Outputs and all gradients are those of PyTorch's recurrence, of padded sequences too. In float32 they are within 1e-5,
+// or at most twice as far from float64's as PyTorch's are.
 func TestLinearAttentionEqualsPyTorch(t *testing.T) {
 	eachLinear(t, func(t *testing.T, want torchCase, c layers.LinearAttentionConfig) {
 		l, p := linearLayer(t, want, c)
@@ -232,6 +234,12 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 		from = to
 	}
 	require.Equal(t, n, cache.Len())
+
+	b = layers.NewBuild(p, layers.Eval)
+	b.Mask(mask.Prefix{N: 1}, "*")
+	_, err = m.Forward(b, input(t, b, "ids", ids))
+	require.ErrorContains(t, err, "layers: model.layers.0.self_attn: LinearAttention: change: got a mask or factors of heads "+
+		"from the build, want none")
 }
 
 func TestLinearAttentionConfigs(t *testing.T) {
@@ -255,7 +263,8 @@ func TestLinearAttentionConfigs(t *testing.T) {
 			"NormEps: got 1e-06 without Norm, want both"},
 		{func(c *layers.LinearAttentionConfig) { c.Normalize, c.Decay = false, "all" },
 			`Decay: got "all", want one of fixed, head, channel`},
-		{func(c *layers.LinearAttentionConfig) { c.Normalize, c.Features = false, "relu" }, `Features: got "relu", want one of elu`},
+		{func(c *layers.LinearAttentionConfig) { c.Normalize, c.Features = false, "relu" },
+			`Features: got "relu", want one of elu`},
 	} {
 		c := full
 		row.change(&c)
@@ -263,7 +272,7 @@ func TestLinearAttentionConfigs(t *testing.T) {
 	}
 	_, err := layers.LinearAttentionOf("mamba")
 	require.EqualError(t, err, `layers: LinearAttention: form: got "mamba", want one of `+
-		"[delta_net gated_delta_net gla linear retention]")
+		"delta_net, gated_delta_net, gla, linear, retention")
 }
 
 func TestLinearAttentionRefuses(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"attention/internal/config"
 )
@@ -65,10 +66,13 @@ var linearForms = map[string]LinearAttentionConfig{
 func LinearAttentionOf(form string) (LinearAttentionConfig, error) {
 	c, ok := linearForms[form]
 	if !ok {
-		return c, errorf("LinearAttention", "form: got %q, want one of %v", form, slices.Sorted(maps.Keys(linearForms)))
+		return c, errorf("LinearAttention", "form: got %q, want one of %s", form, strings.Join(LinearForms(), ", "))
 	}
 	return c, nil
 }
+
+// LinearForms returns the names of LinearAttentionOf.
+func LinearForms() []string { return slices.Sorted(maps.Keys(linearForms)) }
 
 // Validate returns an error that names the first wrong field.
 func (c LinearAttentionConfig) Validate() error { return inLayer("LinearAttention", c.validate()) }

@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -96,6 +97,10 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 	if err != nil {
 		return err
 	}
+	if len(p.values) > 0 { // also of a set whose values are kept: the adapters' are new
+		defer func(start start) { p.start = start }(p.start)
+		p.start = blank
+	}
 	random := torchrand.New(uint64(c.Seed))
 	p.adapters = map[string]adapter{}
 	for _, name := range targets {
@@ -178,6 +183,20 @@ func (p *Params) IsAdapter(name string) bool {
 		}
 	}
 	return false
+}
+
+// Own returns the names and values that belong into a file of the set, in the order they were made: all of them or,
+// after AddLoRA, the adapters and what else is not frozen, for the rest is the model that they are added to. Package
+// checkpoint writes and reads these.
+func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		for name, v := range p.All() {
+			own := p.lora == nil || !p.Frozen(name) || p.IsAdapter(name)
+			if own && !yield(name, v) {
+				return
+			}
+		}
+	}
 }
 
 // Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the

@@ -152,6 +152,8 @@ var (
 	p     *layers.Params
 	state map[string]*tensor.Dense
 	w     int
+	dir   string
+	g     *pretrained.GPT
 
 	m, lengths, past, documents *gorgonia.Node
 )

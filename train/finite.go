@@ -30,7 +30,7 @@ func CheckFinite(p *layers.Params) error {
 	if p == nil {
 		return errors.New("train: parameters: got nil, want Params")
 	}
-	for name, value := range p.All() {
+	for name, value := range p.Own() {
 		if !dense.IsFinite(value) {
 			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)
 		}

@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"internal/expr":        "",
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped`,
-	"internal/gguf":        "",
+	"internal/gguf":        `internal/safetensors`,
 	"internal/config":      "",
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
@@ -80,7 +80,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
-		layers layers/chapter`,
+		layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
@@ -98,10 +98,15 @@ var rooms = map[string]string{
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
 		layers layers/chapter internal/dense`,
+	"cmd/attention/internal/chat": `cmd/attention/internal/program cmd/attention/internal/run
+		cmd/attention/internal/term train/text layers layers/generate internal/folder`,
 	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
 		internal/config`,
+	"cmd/attention/internal/finetune": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term train train/checkpoint
+		train/pretrained train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
@@ -136,7 +141,9 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
-		cmd/attention/internal/export cmd/attention/internal/flags cmd/attention/internal/generate
+		cmd/attention/internal/chat
+		cmd/attention/internal/export cmd/attention/internal/finetune
+		cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
 		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why

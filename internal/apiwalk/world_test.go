@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 
 	"attention/graph"
@@ -43,6 +45,25 @@ func (w *world) scope() layers.Scope { return w.params.Scope(w.name("s")) }
 
 func (w *world) linear() *layers.Linear {
 	l, err := layers.NewLinear(w.scope(), layers.LinearConfig{In: 2, Out: 2})
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// examples returns a file of one example.
+func examples() *text.Examples {
+	const path = "examples.jsonl"
+	err := os.WriteFile(path, []byte(`{"text": "a"}`), 0o644)
+	e, openErr := text.OpenExamples(path)
+	if err := cmp.Or(err, openErr); err != nil {
+		panic(err)
+	}
+	return e
+}
+
+func lessons() *text.Lessons {
+	l, err := text.NewLessons(text.LessonConfig{Tokenizer: gpt2, Ends: []int{0}})
 	if err != nil {
 		panic(err)
 	}
@@ -208,8 +229,17 @@ var valid = map[reflect.Type][]func(w *world) any{
 	},
 	reflect.TypeFor[[]int]():              {func(*world) any { return ids() }},
 	reflect.TypeFor[*text.BPETokenizer](): {func(*world) any { return gpt2 }},
-	reflect.TypeFor[train.Loss]():         {func(w *world) any { return w.loss() }},
-	reflect.TypeFor[*train.Step]():        {func(w *world) any { return w.step() }},
+	reflect.TypeFor[*text.Examples]():     {func(*world) any { return examples() }},
+	reflect.TypeFor[*text.Lessons]():      {func(*world) any { return lessons() }},
+	reflect.TypeFor[*text.Packed](): {func(*world) any {
+		p, err := text.NewPacked(examples(), lessons(), text.PackConfig{Batch: 1, Context: 8})
+		if err != nil {
+			panic(err)
+		}
+		return p
+	}},
+	reflect.TypeFor[train.Loss]():  {func(w *world) any { return w.loss() }},
+	reflect.TypeFor[*train.Step](): {func(w *world) any { return w.step() }},
 	reflect.TypeFor[*train.Predictor](): {func(w *world) any {
 		p, err := train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2))
 		if err != nil {

@@ -3,82 +3,71 @@ package gguf
 import (
 	"encoding/binary"
 	"math"
+	"slices"
+
+	"attention/internal/safetensors"
 )
 
 // What is stored has ggml's bits: it rounds to the nearest, ties to even, but a byte of Q8, whose
 // ties go away from zero.
 
-func appendF32(dst []byte, block []float32) []byte {
-	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(block[0]))
-}
-
-func appendF16(dst []byte, block []float32) []byte {
-	return binary.LittleEndian.AppendUint16(dst, half(block[0]))
-}
-
-func appendBF16(dst []byte, block []float32) []byte {
-	return binary.LittleEndian.AppendUint16(dst, brain(block[0]))
-}
-
-// appendQ8 appends a block's scale, its largest magnitude/127 in half precision, and its numbers over the
-// scale before that was rounded.
-func appendQ8(dst []byte, block []float32) []byte {
-	var largest float32
-	for _, v := range block {
-		largest = max(largest, float32(math.Abs(float64(v))))
-	}
-	scale, inverse := largest/127, float32(0)
-	if scale != 0 {
-		inverse = 1 / scale
-	}
-	dst = binary.LittleEndian.AppendUint16(dst, half(scale))
-	for _, v := range block {
-		dst = append(dst, byte(int8(math.Round(float64(v*inverse)))))
+func appendF32(dst []byte, elements []float32) []byte {
+	for _, v := range elements {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
 	}
 	return dst
 }
 
-// half returns the nearest IEEE 754 half-precision number; beyond 65504 that may be infinity.
-func half(f float32) uint16 {
-	bits := math.Float32bits(f)
-	sign, size := uint16(bits>>16)&0x8000, bits&0x7fffffff
-	switch {
-	case size > 0x7f800000:
-		return sign | 0x7e00 // NaN
-	case size >= 0x47800000: // from 2¹⁶ on
-		return sign | 0x7c00
-	case size < 0x38800000: // below 2⁻¹⁴: a multiple of 2⁻²⁴
-		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(size))*0x1p24))
+func appendF16(dst []byte, elements []float32) []byte {
+	for _, v := range elements {
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.Half(v))
 	}
-	size -= (127 - 15) << 23
-	return sign | uint16((size+0xfff+size>>13&1)>>13)
+	return dst
 }
 
-// brain returns the nearest bfloat16, the upper half of a float32.
-func brain(f float32) uint16 {
-	bits := math.Float32bits(f)
-	if f != f {
-		return uint16(bits>>16) | 0x40 // still NaN without the lower half
+func appendBF16(dst []byte, elements []float32) []byte {
+	for _, v := range elements {
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.BFloat16(v))
 	}
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+	return dst
 }
 
-// overflows reports whether a stored block has an infinity or NaN that its numbers had not.
-func overflows(t Type, stored []byte, block []float32) bool {
-	var infinite bool
-	switch bits := binary.LittleEndian.Uint16(stored); t {
-	case F16, Q8:
-		infinite = bits&0x7c00 == 0x7c00
-	case BF16:
-		infinite = bits&0x7f80 == 0x7f80
-	}
-	if !infinite {
-		return false
-	}
-	for _, v := range block {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return false
+// appendQ8 appends blocks: the scale, which is the largest magnitude/127 in half precision, and the numbers over the
+// scale before that was rounded.
+func appendQ8(dst []byte, elements []float32) []byte {
+	for block := range slices.Chunk(elements, 32) {
+		var largest float32
+		for _, v := range block {
+			largest = max(largest, float32(math.Abs(float64(v))))
+		}
+		scale, inverse := largest/127, float32(0)
+		if scale != 0 {
+			inverse = 1 / scale
+		}
+		dst = binary.LittleEndian.AppendUint16(dst, safetensors.Half(scale))
+		for _, v := range block {
+			dst = append(dst, byte(int8(math.Round(float64(v*inverse)))))
 		}
 	}
-	return true
+	return dst
 }
+
+// overflow returns the index of the first block that is stored with an infinity, though it has none; −1 if there is no
+// such block.
+func overflow(t Type, stored []byte, elements []float32) int {
+	exponent := map[Type]uint16{F16: 0x7c00, Q8: 0x7c00, BF16: 0x7f80}[t]
+	if exponent == 0 {
+		return -1
+	}
+	of := types[t]
+	for at := 0; at < len(elements); at += of.block {
+		bits := binary.LittleEndian.Uint16(stored[at/of.block*of.bytes:])
+		if bits&exponent == exponent && !slices.ContainsFunc(elements[at:at+of.block], isInfinite) {
+			return at
+		}
+	}
+	return -1
+}
+
+// isInfinite reports whether v is infinite or NaN.
+func isInfinite(v float32) bool { return v-v != 0 }

@@ -27,9 +27,9 @@ type Tensor struct {
 	Name  string
 	Shape []int // outermost axis first, as elsewhere; the file has them the other way around
 	Type  Type
-	// Floats returns the elements, row-major. It is called once, when they are written: a file needs
-	// the memory of one tensor.
-	Floats func() ([]float32, error)
+	// Fill sets the elements, row-major. It is called once, when they are written: a file needs the
+	// memory of its largest tensor.
+	Fill func(elements []float32) error
 }
 
 // Type is how the elements of a tensor are stored, as llama.cpp's tools spell it.
@@ -47,11 +47,11 @@ const (
 func Types() []Type { return []Type{F32, BF16, F16, Q8} }
 
 // types has what the file needs to know of each type: its number, that of a file whose matrices are of it, the numbers
-// and bytes of a block and what appends one.
+// and bytes of a block and what appends blocks.
 var types = map[Type]struct {
 	code, file   uint32
 	block, bytes int
-	encode       func(dst []byte, block []float32) []byte
+	encode       func(dst []byte, elements []float32) []byte
 }{
 	F32:  {0, 0, 1, 4, appendF32},
 	F16:  {1, 1, 1, 2, appendF16},

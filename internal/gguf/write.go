@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -22,8 +23,7 @@ const (
 )
 
 // Write writes a file. It asks for the elements of each tensor as it comes to it. It returns an error for
-// a file that it cannot write before the first byte, and for elements that do not fit their shape or type as it
-// meets them.
+// a file that it cannot write before the first byte, and for elements that do not fit their type as it meets them.
 func Write(w io.Writer, f *File) error {
 	head, err := encodeHead(f)
 	if err != nil {
@@ -32,8 +32,10 @@ func Write(w io.Writer, f *File) error {
 	if _, err := w.Write(head); err != nil {
 		return fmt.Errorf("gguf: %w", err)
 	}
+	var elements []float32
 	for _, t := range f.Tensors {
-		if err := t.write(w); err != nil {
+		elements = slices.Grow(elements[:0], t.count())[:t.count()]
+		if err := t.write(w, elements); err != nil {
 			return fmt.Errorf("gguf: tensor %.100q: %w", t.Name, err)
 		}
 	}
@@ -159,35 +161,33 @@ func (t *Tensor) size() (int, error) {
 	return blocks * of.bytes, nil
 }
 
-// write writes the elements and the padding behind them.
-func (t *Tensor) write(w io.Writer) error {
-	elements, err := t.Floats()
-	if err != nil {
+// count returns the number of elements.
+func (t *Tensor) count() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// write writes the elements, for which there is memory, and the padding behind them.
+func (t *Tensor) write(w io.Writer, elements []float32) error {
+	if err := t.Fill(elements); err != nil {
 		return err
 	}
-	of := types[t.Type]
-	size, err := t.size()
-	if want := size / of.bytes * of.block; err == nil && len(elements) != want {
-		err = fmt.Errorf("got %d elements, want %d for shape %v", len(elements), want, t.Shape)
-	}
-	if err != nil {
-		return err
-	}
-	const chunk = 1 << 16
-	buf := make([]byte, 0, chunk+of.bytes)
-	for at := 0; at < len(elements); at += of.block {
-		block, begin := elements[at:at+of.block], len(buf)
-		buf = of.encode(buf, block)
-		if t.Type != F32 && overflows(t.Type, buf[begin:], block) {
+	const chunk = 1 << 14 // a multiple of all blocks
+	var stored []byte
+	written := 0
+	for part := range slices.Chunk(elements, chunk) {
+		stored = types[t.Type].encode(stored[:0], part)
+		if at := overflow(t.Type, stored, part); at >= 0 {
 			return fmt.Errorf("got a number near element %d that is too large for %s, want %s", at, t.Type, F32)
 		}
-		if len(buf) >= chunk {
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			buf = buf[:0]
+		if _, err := w.Write(stored); err != nil {
+			return err
 		}
+		written += len(stored)
 	}
-	_, err = w.Write(append(buf, make([]byte, padding(size))...))
+	_, err := w.Write(make([]byte, padding(written)))
 	return err
 }

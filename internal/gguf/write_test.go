@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,9 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floats returns a Floats of these elements.
-func floats(elements ...float32) func() ([]float32, error) {
-	return func() ([]float32, error) { return elements, nil }
+// floats returns a Fill with these elements.
+func floats(elements ...float32) func([]float32) error {
+	return func(to []float32) error {
+		if copy(to, elements) != len(elements) {
+			return errors.New("got fewer elements")
+		}
+		return nil
+	}
 }
 
 func TestWriteExactBytes(t *testing.T) {
@@ -22,9 +28,9 @@ func TestWriteExactBytes(t *testing.T) {
 	require.NoError(t, Write(&got, &File{
 		Settings: []Setting{{"a", "xy"}, {"b", uint32(7)}, {"c", []string{"p", ""}}, {"d", true}, {"e", []float32{-1}}},
 		Tensors: []Tensor{
-			{Name: "w", Shape: []int{2, 3}, Type: F32, Floats: floats(0, 1, 2, 3, 4, 5)},
-			{Name: "h", Shape: []int{2}, Type: F16, Floats: floats(1, -2)},
-			{Name: "b", Shape: []int{1}, Type: BF16, Floats: floats(1)},
+			{Name: "w", Shape: []int{2, 3}, Type: F32, Fill: floats(0, 1, 2, 3, 4, 5)},
+			{Name: "h", Shape: []int{2}, Type: F16, Fill: floats(1, -2)},
+			{Name: "b", Shape: []int{1}, Type: BF16, Fill: floats(1)},
 		},
 	}))
 	u32, u64 := "\x00\x00\x00", "\x00\x00\x00\x00\x00\x00\x00"
@@ -34,7 +40,7 @@ func TestWriteExactBytes(t *testing.T) {
 		"\x01" + u64 + "c\x09" + u32 + "\x08" + u32 + "\x02" + u64 + "\x01" + u64 + "p\x00" + u64 +
 		"\x01" + u64 + "d\x07" + u32 + "\x01" +
 		"\x01" + u64 + "e\x09" + u32 + "\x06" + u32 + "\x01" + u64 + "\x00\x00\x80\xbf" +
-		"\x01" + u64 + "w\x02" + u32 + "\x03" + u64 + "\x02" + u64 + "\x00" + u32 + "\x00" + u64 + // axes the other way around
+		"\x01" + u64 + "w\x02" + u32 + "\x03" + u64 + "\x02" + u64 + "\x00" + u32 + "\x00" + u64 +
 		"\x01" + u64 + "h\x01" + u32 + "\x02" + u64 + "\x01" + u32 + "\x20" + u64 +
 		"\x01" + u64 + "b\x01" + u32 + "\x01" + u64 + "\x1e" + u32 + "\x40" + u64
 	head += strings.Repeat("\x00", -len(head)&31)
@@ -61,7 +67,7 @@ func TestWriteLong(t *testing.T) {
 			}
 		}
 		var got bytes.Buffer
-		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{5001, 32}, Type: typ, Floats: floats(long...)}}}
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{5001, 32}, Type: typ, Fill: floats(long...)}}}
 		require.NoError(t, Write(&got, f))
 		head, err := encodeHead(f)
 		require.NoError(t, err)
@@ -71,29 +77,34 @@ func TestWriteLong(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	two := floats(1, 2)
+	one := func(name string, typ Type, shape ...int) File {
+		return File{Tensors: []Tensor{{Name: name, Shape: shape, Type: typ, Fill: two}}}
+	}
 	for _, c := range []struct {
 		name string
 		f    File
 		want string
 	}{
-		{name: "name too long", f: File{Tensors: []Tensor{{Name: strings.Repeat("x", 64), Shape: []int{2}, Type: F32, Floats: two}}},
+		{name: "name too long", f: one(strings.Repeat("x", 64), F32, 2),
 			want: "name: got 64 bytes, want at most 63"},
-		{name: "type", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: "q4_0", Floats: two}}},
+		{name: "type", f: one("w", "q4_0", 2),
 			want: `gguf: tensor "w": type: got "q4_0", want one of [f32 bf16 f16 q8_0]`},
-		{name: "scalar", f: File{Tensors: []Tensor{{Name: "w", Type: F32, Floats: two}}}, want: "shape: got [], want 1 to 4 axes"},
-		{name: "many axes", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 1, 1, 1, 2}, Type: F32, Floats: two}}},
+		{name: "scalar", f: one("w", F32), want: "shape: got [], want 1 to 4 axes"},
+		{name: "many axes", f: one("w", F32, 1, 1, 1, 1, 2),
 			want: "want 1 to 4 axes"},
-		{name: "empty", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{0, 2}, Type: F32, Floats: two}}},
+		{name: "empty", f: one("w", F32, 0, 2),
 			want: "shape: got [0 2], want at least one element and fewer bytes than 2^63"},
-		{name: "large", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{math.MaxInt, 2}, Type: F32, Floats: two}}},
+		{name: "large", f: one("w", F32, math.MaxInt, 2),
 			want: "and fewer bytes than 2^63"},
-		{name: "row of no blocks", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{32, 48}, Type: Q8, Floats: two}}},
+		{name: "row of no blocks", f: one("w", Q8, 32, 48),
 			want: "shape: got [32 48], want rows of a multiple of 32 numbers for q8_0"},
-		{name: "tensor twice", f: File{Tensors: []Tensor{{Name: "w", Shape: []int{2}, Type: F32, Floats: two},
-			{Name: "w", Shape: []int{2}, Type: F32, Floats: two}}}, want: `tensor "w": the name is taken, want another`},
-		{name: "key twice", f: File{Settings: []Setting{{"k", true}, {"k", true}}}, want: `setting "k": the key is taken`},
+		{name: "tensor twice", f: File{Tensors: slices.Repeat(one("w", F32, 2).Tensors, 2)},
+			want: `tensor "w": the name is taken, want another`},
+		{name: "key twice", f: File{Settings: []Setting{{"k", true}, {"k", true}}},
+			want: `setting "k": the key is taken`},
 		{name: "value", f: File{Settings: []Setting{{"k", 1}}}, want: `setting "k": got a int, want a string, bool,`},
-		{name: "bytes", f: File{Settings: []Setting{{"k", []string{"\xff"}}}}, want: `setting "k": got "\xff", want UTF-8`},
+		{name: "bytes", f: File{Settings: []Setting{{"k", []string{"\xff"}}}},
+			want: `setting "k": got "\xff", want UTF-8`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -109,40 +120,41 @@ func TestWriteRefusesElements(t *testing.T) {
 	row[9] = 1e7
 	unread := errors.New("unread")
 	for _, c := range []struct {
-		typ    Type
-		floats func() ([]float32, error)
-		want   string
+		typ  Type
+		fill func([]float32) error
+		want string
 	}{
-		{F32, floats(1), "got 1 elements, want 32 for shape [1 32]"},
-		{F32, func() ([]float32, error) { return nil, unread }, "unread"},
+		{F32, func([]float32) error { return unread }, "unread"},
 		{F16, floats(row...), "got a number near element 9 that is too large for f16, want f32"},
 		{Q8, floats(row...), "got a number near element 0 that is too large for q8_0, want f32"},
 	} {
-		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Floats: c.floats}}}
+		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Fill: c.fill}}}
 		assert.EqualError(t, Write(&bytes.Buffer{}, f), `gguf: tensor "w": `+c.want)
 	}
 	row[9] = float32(math.Inf(1)) // which every type has
 	require.NoError(t, Write(&bytes.Buffer{},
-		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Floats: floats(row...)}}}))
+		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Fill: floats(row...)}}}))
 }
 
 // Of the elements only one tensor's are asked for at a time, in the file's order, and a writer's error is passed on.
 func TestWriteStreams(t *testing.T) {
 	var b bytes.Buffer
 	var seen []int
+	memory := map[*float32]bool{}
 	f := &File{}
 	for _, name := range []string{"a", "b", "c"} {
-		f.Tensors = append(f.Tensors, Tensor{Name: name, Shape: []int{2}, Type: F32, Floats: func() ([]float32, error) {
-			seen = append(seen, b.Len())
-			return []float32{1, 2}, nil
+		f.Tensors = append(f.Tensors, Tensor{Name: name, Shape: []int{2}, Type: F32, Fill: func(to []float32) error {
+			seen, memory[&to[0]] = append(seen, b.Len()), true
+			return floats(1, 2)(to)
 		}})
 	}
 	require.NoError(t, Write(&b, f))
 	n := b.Len()
 	assert.Equal(t, []int{n - 96, n - 64, n - 32}, seen)
+	assert.Len(t, memory, 1, "each tensor is in the memory of the one before")
 
 	full := errors.New("disk full")
-	for calls := range 4 {
+	for calls := range 7 { // the head, and elements and padding of each tensor
 		require.ErrorIs(t, Write(&failing{left: calls, err: full}, f), full)
 	}
 }

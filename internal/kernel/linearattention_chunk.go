@@ -1,7 +1,7 @@
 package kernel
 
-// linearChunk is one head of a LinearAttention at work on a chunk of n tokens. With G = H/K, its rows are those of the G
-// heads of queries times Scale, one head after the other, and with the delta rule those of the keys times β.
+// linearChunk is one head of a LinearAttention at work on a chunk of n tokens. With G = H/K, its rows are those of the
+// G heads of queries times Scale, one head after the other, and with the delta rule those of the keys times β.
 type linearChunk[F Float] struct {
 	LinearAttention
 	in    LinearOperands[F]
@@ -31,9 +31,6 @@ type linearChunk[F Float] struct {
 	memory  []F
 	wide    []float64
 }
-
-// triangle is how many rows of a triangular system are solved one by one.
-const triangle = 16
 
 var linearChunks = newPools[linearChunk[float32], linearChunk[float64]]()
 
@@ -200,38 +197,6 @@ func (c *linearChunk[F]) leave(out []F) {
 	for r := range queries {
 		h, i := c.query(r)
 		copy(out[c.token(i, c.H, h, c.DV):][:c.DV], c.z[r*c.DV:])
-	}
-}
-
-// solve replaces u by the solution of (1 + L)·x = u.
-func (c *linearChunk[F]) solve(u []F) {
-	n, DV, l := c.n, c.DV, c.y[c.queryRows()*c.n:]
-	for lo := 0; lo < n; lo += triangle {
-		hi := min(lo+triangle, n)
-		if lo > 0 {
-			gemmAlone(NoTrans, NoTrans, hi-lo, DV, lo, -1, l[lo*n:], n, u, DV, 1, u[lo*DV:], DV)
-		}
-		for i := lo + 1; i < hi; i++ {
-			weigh(chosenPath, -1, u[lo*DV:], DV, l[i*n+lo:][:i-lo], u[i*DV:][:DV])
-		}
-	}
-}
-
-// solveTransposed replaces u by the solution of (1 + L)ᵀ·x = u.
-func (c *linearChunk[F]) solveTransposed(u []F) {
-	n, DV, l := c.n, c.DV, c.y[c.queryRows()*c.n:]
-	for lo := (n - 1) / triangle * triangle; lo >= 0; lo -= triangle {
-		hi := min(lo+triangle, n)
-		if hi < n {
-			gemmAlone(Trans, NoTrans, hi-lo, DV, n-hi, -1, l[hi*n+lo:], n, u[hi*DV:], DV, 1, u[lo*DV:], DV)
-		}
-		for i := hi - 2; i >= lo; i-- {
-			column := c.column[:hi-1-i]
-			for j := range column {
-				column[j] = l[(i+1+j)*n+i]
-			}
-			weigh(chosenPath, -1, u[(i+1)*DV:], DV, column, u[i*DV:][:DV])
-		}
 	}
 }
 

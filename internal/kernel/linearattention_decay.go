@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. None is a quotient,
-// or the exponential of a difference, so that the strongest decays lose nothing. What is below the smallest normal
-// number is 0.
+// linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. None is a
+// quotient, or the exponential of a difference, so that the strongest decays lose nothing. What is below the smallest
+// normal number is 0.
 type linearDecays[F Float] struct {
 	each  []F // (n, width) of each token
 	first []F // (n, width) from the chunk's beginning through each token

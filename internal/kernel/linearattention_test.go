@@ -63,7 +63,8 @@ type linearCase struct {
 }
 
 func (c linearCase) String() string {
-	return fmt.Sprintf("%+v decay %v beta %v state %v strength %v", c.LinearAttention, c.decay, c.beta, c.state, c.strength)
+	return fmt.Sprintf("%+v decay %v beta %v state %v strength %v", c.LinearAttention, c.decay, c.beta, c.state,
+		c.strength)
 }
 
 func linearCases() (cases []linearCase) {

@@ -1,7 +1,7 @@
 package kernel
 
-// LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width), kept within
-// ±Cap as by Softcap if that is not 0. Only LogitsAtOnce logits exist at a time.
+// LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). If Cap is
+// not 0, they are kept within ±Cap as by Softcap. Only LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
 	X, W    []F
 	Stored  []uint16 // instead of W, in bfloat16; then there is no DW

@@ -28,15 +28,15 @@ func bfloat16ToFloat32(b uint16) float32 {
 func Round(d DType, x float32) float32 {
 	switch d {
 	case F16:
-		return halfToFloat32(float32ToHalf(x))
+		return halfToFloat32(Half(x))
 	case BF16:
-		return bfloat16ToFloat32(float32ToBfloat16(x))
+		return bfloat16ToFloat32(BFloat16(x))
 	}
 	return x
 }
 
-// float32ToBfloat16 rounds to the nearest, ties to even. A NaN stays one.
-func float32ToBfloat16(x float32) uint16 {
+// BFloat16 returns the bits of x rounded to the nearest bfloat16, ties to the even one. A NaN stays one.
+func BFloat16(x float32) uint16 {
 	b := math.Float32bits(x)
 	if x != x {
 		return uint16(b>>16) | 0x40
@@ -44,8 +44,8 @@ func float32ToBfloat16(x float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// float32ToHalf rounds to the nearest, ties to even. A NaN stays one.
-func float32ToHalf(x float32) uint16 {
+// Half returns the bits of x rounded to the nearest half-precision number, ties to the even one. A NaN stays one.
+func Half(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, size := uint16(b>>16)&0x8000, b&0x7fffffff
 	switch {

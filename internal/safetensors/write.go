@@ -193,7 +193,7 @@ func writeData(w io.Writer, d DType, elements any, buf []byte) error {
 
 // appendElements appends the bytes of elements in a file.
 func appendElements(b []byte, d DType, elements any) ([]byte, error) {
-	narrow := map[DType]func(float32) uint16{F16: float32ToHalf, BF16: float32ToBfloat16}[d]
+	narrow := map[DType]func(float32) uint16{F16: Half, BF16: BFloat16}[d]
 	if narrow == nil {
 		return binary.Append(b, binary.LittleEndian, elements)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"attention/graph"
 	"attention/layers"
@@ -35,7 +36,7 @@ type batchText struct {
 	slid   bool      // the reading has dropped the beginning of the text
 }
 
-// NewBatch returns a batch of n texts.
+// NewBatch returns a batch of n texts. It takes no model with linear attention, whose states cannot go back in a text.
 func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
@@ -47,6 +48,10 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	vocab := m.Config().VocabSize
 	if err := c.validate(vocab); err != nil {
 		return nil, err
+	}
+	linear := func(b layers.BlockConfig) bool { return b.Linear != nil }
+	if slices.ContainsFunc(m.Config().Blocks, linear) {
+		return nil, errors.New("generate: model: got one with linear attention, want a Generator for each text")
 	}
 	cache, err := m.NewCache(size)
 	if err != nil {

@@ -3,6 +3,7 @@ package generate_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"attention/layers/generate"
@@ -105,6 +106,51 @@ func TestBatchFails(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		}))
 	}
+}
+
+// The most likely tokens under a repetition penalty are those of its definition on the scores of the whole text: of the
+// prompt and of what was drawn, in each text of a batch, again after Reset.
+func TestRepetitionPenalty(t *testing.T) {
+	p, m := small(t, tensor.Float64, config)
+	c := generate.Config{RepetitionPenalty: 1.9}
+	naive := func(text []int) []int {
+		for range 12 {
+			row := scores(t, p, m, text)[len(text)-1]
+			best := 0
+			for id := range row {
+				if slices.Contains(text, id) {
+					row[id] = min(row[id]*1.9, row[id]/1.9)
+				}
+				if row[id] > row[best] {
+					best = id
+				}
+			}
+			text = append(text, best)
+		}
+		return text
+	}
+	first, second := naive(ids(4, 13)), naive(ids(3, 5))
+	g, err := generate.New(m, c)
+	require.NoError(t, err)
+	several, err := generate.NewBatch(m, 2, c)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, g.Prompt(ctx, first[:4]))
+		require.ErrorContains(t, g.Prompt(ctx, []int{5, 99}), "got id 99") // changes nothing
+		require.Equal(t, first[4:], draw(t, g, 12))
+		require.NoError(t, several.Prompt(ctx, [][]int{first[:4], second[:3]}))
+		for i := range 12 {
+			both, err := several.Next(ctx)
+			require.NoError(t, err)
+			require.Equal(t, []int{first[4+i], second[3+i]}, both)
+		}
+		g.Reset()
+		several.Reset()
+	}
+	plain, err := generate.New(m, generate.Config{})
+	require.NoError(t, err)
+	require.NoError(t, plain.Prompt(ctx, first[:4]))
+	require.NotEqual(t, first[4:], draw(t, plain, 12))
 }
 
 func TestBatchRefuses(t *testing.T) {

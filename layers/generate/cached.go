@@ -86,6 +86,16 @@ func (r *cachedReader) truncate(n int) {
 	}
 }
 
+func (r *cachedReader) keep(ids []int, n int) (left, known int) {
+	n = min(n, len(r.text))
+	for left < n && ids[left] == r.text[left] {
+		left++
+	}
+	r.truncate(min(left, r.cache.Len()))
+	r.text = r.text[:left]
+	return left, r.cache.Len()
+}
+
 func (r *cachedReader) reset() {
 	r.text = nil
 	r.cache.Reset()

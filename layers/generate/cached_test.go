@@ -108,3 +108,41 @@ func (c *countdown) Err() error {
 	}
 	return nil
 }
+
+// A cache whose memory grows gives the tokens of one that has it from the start, of one text and of several.
+func TestRoomGrows(t *testing.T) {
+	_, m := small(t, tensor.Float64, config)
+	c := generate.Config{Temperature: 1, Seed: 5, Capacity: 600}
+	token := 2 * 12 * 8 * 2 // keys and values of E = 12 float64 in two layers
+	cache := func(g interface{ Memory() generate.Memory }) int { return g.Memory().Cache / token }
+	want, err := generate.New(m, c)
+	require.NoError(t, err)
+	c.Room = 9
+	got, err := generate.New(m, c)
+	require.NoError(t, err)
+	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
+	require.NoError(t, got.Prompt(ctx, ids(9, 13)))
+	require.Equal(t, []int{600, 9}, []int{cache(want), cache(got)})
+	require.Equal(t, draw(t, want, 20), draw(t, got, 20))
+	require.Equal(t, 36, cache(got))
+	require.NoError(t, want.Prompt(ctx, ids(530, 13)))
+	require.NoError(t, got.Prompt(ctx, ids(530, 13)))
+	require.Equal(t, want.Logits(), got.Logits())
+	require.Equal(t, 600, cache(got))
+
+	several, err := generate.NewBatch(m, 2, c)
+	require.NoError(t, err)
+	require.NoError(t, several.Prompt(ctx, [][]int{ids(9, 13), ids(11, 13)}))
+	require.Equal(t, 18, cache(several)/2)
+	want.Reset()
+	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
+	for _, id := range draw(t, want, 20) {
+		both, err := several.Next(ctx)
+		require.NoError(t, err)
+		require.Equal(t, id, both[0])
+	}
+	c.Room = 1000 // more than the capacity
+	all, err := generate.New(m, c)
+	require.NoError(t, err)
+	require.Equal(t, 600, cache(all))
+}

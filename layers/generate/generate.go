@@ -36,6 +36,9 @@ type reader interface {
 	// read makes the model read more tokens and fills logits (V) with the scores of
 	// the token that follows. An error changes nothing.
 	read(ctx context.Context, ids []int, logits []float64) error
+	// keep forgets all of the text but what ids begin with, too, and what comes after n tokens. It returns
+	// the tokens that are left, and how many of them need not be read again.
+	keep(ids []int, n int) (left, known int)
 	reset()
 	memory() (cache, graphs int)
 }
@@ -88,13 +91,7 @@ func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, 
 // to add no token, an id that the model does not have or, without Config.Slide, more tokens
 // than fit (ErrFull). An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
-	if err := checkContext(ctx); err != nil {
-		return err
-	}
-	if len(ids) == 0 {
-		return errors.New("generate: prompt: got no token, want at least one")
-	}
-	if err := checkIDs("prompt", ids, g.limit); err != nil {
+	if err := g.checkPrompt(ctx, ids); err != nil {
 		return err
 	}
 	if err := g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...)); err != nil {
@@ -102,6 +99,17 @@ func (g *Generator) Prompt(ctx context.Context, ids []int) error {
 	}
 	g.sampler.see(ids...)
 	return nil
+}
+
+// checkPrompt refuses tokens that cannot be read.
+func (g *Generator) checkPrompt(ctx context.Context, ids []int) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return errors.New("generate: prompt: got no token, want at least one")
+	}
+	return checkIDs("prompt", ids, g.limit)
 }
 
 // checkIDs refuses an id that a vocabulary does not have.
@@ -120,6 +128,25 @@ func checkContext(ctx context.Context) error {
 		return errors.New("generate: context: got nil, want one")
 	}
 	return nil
+}
+
+// Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what
+// comes after it is read, at least the last token: a talk costs its new turns. It returns how many tokens were not read
+// again. The draws go on. The errors are those of Prompt; after one only what was kept is left of the text, and it needs
+// more tokens before one is drawn.
+func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
+	if err := g.checkPrompt(ctx, ids); err != nil {
+		return 0, err
+	}
+	left, kept := g.reader.keep(ids, len(ids)-1)
+	g.drawn, g.logits = g.drawn[:0], nil
+	g.sampler.forget()
+	g.sampler.see(ids[:left]...)
+	if err := g.read(ctx, ids[left:]); err != nil {
+		return kept, err
+	}
+	g.sampler.see(ids[left:]...)
+	return kept, nil
 }
 
 // Next draws the next token and adds it to the text. The error wraps ErrFull if the previous

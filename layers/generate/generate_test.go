@@ -3,7 +3,6 @@ package generate_test
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
 	"attention/graph"
@@ -273,87 +272,4 @@ func TestPrecision(t *testing.T) {
 	_, double := small(t, tensor.Float64, config)
 	_, err = generate.New(double, generate.Config{Precision: graph.BFloat16})
 	require.ErrorContains(t, err, "precision: got bf16 of float64, want it of float32")
-}
-
-// A cache whose memory grows gives the tokens of one that has it from the start, of one text and of several.
-func TestRoomGrows(t *testing.T) {
-	_, m := small(t, tensor.Float64, config)
-	c := generate.Config{Temperature: 1, Seed: 5, Capacity: 600}
-	token := 2 * 12 * 8 * 2 // keys and values of E = 12 float64 in two layers
-	cache := func(g interface{ Memory() generate.Memory }) int { return g.Memory().Cache / token }
-	want, err := generate.New(m, c)
-	require.NoError(t, err)
-	c.Room = 9
-	got, err := generate.New(m, c)
-	require.NoError(t, err)
-	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
-	require.NoError(t, got.Prompt(ctx, ids(9, 13)))
-	require.Equal(t, []int{600, 9}, []int{cache(want), cache(got)})
-	require.Equal(t, draw(t, want, 20), draw(t, got, 20))
-	require.Equal(t, 36, cache(got))
-	require.NoError(t, want.Prompt(ctx, ids(530, 13)))
-	require.NoError(t, got.Prompt(ctx, ids(530, 13)))
-	require.Equal(t, want.Logits(), got.Logits())
-	require.Equal(t, 600, cache(got))
-
-	several, err := generate.NewBatch(m, 2, c)
-	require.NoError(t, err)
-	require.NoError(t, several.Prompt(ctx, [][]int{ids(9, 13), ids(11, 13)}))
-	require.Equal(t, 18, cache(several)/2)
-	want.Reset()
-	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
-	for _, id := range draw(t, want, 20) {
-		both, err := several.Next(ctx)
-		require.NoError(t, err)
-		require.Equal(t, id, both[0])
-	}
-	c.Room = 1000 // more than the capacity
-	all, err := generate.New(m, c)
-	require.NoError(t, err)
-	require.Equal(t, 600, cache(all))
-}
-
-// The most likely tokens under a repetition penalty are those of its definition on the scores of the whole text: of the
-// prompt and of what was drawn, in each text of a batch, again after Reset.
-func TestRepetitionPenalty(t *testing.T) {
-	p, m := small(t, tensor.Float64, config)
-	c := generate.Config{RepetitionPenalty: 1.9}
-	naive := func(text []int) []int {
-		for range 12 {
-			row := scores(t, p, m, text)[len(text)-1]
-			best := 0
-			for id := range row {
-				if slices.Contains(text, id) {
-					row[id] = min(row[id]*1.9, row[id]/1.9)
-				}
-				if row[id] > row[best] {
-					best = id
-				}
-			}
-			text = append(text, best)
-		}
-		return text
-	}
-	first, second := naive(ids(4, 13)), naive(ids(3, 5))
-	g, err := generate.New(m, c)
-	require.NoError(t, err)
-	several, err := generate.NewBatch(m, 2, c)
-	require.NoError(t, err)
-	for range 2 {
-		require.NoError(t, g.Prompt(ctx, first[:4]))
-		require.ErrorContains(t, g.Prompt(ctx, []int{5, 99}), "got id 99") // changes nothing
-		require.Equal(t, first[4:], draw(t, g, 12))
-		require.NoError(t, several.Prompt(ctx, [][]int{first[:4], second[:3]}))
-		for i := range 12 {
-			both, err := several.Next(ctx)
-			require.NoError(t, err)
-			require.Equal(t, []int{first[4+i], second[3+i]}, both)
-		}
-		g.Reset()
-		several.Reset()
-	}
-	plain, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
-	require.NoError(t, plain.Prompt(ctx, first[:4]))
-	require.NotEqual(t, first[4:], draw(t, plain, 12))
 }

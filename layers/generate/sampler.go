@@ -44,8 +44,11 @@ func newSampler(c Config, vocab int) *sampler {
 // reset restarts the random stream and forgets the text.
 func (s *sampler) reset() {
 	s.random = rand.New(rand.NewPCG(uint64(s.config.Seed), 0))
-	clear(s.seen)
+	s.forget()
 }
+
+// forget forgets the text.
+func (s *sampler) forget() { clear(s.seen) }
 
 // see adds tokens to the text.
 func (s *sampler) see(ids ...int) {

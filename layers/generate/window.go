@@ -62,6 +62,12 @@ func (r *windowReader) read(ctx context.Context, ids []int, logits []float64) er
 	return nil
 }
 
+// keep keeps nothing: the window moves, and is read anew for each token.
+func (r *windowReader) keep([]int, int) (left, known int) {
+	r.text = nil
+	return 0, 0
+}
+
 func (r *windowReader) reset() { r.text = nil }
 
 func (r *windowReader) memory() (cache, graphs int) { return 0, r.machine.Memory().Planned }

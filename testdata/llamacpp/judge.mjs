@@ -1,4 +1,5 @@
-// What llama.cpp makes of files. The tests run it where node and the packages are: npm ci --ignore-scripts --omit=optional
+// What llama.cpp makes of files. The tests run it where node and the packages are:
+// npm i --ignore-scripts --omit=optional --no-save (npm ci wants packages of other systems in the lock file).
 //
 //   node judge.mjs JOBS.json ANSWERS.json
 //

@@ -44,7 +44,7 @@ def huggingface(ids, p, c):
         x = x + linear(y.transpose(0, 1).flatten(1), p, h + "attn.c_proj")
         y = F.gelu(linear(norm(x, p, h + "ln_2", eps), p, h + "mlp.c_fc"), approximate=kind)
         x = x + linear(y, p, h + "mlp.c_proj")
-    head = p["transformer.wte.weight"] if c["tie_word_embeddings"] else p["lm_head.weight"]
+    head = p["transformer.wte.weight"] if c.get("tie_word_embeddings", True) else p["lm_head.weight"]
     return norm(x, p, "transformer.ln_f", eps) @ head.T
 
 

@@ -47,7 +47,7 @@ func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) er
 }
 
 func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File, error) {
-	tensors, err := toFile("", p.All())
+	tensors, err := toFile("", p.Own())
 	return &safetensors.File{Metadata: metadata, Tensors: tensors}, err
 }
 
@@ -66,7 +66,7 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters: %w", err)
 	}
-	for name, value := range p.All() {
+	for name, value := range p.Own() {
 		t, _ := f.Get(name)
 		dense.SetSlice(value, t.Data)
 	}
@@ -82,7 +82,7 @@ func readParams(path string, p *layers.Params) (f *safetensors.File, err error) 
 	defer r.Close()
 	besides := buffersIn(r, p)
 	if err := checkFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
-		return safetensors.Compare(signatures("", p.All()), besides.without(signaturesIn(r)))
+		return safetensors.Compare(signatures("", p.Own()), besides.without(signaturesIn(r)))
 	}); err != nil {
 		return nil, err
 	}

@@ -31,14 +31,14 @@ func Read(path string, p *layers.Params) (Checkpoint, error) {
 	}
 	defer r.Close()
 	values := map[string]any{}
-	for name := range p.All() {
+	for name := range p.Own() {
 		t, err := r.Read(paramPrefix + name)
 		if err != nil {
 			return Checkpoint{}, errorAbout(path, err)
 		}
 		values[name] = t.Data
 	}
-	for name, value := range p.All() {
+	for name, value := range p.Own() {
 		dense.SetSlice(value, values[name])
 	}
 	return Checkpoint{Steps: c.Steps, About: c.Config.About}, nil
@@ -53,7 +53,7 @@ func fittingParams(r *safetensors.Reader, p *layers.Params) (metadata, error) {
 	saved, _ := withoutPrefix(signaturesIn(r), bestPrefix)
 	saved, _ = withoutPrefix(saved, solverPrefix)
 	saved, _ = withoutPrefix(saved, observedPrefix)
-	return c, safetensors.Compare(signatures(paramPrefix, p.All()), saved)
+	return c, safetensors.Compare(signatures(paramPrefix, p.Own()), saved)
 }
 
 // openFitting opens a checkpoint of these parameters that fits and is not damaged.

@@ -77,7 +77,7 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 		return nil, err
 	}
 	c.Params, c.Solver, c.Kept, c.Observations = s.Params, s.Solver, s.Kept, s.Observations
-	want := signatures(paramPrefix, s.Params.All())
+	want := signatures(paramPrefix, s.Params.Own())
 	for _, p := range s.Solver {
 		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name, Form: fmt.Sprintf("%v %v", p.Dtype, p.Shape)})
 	}
@@ -121,7 +121,7 @@ func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resu
 
 // readTensors reads each tensor to its place: two of a large model do not fit the memory.
 func (w *wanted) readTensors(r *safetensors.Reader) error {
-	if err := readInto(r, paramPrefix, w.Params.All()); err != nil {
+	if err := readInto(r, paramPrefix, w.Params.Own()); err != nil {
 		return err
 	}
 	for _, p := range w.Solver {

@@ -89,7 +89,7 @@ func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
 	if source != nil {
 		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
 	}
-	params, err := toFile(paramPrefix, s.Params.All())
+	params, err := toFile(paramPrefix, s.Params.Own())
 	if err != nil {
 		return nil, err
 	}

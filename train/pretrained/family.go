@@ -25,6 +25,7 @@ type family struct {
 	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
 
 	weights names
+	gguf    ggufForm
 }
 
 // families are all families.
@@ -59,7 +60,8 @@ const harmlessKeys = `architectures model_type torch_dtype dtype transformers_ve
 	bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id tokenizer_class prefix
 	initializer_range pretraining_tp gradient_checkpointing cache_implementation is_decoder is_llama_config
 	_name_or_path transformers.js_config task_specific_params problem_type finetuning_task id2label label2id
-	classifier_dropout summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj
+	_num_labels num_labels classifier_dropout
+	summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj
 	output_attentions output_hidden_states return_dict return_dict_in_generate output_scores torchscript
 	_attn_implementation attn_implementation _attn_implementation_autoset _commit_hash unsloth_version unsloth_fixed
 	max_length min_length do_sample early_stopping num_beams num_beam_groups num_return_sequences temperature top_k

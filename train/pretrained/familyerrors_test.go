@@ -116,11 +116,13 @@ func TestWrongFamilyFolders(t *testing.T) {
 		{"a wrong shape", write(t, config, narrow), "weights: model.embed_tokens.weight is F32 (17, 9), want F32 (17, 10)"},
 		{"another weight", write(t, config, append(weights, safetensors.Tensor{Name: "model.layers.0.mlp.router.weight",
 			Shape: []int{1}, Data: []float32{1}})), `weights: unknown "model.layers.0.mlp.router.weight"`},
-		{"another head", write(t, config, append(weights, safetensors.Tensor{Name: "lm_head.weight", Shape: []int{17, 10},
-			Data: make([]float32, 170)})), "weights: lm_head.weight: got other numbers than embed_tokens.weight's"},
+		{"another head", write(t, config, append(weights, safetensors.Tensor{Name: "lm_head.weight",
+			Shape: []int{17, 10}, Data: make([]float32, 170)})),
+			"weights: lm_head.weight: got other numbers than embed_tokens.weight's"},
 		{"more layers", write(t, config.with(fields{"num_hidden_layers": 60000}), weights),
 			"weights: got 2 blocks, want the 60000 of config.json"},
-		{"a vast vocabulary", write(t, config.with(fields{"vocab_size": 1 << 26}), weights), "weights: got 1924 numbers, want the 671090394"},
+		{"a vast vocabulary", write(t, config.with(fields{"vocab_size": 1 << 26}), weights),
+			"weights: got 1924 numbers, want the 671090394"},
 		{"pickled weights", with(without(write(t, config, weights)), "pytorch_model.bin"),
 			"got pytorch_model.bin, which is not read, want model.safetensors: transformers' save_pretrained writes it"},
 		{"SentencePiece alone", with(write(t, config, weights), "tokenizer.model"),
@@ -141,7 +143,8 @@ func TestGemmaScale(t *testing.T) {
 	for dtype, want := range map[string]float64{"float64": 25.298221281347036, "float32": 25.29822158813476562500,
 		"float16": 25.296875, "bfloat16": 25.25} {
 		for _, key := range []string{"dtype", "torch_dtype"} {
-			c := configOf(t, "gemma3").with(fields{"hidden_size": 640, "torch_dtype": nil, "dtype": nil}).with(fields{key: dtype})
+			c := configOf(t, "gemma3").with(fields{"hidden_size": 640, "torch_dtype": nil, "dtype": nil})
+			c[key] = dtype
 			text, err := json.Marshal(c)
 			require.NoError(t, err)
 			f, err := pretrained.Parse("dir", text)
@@ -149,4 +152,31 @@ func TestGemmaScale(t *testing.T) {
 			require.Equal(t, want, f.Config().EmbeddingScale, dtype)
 		}
 	}
+}
+
+// For any config.json of any family, reading a folder is an error or gives a model of the size of its weights.
+func FuzzFamilyConfig(f *testing.F) {
+	for _, name := range familyCases {
+		text, err := os.ReadFile(filepath.Join(familyFolder(f, name), "config.json"))
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Add([]byte(`{"model_type": "smollm3", "no_rope_layers": [], "layer_types": [], "num_hidden_layers": 2,
+		"vocab_size": 17, "hidden_size": 4611686018427387904, "num_attention_heads": 3, "intermediate_size": 1,
+		"max_position_embeddings": 1}`))
+	f.Add([]byte(`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": 3}, "sliding_window_pattern": -1}`))
+	dir := write(f, configOf(f, "llama"), tensorsIn(f, familyFolder(f, "llama")))
+	g, err := pretrained.ReadGPT(dir)
+	require.NoError(f, err)
+	count := g.Params.Count()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
+		g, err := pretrained.ReadGPT(dir)
+		if err != nil {
+			require.Less(t, len(err.Error()), 3000)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.Equal(t, count, g.Params.Count())
+	})
 }

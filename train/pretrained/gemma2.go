@@ -9,7 +9,7 @@ var gemma2 = family{
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
 		query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_theta rope_scaling rope_parameters`,
-	unused: "hidden_act",
+	unused: "hidden_act sliding_window_size",
 	absent: settings{NumKVHeads: 4, HeadDim: 256, HiddenActivation: "gelu_pytorch_tanh", RMSNormEps: 1e-6,
 		RopeTheta: 10000, SlidingWindow: 4096, QueryPreAttnScalar: 256, AttnLogitSoftcapping: 50,
 		FinalLogitSoftcapping: 30, TieWordEmbeddings: true},
@@ -17,6 +17,7 @@ var gemma2 = family{
 	scaled:  true,
 	slides:  func(_ settings, layer int) bool { return layer%2 == 0 },
 	weights: llamaNames,
+	gguf:    ggufForm{name: "gemma2", slides: true, capped: true, wide: 46},
 }
 
 // gemmaBlock returns Gemma's block: its norms multiply by 1 + weight.

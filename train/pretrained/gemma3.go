@@ -20,4 +20,5 @@ var gemma3 = family{
 		return s.SlidingWindowPattern == 0 || (layer+1)%s.SlidingWindowPattern != 0
 	},
 	weights: llamaNames,
+	gguf:    ggufForm{name: "gemma3", slides: true, wide: 62},
 }

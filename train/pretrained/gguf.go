@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"attention/graph"
 	"attention/internal/folder"
 	"attention/internal/gguf"
 	"attention/internal/mapped"
@@ -24,11 +28,12 @@ func GGUFTypes() []GGUFType { return gguf.Types() }
 // is a file at path, it is replaced once the new one is whole.
 //
 // Matrices have the type t, but F16 in place of Q8_0 where rows do not divide into its blocks of 32; vectors and
-// the table of positions are F32. llama.cpp's GPT-2 always has biases, so a model without them gets zeros. Its
-// GELU is the approximation with tanh, from a table in half precision, for models with the exact one too: scores
-// differ by some 1e-3.
+// the table of positions are F32. In llama.cpp a GELU is the approximation with tanh, from a table in half precision,
+// also in a model with the exact one: log-probabilities differ by some 1e-3. Where a model has windows and
+// llama.cpp's form of it has none, the longest sequence is the window: within it they hide nothing. The scale of
+// Gemma's embeddings is not rounded to the folder's type there.
 //
-// What the format cannot say is an error: another activation, or no tokenizer.
+// What the format cannot say is an error that names it.
 func (g *GPT) WriteGGUF(path string, t GGUFType) error {
 	f, err := g.gguf(strings.TrimSuffix(filepath.Base(path), ".gguf"), t)
 	if err == nil {
@@ -47,36 +52,97 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 	if g.Model == nil || g.Params == nil {
 		return nil, errors.New("got a GPT without a Model or Params, want both")
 	}
-	c, ok := g.Model.Config().GPT()
-	if !ok {
-		return nil, errors.New("got a decoder that is no GPT, want one")
-	}
-	switch c.Activation {
-	case "gelu_new", "gelu_pytorch_tanh", "gelu", "":
-	default:
-		return nil, fmt.Errorf("activation_function: got %s, want gelu_new or gelu, as llama.cpp's GPT-2 has it", c.Activation)
+	m, err := ggufModelOf(g.Model.Config(), g.origin)
+	if err != nil {
+		return nil, err
 	}
 	v, err := g.ggufVocabulary()
 	if err != nil {
 		return nil, err
 	}
-	return &gguf.File{Settings: append(ggufSettings(name, c, t), v.settings()...), Tensors: g.ggufTensors(t)}, nil
-}
-
-// ggufSettings returns the settings of the model.
-func ggufSettings(name string, c layers.GPTConfig, t GGUFType) []gguf.Setting {
-	return []gguf.Setting{
-		{Key: "general.architecture", Value: "gpt2"},
+	all := []gguf.Setting{
+		{Key: "general.architecture", Value: m.name},
 		{Key: "general.type", Value: "model"},
 		{Key: "general.name", Value: strings.ToValidUTF8(name, "?")},
 		{Key: "general.file_type", Value: t.FileType()},
 		{Key: "general.quantization_version", Value: uint32(2)},
-		{Key: "gpt2.context_length", Value: uint32(c.ContextLength)},
-		{Key: "gpt2.embedding_length", Value: uint32(c.EmbedDim)},
-		{Key: "gpt2.block_count", Value: uint32(c.NumLayers)},
-		{Key: "gpt2.feed_forward_length", Value: uint32(cmp.Or(c.DimFeedforward, 4*c.EmbedDim))},
-		{Key: "gpt2.attention.head_count", Value: uint32(c.NumHeads)},
-		{Key: "gpt2.attention.head_count_kv", Value: uint32(cmp.Or(c.NumKVHeads, c.NumHeads))},
-		{Key: "gpt2.attention.layer_norm_epsilon", Value: float32(cmp.Or(c.Eps, 1e-5))},
 	}
+	all = append(append(all, m.settings()...), v.settings()...)
+	tensors, err := m.tensors(g.Params, t)
+	return &gguf.File{Settings: all, Tensors: tensors}, err
+}
+
+// settings returns the settings of the model.
+func (m *ggufModel) settings() []gguf.Setting {
+	b, d := m.kind, m.headDim()
+	all := m.numbers(map[string]int{
+		"context_length": m.context, "embedding_length": b.Attention.EmbedDim, "block_count": m.NumLayers,
+		"feed_forward_length":     cmp.Or(b.MLP.DimFeedforward, 4*b.Attention.EmbedDim),
+		"attention.head_count":    b.Attention.NumHeads,
+		"attention.head_count_kv": cmp.Or(b.Attention.NumKVHeads, b.Attention.NumHeads),
+		"attention.key_length":    d, "attention.value_length": d,
+	})
+	epsilon := "attention.layer_norm_rms_epsilon"
+	if blockKind(b).Norm.Kind == layers.LayerNorm {
+		epsilon = "attention.layer_norm_epsilon"
+	}
+	all = append(all, m.setting(epsilon, float32(eps(b.Norm))))
+	if m.family == &gptNeoX {
+		all = append(all, m.setting("use_parallel_residual", b.Parallel))
+	}
+	if m.capped {
+		all = append(all, m.setting("attn_logit_softcapping", float32(b.Attention.Softcap)),
+			m.setting("final_logit_softcapping", float32(m.LogitSoftcap)))
+	}
+	if m.slides {
+		all = append(all, m.numbers(map[string]int{
+			"attention.sliding_window":         cmp.Or(m.window, m.context),
+			"attention.sliding_window_pattern": m.period,
+		})...)
+		if m.local != nil {
+			all = append(all, m.setting("rope.freq_base_swa", float32(base(m.local, d))))
+		}
+	}
+	return append(all, m.ropeSettings()...)
+}
+
+// setting returns a setting of the form.
+func (m *ggufModel) setting(key string, value any) gguf.Setting {
+	return gguf.Setting{Key: m.name + "." + key, Value: value}
+}
+
+// numbers returns settings of the form, by their keys.
+func (m *ggufModel) numbers(of map[string]int) (all []gguf.Setting) {
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, m.setting(key, uint32(of[key])))
+	}
+	return all
+}
+
+// ropeSettings returns the settings of rotary positions.
+func (m *ggufModel) ropeSettings() []gguf.Setting {
+	r, d := cmp.Or(m.global, m.local), m.headDim()
+	if r == nil {
+		return nil
+	}
+	all := []gguf.Setting{m.setting("rope.dimension_count", uint32(cmp.Or(r.Dims, d))),
+		m.setting("rope.freq_base", float32(base(r, d)))}
+	switch r.Scaling {
+	case graph.LinearScaling, graph.YaRNScaling:
+		all = append(all, m.setting("rope.scaling.type", r.Scaling.String()),
+			m.setting("rope.scaling.factor", float32(r.Factor)))
+	}
+	if r.Scaling == graph.YaRNScaling {
+		all = append(all, m.setting("rope.scaling.original_context_length", uint32(r.OriginalLength)))
+	}
+	return all
+}
+
+// base returns the base of rotary positions, which is all that NTKScaling changes.
+func base(r *graph.RoPEConfig, headDim int) float64 {
+	b, dims := cmp.Or(r.Base, 10000), float64(cmp.Or(r.Dims, headDim))
+	if r.Scaling == graph.NTKScaling {
+		b *= math.Pow(r.Factor, dims/(dims-2))
+	}
+	return b
 }

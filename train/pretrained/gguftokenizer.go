@@ -3,117 +3,121 @@ package pretrained
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
+	"attention/internal/config"
+	"attention/internal/folder"
 	"attention/internal/gguf"
 	"attention/train/text"
 )
 
 // ggufVocabulary is a tokenizer as llama.cpp has it.
 type ggufVocabulary struct {
-	model    string // how texts are cut: gpt2 is byte-pair encoding, rwkv takes the longest token
-	pre      string // of gpt2: the pattern of its words
-	tokens   []string
-	kinds    []int32
-	merges   []string
-	endsText int // the id that ends a text; −1 if there is none
+	model  string // how texts are cut: gpt2 is byte-pair encoding, llama SentencePiece's, rwkv takes the longest token
+	pre    string // of gpt2: the name of how words are cut
+	tokens []string
+	kinds  []int32
+	merges []string  // of gpt2
+	scores []float32 // of llama
+	blank  bool      // of llama: a blank is put before a text
+	// begin, end and unknown are the ids of the tokens that begin and end a text and stand for unknown characters; −1
+	// if there are none.
+	begin, end, unknown int
+	addsBegin, addsEnd  bool   // a text gets the tokens
+	template            string // of conversations; "" if there is none
 }
 
 // The kinds of tokens.
 const (
 	normalToken  = 1
+	unknownToken = 2
 	controlToken = 3
+	userToken    = 4 // looked for in texts before they are cut
 	unusedToken  = 5
+	byteToken    = 6
 )
 
 // ggufVocabulary returns the model's tokenizer. Rows of the model that no id has get names that no text has.
 func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
-	v := &ggufVocabulary{endsText: g.EndOfText}
-	unused := `\xff%d` // is not UTF-8
+	v := &ggufVocabulary{model: "rwkv", begin: g.beginOfText(), end: g.EndOfText, unknown: -1}
 	switch t := g.Tokenizer.(type) {
 	case *text.BPETokenizer:
-		if t.Config().Name != text.GPT2 {
-			return nil, fmt.Errorf("tokenizer: got %s, want one of characters, bytes or GPT-2's", t.Config().Name)
-		}
-		unused = "[PAD%d]"
-		if err := v.fillGPT2(t); err != nil {
-			return nil, err
+		if err := v.fillBPE(t); err != nil {
+			return nil, fmt.Errorf("tokenizer: %w", err)
 		}
 	case *text.Vocabulary:
-		v.model = "rwkv"
 		for _, r := range t.Characters() {
 			v.add(escaped(string(r)), normalToken)
 		}
 	case text.ByteTokenizer:
-		v.model = "rwkv"
 		for b := range 256 {
 			v.add(escaped(string([]byte{byte(b)})), normalToken)
 		}
 	case nil:
-		return nil, errors.New("tokenizer: got none, want one of characters, bytes or GPT-2's: the file holds it")
+		return nil, errors.New("tokenizer: got none, want one: the file holds it")
 	default:
-		return nil, fmt.Errorf("tokenizer: got %s, want one of characters, bytes or GPT-2's", t.Config().Name)
+		return nil, fmt.Errorf("tokenizer: got %s, want one of characters, bytes or pairs of bytes", t.Config().Name)
+	}
+	unused := "[PAD%d]"
+	if v.model == "rwkv" {
+		unused = `\xff%d` // is not UTF-8
+		v.unknown = 0     // what no token begins with becomes the first one
 	}
 	for id := len(v.tokens); id < g.Model.Config().VocabSize; id++ {
 		v.add(fmt.Sprintf(unused, id), unusedToken)
 	}
-	if v.endsText >= 0 {
-		v.kinds[v.endsText] = controlToken
+	if v.end >= 0 {
+		v.kinds[v.end] = controlToken
 	}
-	return v, nil
+	var err error
+	v.template, err = g.origin.chatTemplate()
+	return v, err
 }
 
 func (v *ggufVocabulary) add(token string, kind int32) {
 	v.tokens, v.kinds = append(v.tokens, token), append(v.kinds, kind)
+	if v.model == "llama" {
+		v.scores = append(v.scores, 0)
+	}
 }
 
-// fillGPT2 adds GPT-2's tokens and merges.
-func (v *ggufVocabulary) fillGPT2(t *text.BPETokenizer) error {
-	v.model, v.pre = "gpt2", "gpt-2"
-	letters, ids := byteLetters(), map[string]int{}
-	name := func(token string) string {
-		var letter strings.Builder
-		for _, b := range []byte(token) {
-			letter.WriteRune(letters[b])
-		}
-		return letter.String()
+// beginOfText returns the id that config.json has for the token that begins a text, or else that between texts; −1 if
+// there is none.
+func (g *GPT) beginOfText() int {
+	var of struct {
+		BOS any `json:"bos_token_id"`
 	}
-	for id := range text.GPT2EndOfText {
-		token, err := t.Decode([]int{id})
-		if err != nil {
-			return err
+	if g.origin != nil && config.Foreign.Decode(g.origin.config, &of) == nil {
+		if id, ok := of.BOS.(float64); ok && id >= 0 && id < float64(g.Model.Config().VocabSize) {
+			return int(id)
 		}
-		if len(token) > 1 {
-			left, right := lastMerge(ids, token)
-			v.merges = append(v.merges, name(left)+" "+name(right))
-		}
-		ids[token] = id
-		v.add(name(token), normalToken)
 	}
-	v.add("<|endoftext|>", controlToken)
-	return nil
+	return g.EndOfText
 }
 
-// lastMerge returns the two tokens that make up a new token: those that byte-pair encoding by the older ones ends with.
-func lastMerge(ids map[string]int, token string) (left, right string) {
-	var parts []string
-	for i := range len(token) {
-		parts = append(parts, token[i:i+1])
+// chatTemplate returns the source of the template of conversations in a folder, "" if there is none.
+func (o *origin) chatTemplate() (string, error) {
+	if o == nil {
+		return "", nil
 	}
-	for len(parts) > 2 {
-		best, at := len(ids), -1
-		for i := range len(parts) - 1 {
-			if id, ok := ids[parts[i]+parts[i+1]]; ok && id < best {
-				best, at = id, i
-			}
-		}
-		if at < 0 {
-			break
-		}
-		parts[at] += parts[at+1]
-		parts = append(parts[:at+1], parts[at+2:]...)
+	file, err := folder.ReadFile(filepath.Join(o.dir, "chat_template.jinja"), folder.MaxConfig)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return string(file), err
 	}
-	return parts[0], strings.Join(parts[1:], "")
+	file, err = folder.ReadFile(filepath.Join(o.dir, tokenizerConfigName), folder.MaxVocabulary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	source, err := text.TemplateSource(file)
+	if errors.Is(err, text.ErrNoTemplate) {
+		return "", nil
+	}
+	return source, err
 }
 
 // escaped returns a token as rwkv's form has it: bytes other than printable ASCII ones by their hexadecimal numbers.
@@ -133,15 +137,26 @@ func escaped(token string) string {
 func (v *ggufVocabulary) settings() []gguf.Setting {
 	const key = "tokenizer.ggml."
 	all := []gguf.Setting{{Key: key + "model", Value: v.model}, {Key: key + "tokens", Value: v.tokens},
-		{Key: key + "token_type", Value: v.kinds}, {Key: key + "add_bos_token", Value: false}}
-	if v.model == "rwkv" { // what no token begins with becomes the first one
-		all = append(all, gguf.Setting{Key: key + "unknown_token_id", Value: uint32(0)})
-	} else {
-		all = append(all, gguf.Setting{Key: key + "pre", Value: v.pre}, gguf.Setting{Key: key + "merges", Value: v.merges})
+		{Key: key + "token_type", Value: v.kinds}, {Key: key + "add_bos_token", Value: v.addsBegin},
+		{Key: key + "add_eos_token", Value: v.addsEnd}}
+	switch v.model {
+	case "gpt2":
+		all = append(all, gguf.Setting{Key: key + "pre", Value: v.pre},
+			gguf.Setting{Key: key + "merges", Value: v.merges})
+	case "llama":
+		all = append(all, gguf.Setting{Key: key + "scores", Value: v.scores},
+			gguf.Setting{Key: key + "add_space_prefix", Value: v.blank})
 	}
-	if v.endsText >= 0 {
-		all = append(all, gguf.Setting{Key: key + "bos_token_id", Value: uint32(v.endsText)},
-			gguf.Setting{Key: key + "eos_token_id", Value: uint32(v.endsText)})
+	for _, of := range []struct {
+		name string
+		id   int
+	}{{"bos", v.begin}, {"eos", v.end}, {"unknown", v.unknown}} {
+		if of.id >= 0 {
+			all = append(all, gguf.Setting{Key: key + of.name + "_token_id", Value: uint32(of.id)})
+		}
+	}
+	if v.template != "" {
+		all = append(all, gguf.Setting{Key: "tokenizer.chat_template", Value: v.template})
 	}
 	return all
 }

@@ -1,62 +1,184 @@
 package pretrained
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
+	"attention/graph"
 	"attention/internal/dense"
 	"attention/internal/gguf"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
 
-// ggufNames has llama.cpp's names of the parts of models, those of a block after "blk.N.".
+// ggufNames has llama.cpp's names of the parts of a decoder, those of a block after "blk.N.".
 var ggufNames = map[string]string{
-	"transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm", "lm_head": "output",
+	"transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
 	"ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output",
 	"ln_2": "ffn_norm", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down",
+
+	"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+	"input_layernorm": "attn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
+	"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+	"self_attn.o_proj": "attn_output", "post_attention_layernorm": "ffn_norm",
+	"mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+
+	"sandwich.post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
+	"post_feedforward_layernorm": "post_ffw_norm",
 }
 
-var inBlock = regexp.MustCompile(`^transformer\.h\.([0-9]+)\.`)
+var inBlock = regexp.MustCompile(`^(?:transformer\.h|model\.layers)\.([0-9]+)\.`)
 
-// ggufName returns llama.cpp's name of a parameter.
-func ggufName(name string) string {
+// ggufName returns llama.cpp's name of a parameter, "" if it has none.
+func (m *ggufModel) ggufName(name string) string {
 	block := ""
-	if m := inBlock.FindStringSubmatch(name); m != nil {
-		name, block = name[len(m[0]):], "blk."+m[1]+"."
+	if of := inBlock.FindStringSubmatch(name); of != nil {
+		name, block = name[len(of[0]):], "blk."+of[1]+"."
 	}
-	dot := strings.LastIndexByte(name, '.')
-	return block + ggufNames[name[:dot]] + name[dot:]
+	dot := max(strings.LastIndexByte(name, '.'), 0)
+	part, kind := name[:dot], name[dot:]
+	to := ggufNames[part]
+	if to == "" || kind != ".weight" && kind != ".bias" {
+		return ""
+	}
+	if blockKind(m.kind).NormPlacement != layers.PreNorm {
+		to = cmp.Or(ggufNames["sandwich."+part], to)
+	}
+	if m.packed && to == "attn_q" {
+		to = "attn_qkv"
+	}
+	return block + to + kind
 }
 
-// ggufTensors returns the tensors of a file, which read the parameters as they are written.
-func (g *GPT) ggufTensors(t GGUFType) []gguf.Tensor {
-	var all []gguf.Tensor
-	for name, value := range g.Params.All() {
-		shape := value.Shape().Clone()
-		rows := shape.TotalSize() / shape[len(shape)-1]
-		width := shape[len(shape)-1] // of the output of a linear layer, and of a norm
-		if isLinear(name) {
-			shape[0], shape[1] = shape[1], shape[0]
+// tensors returns the tensors of a file, which read the parameters as they are written.
+func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
+	for name, value := range p.All() {
+		if m.ggufName(name) == "" {
+			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
 		}
-		to := gguf.Tensor{Name: ggufName(name), Shape: shape, Type: ggufType(ggufName(name), shape, t)}
-		to.Floats = func() ([]float32, error) {
-			data := dense.Float32s(value, 0, rows*width)
-			if !isLinear(name) {
-				return data, nil
-			}
-			transposed := make([]float32, len(data))
-			transpose(transposed, data, width)
-			return transposed, nil
+		if m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj.")) {
+			continue // behind q_proj's
 		}
+		to := m.tensor(p, name, value, t)
 		all = append(all, to)
-		bias := strings.TrimSuffix(name, "weight") + "bias"
-		if _, has := g.Params.Get(bias); !has && (isLinear(name) || isNorm(name)) {
-			all = append(all, gguf.Tensor{Name: ggufName(bias), Shape: []int{width}, Type: gguf.F32,
-				Floats: func() ([]float32, error) { return make([]float32, width), nil }})
+		if bias, missing := m.missingBias(p, name, to.Name); missing {
+			all = append(all, constant(m.ggufName(bias), to.Shape[0], func(int) float64 { return 0 }))
+		}
+		if m.head && m.TieWordEmbeddings && to.Name == "token_embd.weight" {
+			to.Name = "output.weight"
+			all = append(all, to)
 		}
 	}
-	return all
+	if r := m.global; r != nil && r.Scaling == graph.Llama3Scaling {
+		all = append(all, constant("rope_freqs.weight", m.headDim()/2, llama3Factors(*r, m.headDim())))
+	}
+	return all, nil
+}
+
+// missingBias returns the name of a parameter's bias, and whether the file has it and the model has not.
+func (m *ggufModel) missingBias(p *layers.Params, name, to string) (bias string, missing bool) {
+	stem, isWeight := strings.CutSuffix(name, "weight")
+	bias = stem + "bias"
+	_, has := p.Get(bias)
+	product := !strings.Contains(to, "_embd.") && to != "output.weight"
+	return bias, m.biases == allBiases && isWeight && product && !has
+}
+
+// constant returns a vector of the values of a function.
+func constant(name string, n int, of func(i int) float64) gguf.Tensor {
+	return gguf.Tensor{Name: name, Shape: []int{n}, Type: gguf.F32, Fill: func(all []float32) error {
+		for i := range all {
+			all[i] = float32(of(i))
+		}
+		return nil
+	}}
+}
+
+// llama3Factors returns what the frequency of each pair is divided by.
+func llama3Factors(r graph.RoPEConfig, headDim int) func(pair int) float64 {
+	low, high := cmp.Or(r.LowFreqFactor, 1), cmp.Or(r.HighFreqFactor, 4)
+	return func(pair int) float64 {
+		frequency := math.Pow(cmp.Or(r.Base, 10000), -2*float64(pair)/float64(headDim))
+		turns := float64(r.OriginalLength) * frequency / (2 * math.Pi)
+		kept := min(max((turns-low)/(high-low), 0), 1)
+		return 1 / ((1-kept)/r.Factor + kept)
+	}
+}
+
+// tensor returns a parameter in the file's form.
+func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t GGUFType) gguf.Tensor {
+	parts := []*tensor.Dense{value}
+	if m.packed && strings.Contains(name, ".q_proj.") {
+		for _, other := range []string{".k_proj.", ".v_proj."} {
+			v, _ := p.Get(strings.Replace(name, ".q_proj.", other, 1))
+			parts = append(parts, v)
+		}
+	}
+	shape := value.Shape().Clone()
+	shape[0] = 0
+	for _, v := range parts {
+		shape[0] += v.Shape()[0]
+	}
+	transposed := m.family == &gpt2 && isLinear(name)
+	if transposed {
+		shape[0], shape[1] = shape[1], shape[0]
+	}
+	to := gguf.Tensor{Name: m.ggufName(name), Shape: shape}
+	to.Type = ggufType(to.Name, shape, t)
+	heads := m.headsOf(to.Name)
+	plus := float32(0)
+	if m.kind.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
+		plus = 1
+	}
+	to.Fill = func(all []float32) error {
+		at := 0 // where the part begins
+		for _, v := range parts {
+			width, size := v.Shape()[v.Dims()-1], v.Shape().TotalSize()
+			for row := range size / width {
+				elements := dense.Float32s(v, row*width, (row+1)*width)
+				if transposed {
+					for i, x := range elements {
+						all[i*shape[1]+row] = x
+					}
+					continue
+				}
+				to := row
+				if heads > 0 {
+					to = pairedRow(row, shape[0]/heads)
+				}
+				copy(all[at+to*width:], elements)
+			}
+			at += size
+		}
+		for i := range all {
+			all[i] += plus
+		}
+		return nil
+	}
+	return to
+}
+
+// headsOf returns the number of heads whose rows a tensor has in another order in the file; 0 means it has none.
+func (m *ggufModel) headsOf(name string) int {
+	a := m.kind.Attention
+	switch {
+	case !m.pairs || m.global == nil || m.global.Interleaved:
+	case strings.Contains(name, ".attn_q."):
+		return a.NumHeads
+	case strings.Contains(name, ".attn_k."):
+		return cmp.Or(a.NumKVHeads, a.NumHeads)
+	}
+	return 0
+}
+
+// pairedRow returns where a row of heads goes so that the pair of the rows i and i + D/2 of each becomes 2i and 2i + 1.
+func pairedRow(row, headDim int) int {
+	i := row % headDim
+	return row - i + 2*(i%(headDim/2)) + i/(headDim/2)
 }
 
 // ggufType returns the type of a tensor in a file whose matrices are of type t.

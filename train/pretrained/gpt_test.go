@@ -215,6 +215,15 @@ func TestKindsOfFolders(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	require.NoError(t, err)
+	came, err := json.Marshal(hub)
+	require.NoError(t, err)
+	require.JSONEq(t, string(came), string(text), "as it came in")
+	dir = t.TempDir()
+	got = &pretrained.GPT{Model: got.Model, Params: got.Params, EndOfText: -1}
+	_, err = got.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
+	require.NoError(t, err)
+	text, err = os.ReadFile(filepath.Join(dir, "config.json"))
+	require.NoError(t, err)
 	require.Contains(t, string(text), `"torch_dtype": "float32"`)
 }
 

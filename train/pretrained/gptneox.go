@@ -2,8 +2,8 @@ package pretrained
 
 import "attention/layers"
 
-// gptNeoX is GPT-NeoX and Pythia (Black et al. 2022, Biderman et al. 2023): attention and MLP beside each other, and the
-// queries, keys and values of a head packed one after the other. Its gelu is the exact one.
+// gptNeoX is GPT-NeoX and Pythia (Black et al. 2022, Biderman et al. 2023): attention and MLP beside each other, and
+// the queries, keys and values of a head packed one after the other. Its gelu is the exact one.
 var gptNeoX = family{
 	name: "gpt_neox", architecture: "GPTNeoXForCausalLM",
 	keys: sharedKeys + `
@@ -28,4 +28,5 @@ var gptNeoX = family{
 		{ours: "model.norm", theirs: "gpt_neox.final_layer_norm"},
 		{ours: "lm_head", theirs: "embed_out"},
 	}},
+	gguf: ggufForm{name: "gptneox", biases: allBiases, packed: true, narrow: true, head: true},
 }

@@ -11,7 +11,11 @@ var llama = family{
 	absent:  settings{HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000},
 	block:   rmsBlock,
 	weights: llamaNames,
+	gguf:    llamaForm,
 }
+
+// llamaForm is llama.cpp's form of Llama and Mistral.
+var llamaForm = ggufForm{name: "llama", pairs: true}
 
 // rmsBlock is the block of Llama and its kin.
 var rmsBlock = layers.BlockConfig{

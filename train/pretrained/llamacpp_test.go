@@ -31,17 +31,23 @@ type verdict struct {
 	Tokens   [][]int     `json:"tokens"`
 }
 
-// llamacpp returns what llama.cpp says of files, or skips the test where it is not installed.
-func llamacpp(t testing.TB, jobs ...job) (all []verdict) {
+// requireLlamacpp skips the test where llama.cpp is not installed, and returns the paths of node and the script.
+func requireLlamacpp(t testing.TB) (node, script string) {
 	script, err := golden.Path("llamacpp", "judge.mjs")
 	require.NoError(t, err)
-	node, err := exec.LookPath("node")
+	node, err = exec.LookPath("node")
 	if err != nil {
 		t.Skip("llama.cpp runs under node, which is not installed")
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(script), "node_modules")); err != nil {
-		t.Skip("llama.cpp is not installed: npm ci --ignore-scripts --omit=optional in testdata/llamacpp")
+		t.Skip("llama.cpp is not installed: npm i --ignore-scripts --omit=optional --no-save in testdata/llamacpp")
 	}
+	return node, script
+}
+
+// llamacpp returns what llama.cpp says of files.
+func llamacpp(t testing.TB, jobs ...job) (all []verdict) {
+	node, script := requireLlamacpp(t)
 	dir := t.TempDir()
 	asked, answered := filepath.Join(dir, "jobs.json"), filepath.Join(dir, "answers.json")
 	writeJSON(t, asked, jobs)

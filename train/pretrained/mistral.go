@@ -10,4 +10,5 @@ var mistral = family{
 	block:   rmsBlock,
 	slides:  func(settings, int) bool { return true },
 	weights: llamaNames,
+	gguf:    llamaForm,
 }

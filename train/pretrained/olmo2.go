@@ -16,4 +16,5 @@ var olmo2 = family{
 		NormPlacement: layers.OutputNorm,
 	},
 	weights: llamaNames,
+	gguf:    ggufForm{name: "olmo2", narrow: true, head: true},
 }

@@ -27,8 +27,13 @@ type origin struct {
 	tensors map[string]safetensors.Tensor // without data, by their names in the family
 }
 
-// origin returns what goes out as it comes in.
+// origin returns what goes out as it comes in. That is nothing of a GPT in a form of our own: for plain PyTorch, with
+// its tokenizer in config.json, or with fewer biases than GPT-2.
 func (f *Folder) origin(w *weights) *origin {
+	c := f.config
+	if c.family == &gpt2 && (c.Format == Torch || c.Vocabulary != nil || !c.gpt.Bias || c.gpt.QKVBias != nil) {
+		return nil
+	}
 	o := &origin{dir: f.dir, family: f.config.family, config: f.contents, decoder: f.config.decoder,
 		tensors: map[string]safetensors.Tensor{}}
 	for name, t := range w.tensors {

@@ -1,9 +1,8 @@
 package pretrained_test
 
 import (
-	"encoding/binary"
-	"encoding/json"
-	"hash/fnv"
+	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,8 +74,8 @@ var published = []struct {
 		"vocab_size": 128256}`},
 }
 
-// Models of the published shapes with random weights are read, continue a text, show their heads and go out as they came
-// in. Weights themselves are not at hand.
+// Models of the published shapes with random weights are read, continue a text, show their heads and go out as they
+// came in. Weights themselves are not at hand.
 func TestPublishedShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("models of hundreds of millions of weights take seconds")
@@ -94,7 +93,6 @@ func TestPublishedShapes(t *testing.T) {
 			showsHeads(t, g)
 			_, err = g.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace, ShardSize: 400e6})
 			require.NoError(t, err)
-			g.Params = nil
 			require.Equal(t, sums(t, dir), sums(t, out))
 			text, err := os.ReadFile(filepath.Join(out, "config.json"))
 			require.NoError(t, err)
@@ -192,22 +190,18 @@ func showsHeads(t testing.TB, g *pretrained.GPT) {
 	}
 }
 
-// sums returns a sum of the numbers of each weight in a folder, with its type and shape.
-func sums(t testing.TB, dir string) map[string]any {
-	all := map[string]any{}
+// sums returns a checksum of each weight in a folder, with its type and shape.
+func sums(t testing.TB, dir string) map[string]string {
+	all := map[string]string{}
 	names, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
 	require.NoError(t, err)
 	for _, name := range names {
 		r, err := safetensors.Open(name)
 		require.NoError(t, err)
 		for _, x := range r.Tensors() {
-			read, err := r.Read(x.Name)
+			bytes, _, err := r.Bytes(x.Name)
 			require.NoError(t, err)
-			sum := fnv.New128a()
-			require.NoError(t, binary.Write(sum, binary.LittleEndian, read.Data))
-			text, err := json.Marshal(fields{"type": x.DType, "shape": x.Shape, "sum": sum.Sum(nil)})
-			require.NoError(t, err)
-			all[x.Name] = string(text)
+			all[x.Name] = fmt.Sprintf("%s %v %x", x.DType, x.Shape, sha256.Sum256(bytes))
 		}
 		require.NoError(t, r.Close())
 	}

@@ -19,6 +19,7 @@ var qwen2 = family{
 	},
 	slides:  afterMaxWindowLayers,
 	weights: llamaNames,
+	gguf:    ggufForm{name: "qwen2", biases: qkvBiases, narrow: true},
 }
 
 func afterMaxWindowLayers(s settings, layer int) bool { return layer >= s.MaxWindowLayers }

@@ -17,4 +17,5 @@ var qwen3 = family{
 	},
 	slides:  afterMaxWindowLayers,
 	weights: llamaNames,
+	gguf:    ggufForm{name: "qwen3"},
 }

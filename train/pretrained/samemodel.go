@@ -75,8 +75,7 @@ func plainBlocks(c layers.DecoderConfig) (all []layers.BlockConfig) {
 	return all
 }
 
-// plainMask returns a causal window as one mask: {"type": "and", "of": [{"type": "causal"}, {"type": "sliding_window", …}]}
-// is one, too.
+// plainMask returns a causal window as one mask. It is one too if it is both, causal and a sliding window.
 func plainMask(m mask.Mask) mask.Mask {
 	if m == nil {
 		return mask.Causal{}

@@ -17,4 +17,5 @@ var smollm3 = family{
 		return s.NoRopeInterval > 0 && (layer+1)%s.NoRopeInterval == 0
 	},
 	weights: llamaNames,
+	gguf:    ggufForm{name: "smollm3", pairs: true, skips: 4},
 }

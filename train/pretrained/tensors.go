@@ -61,7 +61,7 @@ func (t *target) needsBiases() bool { return t.family == &gpt2 && t.format == Hu
 
 // nameOf returns the name in the folder of a tensor of a name in the family.
 func (t *target) nameOf(name string) string {
-	if t.origin != nil && t.family != &gpt2 && t.origin.tensors[name].Name != "" {
+	if t.origin != nil && t.origin.tensors[name].Name != "" {
 		return t.origin.tensors[name].Name
 	}
 	return name

@@ -52,8 +52,8 @@ func (c folderConfig) named(dir string) (text.Tokenizer, error) {
 	return t, nil
 }
 
-// findTokenizer reports whether a folder has the files of a tokenizer. One whose only tokenizer is SentencePiece's is an
-// error.
+// findTokenizer reports whether a folder has the files of a tokenizer. One whose only tokenizer is SentencePiece's is
+// an error.
 func findTokenizer(dir string) (bool, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -65,8 +65,8 @@ func findTokenizer(dir string) (bool, error) {
 	if !has(sentencePieceName) {
 		return false, nil
 	}
-	return false, fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and its "+
-		"save_pretrained writes the other", sentencePieceName, tokenizerName)
+	return false, fmt.Errorf("got %s alone, which is not read, want %s: transformers' AutoTokenizer reads the one, and "+
+		"its save_pretrained writes the other", sentencePieceName, tokenizerName)
 }
 
 // endOfText returns the id that ends a text, or −1 if there is none. Of a list it

@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"attention/layers"
 )
 
 // config returns config.json: as it came in, or with all keys of the family.
 func (t *target) config() ([]byte, error) {
-	if t.family == &gpt2 {
-		return t.gptConfig()
-	}
-	if t.origin != nil && t.dtype == "" {
+	switch {
+	case t.origin != nil && t.dtype == "":
 		return t.origin.config, nil
+	case t.origin == nil && t.family == &gpt2:
+		return t.gptConfig()
 	}
 	fields := map[string]any{}
 	if t.origin != nil {
@@ -94,23 +96,32 @@ func (t *target) gptConfig() ([]byte, error) {
 	}
 	fields["model_type"], fields["architectures"] = t.family.name, []string{t.family.architecture}
 	fields["scale_attn_weights"] = true
-	for name, d := range dtypes {
-		if d == t.typeOf(t.family.weights.tokens) {
-			fields["torch_dtype"] = name
-		}
-	}
+	fields["torch_dtype"] = t.dtype
 	return jsonOf(fields)
 }
 
-// familyFor returns the first family whose config.json can say what a decoder is.
+// familyFor returns the first family whose config.json can say what a decoder is whose weights are of a type.
 func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
+	if f := familyOfType(c, dtype); f != nil {
+		return f, nil
+	}
+	for _, other := range slices.Sorted(maps.Keys(dtypes)) {
+		if f := familyOfType(c, other); f != nil {
+			return nil, fmt.Errorf("dtype: got %s, want %s, to which the scale of the model's embeddings is rounded",
+				dtype, other)
+		}
+	}
+	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
+}
+
+func familyOfType(c layers.DecoderConfig, dtype string) *family {
 	for _, f := range families {
 		if f == &gpt2 {
 			continue
 		}
 		if again, err := f.decoder(f.settingsOf(c, dtype)); err == nil && sameModel(c, again) {
-			return f, nil
+			return f
 		}
 	}
-	return nil, fmt.Errorf("got a decoder that is none of %s, want one that is", familyNames())
+	return nil
 }

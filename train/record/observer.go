@@ -94,7 +94,7 @@ func (o *observer) addParams(p *layers.Params) {
 	}
 	o.norms = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(n))
 	o.forgetNorms()
-	for name, value := range p.All() {
+	for name, value := range p.Own() {
 		if len(o.params) == mostParams {
 			break
 		}

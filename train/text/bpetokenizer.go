@@ -1,7 +1,9 @@
 package text
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +60,23 @@ func (t *BPETokenizer) Token(id int) string {
 	return t.tokens[id]
 }
 
+// Merges returns the pairs of tokens that are joined, as the file writes them, in
+// the order in which they are looked for.
+func (t *BPETokenizer) Merges() [][2]string {
+	var slots []pairSlot
+	for _, s := range t.pairs.slots {
+		if s.left > 0 {
+			slots = append(slots, s)
+		}
+	}
+	slices.SortFunc(slots, func(a, b pairSlot) int { return int(a.rank - b.rank) })
+	merges := make([][2]string, len(slots))
+	for i, s := range slots {
+		merges[i] = [2]string{t.tokens[s.left-1], t.tokens[s.right]}
+	}
+	return merges
+}
+
 // IsSpecial reports whether an id is a special token's, which is no text: it
 // begins or ends one, or a turn of a talk.
 func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
@@ -71,6 +90,17 @@ func (t *BPETokenizer) Encode(text string) ([]int, error) { return t.encode(text
 // ids, as in a talk that a chat template has written. Encode is for what people
 // say in it.
 func (t *BPETokenizer) EncodeSpecial(text string) ([]int, error) { return t.encode(text, true) }
+
+// EncodeSpecial is a BPETokenizer's EncodeSpecial, and Encode of a tokenizer without special tokens.
+func EncodeSpecial(t Tokenizer, text string) ([]int, error) {
+	switch t := t.(type) {
+	case nil:
+		return nil, errors.New("text: tokenizer: got nil, want one")
+	case *BPETokenizer:
+		return t.EncodeSpecial(text)
+	}
+	return t.Encode(text)
+}
 
 // WithTemplate returns ids between those that the template puts before and after
 // a text, such as Llama's <s>. A chat template has written them already.

@@ -126,10 +126,10 @@ func charactersThat(class func(rune) bool) matches {
 func isPunctuation(r rune) bool { return kinds()[r]&punctuation != 0 }
 
 // isWord reports whether a character is of \w.
-func isWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic,
-		unicode.Join_Control)
-}
+func isWord(r rune) bool { return kinds()[r]&word != 0 }
+
+// isNumber reports whether a character is of \p{N}.
+func isNumber(r rune) bool { return kinds()[r]&number != 0 }
 
 // wordsAndSigns yields \w+ and [^\w\s]+.
 func wordsAndSigns(text string, yield func(start, end int)) error {

@@ -46,6 +46,9 @@ func (d *Decoder) Follow(ids []int) error {
 
 // next returns the bytes that an id adds.
 func (d *Decoder) next(id int) (string, error) {
+	if d.tokenizer == nil {
+		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
+	}
 	t, ok := d.tokenizer.(*BPETokenizer)
 	if !ok {
 		return d.tokenizer.Decode([]int{id})
@@ -56,12 +59,16 @@ func (d *Decoder) next(id int) (string, error) {
 	return t.decodeNext(&d.state, id), nil
 }
 
+// Piece returns the bytes of a token within a text. At the beginning of a text some
+// tokenizers leave out a blank that is a part of the token.
+func Piece(t Tokenizer, id int) (string, error) {
+	d := Decoder{tokenizer: t, state: decoding{begun: true}}
+	return d.next(id)
+}
+
 // Decode takes the next id and returns the characters that it completes: none,
 // one or several. An error of the tokenizer's Decode changes nothing.
 func (d *Decoder) Decode(id int) (string, error) {
-	if d.tokenizer == nil {
-		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
-	}
 	token, err := d.next(id)
 	if err != nil {
 		return "", err

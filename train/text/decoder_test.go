@@ -194,6 +194,11 @@ func TestDecoderFollows(t *testing.T) {
 			all.WriteString(part)
 		}
 		require.Equal(t, " the word", all.String(), c.Name)
+		pieces, err := text.Texts(tokenizer, after)
+		require.NoError(t, err)
+		require.Equal(t, " the word", strings.Join(pieces, ""), c.Name)
+		_, err = text.Piece(tokenizer, tokenizer.Len())
+		require.ErrorContains(t, err, "text: ids: got")
 		require.ErrorContains(t, d.Follow([]int{-1}), "text: ids: got -1 at position 0, want 0 to")
 	}
 }

@@ -36,7 +36,7 @@ func (d *pieceDecoder) add(c component) error {
 		return err
 	case "Strip":
 		if !oneCharacter(c.Content) || c.Start < 0 || c.Stop < 0 {
-			return fmt.Errorf("Strip: got content %.100q, start %d and stop %d, want a character and numbers of it",
+			return fmt.Errorf("strip: got content %.100q, start %d and stop %d, want a character and numbers of it",
 				c.Content, c.Start, c.Stop)
 		}
 		d.each = append(d.each, trimmed(c.Content, c.Start, c.Stop))

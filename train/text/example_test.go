@@ -20,3 +20,24 @@ func ExampleVocabulary() {
 	// ehlo [1 3 2 0] <nil>
 	// text: got 'p' at position 3, want one of the vocabulary's 4 characters
 }
+
+// Llama's, Qwen's and Gemma's folders have a tokenizer.json; this one knows little.
+func ExampleReadTokenizer() {
+	t, err := text.ReadTokenizer([]byte(`{
+		"added_tokens": [{"id": 5, "content": "<|end|>", "special": true}],
+		"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"},
+		"decoder": {"type": "Metaspace", "replacement": "▁"},
+		"model": {"type": "BPE", "vocab": {"▁": 0, "h": 1, "i": 2, "hi": 3, "▁hi": 4}, "merges": ["h i", "▁ hi"]}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids, err := t.EncodeSpecial("hi hi<|end|>")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	back, err := t.Decode(ids)
+	fmt.Println(ids, back, err)
+	// Output: [4 4 5] hi hi<|end|> <nil>
+}

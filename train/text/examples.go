@@ -107,6 +107,9 @@ func (e *Examples) Len() int { return len(e.at) }
 
 // At reads example i, counted from 0.
 func (e *Examples) At(i int) (Example, error) {
+	if i < 0 || i >= len(e.at) {
+		return Example{}, e.noExample(i)
+	}
 	raw := make([]byte, e.at[i].length)
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
 		return Example{}, e.About(i, err)
@@ -120,7 +123,14 @@ func (e *Examples) At(i int) (Example, error) {
 
 // About returns an error about example i, with the file and the line.
 func (e *Examples) About(i int, err error) error {
+	if i < 0 || i >= len(e.at) {
+		return e.noExample(i)
+	}
 	return fmt.Errorf("text: examples: %s: line %d: %w", e.path, e.at[i].line, err)
+}
+
+func (e *Examples) noExample(i int) error {
+	return fmt.Errorf("text: examples: %s: got example %d, want 0 to %d", e.path, i, len(e.at)-1)
 }
 
 // Close closes the file.

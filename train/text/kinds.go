@@ -17,7 +17,7 @@ const (
 	upper                        // \p{Lu} and \p{Lt}
 	lower                        // \p{Ll}
 	newline                      // \r and \n
-	punctual                     // \p{P} and \p{S}
+	word                         // \w
 	punctuation                  // for pre-tokenizer Punctuation
 	formless                     // in withoutForm
 )
@@ -45,8 +45,8 @@ var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 	add(mark, unicode.M)
 	add(upper, unicode.Lu, unicode.Lt)
 	add(lower, unicode.Ll)
-	add(punctual|punctuation, unicode.P)
-	add(punctual, unicode.S)
+	add(word, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
+	add(punctuation, unicode.P)
 	for r := range rune(utf8.RuneSelf) {
 		if unicode.IsSymbol(r) {
 			all[r] |= punctuation
@@ -58,6 +58,10 @@ var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 				all[c] = change(all[c])
 			}
 		}
+	}
+	for k, ranges := range map[kind][][2]rune{letter | word: newLetters, upper: newCapitals, lower: newSmalls,
+		number | word: newNumbers, mark | word: newMarks} {
+		each(ranges, func(before kind) kind { return before | k })
 	}
 	each(noPunctuation, func(k kind) kind { return k &^ punctuation })
 	each(oncePunctuation, func(k kind) kind { return k | punctuation })

@@ -25,7 +25,7 @@ func TestRustReadsLearned(t *testing.T) {
 	for i, s := range texts {
 		ids, err := tokenizer.EncodeSpecial(s)
 		require.NoError(t, err)
-		require.True(t, equalIDs(answer.IDs[i], ids), "%q: got %v, want %v", s, ids, answer.IDs[i])
+		require.Equal(t, answer.IDs[i], ids, "%q", s)
 		require.Equal(t, answer.Texts[i], strings.Join(stream(t, tokenizer, ids), ""), "%q", s)
 	}
 }

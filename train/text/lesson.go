@@ -53,7 +53,7 @@ func NewLessons(c LessonConfig) (*Lessons, error) {
 		}
 	}
 	if c.Template != nil {
-		if err := c.checkTokens(); err != nil {
+		if err := c.Template.CheckTokens(c.Tokenizer, c.Rendering); err != nil {
 			return nil, fmt.Errorf("text: lessons: template: %w", err)
 		}
 	}
@@ -63,14 +63,14 @@ func NewLessons(c LessonConfig) (*Lessons, error) {
 // specialLooks matches what special tokens look like in templates.
 var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]`)
 
-// checkTokens refuses a template whose texts have special tokens without an id.
-func (c LessonConfig) checkTokens() error {
-	text, err := c.Template.Render([]Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c.Rendering)
+// CheckTokens refuses a tokenizer that lacks special tokens of the template's texts: they would be text like any other.
+func (t *Template) CheckTokens(tokenizer Tokenizer, c TemplateConfig) error {
+	text, err := t.Render([]Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
 	if err != nil {
 		return err
 	}
 	for _, token := range specialLooks.FindAllString(text, -1) {
-		t, ok := c.Tokenizer.(*BPETokenizer)
+		t, ok := tokenizer.(*BPETokenizer)
 		if ok {
 			_, ok = t.ID(token)
 		}
@@ -142,10 +142,7 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 
 // encode returns the ids of a rendered text.
 func (l *Lessons) encode(text string) ([]int, error) {
-	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok {
-		return t.EncodeSpecial(text)
-	}
-	return l.config.Tokenizer.Encode(text)
+	return EncodeSpecial(l.config.Tokenizer, text)
 }
 
 // afterEnd are the characters that may follow the token that ends an answer.

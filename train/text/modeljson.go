@@ -93,9 +93,20 @@ func (m *modelJSON) readMerges(r jsonReader) error {
 		if err != nil {
 			return err
 		}
-		m.merges = append(m.merges, pair)
+		if err := m.addMerge(pair); err != nil {
+			return err
+		}
 	}
 	return r.close(']', "a merge, as a string or a list")
+}
+
+// addMerge adds a pair.
+func (m *modelJSON) addMerge(pair [2]string) error {
+	if len(m.merges) == mostPairs {
+		return fmt.Errorf("got more than %d pairs, want fewer", mostPairs)
+	}
+	m.merges = append(m.merges, pair)
+	return nil
 }
 
 // cutMerge returns the two tokens of a merge.

@@ -95,10 +95,12 @@ func openVocabulary(dir string) (*BPETokenizer, error) {
 			continue
 		}
 		pair, err := cutMerge(line)
+		if err == nil {
+			err = read.model.addMerge(pair)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", filepath.Join(dir, mergesFile), i+1, err)
 		}
-		read.model.merges = append(read.model.merges, pair)
 	}
 	if id, ok := read.model.ids[endOfText]; ok {
 		read.added = []addedToken{{ID: int(id), Content: endOfText, Special: true}}
@@ -154,7 +156,11 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 
 // add adds the added tokens.
 func (t *BPETokenizer) add(m *modelJSON, added []addedToken) error {
+	bytes := 0
 	for _, a := range added {
+		if bytes += len(a.Content); bytes > mostAdded {
+			return fmt.Errorf("got more than %d bytes of them, want fewer", mostAdded)
+		}
 		if id, ok := m.ids[a.Content]; ok && int(id) != a.ID {
 			return fmt.Errorf("%.100q: got id %d, want %d as in the vocabulary", a.Content, a.ID, id)
 		} else if !ok {

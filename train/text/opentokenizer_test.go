@@ -1,6 +1,8 @@
 package text_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,6 +33,7 @@ func TestOpenTokenizer(t *testing.T) {
 	require.Equal(t, []int{3, 4, 5, 0, 2, 1}, ids)
 	require.True(t, tokenizer.IsSpecial(5))
 	require.Len(t, tokenizer.Files(), 2)
+	require.Equal(t, [][2]string{{"a", "b"}, {"Ġ", "ab"}}, tokenizer.Merges())
 	write("merges.txt", "#version: 0.2\na b\nĠab\n")
 	_, err = text.OpenTokenizer(dir)
 	require.EqualError(t, err, filepath.Join(dir, "merges.txt")+
@@ -43,7 +46,8 @@ func TestOpenTokenizer(t *testing.T) {
 		require.Equal(t, 6, tokenizer.Len())
 		require.Equal(t, small(), string(tokenizer.Files()[text.TokenizerFile]))
 	}
-	config := text.TokenizerConfig{Name: text.TokenizerFile}
+	sum := sha256.Sum256([]byte(small()))
+	config := text.TokenizerConfig{Name: text.TokenizerFile, SHA256: hex.EncodeToString(sum[:])}
 	require.Equal(t, config, tokenizer.Config())
 	opened, err := config.Open(dir)
 	require.NoError(t, err)

@@ -74,6 +74,9 @@ func NewPacked(e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: packing: %w", err)
 	}
+	if e == nil || l == nil {
+		return nil, errors.New("text: packing: got nil, want examples and lessons")
+	}
 	c.Long = cmp.Or(c.Long, CutLong)
 	p := &Packed{config: c, file: e, lessons: l, lengths: make([]int32, e.Len())}
 	for i := range p.lengths {

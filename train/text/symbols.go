@@ -14,14 +14,6 @@ type alphabet struct {
 // noToken is the id of what is no token.
 const noToken = int32(-1)
 
-// noTokens is an alphabet without bytes.
-func noTokens() (ids [256]int32) {
-	for i := range ids {
-		ids[i] = noToken
-	}
-	return ids
-}
-
 // symbol returns the token of a character.
 func (a *alphabet) symbol(r rune) int32 {
 	if int(r) >= len(a.runes) {

@@ -33,10 +33,7 @@ func ParseTemplate(source string) (*Template, error) {
 // OpenTemplate returns the template of a model's folder: of its chat_template.jinja, or else of its
 // tokenizer_config.json, which names the tokens. Without a template the error is ErrNoTemplate.
 func OpenTemplate(dir string) (*Template, error) {
-	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		config, err = []byte("{}"), nil
-	}
+	config, err := readTemplateConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +46,15 @@ func OpenTemplate(dir string) (*Template, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return t, nil
+}
+
+// readTemplateConfig returns the tokenizer_config.json of a folder, which may have none.
+func readTemplateConfig(dir string) ([]byte, error) {
+	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte("{}"), nil
+	}
+	return config, err
 }
 
 // ParseTemplateConfig returns the template of a tokenizer_config.json, and its tokens. source is the content of the

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Texts returns the text of each token. A token that is a part of a character is quoted, as \xc3.
+// Texts returns the text of each token, as Piece. A token that is a part of a character is quoted, as \xc3.
 func Texts(t Tokenizer, ids []int) ([]string, error) {
 	if t == nil {
 		return nil, errors.New("text: texts: got no tokenizer, want one")
@@ -14,7 +14,7 @@ func Texts(t Tokenizer, ids []int) ([]string, error) {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
 		var err error
-		if texts[i], err = t.Decode([]int{id}); err != nil {
+		if texts[i], err = Piece(t, id); err != nil {
 			return nil, err
 		}
 		if quoted := strconv.Quote(texts[i]); strings.Contains(quoted, `\x`) {

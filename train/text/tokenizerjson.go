@@ -9,9 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The most ids of a tokenizer, and the most parts of a Sequence and Sequences in each other.
+// The most ids and pairs of a tokenizer, the most bytes of its added tokens, and the most parts of a Sequence and
+// Sequences in each other. Gemma 3 has 262,144 ids, 514,906 pairs and 6,415 added tokens.
 const (
-	mostIDs   = 1 << 22
+	mostIDs   = 1 << 21
+	mostPairs = 1 << 21
+	mostAdded = 1 << 20
 	mostParts = 64
 	mostDeep  = 8
 )

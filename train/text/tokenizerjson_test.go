@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"attention/train/text"
 
@@ -107,7 +108,7 @@ func TestTokenizerJSONErrors(t *testing.T) {
 		{name: "token twice", file: small(`"b": 1`, `"a": 1`), want: `token "a" comes twice, with ids 0 and 1`},
 		{name: "escaped token twice", file: small(`"b": 1`, `"\u0061": 1`), want: `token "a" comes twice`},
 		{name: "id twice", file: small(`"b": 1`, `"b": 0`), want: `id 0 comes twice, of tokens "a" and "b"`},
-		{name: "negative id", file: small(`"b": 1`, `"b": -1`), want: `"b": got id -1, want 0 to 4194303`},
+		{name: "negative id", file: small(`"b": 1`, `"b": -1`), want: `"b": got id -1, want 0 to 2097151`},
 		{name: "huge id", file: small(`"b": 1`, `"b": 99999999999999999999`), want: `got id 99999999999999999999, want`},
 		{name: "broken id", file: small(`"b": 1`, `"b": 1.5`), want: `"b": got id 1.5, want 0 to`},
 		{name: "no UTF-8", file: small(`"b": 1`, "\"b\xff\": 1"), want: `invalid UTF-8`},
@@ -143,6 +144,9 @@ func TestTokenizerJSONErrors(t *testing.T) {
 			want: `replacement: got "__", want one character`},
 		{name: "scheme", file: small(preTokenizer, `"pre_tokenizer": {"type": "Metaspace", "replacement": "_",
 			"prepend_scheme": "last"}`), want: `prepend_scheme: got "last", want one of always, first, never`},
+		{name: "scheme and prefix", file: small(preTokenizer, `"pre_tokenizer": {"type": "Metaspace", "replacement": "_",
+			"prepend_scheme": "first", "add_prefix_space": false}`),
+			want: `add_prefix_space: got false with prepend_scheme first, want never`},
 		{name: "unknown field", file: small(preTokenizer, `"pre_tokenizer": {"type": "Whitespace", "wide": true}`),
 			want: `wide`},
 		{name: "decoder", file: small(decoder, `"decoder": {"type": "WordPiece"}`),
@@ -182,6 +186,8 @@ func TestHostileTokenizers(t *testing.T) {
 	for name, file := range map[string]string{
 		"lists in each other":   small(`"version": "1.0"`, `"version": `+strings.Repeat("[", 1_000_000)),
 		"objects in each other": small(`"normalizer": null`, `"normalizer": `+strings.Repeat(`{"a":`, 1_000_000)),
+		"many pairs":            small(`"ab c"`, strings.Repeat(`"a b",`, 3_000_000)+`"ab c"`),
+		"long added tokens":     small(`"<s>"`, `"`+strings.Repeat("x", 20_000_000)+`"`),
 		"many parts":            small(`"normalizer": null`, `"normalizer": {"type": "Sequence", "normalizers": [`+many+`]}`),
 		"a long pattern": small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "`+
 			strings.Repeat("(", 100_000)+`"}, "behavior": "Isolated"}`),
@@ -199,4 +205,30 @@ func TestHostileTokenizers(t *testing.T) {
 	_, err = slow.Encode(strings.Repeat("a", 100_000) + "b")
 	require.EqualError(t, err, `text: tokenizer: pattern "(a|a)*$" takes more than 2s on a text`)
 	require.Less(t, time.Since(begun), 30*time.Second)
+}
+
+// FuzzTokenizerJSON: a file that is read encodes and decodes any text.
+func FuzzTokenizerJSON(f *testing.F) {
+	for _, file := range []string{small(),
+		small(`"normalizer": null`, `"normalizer": {"type": "Strip", "strip_left": true}`),
+		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "b*"},
+			"behavior": "Contiguous"}`),
+		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "ByteLevel"}`),
+	} {
+		f.Add(file, "ab <s>c é")
+	}
+	f.Fuzz(func(t *testing.T, file, s string) {
+		tokenizer, err := text.ReadTokenizer([]byte(file))
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		ids, err := tokenizer.EncodeSpecial(s)
+		if err != nil {
+			return
+		}
+		back, err := tokenizer.Decode(tokenizer.WithTemplate(ids))
+		require.NoError(t, err)
+		require.True(t, utf8.ValidString(strings.Join(stream(t, tokenizer, ids), "")), back)
+	})
 }

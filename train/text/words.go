@@ -10,6 +10,7 @@ const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]
 var alternatives = map[string]func(text string) int{
 	`'s`: literal("'s"), `'t`: literal("'t"), `'re`: literal("'re"), `'ve`: literal("'ve"),
 	`'m`: literal("'m"), `'ll`: literal("'ll"), `'d`: literal("'d"),
+	`'(?i:[sdmt]|ll|ve|re)`:           contraction,
 	`(?i:'s|'t|'re|'ve|'m|'ll|'d)`:    contraction,
 	` ?\p{L}+`:                        afterBlank(letter),
 	` ?\p{N}+`:                        afterBlank(number),

@@ -36,9 +36,9 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              characters or bytes is AutoTokenizer.from_pretrained("OUT");
              GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
 
-torch        a GPT for plain PyTorch, to continue under torchrun with DDP or FSDP when
-             one machine is not enough. The folder also gets model.py: the
-             model with load and save. It needs nothing but PyTorch, and is
+torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
+             FSDP when one machine is not enough. The folder also gets model.py:
+             the model with load and save. It needs nothing but PyTorch, and is
              yours to change. The names are those of GPT-2 and nanoGPT, and
              every linear layer is an nn.Linear with the weight (out, in),
              where huggingface has (in, out):
@@ -52,14 +52,18 @@ attention generate reads both, and what transformers' save_pretrained and
 model.py's save write.
 
 gguf         one file for llama.cpp and the programs that read its files, such as
-             Ollama and LM Studio, with the tokenizer: --out is a file, which is
-             replaced if it is there. --type is how it has the matrices: f32, bf16,
-             f16 or q8_0, which is 8 bits a number and a scale for each 32. A
-             model of GPT-2's form has GELU there by a table in half precision:
-             log-probabilities differ by some 1e-3. attention does not read it.`
+             Ollama and LM Studio: a model of any of the families, with its
+             tokenizer, special tokens and chat template. --out is a file, which
+             is replaced if it is there. --type is how it has the matrices: f32,
+             bf16, f16 or q8_0, which is 8 bits a number and a scale for each 32.
+             What llama.cpp has no form for is refused by name. Where it has no
+             windows, as for Mistral, the longest text is the window. It takes
+             GELU from a table in half precision: the log-probabilities of GPT-2,
+             GPT-NeoX and Gemma differ by some 1e-3. attention does not
+             read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
-  attention export --model SmolLM2-135M --format huggingface --dtype float32 --out smol
+  attention export --model smol --format huggingface --dtype float32 --out smol32
   attention export --model gpt2 --format torch --out gpt2-torch
   attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
@@ -81,7 +85,8 @@ func New() *cobra.Command {
 			case c.format == gguf:
 				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
 			case typ != "":
-				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format, gguf)
+				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
+					gguf)
 			}
 			files, err := write(cmd.ErrOrStderr(), model, c, out)
 			if err == nil {

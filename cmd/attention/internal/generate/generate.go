@@ -11,26 +11,22 @@ import (
 	"strings"
 	"syscall"
 
-	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/config"
-	"attention/layers/generate"
 
 	"github.com/spf13/cobra"
 )
 
 // command holds the flags of attention generate.
 type command struct {
-	model, promptFile string
-	prompts, stop     []string
-	samples, tokens   int
-	sampling          generate.Config
-	weights           string
-	precision         string
-	stats             bool
-	given             []string // texts to continue
+	run.Drawing
+	promptFile      string
+	prompts, stop   []string
+	samples, tokens int
+	weights         string
+	stats           bool
+	given           []string // texts to continue
 }
 
 // New returns the command attention generate.
@@ -49,36 +45,20 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.model, "model", "",
-		"`folder` of the model (default: that of the newest run of attention train in runs)")
+	c.DirFlag(f)
 	f.StringArrayVar(&c.prompts, "prompt", nil, "`text` to continue; may be given more than once")
 	f.StringVar(&c.promptFile, "prompt-file", "", "`file` with the text to continue; - is the standard input")
 	f.IntVar(&c.samples, "samples", 1, "number of times to continue each text, with the seeds --seed, --seed + 1, …")
 	f.IntVar(&c.tokens, "tokens", 100, "largest number of tokens to add")
-	f.Float64Var(&c.sampling.Temperature, "temperature", 0.8,
-		"divisor of the scores before a token is drawn; 0 always takes the most likely token")
-	f.IntVar(&c.sampling.TopK, "top-k", 0, "draw from this number of the most likely tokens; 0 means all")
-	f.Float64Var(&c.sampling.TopP, "top-p", 0,
-		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
-	f.Float64Var(&c.sampling.MinP, "min-p", 0,
-		"draw from the tokens that have this `share` of the most likely one's probability; 0 means all")
-	f.Float64Var(&c.sampling.RepetitionPenalty, "repetition-penalty", 1,
-		"`divisor` of the scores of tokens that the text has, a factor of those below 0; 1 means none")
-	f.Int64Var(&c.sampling.Seed, "seed", 1, "seed of the draws")
+	c.SamplingFlags(f)
 	f.StringArrayVar(&c.stop, "stop", nil, "`text` to stop before; may be given more than once")
-	f.IntVar(&c.sampling.Capacity, "context", 0,
-		"largest number of tokens that the model sees at once; 0 means its whole window")
-	f.StringVar(&c.precision, "precision", "full", flags.PrecisionUsage)
 	f.StringVar(&c.weights, "weights", "",
 		"write the attention weights of every layer over prompt and text to this safetensors `file`")
 	f.BoolVar(&c.stats, "stats", false, "print times and memory to the standard error")
 	return cmd
 }
 
-func (c *command) validate() (err error) {
-	if c.sampling.Precision, err = flags.Precision(c.precision); err != nil {
-		return err
-	}
+func (c *command) validate() error {
 	switch {
 	case strings.Join(c.prompts, "") != "" && c.promptFile != "":
 		return errors.New("--prompt-file: got a file besides --prompt, want one of them")
@@ -91,12 +71,8 @@ func (c *command) validate() (err error) {
 	case slices.Contains(c.stop, ""):
 		return errors.New("--stop: got nothing, want at least one character")
 	}
-	return config.Named(c.sampling.Validate(), samplingFlags)
+	return c.Validate()
 }
-
-// samplingFlags are the flags of the fields of the sampling's config.
-var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "--temperature", "TopK": "--top-k",
-	"TopP": "--top-p", "MinP": "--min-p", "RepetitionPenalty": "--repetition-penalty"}
 
 // run generates the text.
 func (c *command) run(ctx context.Context, out, notes io.Writer) error {
@@ -104,27 +80,16 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	in, err := run.InspectOrNewest(c.model, notes, run.GPTModel, run.DecoderModel, run.LayerModel)
+	m, err := c.Open(notes, run.GPTModel, run.DecoderModel, run.LayerModel)
 	if err != nil {
-		return fmt.Errorf("--model: %w", err)
-	}
-	m, err := in.Open()
-	if err != nil {
-		return fmt.Errorf("--model: %w", err)
-	}
-	if err := flags.CheckPrecision(c.sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return err
 	}
 	prompts, err := c.promptIDs(m)
 	if err != nil {
 		return err
 	}
-	c.sampling.VocabSize = m.Ids()
-	for _, note := range m.Notes {
-		fmt.Fprintf(notes, "attention: %s\n", note)
-	}
 	for _, ids := range prompts {
-		if most := cmp.Or(c.sampling.Capacity, m.Model.Context()); len(ids) > most {
+		if most := cmp.Or(c.Sampling.Capacity, m.Model.Context()); len(ids) > most {
 			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: "+
 				"it sees only the end of the prompt\n", len(ids), most)
 		}

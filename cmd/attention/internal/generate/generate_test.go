@@ -153,13 +153,13 @@ func TestDrawEndsAtAnyEnd(t *testing.T) {
 	}
 	m := &run.OpenModel{Model: run.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
 	c := command{tokens: 30, given: []string{"ab", "c"}, prompts: []string{"ab", "c"}, samples: 1,
-		sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}
+		Drawing: run.Drawing{Sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}}
 	d, prompts, err := c.newTexts(m, [][]int{ids("ab"), ids("c")})
 	require.NoError(t, err)
 	texts, err := c.drawAll(t.Context(), d, m, prompts, io.Discard, new(stats))
 	require.NoError(t, err)
 	for i, prompt := range c.given {
-		sampling := c.sampling
+		sampling := c.Sampling
 		sampling.Seed += int64(i)
 		whole := continued(t, g, prompt, 30, sampling)
 		end := strings.IndexAny(whole, "fa")

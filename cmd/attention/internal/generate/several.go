@@ -9,7 +9,6 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
-	"attention/internal/config"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -27,12 +26,12 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 		longest = max(longest, len(ids))
 	}
 	if len(all) == 1 {
-		g, err := run.NewGenerator(m.Model, c.sampling, longest+c.tokens)
-		return g.Texts(), all, config.Named(err, samplingFlags)
+		g, err := run.NewGenerator(m.Model, c.Sampling, longest+c.tokens)
+		return g.Texts(), all, run.NamedSampling(err)
 	}
-	g, err := run.NewBatch(m.Model, len(all), c.sampling, longest+c.tokens)
+	g, err := run.NewBatch(m.Model, len(all), c.Sampling, longest+c.tokens)
 	if err != nil {
-		if named := config.Named(err, samplingFlags); named != err {
+		if named := run.NamedSampling(err); named != err {
 			return nil, nil, named
 		}
 		return nil, nil, fmt.Errorf("--samples: %w", err)
@@ -60,8 +59,12 @@ func (c *command) drawAll(
 		if len(prompts) > 1 {
 			out = new(bytes.Buffer)
 		}
-		texts = append(texts, &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...),
-			out: out, ids: slices.Clone(ids)})
+		w := &continuation{decoder: text.NewDecoder(m.Tokenizer), stop: generate.NewStops(c.stop...), out: out,
+			ids: slices.Clone(ids)}
+		if err := w.decoder.Follow(ids); err != nil {
+			return nil, err
+		}
+		texts = append(texts, w)
 		stats.prompt += len(ids)
 	}
 	err = c.draw(ctx, d, append(m.Ends[:len(m.Ends):len(m.Ends)], m.EndOfText), texts, stats)

@@ -43,7 +43,7 @@ func Weights(w *record.Recording, p *layers.Params, title string) plot.Page {
 		page.Panels = append(page.Panels, plot.Panel{Title: panel.title, Log: farApart(curves), Curves: curves})
 	}
 	name := ""
-	for param := range p.All() { // the first in their order
+	for param := range p.Own() { // the first in their order
 		if w.Matrices[param] != nil {
 			name = param
 			break

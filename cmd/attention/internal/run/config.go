@@ -38,7 +38,8 @@ type Config struct {
 	QKClip      float64              `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
-	NGram                 *text.NGram `json:"ngram,omitempty"` // nil for a large vocabulary
+	Tuning                *Tuning     `json:"tuning,omitempty"` // of a run of attention finetune; nil of others
+	NGram                 *text.NGram `json:"ngram,omitempty"`  // nil for a large vocabulary
 	// Kernels names the kernels that trained last. It is not a setting: it is recorded because other kernels give other
 	// last digits.
 	Kernels string `json:"kernels,omitempty"`
@@ -70,7 +71,7 @@ func readConfig(dir string) (c Config, err error) {
 	if !in.IsRun() {
 		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
-	if in.Kind == DatesModel {
+	if in.Kind == DatesModel || in.Config.Tuning != nil {
 		return c, in.ErrResume("train")
 	}
 	c = in.Config
@@ -83,6 +84,7 @@ func (c Config) Validate() error {
 		c.validateFormat(),
 		c.ValidateModel(),
 		c.validateSources(),
+		config.In(c, "Tuning", c.Tuning.validate()),
 		config.AtLeast(c, 1, "Batch"),
 		config.AtLeast(c, 0, "Epochs"), config.AtMost(c, math.MaxInt32, "Epochs"),
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),

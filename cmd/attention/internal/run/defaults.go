@@ -119,11 +119,14 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 }
 
 // besideMuon returns the groups of the embeddings and the head, which AdamW moves.
-func (m ModelConfig) besideMuon() (groups []train.ParamGroup) {
+func (c ModelConfig) besideMuon() (groups []train.ParamGroup) {
 	names := []string{"tokens", "positions", "output"}
-	if m.GPT != nil {
-		names = []string{"w[tp]e"}
-		if !m.GPT.TieWordEmbeddings {
+	if d, ok := c.Blocks(); ok {
+		names = []string{"embed_*"}
+		if d.Layout == layers.GPT2 {
+			names = []string{"w[tp]e"}
+		}
+		if !d.TieWordEmbeddings {
 			names = append(names, "lm_head")
 		}
 	}

@@ -38,6 +38,7 @@ func TestFlagsCover(t *testing.T) {
 			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50",
 			"--checkpoint-activations"},
 		{"--model", "gpt", "--rope", "--norm", "rms", "--mlp", "swiglu", "--qk-norm", "rms", "--window", "3"},
+		{"--model", "gpt", "--attention", "gla", "--full-attention-every", "2"},
 		{"--model", "decoder", "--embedding-dropout", "0.1"},
 		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
 		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},

@@ -28,7 +28,8 @@ const (
 type Inspection struct {
 	Dir         string
 	Kind        string // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
-	Config      Config // of a run of attention train, valid as far as its model goes
+	Config      Config // of a run of attention train or finetune, valid as far as its model goes
+	Base        string // where the base of a run of attention finetune is now; "" means where it was
 	Planned     int    // steps of the whole run
 	Steps       int    // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int  // steps of the run's checkpoints, ascending
@@ -188,13 +189,16 @@ func (in *Inspection) checkFinished() error {
 		return nil
 	}
 	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
-		in.Dir, ResumeCommand(in.Dir), in.newest())
+		in.Dir, in.resumeCommand(), in.newest())
 }
 
 // resumeCommand returns the shell command that resumes the run.
 func (in *Inspection) resumeCommand() string {
 	if in.Kind == DatesModel {
 		return program.Command("translate", "--resume", in.Dir)
+	}
+	if in.Config.Tuning != nil {
+		return program.Command("finetune", "--resume", in.Dir)
 	}
 	return ResumeCommand(in.Dir)
 }

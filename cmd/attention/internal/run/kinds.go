@@ -29,6 +29,8 @@ func (in *Inspection) ErrResume(command string) error {
 	other := "train"
 	if in.Kind == DatesModel {
 		other = "translate"
+	} else if in.Config.Tuning != nil {
+		other = "finetune"
 	}
 	return fmt.Errorf("%s: got a run of attention %s, want one of attention %s; resume it with: %s",
 		in.Dir, other, command, program.Command(other, "--resume", in.Dir))

@@ -115,14 +115,17 @@ func (c ModelConfig) Queries() (name string, columns int) {
 	return "q_proj.weight", 0
 }
 
-// Heads returns the number of heads in all blocks of a model, or of its one layer.
+// Heads returns the number of heads in all blocks of a model, or of its one layer. Linear attention's have no weights
+// and do not count.
 func (c ModelConfig) Heads() (n int) {
 	d, ok := c.Blocks()
 	if !ok {
 		return max(c.Layer.Attention.NumHeads, 1)
 	}
 	for i := range d.NumLayers {
-		n += d.Block(i).Attention.NumHeads
+		if b := d.Block(i); b.Linear == nil {
+			n += b.Attention.NumHeads
+		}
 	}
 	return n
 }

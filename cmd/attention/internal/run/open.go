@@ -22,9 +22,12 @@ import (
 type OpenModel struct {
 	Model     Model
 	Tokenizer text.Tokenizer
-	EndOfText int      // id; −1 if there is none
-	Ends      []int    // ids that end a text, besides EndOfText
-	Notes     []string // on the origin of the weights, to be printed
+	EndOfText int            // id; −1 if there is none
+	Ends      []int          // ids that end a text, besides EndOfText
+	Notes     []string       // on the origin of the weights, to be printed
+	Template  *text.Template // of a run of attention finetune; nil of others, and of one that has none
+
+	gpt *pretrained.GPT // of a run of attention finetune
 }
 
 // Open reads the model with its weights: a GPT, or the model of a run of attention train, finished or not.
@@ -196,6 +199,9 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.gpt != nil {
+		return m.gpt, nil
+	}
 	model := m.Model.Network.(*layers.Decoder)
 	return &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
 }
@@ -219,6 +225,9 @@ func (in *Inspection) Spec() (Spec, error) {
 	}
 	if err := in.checkGPT(); err != nil {
 		return Spec{}, err
+	}
+	if in.Config.Tuning != nil {
+		return Spec{}, in.errTuned("the whole model")
 	}
 	identity, err := in.Config.ModelIdentity()
 	if err != nil {
@@ -248,6 +257,9 @@ func (in *Inspection) openBlank() (m *OpenModel, identity map[string]string, err
 	c, err := in.config()
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Tuning != nil {
+		return in.openTuned(c)
 	}
 	t, err := c.Vocabulary.Open(in.Dir)
 	if err == nil {

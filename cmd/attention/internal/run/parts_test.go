@@ -44,6 +44,29 @@ func TestPartsOfAGPT(t *testing.T) {
 	require.True(t, ok, "no part makes no other decoder")
 }
 
+// Linear attention is in all layers, or in all but every n-th.
+func TestLinearPartsOfAGPT(t *testing.T) {
+	form, err := layers.LinearAttentionOf("gated_delta_net")
+	require.NoError(t, err)
+	args := []string{"--model", "gpt", "--layers", "8", "--attention", "gated_delta_net"}
+	all, _ := settled(t, args...).Model.Blocks()
+	require.Len(t, all.Blocks, 1)
+	require.Equal(t, &form, all.Blocks[0].Linear)
+	c := settled(t, append(args, "--full-attention-every", "4")...)
+	some, _ := c.Model.Blocks()
+	require.Len(t, some.Blocks, 2)
+	require.Equal(t, all.Blocks[0], some.Blocks[0])
+	require.Nil(t, some.Blocks[1].Linear)
+	require.Equal(t, []int{0, 0, 0, 1}, some.Pattern)
+	text, err := json.Marshal(c.Model)
+	require.NoError(t, err)
+	var read ModelConfig
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, c.Model, read)
+	require.Equal(t, "gpt, 8 layers, 4 heads, width 64, attention by gated_delta_net but in one of 4 layers",
+		c.Model.String())
+}
+
 func TestPartsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		args []string
@@ -53,6 +76,12 @@ func TestPartsAreRefused(t *testing.T) {
 		{args: []string{"--mlp", "elu"}, want: `--mlp: got "elu", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh`},
 		{args: []string{"--qk-norm", "x"}, want: `--qk-norm: got "x", want one of l2, rms`},
 		{args: []string{"--window", "-1"}, want: "--window: got -1, want at least 0"},
+		{args: []string{"--attention", "mamba"},
+			want: `--attention: got "mamba", want one of delta_net, gated_delta_net, gla, linear, retention`},
+		{args: []string{"--full-attention-every", "4"},
+			want: "--full-attention-every: got 4 without --attention, want both"},
+		{args: []string{"--attention", "gla", "--full-attention-every", "1"},
+			want: "--full-attention-every: got 1, want 0 or at least 2: no layer would be linear"},
 		{args: []string{"--rope", "--width", "12"},
 			want: "--rope: got 0 for D=3, want an even D above 0, or an even number of its elements"},
 		{args: []string{"--rope", "--initializer", "torch"},

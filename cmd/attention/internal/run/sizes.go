@@ -49,7 +49,7 @@ func (c Config) validateSizes() error {
 }
 
 func (c Config) gptSizes(m layers.GPTConfig) []size {
-	b, t, e := float64(c.Batch), float64(m.ContextLength), float64(m.EmbedDim)
+	b, t, e := float64(c.Batch), float64(c.rowLength()), float64(m.EmbedDim)
 	v, n := float64(m.VocabSize), float64(m.NumLayers)
 	hidden := float64(m.DimFeedforward)
 	if m.DimFeedforward == 0 {
@@ -69,7 +69,7 @@ func (c Config) gptSizes(m layers.GPTConfig) []size {
 func (c Config) decoderSizes(m layers.DecoderConfig) []size {
 	const width = "Blocks[0].Attention.EmbedDim"
 	E := m.Blocks[0].Attention.EmbedDim
-	b, t, e := float64(c.Batch), float64(m.ContextLength), float64(E)
+	b, t, e := float64(c.Batch), float64(c.rowLength()), float64(E)
 	v, n, hidden := float64(m.VocabSize), float64(m.NumLayers), 0.0
 	for _, block := range m.Blocks {
 		hidden = max(hidden, float64(cmp.Or(block.MLP.DimFeedforward, 4*E)))

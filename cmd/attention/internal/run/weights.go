@@ -19,6 +19,9 @@ func (m Model) AttentionWeights(b *layers.Build, ids *G.Node) (map[string]*G.Nod
 	for _, call := range b.Calls("*") {
 		nodes[call.Path] = b.Of(call.Weights())
 	}
+	for _, call := range b.LinearCalls("*") { // what their states imply
+		nodes[call.Path] = b.Of(call.Weights())
+	}
 	if w, ok := m.Network.(AttentionNetwork); ok && len(nodes) == 0 {
 		nodes["attention"] = b.Of(w.Weights(b, ids)) // of a layer without an Attention, as the simple one
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
-	"attention/internal/folder"
 	"attention/train"
 	"attention/train/checkpoint"
 )
@@ -30,7 +29,7 @@ func (r *training) readSource(s *run.TextSource) error {
 	if err := read(s.Name); err != nil {
 		return err
 	}
-	source, err := sourceOf(s.Name)
+	source, err := run.SourceOf(s.Name)
 	if err != nil {
 		return err
 	}
@@ -44,6 +43,10 @@ func (r *training) readSource(s *run.TextSource) error {
 
 // readFile reads the initial weights in a safetensors file.
 func (r *training) readFile(path string) error {
+	if filepath.Ext(path) == ".gguf" { // which says what is wanted
+		_, err := run.Inspect(path)
+		return err
+	}
 	_, err := checkpoint.ReadParams(path, r.model.Params())
 	if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
 		return of
@@ -83,23 +86,4 @@ func atPath(path string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// sourceOf returns the size and checksum of a file, or of the files of a model's folder.
-func sourceOf(path string) (run.TextSource, error) {
-	names := []string{path}
-	if run.IsFolder(path) {
-		found, err := folder.Names(path)
-		if err != nil {
-			return run.TextSource{}, err
-		}
-		names = []string{filepath.Join(path, run.ConfigFile)}
-		for _, name := range found {
-			if filepath.Ext(name) == ".safetensors" {
-				names = append(names, filepath.Join(path, name))
-			}
-		}
-	}
-	size, sum, err := folder.Sum(names...)
-	return run.TextSource{Name: path, Bytes: size, SHA256: sum}, err
 }

@@ -99,6 +99,8 @@ func TestTrainInitWrong(t *testing.T) {
 	layer, _ := tinyRun(t)
 	c, err := run.ReadConfig(gpt)
 	require.NoError(t, err)
+	gguf := filepath.Join(t.TempDir(), "model.gguf")
+	require.NoError(t, os.WriteFile(gguf, []byte("GGUF"), 0o644))
 	for _, r := range []refused{
 		{args: "--init " + gpt + " --width 16", want: "--init: " + gpt + ": --width: got 16, want 8, that of the weights"},
 		{args: "--init " + gpt + " --heads 4", want: "--init: " + gpt + ": --heads: got 4, want 2, that of the weights"},
@@ -115,6 +117,8 @@ func TestTrainInitWrong(t *testing.T) {
 			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
 		{args: "--init " + layer, want: "--init: the model is no GPT: " + layer +
 			": got a run of attention train of one layer, want a GPT"},
+		{args: "--model gpt --init " + gguf, want: "--init: " + gguf + ": got a GGUF file, which is written and not read, " +
+			"want the folder of a model, with config.json and model.safetensors"},
 		{args: "--model gpt --init " + layer + "/loss.png", want: "--init: train: parameters: safetensors: "},
 		{args: "--model gpt --init " + layer + "/model.safetensors",
 			want: "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights"},

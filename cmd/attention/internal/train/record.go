@@ -18,10 +18,14 @@ const (
 	probeWeights = 100_000 // of all heads together; it has fewer tokens if need be
 )
 
-// probedTokens returns the number of tokens of the text whose attention weights a run records, or 0 if the model has
-// too many heads.
+// probedTokens returns the number of tokens of the text whose attention weights a run records, or 0 if the model has no
+// head or too many of them.
 func probedTokens(c run.ModelConfig) int {
-	n := int(math.Sqrt(float64(probeWeights / c.Heads())))
+	heads := c.Heads()
+	if heads == 0 {
+		return 0
+	}
+	n := int(math.Sqrt(float64(probeWeights / heads)))
 	if !c.Causal() {
 		return min(c.Context(), n) // training uses its last query only
 	}

@@ -175,6 +175,9 @@ func cornerString(t *tensor.Dense) string {
 // cacheBytes returns the memory of the keys and values of a whole text.
 func cacheBytes(c layers.DecoderConfig, dt tensor.Dtype) (n int) {
 	for i := range c.NumLayers {
+		if c.Block(i).Linear != nil {
+			continue // whose states do not grow
+		}
 		a := c.Block(i).Attention
 		keys := cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads)
 		n += cmp.Or(a.NumKVHeads, a.NumHeads) * (keys + cmp.Or(a.ValueDim, keys)) // of a token

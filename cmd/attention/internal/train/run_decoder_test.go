@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/view/look"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -34,6 +37,8 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 		"decoder": append([]string{"--config", file}, common...),
 		"gpt": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --norm rms --mlp swiglu --hidden 12 "+
 			"--bias=false --window 3 --dropout 0.25"), common...),
+		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
+			"--attention gated_delta_net --full-attention-every 2"), common...),
 	}
 }
 
@@ -46,13 +51,19 @@ func TestTrainDecoder(t *testing.T) {
 		"gpt": "model     gpt, 2 layers, 2 heads, width 8, rotary positions, rms norms, swiglu,\n" +
 			"          window 3, dropout of embeddings 0.25, dropout of attention 0.25,\n" +
 			"          dropout of residuals 0.25, float32: 1352 parameters\n",
+		"linear": "model     gpt, 2 layers, 2 heads, width 8,\n" +
+			"          attention by gated_delta_net but in one of 2 layers, float32:\n",
 	} {
 		calm, folder := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
 		var printed bytes.Buffer
 		require.NoError(t, trainTo(t.Context(), &printed, decoderFlags(t, text, calm)[name]...))
 		require.Contains(t, printed.String(), head)
 		require.Contains(t, printed.String(), "A corner of model.layers.0.self_attn.q_proj.weight before:")
-		require.Contains(t, printed.String(), "(layers.0.self_attn, head ")
+		softmax := 0
+		if name == "linear" {
+			softmax = 1
+		}
+		require.Contains(t, printed.String(), fmt.Sprintf("(layers.%d.self_attn, head ", softmax))
 		require.Equal(t, gptFiles, namesIn(t, calm))
 		stopAfter(t, 5, decoderFlags(t, text, folder)[name]...)
 		require.Contains(t, resume(t, folder, "--checkpoint-activations"), "7 steps in ")
@@ -71,7 +82,7 @@ func TestTrainDecoder(t *testing.T) {
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "out")
 		_, err = pretrainedModel.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace})
-		if name == "decoder" {
+		if name != "gpt" {
 			require.ErrorContains(t, err, "got a decoder that is none of gpt2, llama, mistral")
 			continue
 		}
@@ -148,4 +159,45 @@ func TestTrainDecoderClips(t *testing.T) {
 	requireRefused(t, []refused{{args: "--model gpt --qk-norm rms --qk-clip 1",
 		want: "train: train graph: layers: model.layers.0.self_attn: Attention: " +
 			`clip: got a layer with QKNorm "rms", which undoes any scale, want one without`}})
+}
+
+// A decoder of linear attention alone trains: it has no attention weights to record, and no heads to report.
+func TestTrainLinearDecoder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "linear.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"model": {"type": "decoder", "num_layers": 2, "blocks": [{
+		"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"}, "norm": {"kind": "rms"}}]}}`),
+		0o644))
+	flags := strings.Fields("--batch 3 --context 6 --steps 3 --eval-every 2 --sample 9 --config " + file)
+	text, folder := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	flags = append(flags, "--text", text, "--out", folder)
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
+	require.NotContains(t, namesIn(t, folder), session.StepsPicture)
+	model, err := look.Open(folder)
+	require.NoError(t, err)
+	_, err = model.See(t.Context(), look.Request{Text: "the"})
+	require.EqualError(t, err, "got a model without attention weights, want one with: linear attention has none")
+	require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags, "--out", folder+"2", "--head-stats")...),
+		"--head-stats: got layer decoder, which has no heads, want another")
+}
+
+// The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its weights.
+func TestTrainInitOfAFamily(t *testing.T) {
+	text, dir := filepath.Join(t.TempDir(), "text"), commandtest.SmallLlama(t)
+	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("the cat sat on the mat. ", 99)), 0o644))
+	folder, out := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "out")
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--init", dir, "--text", text, "--out", folder, "--steps", "30",
+		"--lr", "0.01", "--warmup", "0", "--eval-every", "0", "--sample", "0"))
+	require.Less(t, lastLoss(t, folder), 4.0, "ln 265 is 5.58")
+	g, err := commandtest.Inspect(t, folder).GPT()
+	require.NoError(t, err)
+	_, err = g.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace, Dtype: "bfloat16"})
+	require.NoError(t, err)
+	want, err := pretrained.ReadGPT(dir)
+	require.NoError(t, err)
+	got, err := pretrained.ReadGPT(out)
+	require.NoError(t, err)
+	require.Equal(t, want.Model.Config(), got.Model.Config())
+	require.Equal(t, want.Tokenizer.Config(), got.Tokenizer.Config())
+	require.Equal(t, want.EndOfText, got.EndOfText)
 }

@@ -95,6 +95,9 @@ func buildForward(p *layers.Params, text reading, r Request, known []*Layer) (*f
 			f.layers = append(f.layers, l)
 		}
 	}
+	if err := b.Err(); err == nil && len(f.layers) == 0 {
+		return nil, nil, errors.New("got a model without attention weights, want one with: linear attention has none")
+	}
 	return f, b, b.Err()
 }
 

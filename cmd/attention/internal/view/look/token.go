@@ -24,7 +24,7 @@ type Sequence struct {
 func tokensOf(t text.Tokenizer, ids []int) ([]Token, error) {
 	tokens := make([]Token, len(ids))
 	for i, id := range ids {
-		s, err := t.Decode([]int{id})
+		s, err := text.Piece(t, id)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,151 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/program"
+	"attention/layers/generate"
+	"attention/train/text"
+)
+
+// answer is what a model says to a message, as it is drawn.
+type answer struct {
+	*talk
+	ids     []int
+	decoder *text.Decoder
+	stops   *generate.Stops
+	text    strings.Builder
+	cost    string // what --stats prints
+}
+
+// say gives the model a message and prints the answer. What goes wrong with the message is noted, and the message is not
+// a part of the talk then; the error is about what ends the talk.
+func (t *talk) say(ctx context.Context, said string) error {
+	t.turns = append(t.turns, turn{said: said})
+	a := &answer{talk: t, decoder: text.NewDecoder(t.model.Tokenizer), stops: generate.NewStops(t.stop)}
+	until, done := t.untilInterrupt(ctx)
+	err := a.draw(until)
+	stopped := until.Err() != nil
+	done()
+	a.print(a.stops.Add(a.decoder.Flush()) + a.stops.Rest())
+	said = a.text.String()
+	if a.stops.Stopped() {
+		said = strings.TrimRight(said, " \t\r\n")
+	}
+	if said != "" || err == nil || stopped {
+		a.write("\n")
+	}
+	last := len(t.turns) - 1
+	if t.turns[last].answer = said; strings.TrimSpace(said) == "" {
+		t.turns = t.turns[:last]
+	}
+	t.first = min(t.first, len(t.turns))
+	switch {
+	case t.out.Err() != nil:
+		return t.out.Err()
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !stopped:
+		t.note("%v", err)
+	case last == len(t.turns) && !stopped:
+		t.note("the answer is empty: the message is not a part of the talk")
+	}
+	if a.cost != "" {
+		t.note("%s", a.cost)
+	}
+	return nil
+}
+
+// untilInterrupt returns a context that Ctrl-C ends, and a function that releases it.
+func (t *talk) untilInterrupt(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-t.interrupts:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// draw makes the model read the talk, and draws the answer.
+func (a *answer) draw(ctx context.Context) error {
+	began := program.Now()
+	ids, err := a.prompt(nil, min(a.tokens, a.capacity/4))
+	if err != nil {
+		return err
+	}
+	kept, err := a.generator.Rewrite(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if err := a.decoder.Follow(ids); err != nil {
+		return err
+	}
+	reading, began := program.Since(began).Seconds(), program.Now()
+	err = a.drawAll(ctx)
+	if writing := program.Since(began).Seconds(); a.stats {
+		a.cost = fmt.Sprintf("read %d of %d tokens in %.2f s, wrote %d in %.2f s, %.1f tokens/s", len(ids)-kept, len(ids),
+			reading, len(a.ids), writing, float64(len(a.ids))/max(writing, 1e-9))
+	}
+	return err
+}
+
+// drawAll draws the tokens of the answer up to one that ends it.
+func (a *answer) drawAll(ctx context.Context) error {
+	for len(a.ids) < a.tokens && !a.stops.Stopped() && a.out.Err() == nil {
+		id, err := a.next(ctx)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(a.ends, id) {
+			return nil
+		}
+		a.ids = append(a.ids, id)
+		text, err := a.decoder.Decode(id)
+		if err != nil {
+			return err
+		}
+		a.print(a.stops.Add(text))
+	}
+	return nil
+}
+
+// next draws a token. Where the context is full, the oldest turns are forgotten first.
+func (a *answer) next(ctx context.Context) (int, error) {
+	id, err := a.generator.Next(ctx)
+	if !errors.Is(err, generate.ErrFull) {
+		return id, err
+	}
+	a.sign("\n")
+	ids, err := a.prompt(a.ids, 1)
+	if errors.Is(err, errLong) {
+		return 0, errors.New("the context is full: the answer ends here")
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := a.generator.Rewrite(ctx, ids); err != nil {
+		return 0, err
+	}
+	return a.generator.Next(ctx)
+}
+
+// print prints a part of the answer.
+func (a *answer) print(text string) {
+	a.text.WriteString(text)
+	a.write(text)
+}
+
+// write prints a text. The output keeps the error.
+func (t *talk) write(text string) {
+	if text != "" {
+		_, _ = io.WriteString(t.out, text)
+	}
+}

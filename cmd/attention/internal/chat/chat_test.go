@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/layers/generate"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestChat: each line of the input is answered.
+func TestChat(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	said, notes, err := chatted(t.Context(), "Hello\r\n\n  is it?  ", "--model", dir, "--template", "chatml", "--temperature", "0")
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	require.Equal(t, "the answer\nthe answer\n", said)
+}
+
+// TestSecondTurnReadsItsTokens: a long talk stays in the cache.
+func TestSecondTurnReadsItsTokens(t *testing.T) {
+	dir, tokenizer := parrot(t, "the answer<|im_end|>")
+	count := func(text string) int {
+		ids, err := tokenizer.EncodeSpecial(text)
+		require.NoError(t, err)
+		return len(ids)
+	}
+	long := strings.Repeat("wxyz ", 20)
+	first := "<|im_start|>user\n" + strings.TrimSpace(long) + "<|im_end|>\n<|im_start|>assistant\n"
+	second := "<|im_end|>\n<|im_start|>user\nagain<|im_end|>\n<|im_start|>assistant\n"
+	for _, row := range []struct {
+		template string
+		first    string // what the model read for the first answer
+		second   string // what it read for the second
+		whole    string // the rendering that it answers then
+	}{
+		{"chatml", first, second, first + "the answer" + second},
+		{templates + "qwen3.jinja", first + "<think>\n\n</think>\n\n", // which the second rendering has no more
+			"the answer" + second + "<think>\n\n</think>\n\n", first + "the answer" + second + "<think>\n\n</think>\n\n"},
+	} {
+		_, notes, err := chatted(t.Context(), long+"\nagain\n", "--model", dir, "--template", row.template, "--temperature", "0",
+			"--stats")
+		require.NoError(t, err)
+		n := count(row.first)
+		require.Regexp(t, fmt.Sprintf(`^attention: read %d of %d tokens in [\d.]+ s, wrote %d in [\d.]+ s, [\d.]+ tokens/s
+attention: read %d of %d tokens in .*\n$`, n, n, count("the answer"), count(row.second), count(row.whole)), notes, row.template)
+	}
+}
+
+// TestChatIsTheModels: answers are those of the model that reads the whole talk anew.
+func TestChatIsTheModels(t *testing.T) {
+	dir, tokenizer := varied(t)
+	g, err := pretrained.ReadGPT(dir)
+	require.NoError(t, err)
+	template, err := text.OpenTemplateAs(dir, text.ChatML)
+	require.NoError(t, err)
+	talk, want := []text.Message{say("system", "Be it.")}, ""
+	questions := []string{"all?", "is it the answer", "to it"}
+	for _, q := range questions {
+		talk = append(talk, say("user", q))
+		rendered, err := template.Render(talk, text.TemplateConfig{AddGenerationPrompt: true})
+		require.NoError(t, err)
+		ids, err := tokenizer.EncodeSpecial(rendered)
+		require.NoError(t, err)
+		from, err := generate.New(g.Model, generate.Config{})
+		require.NoError(t, err)
+		require.NoError(t, from.Prompt(t.Context(), ids))
+		decoder := text.NewDecoder(tokenizer)
+		answer := ""
+		for range 9 {
+			id, err := from.Next(t.Context())
+			require.NoError(t, err)
+			require.NotContains(t, []int{269, 271}, id, "an end")
+			token, err := decoder.Decode(id)
+			require.NoError(t, err)
+			answer += token
+		}
+		answer += decoder.Flush()
+		talk = append(talk, say("assistant", answer))
+		want += answer + "\n"
+	}
+	said, notes, err := chatted(t.Context(), strings.Join(questions, "\n"), "--model", dir, "--template", "chatml",
+		"--system", "Be it.", "--temperature", "0", "--tokens", "9")
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	require.Equal(t, want, said)
+}
+
+// TestTemplateRefuses: a message that the template refuses is one line, and the talk goes on without it.
+func TestTemplateRefuses(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	template := filepath.Join(t.TempDir(), "strict.jinja")
+	write(t, template, `{% for m in messages %}{% if 'no' in m.content %}{{ raise_exception('never') }}{% endif %}`+
+		`{{ '<|im_start|>' + m.content + '<|im_end|>\n' }}{% endfor %}`)
+	said, notes, err := chatted(t.Context(), "one\nno\ntwo\n", "--model", dir, "--template", template, "--temperature", "0")
+	require.NoError(t, err)
+	require.Equal(t, "the answer\nthe answer\n", said)
+	require.Equal(t, "attention: text: template: line 1: the template refuses: never\n", notes)
+	said, _, err = chatted(t.Context(), "caf\xe9\nok\n", "--model", dir, "--template", "chatml", "--temperature", "0")
+	require.NoError(t, err)
+	require.Equal(t, "the answer\n", said)
+}
+
+// TestEmptyAnswer: a message without an answer is not a part of the talk.
+func TestEmptyAnswer(t *testing.T) {
+	dir, _ := parrot(t, "<|im_end|>")
+	said, notes, err := chatted(t.Context(), "one\n/save x.jsonl\n", "--model", dir, "--template", "chatml", "--temperature", "0")
+	require.NoError(t, err)
+	require.Equal(t, "\n", said)
+	require.Equal(t, "attention: the answer is empty: the message is not a part of the talk\n"+
+		"attention: /save: got no answer yet, want one\n", notes)
+}
+
+// TestWrongChats: what a talk cannot begin with is one line.
+func TestWrongChats(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	letters := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
+	layer, _, _ := commandtest.LayerRun(t, "causal")
+	system := filepath.Join(t.TempDir(), "system.jinja")
+	write(t, system, `{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}{{ messages[0].content }}`)
+	for _, row := range []struct{ args, want string }{
+		{"--model " + dir, "--template: " + dir + " has no chat template, want chatml, alpaca or a file with one"},
+		{"--model " + dir + " --template vicuna",
+			`--template: text: template: got "vicuna", want chatml, alpaca or a file with a template`},
+		{"--model " + letters + " --template chatml",
+			"--template: got the token <|im_start|>, which the tokenizer does not have, want another template"},
+		{"--model " + layer + " --template alpaca",
+			"--model: " + layer + ": got a model of one attention layer, want a GPT or another decoder"},
+		{"--model " + dir + " --template " + system + " --system x", "--template: text: template: line 1: the template refuses: no system"},
+		{"--model " + dir + " --tokens 0", "--tokens: got 0, want at least 1"},
+		{"--model " + dir + " --temperature -1", "--temperature: got -1, want a finite number of at least 0"},
+		{"--model " + dir + " --template chatml --context 301", "--context: got 301, want 0 to ContextLength=300"},
+	} {
+		said, _, err := chatted(t.Context(), "Hello\n", strings.Fields(row.args)...)
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n")
+		require.Empty(t, said)
+	}
+}

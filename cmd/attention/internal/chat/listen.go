@@ -1,0 +1,116 @@
+package chat
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"attention/internal/folder"
+)
+
+// maxLine is the most bytes of a message.
+const maxLine = 1 << 20
+
+// listen answers each line of the input.
+func (t *talk) listen(ctx context.Context, in io.Reader) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(in)
+		scanner.Buffer(nil, maxLine)
+		for scanner.Scan() {
+			select {
+			case lines <- scanner.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- scanner.Err()
+	}()
+	for {
+		t.sign("> ")
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				t.sign("\n")
+				return inputError(<-failed)
+			}
+			if err := t.hear(ctx, line); err != nil {
+				return err
+			}
+		case <-t.interrupts:
+			t.sign("\nCtrl-D ends the talk.\n")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// inputError returns an error of the input.
+func inputError(err error) error {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("the input: got a line of more than %d bytes, want fewer", maxLine)
+	case err != nil:
+		return fmt.Errorf("the input: %w", err)
+	}
+	return nil
+}
+
+// sign prints what only a terminal has.
+func (t *talk) sign(text string) {
+	if t.interactive {
+		fmt.Fprint(t.notes, text)
+	}
+}
+
+// hear answers a line or does what it asks for.
+func (t *talk) hear(ctx context.Context, line string) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	if !strings.HasPrefix(line, "/") {
+		return t.say(ctx, strings.TrimSpace(line))
+	}
+	name, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
+	switch argument = strings.TrimSpace(argument); {
+	case name == "/reset" && argument == "":
+		t.turns, t.first = nil, 0
+		t.note("a new talk begins")
+	case name == "/save":
+		if err := t.save(argument); err != nil {
+			t.note("/save: %v", err)
+		}
+	case name == "/help" && argument == "":
+		fmt.Fprint(t.notes, commands)
+	default:
+		t.note("got %.40q, want /reset, /save FILE or /help; a blank before it makes it a message", line)
+	}
+	return nil
+}
+
+// save writes the talk to a file that fine-tuning takes.
+func (t *talk) save(path string) error {
+	if len(t.turns) == 0 {
+		return errors.New("got no answer yet, want one")
+	}
+	if strings.ToLower(filepath.Ext(path)) != ".jsonl" {
+		return fmt.Errorf("got %q, want a file whose name ends with .jsonl", path)
+	}
+	err := folder.WriteFile(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(map[string]any{"messages": t.messages(0)})
+	})
+	if err == nil {
+		t.note("%s has the talk", path)
+	}
+	return err
+}

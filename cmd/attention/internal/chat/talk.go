@@ -1,0 +1,113 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/text"
+)
+
+// talk is a conversation with a model.
+type talk struct {
+	model     *run.OpenModel
+	generator *generate.Generator
+	template  *text.Template
+	rendering text.TemplateConfig
+	capacity  int    // of the model's window, in tokens
+	tokens    int    // of an answer, at most
+	ends      []int  // ids that end an answer
+	stop      string // text that ends an answer; "" for none
+
+	system []text.Message // no message or one
+	turns  []turn
+	first  int // the first of the turns that the model still sees
+
+	screen
+	interactive bool             // the input is a terminal
+	interrupts  <-chan os.Signal // Ctrl-C; nil if it ends the command
+	stats       bool
+}
+
+// screen is where a talk is shown.
+type screen struct {
+	out   *term.Output // answers
+	notes io.Writer    // all else
+}
+
+// turn is a message with its answer.
+type turn struct {
+	said, answer string // no answer yet is ""
+}
+
+// note prints a line about the talk.
+func (t *talk) note(format string, args ...any) {
+	fmt.Fprintf(t.notes, "attention: %s\n", term.Line(fmt.Sprintf(format, args...)))
+}
+
+// messages returns the system message and the turns from one on.
+func (t *talk) messages(first int) []text.Message {
+	all := slices.Clone(t.system)
+	for _, turn := range t.turns[first:] {
+		all = append(all, text.Message{Role: "user", Content: turn.said})
+		if turn.answer != "" {
+			all = append(all, text.Message{Role: "assistant", Content: turn.answer})
+		}
+	}
+	return all
+}
+
+// render returns the tokens of the turns from one on, up to where the next answer begins.
+func (t *talk) render(first int) ([]int, error) {
+	c := t.rendering
+	c.AddGenerationPrompt = true
+	rendered, err := t.template.Render(t.messages(first), c)
+	if err != nil {
+		return nil, err
+	}
+	return text.EncodeSpecial(t.model.Tokenizer, rendered)
+}
+
+// errLong is the error of a message that does not fit into the context.
+var errLong = errors.New("the context is full")
+
+// prompt returns the tokens of the talk with those of an answer that has begun. If they leave less room than is asked
+// for, the oldest turns are forgotten until half of the context is free, but not the last.
+func (t *talk) prompt(begun []int, room int) ([]int, error) {
+	ids, err := t.render(t.first)
+	if err != nil {
+		return nil, err
+	}
+	first := t.first
+	if len(ids)+len(begun)+room > t.capacity {
+		for len(ids)+len(begun) > t.capacity/2 && first < len(t.turns)-1 {
+			first++
+			if ids, err = t.render(first); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ids = append(ids, begun...)
+	if len(ids) >= t.capacity {
+		return nil, fmt.Errorf("%w: got a message with which the talk has %d tokens, want fewer than %d", errLong, len(ids),
+			t.capacity)
+	}
+	if n := first - t.first; n > 0 {
+		t.note("the context of %d tokens is full: the oldest %s forgotten", t.capacity, are(n))
+	}
+	t.first = first
+	return ids, nil
+}
+
+// are returns a number of turns with their verb.
+func are(n int) string {
+	if n == 1 {
+		return "message and its answer are"
+	}
+	return fmt.Sprintf("%d messages and their answers are", n)
+}

@@ -1,0 +1,164 @@
+package chat
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/run"
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPrompt: where the context has no room for the answer the oldest turns are forgotten, whole ones and never the
+// system message, until half of it is free.
+func TestPrompt(t *testing.T) {
+	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
+	require.NoError(t, err)
+	template, err := text.OpenTemplateAs(t.TempDir(), text.ChatML)
+	require.NoError(t, err)
+	system := "<|im_start|>system\nBe it.<|im_end|>\n"
+	answer := strings.Repeat(" the answer", 20)
+	question := func(q string) string { return "<|im_start|>user\n" + q + "<|im_end|>\n<|im_start|>assistant\n" }
+	whole := func(q string) string { return question(q) + answer + "<|im_end|>\n" }
+	count := func(text string) int {
+		ids, err := tokenizer.EncodeSpecial(text)
+		require.NoError(t, err)
+		return len(ids)
+	}
+	all := system + whole("q0") + whole("q1") + whole("q2") + question("q3")
+	n, two := count(all), count(system+whole("q2")+question("q3"))
+	for _, row := range []struct {
+		name           string
+		capacity, room int
+		begun          string
+		want, note     string
+	}{
+		{"it fits", n + 9, 9, "", all, ""},
+		{"one token too many", n + 8, 9, "", system + whole("q2") + question("q3"), "the oldest 2 messages and their answers are"},
+		{"one turn is enough", 2 * count(system+whole("q1")+whole("q2")+question("q3")), 999, "",
+			system + whole("q1") + whole("q2") + question("q3"), "the oldest message and its answer are"},
+		{"half is just not free", 2*two - 1, 9, "", system + question("q3"), "the oldest 3 messages and their answers are"},
+		{"an answer that has begun", n + 1, 1, " the answer", system + whole("q2") + question("q3") + " the answer",
+			"the oldest 2 messages and their answers are"},
+		{"no room but for the last turn", count(system+question("q3")) + 1, 9, "", system + question("q3"),
+			"the oldest 3 messages and their answers are"},
+		{"no room", count(system + question("q3")), 9, "", "", ""},
+	} {
+		var notes bytes.Buffer
+		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template, capacity: row.capacity,
+			screen: screen{notes: &notes}, system: []text.Message{say("system", "Be it.")}}
+		for _, q := range []string{"q0", "q1", "q2"} {
+			of.turns = append(of.turns, turn{q, answer})
+		}
+		of.turns = append(of.turns, turn{said: "q3"})
+		begun, err := tokenizer.EncodeSpecial(row.begun)
+		require.NoError(t, err)
+		ids, err := of.prompt(begun, row.room)
+		if row.want == "" {
+			require.EqualError(t, err, "the context is full: got a message with which the talk has "+
+				strconv.Itoa(row.capacity)+" tokens, want fewer than "+strconv.Itoa(row.capacity))
+			require.Zero(t, of.first)
+			continue
+		}
+		require.NoError(t, err, row.name)
+		got, err := tokenizer.Decode(ids)
+		require.NoError(t, err)
+		require.Equal(t, row.want, got, row.name)
+		note := ""
+		if row.note != "" {
+			note = "attention: the context of " + strconv.Itoa(row.capacity) + " tokens is full: " + row.note + " forgotten\n"
+		}
+		require.Equal(t, note, notes.String(), row.name)
+	}
+}
+
+// TestFullContext: a talk that outgrows the context goes on, before an answer and within one; its file has all of it.
+func TestFullContext(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	said, notes, err := chatted(t.Context(), strings.Repeat("again\n", 12)+strings.Repeat("z", 99)+"\nagain\n/save "+file+"\n",
+		"--model", dir, "--template", "chatml", "--temperature", "0", "--context", "90", "--system", "Be it.")
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("the answer\n", 13), said)
+	require.Greater(t, strings.Count(notes, "attention: the context of 90 tokens is full: the oldest "), 1)
+	require.Contains(t, notes, "attention: the context is full: got a message with which the talk has ")
+	require.True(t, strings.HasSuffix(notes, "attention: "+file+" has the talk\n"), notes)
+	examples, err := text.OpenExamples(file)
+	require.NoError(t, err)
+	defer examples.Close()
+	require.Equal(t, 1, examples.Len())
+	example, err := examples.At(0)
+	require.NoError(t, err)
+	require.Len(t, example.Messages, 1+2*13)
+	require.Equal(t, []text.Message{say("system", "Be it."), say("user", "again"), say("assistant", "the answer")},
+		example.Messages[:3])
+
+	endless, _ := varied(t)
+	said, notes, err = chatted(t.Context(), "a\nb\n", "--model", endless, "--template", "chatml", "--temperature", "0",
+		"--context", "80", "--tokens", "55")
+	require.NoError(t, err)
+	require.Len(t, strings.Split(strings.TrimSpace(said), "\n"), 2)
+	require.Equal(t, "attention: the context of 80 tokens is full: the oldest message and its answer are forgotten\n", notes)
+	_, notes, err = chatted(t.Context(), "a\n", "--model", endless, "--template", "chatml", "--temperature", "0",
+		"--context", "40")
+	require.NoError(t, err)
+	require.Equal(t, "attention: the context is full: the answer ends here\n", notes)
+}
+
+// TestCommands: lines with a / are no messages.
+func TestCommands(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	said, notes, err := chatted(t.Context(), "one <b>\n/reset\ntwo <b>\n/save "+file+"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n",
+		"--model", dir, "--template", "chatml", "--temperature", "0")
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("the answer\n", 3), said)
+	const name = ", want a file whose name ends with .jsonl\n"
+	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
+		`attention: /save: got "talk.txt"`+name+`attention: /save: got ""`+name+
+		`attention: got "/quit now", want /reset, /save FILE or /help; a blank before it makes it a message`+"\n"+commands, notes)
+	require.Equal(t, `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}`+"\n",
+		read(t, file))
+}
+
+// TestEnds: what a template writes after an answer ends answers.
+func TestEnds(t *testing.T) {
+	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
+	require.NoError(t, err)
+	for _, row := range []struct {
+		template, stop string
+		ends           []int
+	}{
+		{text.ChatML, "<|im_start|>user", []int{271}},
+		{templates + "qwen3.jinja", "<|im_start|>user", []int{271}},
+		{templates + "gemma3.jinja", "<end_of_turn>", nil}, // the tokenizer does not have these
+		{templates + "llama3.jinja", "<|eot_id|><|start_header_id|>user<|end_header_id|>", nil},
+		{templates + "mistral.jinja", "[INST]", nil},
+		{text.Alpaca, "### Instruction:", nil},
+	} {
+		template, err := text.OpenTemplateAs(t.TempDir(), row.template)
+		require.NoError(t, err)
+		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template}
+		require.NoError(t, of.findEnd())
+		require.Equal(t, row.stop, of.stop, row.template)
+		require.Equal(t, row.ends, of.ends, row.template)
+	}
+}
+
+// TestStops: an answer ends before the heading of the next message, and without the blanks before it.
+func TestStops(t *testing.T) {
+	dir, _ := parrot(t, "the\t=I:")
+	template := filepath.Join(t.TempDir(), "headings.jinja")
+	write(t, template, `{% for m in messages %}{{ '=' + ('I' if m.role == 'user' else 'A') + ':\n' + m.content + '\n' }}`+
+		`{% endfor %}{% if add_generation_prompt %}{{ '=A:\n' }}{% endif %}`)
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	said, notes, err := chatted(t.Context(), "is\n/save "+file, "--model", dir, "--template", template, "--temperature", "0")
+	require.NoError(t, err)
+	require.Equal(t, "attention: "+file+" has the talk\n", notes)
+	require.Equal(t, "the\t\n", said)
+	require.Contains(t, read(t, file), `"content":"the"}`)
+}

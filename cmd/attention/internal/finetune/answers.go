@@ -1,0 +1,81 @@
+package finetune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/layers/generate"
+	"attention/train/text"
+)
+
+// prompt is a question whose answers are shown while a run goes on.
+type prompt struct {
+	question, answer string
+	ids              []int  // of the conversation to the answer
+	before           string // the answer of the model before the session
+}
+
+// answer returns the likeliest answer of the model as it is now.
+func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
+	n := min(r.config.Sample.Tokens, r.model.Context()-len(p.ids))
+	if n < 1 {
+		return "", nil
+	}
+	vocabulary := min(r.base.Tokenizer.Len(), r.base.Model.Config().VocabSize)
+	g, err := run.NewGenerator(r.model, generate.Config{VocabSize: vocabulary}, len(p.ids)+n)
+	if err != nil {
+		return "", err
+	}
+	if err := g.Prompt(ctx, p.ids); err != nil {
+		return "", err
+	}
+	var ids []int
+	for len(ids) < n {
+		id, err := g.Next(ctx)
+		if err != nil {
+			return "", err
+		}
+		if slices.Contains(r.base.Ends, id) {
+			break
+		}
+		ids = append(ids, id)
+	}
+	return text.Whole(r.base.Tokenizer, ids)
+}
+
+// printAnswers prints what the model answers to the prompts now.
+func (r *tuning) printAnswers(ctx context.Context) error {
+	for _, p := range r.prompts {
+		now, err := r.answer(ctx, p)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(r.Out, "        %s → %s\n", short(p.question), short(now))
+	}
+	return nil
+}
+
+// printComparison prints the answers before and after the session.
+func (r *tuning) printComparison(ctx context.Context) error {
+	for _, p := range r.prompts {
+		now, err := r.answer(ctx, p)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(r.Out, "\nquestion  %s\nbefore    %s\nafter     %s\nwanted    %s\n", short(p.question), short(p.before),
+			short(now), short(p.answer))
+	}
+	return nil
+}
+
+// short returns the beginning of a text, on one line.
+func short(s string) string {
+	runes := []rune(term.Line(s))
+	if len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return string(runes)
+}

@@ -1,0 +1,108 @@
+package finetune
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"attention/cmd/attention/internal/run"
+	"attention/internal/oneline"
+	"attention/train/pretrained"
+	"attention/train/text"
+)
+
+// examples are the examples of a run, to learn from and held out.
+type examples struct {
+	lessons         *text.Lessons
+	files           []*text.Examples
+	training, valid *text.Packed // valid is nil without held-out examples
+}
+
+// openExamples opens the examples of a run, as its base learns them.
+func openExamples(c *run.Config, g *pretrained.GPT, t *text.Template) (e *examples, err error) {
+	if len(g.Ends) == 0 {
+		return nil, errors.New("--model: got a model without a token that ends a text, want one that has it")
+	}
+	e = &examples{}
+	e.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: g.Tokenizer, Template: t, Ends: g.Ends,
+		TrainOnPrompts: c.Tuning.TrainOnPrompts})
+	if err != nil {
+		return nil, fmt.Errorf("--template: %w", err)
+	}
+	if e.training, err = e.open("data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil {
+		return nil, err
+	}
+	if c.Tuning.Valid == nil {
+		return e, nil
+	}
+	e.valid, err = e.open("valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+		Long: c.Tuning.Long, Once: true})
+	return e, err
+}
+
+// open opens a file of examples, which must be the one that the run began with.
+func (e *examples) open(flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed, err error) {
+	if s.SHA256 != "" {
+		err = s.Same()
+	}
+	var file *text.Examples
+	if err == nil {
+		file, err = text.OpenExamples(s.Name)
+	}
+	if err == nil {
+		e.files = append(e.files, file)
+		p, err = text.NewPacked(file, e.lessons, c)
+	}
+	if err != nil {
+		return nil, oneline.Join(fmt.Errorf("--%s: %w", flag, err), e.close())
+	}
+	return p, nil
+}
+
+// close closes the files.
+func (e *examples) close() (err error) {
+	for _, f := range e.files {
+		err = oneline.Join(err, f.Close())
+	}
+	return err
+}
+
+// prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are any.
+func (e *examples) prompts(t *text.Template, tokenizer text.Tokenizer, n int) (all []prompt, err error) {
+	file := e.files[len(e.files)-1]
+	for i := 0; i < file.Len() && len(all) < n && t != nil; i++ {
+		example, err := file.At(i)
+		if err != nil {
+			return nil, err
+		}
+		last := lastAnswer(example)
+		if last < 1 {
+			continue
+		}
+		p := prompt{question: example.Messages[last-1].Content, answer: example.Messages[last].Content}
+		rendered, err := t.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
+		if err != nil {
+			return nil, file.About(i, err)
+		}
+		encode := tokenizer.Encode
+		if b, ok := tokenizer.(*text.BPETokenizer); ok {
+			encode = b.EncodeSpecial
+		}
+		if p.ids, err = encode(rendered); err != nil {
+			return nil, file.About(i, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// lastAnswer returns the index of the last message that the assistant says; −1 if there is none.
+func lastAnswer(e text.Example) int {
+	for i, m := range slices.Backward(e.Messages) {
+		if m.Role == "assistant" {
+			return i
+		}
+	}
+	return -1
+}

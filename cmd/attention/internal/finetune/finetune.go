@@ -1,0 +1,69 @@
+// Package finetune is the command attention finetune, which trains a model further on examples.
+package finetune
+
+import (
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Trains a model further on examples: conversations, instructions with answers, or
+texts. --model is a folder as for attention generate. By default it stays as it
+is, and what is trained are adapters of low rank beside its linear maps (LoRA),
+some thousandth of its size; --lora 0 trains it whole, and --whole trains parts
+of it whole beside adapters.
+
+DATA: --data is a file, or a folder with train, valid and test. By the end of
+their names files hold
+
+  .jsonl      in each line {"messages": [{"role": …, "content": …}, …]},
+              {"prompt": …, "completion": …}, {"text": …}, {"instruction": …,
+              "input": …, "output": …} or {"conversations": [{"from": "human",
+              "value": …}, …]}
+  .json       an array of such objects
+  .csv .tsv   a label and a text
+
+What the assistant says is learned, to the token that ends it; of texts all is.
+--show 3 prints which tokens of the first three examples these are. A message
+with "weight": 0 is not learned. The text of a conversation is made by the
+template of the model's folder, or by --template; a model that has none gets the
+Alpaca prompt, "### Instruction:" and "### Response:".
+
+Short examples share rows of --context tokens, in which none sees another: loss
+and gradients are those of rows of their own. Longer ones are cut, or left out
+with --long skip.
+
+A run's folder holds the adapter and what resumes it, not the model, which it
+names by its path and its checksum. If it has moved, --base says where it is.
+attention generate continues texts with the tuned model, and attention export
+writes it as one model, or the adapter alone. Ctrl-C and kill stop a run with a
+checkpoint, from which --resume goes on with the same bits.`
+
+const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
+  attention finetune --model SmolLM2-135M --data talks --lora 16 --targets q_proj,v_proj
+  attention finetune --model SmolLM2-135M --data talks.jsonl --show 3
+  attention finetune --resume runs/talks`
+
+// New returns the command attention finetune.
+func New() *cobra.Command {
+	o := usual()
+	cmd := &cobra.Command{
+		Use:     "finetune",
+		Short:   "Train a model further on conversations, instructions or texts",
+		Long:    help,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags()); err != nil {
+				return err
+			}
+			o.command = flags.CommandLine("finetune", cmd.Flags())
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			defer release()
+			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+	}
+	o.declare(cmd.Flags())
+	return cmd
+}

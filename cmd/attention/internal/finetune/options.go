@@ -1,0 +1,248 @@
+package finetune
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/run"
+	"attention/internal/config"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/text"
+
+	"github.com/spf13/pflag"
+)
+
+// options are the flags of attention finetune.
+type options struct {
+	config           run.Config // what flags set of it
+	tuning           run.Tuning
+	lora             layers.LoRAConfig
+	out, resume      string
+	data, valid      string
+	template         string
+	rate, floor      float64
+	warmup           int
+	show             int
+	command          string // the command line
+	given            func(flag string) bool
+	validationOfData string // the validation examples in the folder of --data
+}
+
+// usual returns the options without flags.
+func usual() *options {
+	return &options{
+		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder, Epochs: 3,
+			Training: train.Config{Accumulate: 1, EvalEvery: -1, StepConfig: train.StepConfig{
+				Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
+				ClipNorm: 1, Seed: 1}},
+			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: run.SampleConfig{Tokens: 48}},
+		tuning: run.Tuning{Long: text.CutLong},
+		lora:   layers.LoRAConfig{Rank: 8},
+	}
+}
+
+// resumed are the flags that --resume allows.
+var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "sample", "checkpoint-activations"}
+
+// declare declares the flags, whose defaults are the values of the options.
+func (o *options) declare(f *pflag.FlagSet) {
+	f.SortFlags = false
+	c, t, l := &o.config, &o.tuning, &o.lora
+	f.StringVar(&t.Base.Name, "model", t.Base.Name, "`folder` of the model to tune: of another program, an export or a run")
+	f.StringVar(&o.data, "data", o.data, "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with "+
+		"train, valid and test")
+	f.StringVar(&o.valid, "valid", o.valid, "`file` of held-out examples (default valid of the folder of --data)")
+	f.StringVar(&o.out, "out", "", "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)")
+	f.StringVar(&o.resume, "resume", "", "run `folder`, or one of its checkpoints, to continue instead of a new run")
+	f.StringVar(&t.Base.Name, "base", t.Base.Name, "`folder` in which the model of a run to --resume is now")
+	f.IntVar(&o.show, "show", 0, "print what of the first `examples` is learned, token by token, and train nothing")
+
+	f.IntVar(&l.Rank, "lora", l.Rank, "`rank` of the adapters; 0 trains the whole model")
+	f.Float64Var(&l.Alpha, "lora-alpha", l.Alpha, "adapters are scaled by it over their rank (default twice --lora)")
+	f.Float64Var(&l.Dropout, "lora-dropout", l.Dropout, "`probability` of dropping an input of an adapter")
+	f.BoolVar(&l.RankStabilized, "rslora", l.RankStabilized, "scale by --lora-alpha over the root of the rank")
+	f.StringSliceVar(&l.Targets, "targets", l.Targets,
+		"`patterns` of the linear maps with adapters, such as q_proj,v_proj (default "+layers.AllLinear+")")
+	f.StringSliceVar(&l.Whole, "whole", l.Whole, "`patterns` of what is trained whole, such as embed_tokens,norm")
+
+	f.StringVar(&o.template, "template", o.template,
+		"`name` of the chat template: alpaca, chatml or a file (default the model's, or else alpaca)")
+	f.BoolVar(&t.TrainOnPrompts, "train-on-prompts", t.TrainOnPrompts, "learn whole conversations, not only the answers")
+	f.IntVar(&t.Context, "context", t.Context, "tokens of a row (default 512, at most those of the model)")
+	f.StringVar(&t.Long, "long", t.Long, "what becomes of a longer example: `cut` or skip")
+
+	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch")
+	f.IntVar(&c.Training.Accumulate, "accumulate", c.Training.Accumulate, "batches of a step")
+	f.IntVar(&c.Epochs, "epochs", c.Epochs, "passes over the examples")
+	f.IntVar(&c.Training.Steps, "steps", c.Training.Steps, "training steps (default those of --epochs)")
+	f.Float64Var(&o.rate, "lr", 0, "peak learning `rate` (default 0.0002; 0.00002 with --lora 0)")
+	f.Float64Var(&o.floor, "min-lr", 0, "learning `rate` at the end of the decay (default a tenth of --lr)")
+	f.IntVar(&o.warmup, "warmup", -1, "`steps` of the warm-up (default a twentieth of all, at most 100)")
+	f.Float64Var(&c.Training.Solver.WeightDecay, "weight-decay", c.Training.Solver.WeightDecay, "weight decay of matrices")
+	f.Float64Var(&c.Training.ClipNorm, "clip", c.Training.ClipNorm, "largest `norm` of all gradients together; 0 means none")
+	f.StringVar(&c.Precision, "precision", c.Precision, "`precision` of the operands of products: full, or bf16")
+	f.BoolVar(&c.CheckpointActivations, "checkpoint-activations", c.CheckpointActivations,
+		"keep only the ends of blocks for the backward pass: less memory, more time, the same bits")
+	f.Int64Var(&c.Training.Seed, "seed", c.Training.Seed, "seed of the adapters, the rows and the dropout")
+	f.IntVar(&c.Training.EvalEvery, "eval-every", c.Training.EvalEvery,
+		"steps between validations; 0 means only one, at the end (default a tenth of all)")
+	f.IntVar(&c.Training.Patience, "patience", c.Training.Patience,
+		"validations in a row without a lower loss after which the run ends; 0 means that it never does")
+	f.BoolVar(&c.Training.KeepBest, "best", c.Training.KeepBest, "keep the weights of the lowest validation loss")
+	f.IntVar(&c.Checkpoints.Every, "save-every", c.Checkpoints.Every, "steps between checkpoints")
+	f.IntVar(&c.Checkpoints.Keep, "keep", c.Checkpoints.Keep, "number of newest checkpoints to keep")
+	f.IntVar(&c.Sample.Tokens, "sample", c.Sample.Tokens, "tokens of the answers that are shown; 0 means no answers")
+}
+
+// flagOf has the flags of the fields of the config by their paths in config.json.
+var flagOf = map[string]string{"batch": "--batch", "epochs": "--epochs", "precision": "--precision",
+	"training.steps": "--steps", "training.accumulate": "--accumulate", "training.eval_every": "--eval-every",
+	"training.patience": "--patience", "training.clip_norm": "--clip", "training.solver.weight_decay": "--weight-decay",
+	"training.schedule.peak": "--lr", "training.schedule.floor": "--min-lr", "training.schedule.warmup_steps": "--warmup",
+	"checkpoints.every": "--save-every", "checkpoints.keep": "--keep", "sample.tokens": "--sample",
+	"tuning.context": "--context", "tuning.long": "--long", "tuning.lora.r": "--lora",
+	"tuning.lora.lora_alpha": "--lora-alpha", "tuning.lora.lora_dropout": "--lora-dropout",
+	"tuning.lora.target_modules": "--targets", "tuning.lora.modules_to_save": "--whole"}
+
+// check returns an error for flags that are missing or do not go together.
+func (o *options) check(set *pflag.FlagSet) (err error) {
+	o.given = set.Changed
+	set.Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = fmt.Errorf("--%s: got nothing, want a value", f.Name)
+		}
+		if err == nil && o.resume != "" && f.Name != "resume" && !slices.Contains(resumed, f.Name) {
+			err = fmt.Errorf("--%s: got it beside --resume, want only --%s: the run's %s has the rest", f.Name,
+				strings.Join(resumed, ", --"), run.ConfigFile)
+		}
+	})
+	switch {
+	case err != nil || o.resume != "":
+		return err
+	case o.given("base"):
+		return errors.New("--base: got it without --resume, want --model")
+	case o.tuning.Base.Name == "":
+		return errors.New("--model: missing, want the folder of the model to tune")
+	case o.data == "":
+		return errors.New("--data: missing, want a file of examples, or a folder with them")
+	case o.lora.Rank < 0:
+		return fmt.Errorf("--lora: got %d, want at least 1, or 0 for the whole model", o.lora.Rank)
+	case o.lora.Rank == 0 && (o.given("targets") || o.given("whole") || o.given("rslora") || o.lora.Alpha+o.lora.Dropout > 0):
+		return errors.New("--lora: got 0 with flags of adapters, want a rank")
+	case o.show < 0:
+		return fmt.Errorf("--show: got %d, want at least 0", o.show)
+	}
+	return nil
+}
+
+// begin returns the config of a new run that has not read its base and its examples.
+func (o *options) begin() (run.Config, error) {
+	c, t := o.config, o.tuning
+	if o.lora.Rank > 0 {
+		lora := o.lora
+		if lora.Alpha == 0 {
+			lora.Alpha = float64(2 * lora.Rank)
+		}
+		t.LoRA = &lora
+	}
+	source, err := templateOf(o.template)
+	if err != nil {
+		return c, err
+	}
+	t.Template, c.Tuning = source, &t
+	if c.Tuning.Base, err = run.SourceOf(t.Base.Name); err != nil {
+		return c, fmt.Errorf("--model: %w", err)
+	}
+	return c, o.findData(&c)
+}
+
+// findData finds the files of examples.
+func (o *options) findData(c *run.Config) (err error) {
+	files := []string{o.data, o.valid}
+	if run.IsFolder(o.data) {
+		found, valid, _, err := text.ExampleFiles(o.data)
+		if err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
+		files[0] = found
+		if o.valid == "" {
+			files[1] = valid
+		}
+	}
+	if files[0] != "" {
+		if c.Text, err = run.SourceOf(files[0]); err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
+	}
+	if files[1] != "" {
+		valid, err := run.SourceOf(files[1])
+		if err != nil {
+			return fmt.Errorf("--valid: %w", err)
+		}
+		c.Tuning.Valid = &valid
+	}
+	return nil
+}
+
+// complete fills in what depends on the examples, of which an epoch has so many batches.
+func (o *options) complete(c *run.Config, batches int) error {
+	n := &c.Training.Steps
+	if *n == 0 {
+		per := max(c.Training.Accumulate, 1)
+		*n = (c.Epochs*batches + per - 1) / per
+	}
+	if c.Training.EvalEvery < 0 {
+		c.Training.EvalEvery = max(1, *n/10)
+	}
+	rate, warmup := 2e-4, min(*n/20, 100)
+	if c.Tuning.LoRA == nil {
+		rate = 2e-5
+	}
+	if o.given("lr") {
+		rate = o.rate
+	}
+	floor := rate / 10
+	if o.given("min-lr") {
+		floor = o.floor
+	}
+	if o.given("warmup") {
+		warmup = o.warmup
+	}
+	c.Training.Schedule = train.ScheduleConfig{
+		Schedule: train.CosineLR{Peak: rate, Floor: floor, WarmupSteps: warmup, Steps: *n}}
+	return config.Named(c.Validate(), flagOf)
+}
+
+// again returns the config of a run to resume, with the flags that are given.
+func (o *options) again(dir string) (c run.Config, err error) {
+	in, err := run.Inspect(dir)
+	if err != nil {
+		return c, err
+	}
+	if !in.IsRun() {
+		return c, in.ErrNoRun()
+	}
+	if in.Kind == run.DatesModel || in.Config.Tuning == nil {
+		return c, in.ErrResume("finetune")
+	}
+	c = in.Config
+	if o.given("base") {
+		c.Tuning.Base.Name = o.tuning.Base.Name
+	}
+	for flag, set := range map[string]func(){
+		"steps":                  func() { c.Training.Steps = o.config.Training.Steps },
+		"save-every":             func() { c.Checkpoints.Every = o.config.Checkpoints.Every },
+		"keep":                   func() { c.Checkpoints.Keep = o.config.Checkpoints.Keep },
+		"sample":                 func() { c.Sample.Tokens = o.config.Sample.Tokens },
+		"checkpoint-activations": func() { c.CheckpointActivations = o.config.CheckpointActivations },
+	} {
+		if o.given(flag) {
+			set()
+		}
+	}
+	return c, config.Named(c.Validate(), flagOf)
+}

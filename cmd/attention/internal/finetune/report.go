@@ -1,0 +1,96 @@
+package finetune
+
+import (
+	"fmt"
+	"strings"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/train"
+	"attention/train/text"
+)
+
+// adapters describes what is trained of the model.
+func (r *tuning) adapters() string {
+	l, ok := r.base.Params.LoRA()
+	if !ok {
+		return ", trained whole"
+	}
+	return fmt.Sprintf(", adapters of rank %d", l.Rank)
+}
+
+// printHead prints what is trained, on what, and what it takes.
+func (r *tuning) printHead() {
+	c, p := r.config, r.base.Params
+	r.Print("base", term.Line(c.Tuning.Base.Name)+":", r.model.String()+",", c.Dtype)
+	trained := p.Count() - p.CountFrozen()
+	r.Print("trained", fmt.Sprintf("%d parameters,", trained), fmt.Sprintf("%d are frozen", p.CountFrozen()))
+	r.Print("data", append([]string{term.Line(c.Text.Name) + ":"}, dataPhrases(r.examples.training.Summary())...)...)
+	if v := r.examples.valid; v != nil {
+		r.Print("held out", append([]string{term.Line(c.Tuning.Valid.Name) + ":"}, dataPhrases(v.Summary())...)...)
+	}
+	per := c.Batch * max(c.Training.Accumulate, 1)
+	s := r.examples.training.Summary()
+	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
+		c.Tuning.Context), fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
+	const mega = 1e6
+	m := r.Loop.Memory()
+	r.Print("memory", strings.SplitAfter(fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB: "+
+		"%.1f MB together", float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega,
+		float64(m.Weights+m.Gradients+m.Solver+m.Graphs)/mega), ", ")...)
+}
+
+// dataPhrases describes examples and their rows.
+func dataPhrases(s text.PackSummary) []string {
+	phrases := []string{fmt.Sprintf("%s,", run.Count(s.Examples, "example")),
+		fmt.Sprintf("%d tokens, of which %d are learned,", s.Tokens, s.Learned),
+		fmt.Sprintf("in %s, %.0f %% full", run.Count(s.Rows, "row"), 100*s.Fill)}
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{s.Cut, "cut to a row"}, {s.Skipped, "longer than a row and left out"},
+		{s.NothingLeft, "left out because nothing to learn was left"}, {s.LastOnly, "of which only the last answer is learned"}} {
+		if more.n > 0 {
+			phrases[len(phrases)-1] += ";"
+			phrases = append(phrases, fmt.Sprintf("%d %s", more.n, more.what))
+		}
+	}
+	return phrases
+}
+
+// printEvaluation prints a line of the table of losses, and answers.
+func (r *tuning) printEvaluation(e train.Evaluation) {
+	if !r.tabled {
+		r.tabled = true
+		fmt.Fprintf(r.Out, "%6s  %8s  %8s  %8s\n", "step", "training", "held out", "tokens/s")
+	}
+	loss, rate := r.History.Recent()
+	fmt.Fprintf(r.Out, "%6d  %8.4f  %8.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
+	if err := r.printAnswers(r.ctx); err != nil && r.ctx.Err() == nil {
+		fmt.Fprintf(r.Out, "        no answers: %v\n", err)
+	}
+}
+
+// printSummary prints the losses of the run.
+func (r *tuning) printSummary() {
+	l, s := r.Losses(), r.Report.Session()
+	fmt.Fprintf(r.Out, "\n%d steps in %.1f s", r.Loop.Steps()-r.From, s.Seconds)
+	if l.Training != nil {
+		fmt.Fprintf(r.Out, "; loss %.4f nats a token", *l.Training)
+	}
+	if l.Validation != nil {
+		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)
+	}
+	fmt.Fprintln(r.Out, ".")
+}
+
+// printFiles prints what the folder holds, and the commands that go on.
+func (r *tuning) printFiles() {
+	fmt.Fprintln(r.Out)
+	r.PrintFiles("weights.png")
+	dir := r.Folder.Path
+	fmt.Fprintf(r.Out, "To continue a text, and to write the tuned model or its adapter:\n  %s\n  %s\n",
+		program.Command("generate", "--model", dir, "--prompt", "TEXT"),
+		program.Command("export", "--model", dir, "--format", "huggingface", "--out", "DIR"))
+}

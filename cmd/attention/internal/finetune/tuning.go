@@ -1,0 +1,190 @@
+package finetune
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
+	"attention/internal/kernel"
+	"attention/internal/oneline"
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// tuning is a run of attention finetune: the session of its model and examples.
+type tuning struct {
+	*session.Session
+	ctx      context.Context // of the answers at evaluations
+	config   run.Config
+	base     *pretrained.GPT
+	model    run.Model
+	template *text.Template
+	examples *examples
+	prompts  []prompt
+	tabled   bool // whether the head of the table of losses is printed
+}
+
+// execute begins or resumes a run, or shows examples.
+func (o *options) execute(ctx context.Context, w, notes io.Writer) (err error) {
+	r := &tuning{ctx: ctx}
+	if err := o.prepare(r); err != nil {
+		return err
+	}
+	defer func() { err = oneline.Join(err, r.examples.close()) }()
+	if o.show > 0 {
+		return r.examples.showLessons(w, r.base.Tokenizer, o.show)
+	}
+	p, err := r.plan()
+	if err != nil {
+		return err
+	}
+	p.CommandLine = o.command
+	if r.Session, err = session.New(w, p, session.Processes{}); err != nil {
+		return err
+	}
+	if o.resume == "" {
+		err = r.Begin(o.out)
+	} else {
+		dir, file := run.FolderOf(o.resume)
+		err = r.Resume(dir, file, notes)
+	}
+	if err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// prepare reads the base and the examples of a run, without touching a file.
+func (o *options) prepare(r *tuning) (err error) {
+	if o.resume == "" {
+		if r.config, err = o.begin(); err != nil {
+			return err
+		}
+		if err := r.open("--model"); err != nil {
+			return err
+		}
+		if err := o.complete(&r.config, r.examples.training.Summary().Batches); err != nil {
+			return oneline.Join(err, r.examples.close())
+		}
+		return nil
+	}
+	dir, _ := run.FolderOf(o.resume)
+	if r.config, err = o.again(dir); err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	if err := o.move(&r.config); err != nil {
+		return err
+	}
+	return r.open("--resume")
+}
+
+// move sets the paths of examples that have moved.
+func (o *options) move(c *run.Config) error {
+	began := *c
+	if c.Tuning.Valid != nil {
+		began.Tuning = new(*c.Tuning)
+	}
+	if err := o.findData(c); err != nil {
+		return err
+	}
+	c.Text.Bytes, c.Text.SHA256 = began.Text.Bytes, began.Text.SHA256
+	if v := began.Tuning.Valid; v != nil && c.Tuning.Valid != v {
+		c.Tuning.Valid = &run.TextSource{Name: c.Tuning.Valid.Name, Bytes: v.Bytes, SHA256: v.SHA256}
+	}
+	return nil
+}
+
+// open reads the base, which a flag names, and the examples.
+func (r *tuning) open(flag string) (err error) {
+	c := &r.config
+	if r.base, r.template, err = c.OpenBase(); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	if r.template == nil {
+		c.Tuning.Template = templates["alpaca"]
+		if r.base.Ends, r.template, err = c.Tuning.OpenTemplate(r.base); err != nil {
+			return err
+		}
+	}
+	r.model = run.NewDecoder(r.base.Model)
+	c.Model, c.Vocabulary, c.Dtype = r.model.ModelConfig, r.base.Tokenizer.Config(), r.base.Dtype().String()
+	c.Kernels = kernel.InstructionSet()
+	if c.Tuning.Context == 0 {
+		c.Tuning.Context = min(512, r.model.Context())
+	}
+	if n := r.model.Context(); c.Tuning.Context > n {
+		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
+	}
+	if r.examples, err = openExamples(c, r.base, r.template); err != nil || c.Sample.Tokens == 0 {
+		return err
+	}
+	r.prompts, err = r.examples.prompts(r.template, r.base.Tokenizer, shownAnswers)
+	return err
+}
+
+// shownAnswers is how many answers are shown.
+const shownAnswers = 2
+
+// plan returns what the session trains.
+func (r *tuning) plan() (p session.Plan, err error) {
+	c := r.config
+	p = session.Plan{
+		Command: "finetune", Config: c, Params: r.base.Params, Loss: r.loss, Training: c.Training, Checkpoints: c.Checkpoints,
+		Source: r.examples.training, Title: r.model.Title(), Text: c.Text.Name, Model: r.model.String() + r.adapters(),
+		Facts:     []string{"data", c.Text.SHA256},
+		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
+		Hints: session.Hints{NotFinite: "a smaller --lr may help"},
+	}
+	if v := r.examples.valid; v != nil {
+		p.Validation = v
+	}
+	if p.About, err = c.ModelIdentity(); err != nil {
+		return p, err
+	}
+	if p.Training.About, err = c.Identity(); err != nil {
+		return p, err
+	}
+	if p.Training.Precision, err = c.ProductPrecision(); err != nil {
+		return p, err
+	}
+	p.Training.CheckpointBlocks = c.CheckpointActivations
+	return p, flags.CheckPrecision(p.Training.Precision, r.base.Dtype())
+}
+
+// loss returns the mean cross entropy of what is learned.
+func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
+	in := func(name string) *G.Node {
+		return b.InputOf(tensor.Int, name, r.config.Batch, r.config.Tuning.Context)
+	}
+	ids, targets := in(text.Inputs), in(text.Targets)
+	return r.base.Model.PackedLoss(b, ids, targets, layers.Packing{Segments: in(text.Segments), Positions: in(text.Positions)})
+}
+
+// run takes the remaining steps and writes the result to the folder.
+func (r *tuning) run(ctx context.Context) (err error) {
+	defer r.Folder.Close()
+	for i, p := range r.prompts {
+		if r.prompts[i].before, err = r.answer(ctx, p); err != nil {
+			return r.Fail(err)
+		}
+	}
+	if err := r.Train(ctx); err != nil {
+		return r.Fail(err)
+	}
+	if err = r.Save(); err == nil {
+		r.printSummary()
+		err = r.printComparison(ctx)
+	}
+	if err := oneline.Join(err, r.End(err), r.Out.Err()); err != nil {
+		return err
+	}
+	r.printFiles()
+	return r.Out.Err()
+}

@@ -1,0 +1,179 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/program"
+	"attention/internal/config"
+	"attention/internal/folder"
+	"attention/layers"
+	"attention/train/pretrained"
+	"attention/train/text"
+)
+
+// Tuning is the part of the config of a run of attention finetune that one of attention train has not. The Text of such
+// a run are its examples, and a Batch is of packed rows.
+type Tuning struct {
+	Base           TextSource         `json:"base"`               // the folder of the model to tune
+	Valid          *TextSource        `json:"valid,omitempty"`    // the held-out examples; nil for none
+	LoRA           *layers.LoRAConfig `json:"lora,omitempty"`     // nil if the whole model is trained
+	Context        int                `json:"context"`            // tokens of a row
+	Long           string             `json:"long"`               // text.PackConfig.Long
+	Template       string             `json:"template,omitempty"` // source of the chat template; "" for the base's
+	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
+}
+
+func (t *Tuning) validate() error {
+	if t == nil {
+		return nil
+	}
+	err := cmp.Or(config.AtLeast(*t, 2, "Context"), config.OneOf(*t, "Long", t.Long, text.CutLong, text.SkipLong))
+	if err == nil && t.LoRA != nil {
+		err = config.In(*t, "LoRA", t.LoRA.Validate())
+	}
+	return err
+}
+
+// rowLength returns the tokens of a row of a batch.
+func (c Config) rowLength() int {
+	if c.Tuning != nil {
+		return c.Tuning.Context
+	}
+	return c.Model.Context()
+}
+
+// SourceOf returns the size and checksum of a file, or of the config and the weights in a model's folder.
+func SourceOf(path string) (TextSource, error) {
+	names := []string{path}
+	if IsFolder(path) {
+		found, err := folder.Names(path)
+		if err != nil {
+			return TextSource{}, err
+		}
+		names = []string{filepath.Join(path, ConfigFile)}
+		for _, name := range found {
+			if filepath.Ext(name) == ".safetensors" {
+				names = append(names, filepath.Join(path, name))
+			}
+		}
+	}
+	size, sum, err := folder.Sum(names...)
+	return TextSource{Name: path, Bytes: size, SHA256: sum}, err
+}
+
+// Same reads a source again, and returns an error if it is not the same.
+func (s TextSource) Same() error {
+	now, err := SourceOf(s.Name)
+	if err == nil && now.SHA256 != s.SHA256 {
+		err = fmt.Errorf("%s: got files with SHA-256 %s, want %s, those that the run began with", s.Name, now.SHA256, s.SHA256)
+	}
+	return err
+}
+
+// OpenBase reads the model that a run tunes, with adapters as they begin, and the template of its conversations; nil if
+// there is none. The files must be those that the run began with, if their checksum is known.
+func (c Config) OpenBase() (g *pretrained.GPT, t *text.Template, err error) {
+	of := c.Tuning
+	in, err := Inspect(of.Base.Name)
+	if err == nil && of.Base.SHA256 != "" {
+		err = of.Base.Same()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; if the base has moved, give its path with --base", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if g, err = in.GPT(); err != nil {
+		return nil, nil, err
+	}
+	if in.Config.Tuning != nil {
+		return nil, nil, in.errTuned("the whole model")
+	}
+	if g.Tokenizer == nil {
+		return nil, nil, fmt.Errorf("%s: got a model without a tokenizer, want one with its %s", in.Dir, TokenizerFile)
+	}
+	if of.LoRA != nil {
+		lora := *of.LoRA
+		lora.Seed = c.Training.Seed
+		if err := g.Params.AddLoRA(lora); err != nil {
+			return nil, nil, err
+		}
+	}
+	g.Params.Widen()
+	g.Ends, t, err = of.OpenTemplate(g)
+	return g, t, err
+}
+
+// errTuned returns the error about a run of attention finetune where another model is wanted.
+func (in *Inspection) errTuned(want string) error {
+	return fmt.Errorf("%s: got a run of attention finetune, want %s; write it with: %s", in.Dir, want,
+		program.Command("export", "--model", in.Dir, "--format", "huggingface", "--out", "DIR"))
+}
+
+// OpenTemplate returns the template of a run's conversations with a model, nil if there is none, and the ids that end
+// an answer.
+func (t *Tuning) OpenTemplate(g *pretrained.GPT) (ends []int, of *text.Template, err error) {
+	if t.Template == "" {
+		of, err = text.OpenTemplate(t.Base.Name)
+	} else {
+		of, err = text.ParseTemplate(t.Template)
+	}
+	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
+		return nil, nil, err
+	}
+	ends = endsOf(g, of)
+	b, ok := g.Tokenizer.(*text.BPETokenizer)
+	if !ok || t.Template == "" {
+		return ends, of, nil
+	}
+	if len(ends) > 0 {
+		of.EOS = b.Token(ends[0])
+	}
+	if ids := b.WithTemplate([]int{0}); len(ids) > 1 && ids[0] != 0 {
+		of.BOS = b.Token(ids[0])
+	}
+	return ends, of, nil
+}
+
+// endsOf returns the ids that end a text of a model, and the token that ends an answer in a template.
+func endsOf(g *pretrained.GPT, t *text.Template) []int {
+	ends := slices.Clone(g.Ends)
+	if len(ends) == 0 && g.EndOfText >= 0 {
+		ends = []int{g.EndOfText}
+	}
+	b, ok := g.Tokenizer.(*text.BPETokenizer)
+	if !ok || t == nil {
+		return ends
+	}
+	talk := []text.Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}
+	rendered, err := t.Render(talk, text.TemplateConfig{})
+	if err != nil { // where the template is used it is reported
+		return ends
+	}
+	ids, err := b.EncodeSpecial(strings.TrimSpace(rendered))
+	if n := len(ids); err == nil && n > 0 && b.IsSpecial(ids[n-1]) && !slices.Contains(ends, ids[n-1]) {
+		ends = append(ends, ids[n-1])
+	}
+	return ends
+}
+
+// openTuned returns the model that a run tunes, with adapters as they begin, and its identity.
+func (in *Inspection) openTuned(c Config) (m *OpenModel, identity map[string]string, err error) {
+	of := *c.Tuning
+	of.Base.Name = cmp.Or(in.Base, of.Base.Name)
+	c.Tuning = &of
+	g, t, err := c.OpenBase()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: tuning: base: %w", in.configPath(), err)
+	}
+	identity, err = c.ModelIdentity()
+	m = &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends, Template: t, gpt: g}
+	return m, identity, err
+}

@@ -1,0 +1,36 @@
+package kernel
+
+// triangle is how many rows of a triangular system are solved one by one.
+const triangle = 16
+
+// solve replaces u by the solution of (1 + L)·x = u.
+func (c *linearChunk[F]) solve(u []F) {
+	n, DV, l := c.n, c.DV, c.y[c.queryRows()*c.n:]
+	for lo := 0; lo < n; lo += triangle {
+		hi := min(lo+triangle, n)
+		if lo > 0 {
+			gemmAlone(NoTrans, NoTrans, hi-lo, DV, lo, -1, l[lo*n:], n, u, DV, 1, u[lo*DV:], DV)
+		}
+		for i := lo + 1; i < hi; i++ {
+			weigh(chosenPath, -1, u[lo*DV:], DV, l[i*n+lo:][:i-lo], u[i*DV:][:DV])
+		}
+	}
+}
+
+// solveTransposed replaces u by the solution of (1 + L)ᵀ·x = u.
+func (c *linearChunk[F]) solveTransposed(u []F) {
+	n, DV, l := c.n, c.DV, c.y[c.queryRows()*c.n:]
+	for lo := (n - 1) / triangle * triangle; lo >= 0; lo -= triangle {
+		hi := min(lo+triangle, n)
+		if hi < n {
+			gemmAlone(Trans, NoTrans, hi-lo, DV, n-hi, -1, l[hi*n+lo:], n, u[hi*DV:], DV, 1, u[lo*DV:], DV)
+		}
+		for i := hi - 2; i >= lo; i-- {
+			column := c.column[:hi-1-i]
+			for j := range column {
+				column[j] = l[(i+1+j)*n+i]
+			}
+			weigh(chosenPath, -1, u[(i+1)*DV:], DV, column, u[i*DV:][:DV])
+		}
+	}
+}

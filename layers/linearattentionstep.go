@@ -1,0 +1,154 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/dense"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// linearStep builds the graph of one call.
+type linearStep struct {
+	*LinearAttention
+	*formula
+	x, start, lengths *G.Node
+	cache             *LinearCache // nil for none
+	q, k, v           *G.Node
+	options           graph.LinearAttentionConfig
+}
+
+// takes refuses an input that the layer cannot take.
+func (s *linearStep) takes(in AttentionInput) bool {
+	if !s.isSequence("query", s.x, s.LinearAttention.config.EmbedDim, 0) {
+		return false
+	}
+	name := s.LinearAttention.name
+	switch {
+	case in.Key != nil && in.Key != in.Query || in.Value != nil && in.Value != in.Query:
+		return s.fail(errorf(name, "key: got another sequence than the query, want nil"))
+	case in.Bias != nil || in.Positions != nil || in.KeyPositions != nil:
+		return s.fail(errorf(name, "bias, positions: got one of them, want none: there are no scores"))
+	case (in.Cache == nil) != (in.Start == nil):
+		return s.fail(errorf(name, "start: got a cache or a start alone, want both or none"))
+	}
+	for _, c := range s.b.changesOf(s.path) {
+		if c.mask != nil || c.heads != nil {
+			return s.fail(errorf(name, "change: got a mask or factors of heads from the build, want none"))
+		}
+	}
+	switch m := in.Mask.(type) {
+	case nil:
+	case mask.KeyLengths:
+		s.lengths = m.Lengths
+	default:
+		return s.fail(errorf(name, "mask: got %T, want mask.KeyLengths or nil: it is causal by itself", m))
+	}
+	if in.Cache == nil {
+		return true
+	}
+	var ok bool
+	if s.cache, ok = in.Cache.(*LinearCache); !ok || s.cache == nil {
+		return s.fail(errorf(name, "cache: got %T, want a cache of its NewCache", in.Cache))
+	}
+	return s.lengths == nil || s.fail(errorf(name, "mask: got lengths with a cache, want sequences of one length"))
+}
+
+// project sets q, k and v and the options of the attention.
+func (s *linearStep) project() {
+	l, c := s.LinearAttention, s.LinearAttention.config
+	s.q = s.features(s.convolve(0, l.query.apply(s.formula, s.x)), c.NumHeads) // ([B,] T, H·D)
+	s.k = s.features(s.convolve(1, l.key.apply(s.formula, s.x)), c.NumKVHeads) // ([B,] T, K·D)
+	s.v = s.convolve(2, l.value.apply(s.formula, s.x))                         // ([B,] T, K·Dv)
+	s.options = graph.LinearAttentionConfig{Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Lengths: s.lengths,
+		Decay: s.decays(), Precision: s.b.precision}
+	if l.beta != nil {
+		s.options.Beta = s.Of(graph.Sigmoid(l.beta.apply(s.formula, s.x))) // ([B,] T, K)
+	}
+}
+
+// convolve is the convolution of queries, keys or values, and SiLU.
+func (s *linearStep) convolve(i int, x *G.Node) *G.Node {
+	weight := s.optional(s.convs[i])
+	switch {
+	case weight == nil:
+		return x
+	case s.cache != nil:
+		x = s.Of(graph.CachedCausalConv(x, weight, nil, s.start, s.cache.convs[i]))
+	default:
+		x = s.Of(graph.CausalConv(x, weight, nil, nil))
+	}
+	return s.Of(graph.SiLU(x))
+}
+
+// features returns the features of queries or keys.
+func (s *linearStep) features(x *G.Node, heads int) *G.Node {
+	if s.LinearAttention.config.Features == ELUFeatures {
+		x = s.Of(graph.ELUPlusOne(x))
+	}
+	if !s.LinearAttention.config.QKNorm {
+		return x
+	}
+	return s.Of(graph.L2Norm(x, s.filled(1, s.LinearAttention.config.HeadDim), 1e-6))
+}
+
+// decays returns the logarithms of the decays.
+func (s *linearStep) decays() *G.Node {
+	l, K := s.LinearAttention, s.LinearAttention.config.NumKVHeads
+	switch l.config.Decay {
+	case HeadDecay:
+		return s.Of(graph.DecayGate(l.decay.apply(s.formula, s.x), s.node(l.rate), s.node(l.timeBias))) // ([B,] T, K)
+	case ChannelDecay:
+		x, n := l.decay.apply(s.formula, l.lowRank.apply(s.formula, s.x)), K*l.config.HeadDim
+		x = s.Of(graph.Scale(x, -1)) // ([B,] T, K·D)
+		return s.Of(graph.DecayGate(x, s.filled(math.Log(1.0/16), n), s.filled(0, n)))
+	case FixedDecay:
+		rows := slices.Clone(s.x.Shape()[:s.x.Dims()-1])
+		all := make([]float64, rows.TotalSize()*K)
+		for i := range all {
+			all[i] = math.Log1p(-math.Exp2(float64(-5 - i%K)))
+		}
+		return s.constant("decays", all, append(rows, K)...)
+	}
+	return nil
+}
+
+// attend is the attention itself.
+func (s *linearStep) attend() *G.Node {
+	o := s.read(s.v, func(c *LinearCache) *graph.StateCache { return c.state })
+	if !s.LinearAttention.config.Normalize || s.Err() != nil {
+		return o
+	}
+	H, K := s.LinearAttention.config.NumHeads, s.LinearAttention.config.NumKVHeads
+	ones := append(slices.Clone(s.x.Shape()[:s.x.Dims()-1]), K)
+	sum := s.read(s.filled(1, ones...), func(c *LinearCache) *graph.StateCache { return c.sum }) // ([B,] T, H)
+	o, sum = s.Of(graph.SplitHeads(o, H)), s.Of(graph.SplitHeads(sum, H))                        // (…, H, T, Dv) and 1
+	sum = s.Of(graph.Clamp(sum, 1e-30, math.Inf(1))) // that of a token beyond a length is 0
+	return s.Of(graph.MergeHeads(s.Of(graph.Div(o, sum))))
+}
+
+// read returns what the queries read of these values.
+func (s *linearStep) read(v *G.Node, state func(c *LinearCache) *graph.StateCache) *G.Node {
+	if s.cache != nil {
+		return s.Of(graph.CachedLinearAttention(s.q, s.k, v, s.start, state(s.cache), s.options))
+	}
+	o, _, err := graph.LinearAttention(s.q, s.k, v, s.options)
+	return s.Of(o, err)
+}
+
+// filled returns a constant tensor of one number.
+func (s *linearStep) filled(v float64, shape ...int) *G.Node {
+	return s.constant(fmt.Sprint("all ", v), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
+}
+
+// constant returns a node with these values. Those of one name and shape have the same.
+func (s *linearStep) constant(name string, values []float64, shape ...int) *G.Node {
+	v := dense.Of(s.b.params.Dtype(), values, shape...)
+	return G.NewTensor(s.b.graph, v.Dtype(), v.Dims(), G.WithShape(shape...), G.WithValue(v),
+		G.WithName(fmt.Sprintf("linear attention %s %v", name, tensor.Shape(shape))))
+}

@@ -1,0 +1,222 @@
+package pretrained
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"attention/internal/config"
+	"attention/train/text"
+)
+
+// The regular expressions that cut texts into words.
+const (
+	llama3Words = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
+		`\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwen2Words = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
+		`\s*[\r\n]+|\s+(?!\S)|\s+`
+	tekkenWords = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|` +
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}|` +
+		` ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
+// ggufCut is a way to cut texts that llama.cpp has.
+type ggufCut struct {
+	change, cut string // the normalizer and the pre-tokenizer of a tokenizer.json, as describe has them
+	whole       bool   // a word that is a token is not made of others
+	pre         string // llama.cpp's name of it; none is SentencePiece's
+	blank       bool   // a blank is put before a text
+}
+
+// ggufCuts are all ways. A text that is not in the form NFC is cut there as it is.
+var ggufCuts = []ggufCut{
+	{cut: "ByteLevel with words", pre: "gpt-2"},
+	{cut: "Digits, ByteLevel with words", pre: "smollm"},
+	{cut: llama3Words + ", ByteLevel", pre: "dbrx"},
+	{cut: llama3Words + ", ByteLevel", whole: true, pre: "llama-bpe"},
+	{cut: qwen2Words + ", ByteLevel", pre: "qwen2"},
+	{cut: tekkenWords + ", ByteLevel", whole: true, pre: "tekken"},
+	{change: `Prepend "▁", Replace " " "▁"`, blank: true},
+	{change: `Replace " " "▁"`, cut: `" " MergedWithPrevious`},
+	{change: `Replace " " "▁"`},
+	{cut: `Metaspace "▁" first`, blank: true},
+}
+
+// tokenizerParts is what a tokenizer.json says and a tokenizer does not.
+type tokenizerParts struct {
+	Normalizer   tokenizerPart `json:"normalizer"`
+	PreTokenizer tokenizerPart `json:"pre_tokenizer"`
+	Model        struct {
+		IgnoreMerges bool   `json:"ignore_merges"`
+		ByteFallback bool   `json:"byte_fallback"`
+		Unknown      string `json:"unk_token"`
+	} `json:"model"`
+	Added []struct {
+		ID int `json:"id"`
+	} `json:"added_tokens"`
+}
+
+// tokenizerPart is a normalizer or a pre-tokenizer; of null the type is "".
+type tokenizerPart struct {
+	Type             string                         `json:"type"`
+	Normalizers      []tokenizerPart                `json:"normalizers"`
+	Pretokenizers    []tokenizerPart                `json:"pretokenizers"`
+	Pattern          struct{ Regex, String string } `json:"pattern"`
+	Content          string                         `json:"content"`
+	Prepend          string                         `json:"prepend"`
+	Behavior         string                         `json:"behavior"`
+	Invert           bool                           `json:"invert"`
+	Replacement      string                         `json:"replacement"`
+	PrependScheme    string                         `json:"prepend_scheme"`
+	Split            *bool                          `json:"split"`
+	UseRegex         *bool                          `json:"use_regex"`
+	AddPrefixSpace   *bool                          `json:"add_prefix_space"`
+	IndividualDigits bool                           `json:"individual_digits"`
+}
+
+// describe returns what a part does, in the words of ggufCuts.
+func (p tokenizerPart) describe() string {
+	is := func(b *bool) bool { return b == nil || *b } // what is left out is so
+	switch p.Type {
+	case "Sequence":
+		var all []string
+		for _, part := range append(p.Normalizers, p.Pretokenizers...) {
+			all = append(all, part.describe())
+		}
+		return strings.Join(all, ", ")
+	case "ByteLevel":
+		return "ByteLevel" + map[bool]string{true: " with words"}[is(p.UseRegex)] +
+			map[bool]string{true: " after a blank"}[is(p.AddPrefixSpace)]
+	case "Digits":
+		return "Digits" + map[bool]string{false: " together"}[p.IndividualDigits]
+	case "Split":
+		words := p.Behavior == "Isolated" && !p.Invert || p.Behavior == "Removed" && p.Invert
+		if p.Pattern.Regex != "" && words {
+			return p.Pattern.Regex
+		}
+		return fmt.Sprintf("%q %s", p.Pattern.Regex+p.Pattern.String, p.Behavior)
+	case "Prepend":
+		return fmt.Sprintf("Prepend %q", p.Prepend)
+	case "Replace":
+		return fmt.Sprintf("Replace %q %q", p.Pattern.Regex+p.Pattern.String, p.Content)
+	case "Metaspace":
+		return fmt.Sprintf("Metaspace %q %s", p.Replacement, p.PrependScheme) +
+			map[bool]string{true: ", split"}[is(p.Split)]
+	}
+	return p.Type
+}
+
+// fillBPE adds the tokens of a byte-pair encoding.
+func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
+	parts := tokenizerParts{PreTokenizer: tokenizerPart{Type: "ByteLevel", AddPrefixSpace: new(bool)}} // GPT-2's
+	if file, ok := t.Files()[text.TokenizerFile]; ok {
+		parts = tokenizerParts{}
+		if err := config.Foreign.Decode(file, &parts); err != nil {
+			return err
+		}
+	}
+	if err := v.fillCut(parts); err != nil {
+		return err
+	}
+	kinds := map[int]int32{}
+	for _, a := range parts.Added {
+		kinds[a.ID] = userToken
+	}
+	for id := range t.Len() {
+		kind := kinds[id]
+		name := t.Token(id)
+		switch {
+		case name == "":
+			name, kind = fmt.Sprintf("[PAD%d]", id), unusedToken
+		case v.model == "llama" && name == parts.Model.Unknown:
+			kind, v.unknown = unknownToken, id
+		case t.IsSpecial(id), kind == userToken && looksSpecial(name), slices.Contains(endings, name):
+			kind = controlToken
+		case kind == 0 && v.model == "llama" && isByteToken(name):
+			kind = byteToken
+		case kind == 0:
+			kind = normalToken
+		}
+		v.add(name, kind)
+	}
+	v.fillMerges(t)
+	return v.fillTemplate(t)
+}
+
+// fillCut sets how texts are cut.
+func (v *ggufVocabulary) fillCut(parts tokenizerParts) error {
+	change, cut := parts.Normalizer.describe(), parts.PreTokenizer.describe()
+	whole := parts.Model.IgnoreMerges
+	for _, c := range ggufCuts {
+		bytes := c.pre != ""
+		if (change == c.change || bytes && change == "NFC") && cut == c.cut && (whole == c.whole || !bytes) {
+			if !bytes && !parts.Model.ByteFallback {
+				return errors.New("byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes")
+			}
+			v.model, v.pre, v.blank = "gpt2", c.pre, c.blank
+			if !bytes {
+				v.model = "llama"
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("got the normalizer %.200q, the pre-tokenizer %.200q and ignore_merges %v, want those of GPT-2, "+
+		"Llama 2 or 3, Qwen 2, SmolLM, Mistral or Gemma, which llama.cpp has", change, cut, whole)
+}
+
+// endings are tokens that llama.cpp takes for the end of a text or for marks in code by their names.
+var endings = []string{"</s>", "<eos>", "<end_of_turn>", "<end_of_utterance>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]",
+	"<turn|>", "<|tool_response>", "[e~[", "<fim-prefix>", "<fim_prefix>", "<PRE>", "▁<PRE>", "<fim-suffix>",
+	"<fim_suffix>", "<SUF>", "▁<SUF>", "<fim-middle>", "<fim_middle>", "<MID>", "▁<MID>", "<fim-pad>", "<PAD>", "[PAD]",
+	"<fim-repo>", "<REPO>", "<reponame>"}
+
+// looksSpecial reports whether an added token is a special one by its name.
+func looksSpecial(name string) bool {
+	return strings.HasPrefix(name, "<|") && strings.HasSuffix(name, "|>") ||
+		strings.HasPrefix(name, "<unused") && strings.HasSuffix(name, ">") || name == "<pad>" || name == "<mask>"
+}
+
+// isByteToken reports whether a token is a byte, such as <0x0A>.
+func isByteToken(name string) bool {
+	var b byte
+	n, _ := fmt.Sscanf(name, "<0x%02X>", &b)
+	return n == 1 && name == fmt.Sprintf("<0x%02X>", b)
+}
+
+// fillMerges sets the merges, of SentencePiece's as scores of what they make: the sooner, the higher.
+func (v *ggufVocabulary) fillMerges(t *text.BPETokenizer) {
+	merges := t.Merges()
+	if v.model == "gpt2" {
+		for _, pair := range merges {
+			v.merges = append(v.merges, pair[0]+" "+pair[1])
+		}
+		return
+	}
+	for id := range v.scores {
+		v.scores[id] = -float32(len(merges))
+	}
+	for rank := len(merges) - 1; rank >= 0; rank-- {
+		if id, ok := t.ID(merges[rank][0] + merges[rank][1]); ok {
+			v.scores[id] = -float32(rank)
+		}
+	}
+}
+
+// fillTemplate sets what is put before and behind a text.
+func (v *ggufVocabulary) fillTemplate(t *text.BPETokenizer) error {
+	const mark = -1
+	around := t.WithTemplate([]int{mark})
+	for i, id := range around {
+		switch {
+		case id == mark:
+		case i == 0 && around[1] == mark:
+			v.begin, v.addsBegin = id, true
+		case i == len(around)-1 && around[i-1] == mark:
+			v.end, v.addsEnd = id, true
+		default:
+			return errors.New("post_processor: got several tokens before or behind a text, want at most one each")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package pretrained
+
+import (
+	"cmp"
+
+	"attention/layers"
+)
+
+// ggufForm is a family in llama.cpp, as data. Its blocks are the family's.
+type ggufForm struct {
+	name   string // general.architecture
+	biases biases
+	packed bool // queries, keys and values are one product
+	pairs  bool // positions turn pairs (2i, 2i+1) of a head, not (i, i + D/2)
+	narrow bool // heads are E/H wide
+	head   bool // the scores have a matrix of their own, also if it is the token embeddings
+	slides bool // all layers but every n-th have a window
+	skips  int  // every one of so many layers has no positions; 0 means none
+	capped bool // scores and logits have caps
+	// wide is the number of layers of the model whose scores have the scale of heads of E/H; 0 means there is none.
+	wide int
+}
+
+// biases says which products and norms have a bias.
+type biases int
+
+const (
+	noBiases  biases = iota
+	qkvBiases        // those of queries, keys and values
+	allBiases        // all: one that the model has not is 0
+)
+
+// blockKind returns what a block has, with its defaults: not its sizes, biases, positions, mask, scale and caps, which
+// settings of a file say, nor what only training needs. A GELU is the approximation by tanh, which llama.cpp has.
+func blockKind(b layers.BlockConfig) layers.BlockConfig {
+	a := &b.Attention
+	a.EmbedDim, a.OutDim, a.NumHeads, a.NumKVHeads, a.HeadDim, a.Layout, a.OutStd = 0, 0, 0, 0, 0, "", 0
+	a.QKVBias, a.OutBias, a.Mask, a.RoPE, a.Scale, a.Softcap, a.QKNormEps = false, false, nil, nil, 0, 0, 0
+	a.Dropout, a.ContextDropout, a.OutDropout, a.ContextLength = 0, 0, 0, 0
+	b.Norm = layers.NormConfig{Kind: cmp.Or(b.Norm.Kind, layers.LayerNorm), UnitOffset: b.Norm.UnitOffset}
+	b.MLP = layers.MLPConfig{Activation: cmp.Or(b.MLP.Activation, layers.GELU)}
+	switch b.MLP.Activation {
+	case layers.GELU:
+		b.MLP.Activation = layers.GELUTanh
+	case layers.GeGLU:
+		b.MLP.Activation = layers.GeGLUTanh
+	}
+	b.NormPlacement = cmp.Or(b.NormPlacement, layers.PreNorm)
+	if b.ResidualScale == 1 {
+		b.ResidualScale = 0
+	}
+	return b
+}

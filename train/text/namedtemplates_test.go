@@ -1,0 +1,55 @@
+package text_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/train/text"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNamedTemplates: the templates of models without one, with the tokens of the model's folder.
+func TestNamedTemplates(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mine.jinja")
+	require.NoError(t, os.WriteFile(file, []byte("{{ bos_token }}{{ messages[0].content }}"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"),
+		[]byte(`{"bos_token": "<s>", "eos_token": "</s>", "chat_template": "own"}`), 0o644))
+	const alpaca = "Below is an instruction that describes a task. Write a response that appropriately completes the request."
+	system, talk := say("system", "Be short."), []text.Message{say("user", "Why?"), say("assistant", "So."), say("user", "And?")}
+	for _, row := range []struct {
+		name   string
+		talk   []text.Message
+		prompt bool
+		want   string
+	}{
+		{text.ChatML, talk, true, "<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\nSo.<|im_end|>\n" +
+			"<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n"},
+		{text.ChatML, []text.Message{system, talk[0]}, false,
+			"<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n"},
+		{text.Alpaca, talk[:1], true, alpaca + "\n\n### Instruction:\nWhy?\n\n### Response:\n"},
+		{text.Alpaca, append([]text.Message{system}, talk...), true, "Be short.\n\n### Instruction:\nWhy?\n\n### Response:\nSo.</s>" +
+			"\n\n### Instruction:\nAnd?\n\n### Response:\n"},
+		{file, talk, true, "<s>Why?"},
+		{"", talk, true, "own"},
+	} {
+		template, err := text.OpenTemplateAs(dir, row.name)
+		require.NoError(t, err)
+		got, err := template.Render(row.talk, text.TemplateConfig{AddGenerationPrompt: row.prompt})
+		require.NoError(t, err)
+		require.Equal(t, row.want, got, row.name)
+	}
+	_, err := text.OpenTemplateAs(t.TempDir(), "")
+	require.ErrorIs(t, err, text.ErrNoTemplate)
+	_, err = text.OpenTemplateAs(dir, "vicuna")
+	require.EqualError(t, err, `text: template: got "vicuna", want chatml, alpaca or a file with a template`)
+	require.NoError(t, os.WriteFile(file, []byte("{% if %}"), 0o644))
+	_, err = text.OpenTemplateAs(dir, file)
+	require.ErrorContains(t, err, file+": text: template: ")
+	alpacas, err := text.OpenTemplateAs(dir, text.Alpaca)
+	require.NoError(t, err)
+	_, err = alpacas.Render(append(talk, system), text.TemplateConfig{})
+	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning, system")
+}
