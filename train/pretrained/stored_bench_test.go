@@ -21,35 +21,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStored measures a published shape with random weights in bfloat16, as STORED_SHAPE names it: how long it takes
-// to read the file, until the first token, for the next ones as a share of the bandwidth, and the most memory.
+// BenchmarkStored measures a published shape with random weights in bfloat16, as STORED_SHAPE names it: how long it
+// takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with STORED_LONG also
+// for a prompt of 512, and the most memory with 2040 tokens.
 //
 //	STORED_SHAPE=Qwen2.5-0.5B go test ./train/pretrained -run '^$' -bench Stored -benchtime 1x
 //
-// STORED_FOLDER is a folder to keep the model in, or that has it; STORED_PRECISION bf16.
+// STORED_FOLDER is a folder to keep the model in, or that has it; STORED_PRECISION may be bf16.
 func BenchmarkStored(b *testing.B) {
-	dir, context := os.Getenv("STORED_FOLDER"), 2048
-	shape := os.Getenv("STORED_SHAPE")
-	for _, of := range published {
-		if of.name != shape {
-			continue
-		}
-		if dir == "" {
-			dir = randomFolder(b, of.config, of.weights)
-		} else if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
-			require.NoError(b, os.MkdirAll(filepath.Dir(dir), 0o755))
-			require.NoError(b, os.Rename(randomFolder(b, of.config, of.weights), dir))
-		}
-	}
-	if dir == "" {
-		b.Skip("STORED_SHAPE names no shape")
-	}
+	dir := storedShape(b, os.Getenv("STORED_SHAPE"), os.Getenv("STORED_FOLDER"))
 	precision, err := graph.ParsePrecision(cmp.Or(os.Getenv("STORED_PRECISION"), "full"))
 	require.NoError(b, err)
-	prompt := make([]int, 8)
-	for i := range prompt {
-		prompt[i] = 100 + 17*i
-	}
 	manyFloats = make([]float32, 1<<26)
 	for i := range manyFloats { // else all pages are one
 		manyFloats[i] = 1
@@ -61,42 +43,78 @@ func BenchmarkStored(b *testing.B) {
 		g, err := pretrained.ReadGPT(dir)
 		require.NoError(b, err)
 		opened := time.Since(begin)
-		generator, err := generate.New(g.Model, generate.Config{Capacity: context, Room: 64, Precision: precision})
+		generator, err := generate.New(g.Model, generate.Config{Capacity: storedContext, Room: 64, Precision: precision})
 		require.NoError(b, err)
-		require.NoError(b, generator.Prompt(b.Context(), prompt))
+		require.NoError(b, generator.Prompt(b.Context(), someIDs(8)))
 		next(b, generator)
-		first := time.Since(begin)
-		fmt.Printf("\nfile %.0f MB, read in %v; opened in %v, first token of %d after %v\n", size/1e6, read, opened,
-			len(prompt), first)
-		token, speed := time.Hour, 0.0
-		for range 40 {
-			begin := time.Now()
-			next(b, generator)
-			token = min(token, time.Since(begin))
-			speed = max(speed, bandwidth())
+		fmt.Printf("\nfile %.0f MB, read in %v; opened in %v, first token of 8 after %v\n", size/1e6, read, opened,
+			time.Since(begin))
+		measureTokens(b, generator, float64(g.Params.Bytes()))
+		if os.Getenv("STORED_LONG") != "" {
+			measureLong(b, generator, size)
 		}
-		bytes := float64(g.Params.Bytes())
-		fmt.Printf("a token %v: %.1f GB/s of weights, %.2f of the bandwidth of %.1f GB/s\n", token,
-			bytes/token.Seconds()/1e9, bytes/token.Seconds()/speed, speed/1e9)
-		long := make([]int, 512)
-		for i := range long {
-			long[i] = 100 + 13*i
-		}
-		best := time.Hour
-		for range 3 {
-			generator.Reset()
-			begin := time.Now()
-			require.NoError(b, generator.Prompt(b.Context(), long))
-			best = min(best, time.Since(begin))
-		}
-		fmt.Printf("a prompt of 512: %v; ", best)
-		generator.Reset()
-		for n := 0; n < context-8; n += 510 {
-			require.NoError(b, generator.Prompt(b.Context(), long[:510]))
-		}
-		next(b, generator)
-		fmt.Printf("memory with %d tokens %.0f MB, %.0f more than the file\n", context-8, peakMemory(b), peakMemory(b)-size/1e6)
 	}
+}
+
+const storedContext = 2048
+
+// storedShape returns a folder with a published shape: dir, if it is not empty.
+func storedShape(b *testing.B, shape, dir string) string {
+	for _, of := range published {
+		if of.name != shape {
+			continue
+		}
+		if dir == "" {
+			return randomFolder(b, of.config, of.weights)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
+			require.NoError(b, os.Rename(randomFolder(b, of.config, of.weights), dir))
+		}
+	}
+	if dir == "" {
+		b.Skip("STORED_SHAPE names no shape")
+	}
+	return dir
+}
+
+func someIDs(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = 100 + 13*i
+	}
+	return ids
+}
+
+// measureTokens prints the best time of tokens, and the best bandwidth between them.
+func measureTokens(b *testing.B, g *generate.Generator, bytes float64) {
+	token, speed := time.Hour, 0.0
+	for range 40 {
+		begin := time.Now()
+		next(b, g)
+		token = min(token, time.Since(begin))
+		speed = max(speed, bandwidth())
+	}
+	reads := bytes / token.Seconds()
+	fmt.Printf("a token %v: %.1f GB/s of weights, %.2f of the bandwidth of %.1f GB/s\n", token, reads/1e9, reads/speed,
+		speed/1e9)
+}
+
+// measureLong prints the best time of a prompt of 512 tokens, and the most memory with as many as fit.
+func measureLong(b *testing.B, g *generate.Generator, size float64) {
+	best := time.Hour
+	for range 3 {
+		g.Reset()
+		begin := time.Now()
+		require.NoError(b, g.Prompt(b.Context(), someIDs(512)))
+		best = min(best, time.Since(begin))
+	}
+	g.Reset()
+	for n := 0; n < storedContext-8; n += 510 {
+		require.NoError(b, g.Prompt(b.Context(), someIDs(510)))
+	}
+	next(b, g)
+	fmt.Printf("a prompt of 512: %v; memory with %d tokens %.0f MB, %.0f more than the file\n", best, storedContext-8,
+		peakMemory(b), peakMemory(b)-size/1e6)
 }
 
 func next(b *testing.B, g *generate.Generator) {

