@@ -221,6 +221,12 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 	ids := sequences(2, n)
 	whole := b.Of(m.Forward(b, input(t, b, "ids", ids)))
 	require.NoError(t, b.Err())
+	calls := b.LinearCalls("model.layers.[0-3].self_attn")
+	require.Len(t, calls, 3)
+	require.Equal(t, "model.layers.2.self_attn", calls[2].Path)
+	weights, err := calls[2].Weights()
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{2, 6, n, n}, weights.Shape())
 	want := values(t, whole)[0]
 	cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
 	require.NoError(t, err)

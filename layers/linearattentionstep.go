@@ -128,7 +128,7 @@ func (s *linearStep) attend() *G.Node {
 	ones := append(slices.Clone(s.x.Shape()[:s.x.Dims()-1]), K)
 	sum := s.read(s.filled(1, ones...), func(c *LinearCache) *graph.StateCache { return c.sum }) // ([B,] T, H)
 	o, sum = s.Of(graph.SplitHeads(o, H)), s.Of(graph.SplitHeads(sum, H))                        // (…, H, T, Dv) and 1
-	sum = s.Of(graph.Clamp(sum, 1e-30, math.Inf(1))) // that of a token beyond a length is 0
+	sum = s.Of(graph.Clamp(sum, 1e-30, math.Inf(1)))                                             // that of a token beyond a length is 0
 	return s.Of(graph.MergeHeads(s.Of(graph.Div(o, sum))))
 }
 

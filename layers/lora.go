@@ -211,7 +211,9 @@ func (p *Params) Merged(name string) (value *tensor.Dense, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	value = dense.Widened(value.Clone().(*tensor.Dense))
+	if value = dense.Widened(value); value == p.values[name] {
+		value = value.Clone().(*tensor.Dense)
+	}
 	dense.ByType(p.dt, addScaled[float32], addScaled[float64])(value, product, p.lora.scale(), p.linear[name])
 	return value, true
 }

@@ -264,6 +264,14 @@ var valid = map[reflect.Type][]func(w *world) any{
 	}},
 	reflect.TypeFor[chapter.Section]():       {func(*world) any { return chapter.Sections()[0] }},
 	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any { return w.call() }},
+	reflect.TypeFor[*layers.LinearCall](): {func(w *world) any {
+		l, err := layers.NewLinearAttention(w.scope(), layers.LinearAttentionConfig{EmbedDim: 2, NumHeads: 1})
+		if err != nil {
+			panic(err)
+		}
+		w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
+		return w.build.LinearCalls("*")[0]
+	}},
 	reflect.TypeFor[*layers.QKClip](): {func(w *world) any {
 		w.call()
 		c, err := layers.NewQKClip(w.build, "*", 1)

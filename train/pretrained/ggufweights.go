@@ -56,14 +56,17 @@ func (m *ggufModel) ggufName(name string) string {
 
 // tensors returns the tensors of a file, which read the parameters as they are written.
 func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
-	for name, value := range p.All() {
+	for name := range p.All() {
+		if p.IsAdapter(name) { // which its weight has added
+			continue
+		}
 		if m.ggufName(name) == "" {
 			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
 		}
 		if m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj.")) {
 			continue // behind q_proj's
 		}
-		to := m.tensor(p, name, value, t)
+		to := m.tensor(p, name, t)
 		all = append(all, to)
 		if bias, missing := m.missingBias(p, name, to.Name); missing {
 			all = append(all, constant(m.ggufName(bias), to.Shape[0], func(int) float64 { return 0 }))
@@ -110,17 +113,18 @@ func llama3Factors(r graph.RoPEConfig, headDim int) func(pair int) float64 {
 }
 
 // tensor returns a parameter in the file's form.
-func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t GGUFType) gguf.Tensor {
-	parts := []*tensor.Dense{value}
+func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tensor {
+	parts := []string{name}
 	if m.packed && strings.Contains(name, ".q_proj.") {
 		for _, other := range []string{".k_proj.", ".v_proj."} {
-			v, _ := p.Get(strings.Replace(name, ".q_proj.", other, 1))
-			parts = append(parts, v)
+			parts = append(parts, strings.Replace(name, ".q_proj.", other, 1))
 		}
 	}
+	value, _ := p.Get(name)
 	shape := value.Shape().Clone()
 	shape[0] = 0
-	for _, v := range parts {
+	for _, part := range parts {
+		v, _ := p.Get(part)
 		shape[0] += v.Shape()[0]
 	}
 	transposed := m.family == &gpt2 && isLinear(name)
@@ -136,7 +140,8 @@ func (m *ggufModel) tensor(p *layers.Params, name string, value *tensor.Dense, t
 	}
 	to.Fill = func(all []float32) error {
 		at := 0 // where the part begins
-		for _, v := range parts {
+		for _, part := range parts {
+			v, _ := p.Merged(part)
 			width, size := v.Shape()[v.Dims()-1], v.Shape().TotalSize()
 			for row := range size / width {
 				elements := dense.Float32s(v, row*width, (row+1)*width)

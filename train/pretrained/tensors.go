@@ -26,9 +26,13 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 	from := folderConfig{family: t.family, configExtra: configExtra{Format: t.format}}
 	parts := map[string][]func() []F{}
 	for name, value := range t.Params.All() {
+		if t.Params.IsAdapter(name) { // which its weight has added
+			continue
+		}
 		at, width, size := from.place(name), value.Shape()[value.Dims()-1], value.Shape().TotalSize()
 		parts[at.name] = append(parts[at.name], func() []F {
-			data := dense.Floats[F](dense.Widened(value))
+			merged, _ := t.Params.Merged(name)
+			data := dense.Floats[F](dense.Widened(merged))
 			if at.transposed {
 				turned := make([]F, size)
 				transpose(turned, data, width)

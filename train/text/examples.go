@@ -112,21 +112,25 @@ func (e *Examples) At(i int) (Example, error) {
 	}
 	raw := make([]byte, e.at[i].length)
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
-		return Example{}, e.About(i, err)
+		return Example{}, e.about(i, err)
 	}
 	example, err := e.read(raw)
 	if err != nil {
-		return example, e.About(i, fmt.Errorf("%w: was the file changed?", err))
+		return example, e.about(i, fmt.Errorf("%w: was the file changed?", err))
 	}
 	return example, nil
 }
 
-// About returns an error about example i, with the file and the line.
-func (e *Examples) About(i int, err error) error {
+// Where returns where example i stands, as in "train.jsonl: line 7", for errors about it.
+func (e *Examples) Where(i int) string {
 	if i < 0 || i >= len(e.at) {
-		return e.noExample(i)
+		return e.path
 	}
-	return fmt.Errorf("text: examples: %s: line %d: %w", e.path, e.at[i].line, err)
+	return fmt.Sprintf("%s: line %d", e.path, e.at[i].line)
+}
+
+func (e *Examples) about(i int, err error) error {
+	return fmt.Errorf("text: examples: %s: %w", e.Where(i), err)
 }
 
 func (e *Examples) noExample(i int) error {

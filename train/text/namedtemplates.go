@@ -21,7 +21,8 @@ var namedTemplates = map[string]string{
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}`,
 
-	Alpaca: `{%- if messages and messages[0].role == 'system' %}{{ messages[0].content }}{% else %}
+	Alpaca: `{{- bos_token }}
+{%- if messages and messages[0].role == 'system' %}{{ messages[0].content }}{% else %}
 {{- 'Below is an instruction that describes a task. ' }}
 {{- 'Write a response that appropriately completes the request.' }}
 {%- endif %}

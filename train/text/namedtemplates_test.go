@@ -17,8 +17,10 @@ func TestNamedTemplates(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("{{ bos_token }}{{ messages[0].content }}"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"),
 		[]byte(`{"bos_token": "<s>", "eos_token": "</s>", "chat_template": "own"}`), 0o644))
-	const alpaca = "Below is an instruction that describes a task. Write a response that appropriately completes the request."
-	system, talk := say("system", "Be short."), []text.Message{say("user", "Why?"), say("assistant", "So."), say("user", "And?")}
+	const alpaca = "Below is an instruction that describes a task. Write a response that appropriately completes the " +
+		"request."
+	system := say("system", "Be short.")
+	talk := []text.Message{say("user", "Why?"), say("assistant", "So."), say("user", "And?")}
 	for _, row := range []struct {
 		name   string
 		talk   []text.Message
@@ -29,9 +31,9 @@ func TestNamedTemplates(t *testing.T) {
 			"<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n"},
 		{text.ChatML, []text.Message{system, talk[0]}, false,
 			"<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n"},
-		{text.Alpaca, talk[:1], true, alpaca + "\n\n### Instruction:\nWhy?\n\n### Response:\n"},
-		{text.Alpaca, append([]text.Message{system}, talk...), true, "Be short.\n\n### Instruction:\nWhy?\n\n### Response:\nSo.</s>" +
-			"\n\n### Instruction:\nAnd?\n\n### Response:\n"},
+		{text.Alpaca, talk[:1], true, "<s>" + alpaca + "\n\n### Instruction:\nWhy?\n\n### Response:\n"},
+		{text.Alpaca, append([]text.Message{system}, talk...), true, "<s>Be short.\n\n### Instruction:\nWhy?\n\n" +
+			"### Response:\nSo.</s>\n\n### Instruction:\nAnd?\n\n### Response:\n"},
 		{file, talk, true, "<s>Why?"},
 		{"", talk, true, "own"},
 	} {
@@ -51,5 +53,5 @@ func TestNamedTemplates(t *testing.T) {
 	alpacas, err := text.OpenTemplateAs(dir, text.Alpaca)
 	require.NoError(t, err)
 	_, err = alpacas.Render(append(talk, system), text.TemplateConfig{})
-	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning, system")
+	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning,")
 }

@@ -107,7 +107,7 @@ func (p *Packed) lesson(i int) (lesson Lesson, whole bool, err error) {
 		return lesson, false, err
 	}
 	if lesson, whole, err = p.lessons.Of(example); err != nil {
-		return lesson, false, p.file.About(i, err)
+		return lesson, false, p.file.about(i, err)
 	}
 	return lesson, whole, nil
 }
@@ -226,7 +226,7 @@ func (p *Packed) fill(b int, row []int32) error {
 		}
 		lesson = p.cut(lesson)
 		if len(lesson.IDs) != int(p.lengths[i]) {
-			return p.file.About(int(i), errors.New("got another example than before: was the file changed?"))
+			return p.file.about(int(i), errors.New("got another example than before: was the file changed?"))
 		}
 		for j, id := range lesson.IDs {
 			inputs[at], segments[at], positions[at], targets[at] = id, segment, j, graph.IgnoreTarget

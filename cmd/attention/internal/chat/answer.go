@@ -23,8 +23,8 @@ type answer struct {
 	cost    string // what --stats prints
 }
 
-// say gives the model a message and prints the answer. What goes wrong with the message is noted, and the message is not
-// a part of the talk then; the error is about what ends the talk.
+// say gives the model a message and prints the answer. What goes wrong with the message is noted, and the message is
+// not a part of the talk then; the error is about what ends the talk.
 func (t *talk) say(ctx context.Context, said string) error {
 	t.turns = append(t.turns, turn{said: said})
 	a := &answer{talk: t, decoder: text.NewDecoder(t.model.Tokenizer), stops: generate.NewStops(t.stop)}
@@ -58,6 +58,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	if a.cost != "" {
 		t.note("%s", a.cost)
 	}
+	t.sign("\n")
 	return nil
 }
 
@@ -123,7 +124,6 @@ func (a *answer) next(ctx context.Context) (int, error) {
 	if !errors.Is(err, generate.ErrFull) {
 		return id, err
 	}
-	a.sign("\n")
 	ids, err := a.prompt(a.ids, 1)
 	if errors.Is(err, errLong) {
 		return 0, errors.New("the context is full: the answer ends here")

@@ -2,8 +2,11 @@ package chat
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -17,8 +20,7 @@ import (
 // TestChat: each line of the input is answered.
 func TestChat(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
-	said, notes, err := chatted(t.Context(), "Hello\r\n\n  is it?  ", "--model", dir, "--template", "chatml", "--temperature", "0")
-	require.NoError(t, err)
+	said, notes := greedy(t, dir, "Hello\r\n\n  is it?  ")
 	require.Empty(t, notes)
 	require.Equal(t, "the answer\nthe answer\n", said)
 }
@@ -44,12 +46,12 @@ func TestSecondTurnReadsItsTokens(t *testing.T) {
 		{templates + "qwen3.jinja", first + "<think>\n\n</think>\n\n", // which the second rendering has no more
 			"the answer" + second + "<think>\n\n</think>\n\n", first + "the answer" + second + "<think>\n\n</think>\n\n"},
 	} {
-		_, notes, err := chatted(t.Context(), long+"\nagain\n", "--model", dir, "--template", row.template, "--temperature", "0",
-			"--stats")
+		_, notes, err := chatted(t.Context(), long+"\nagain\n", "--model", dir, "--template", row.template,
+			"--temperature", "0", "--stats")
 		require.NoError(t, err)
 		n := count(row.first)
 		require.Regexp(t, fmt.Sprintf(`^attention: read %d of %d tokens in [\d.]+ s, wrote %d in [\d.]+ s, [\d.]+ tokens/s
-attention: read %d of %d tokens in .*\n$`, n, n, count("the answer"), count(row.second), count(row.whole)), notes, row.template)
+attention: read %d of %d tokens in .*\n$`, n, n, count("the answer"), count(row.second), count(row.whole)), notes)
 	}
 }
 
@@ -85,8 +87,7 @@ func TestChatIsTheModels(t *testing.T) {
 		talk = append(talk, say("assistant", answer))
 		want += answer + "\n"
 	}
-	said, notes, err := chatted(t.Context(), strings.Join(questions, "\n"), "--model", dir, "--template", "chatml",
-		"--system", "Be it.", "--temperature", "0", "--tokens", "9")
+	said, notes := greedy(t, dir, strings.Join(questions, "\n"), "--system", "Be it.", "--tokens", "9")
 	require.NoError(t, err)
 	require.Empty(t, notes)
 	require.Equal(t, want, said)
@@ -98,20 +99,20 @@ func TestTemplateRefuses(t *testing.T) {
 	template := filepath.Join(t.TempDir(), "strict.jinja")
 	write(t, template, `{% for m in messages %}{% if 'no' in m.content %}{{ raise_exception('never') }}{% endif %}`+
 		`{{ '<|im_start|>' + m.content + '<|im_end|>\n' }}{% endfor %}`)
-	said, notes, err := chatted(t.Context(), "one\nno\ntwo\n", "--model", dir, "--template", template, "--temperature", "0")
+	said, notes, err := chatted(t.Context(), "one\nno\ntwo\n", "--model", dir, "--template", template, "--temperature",
+		"0")
 	require.NoError(t, err)
 	require.Equal(t, "the answer\nthe answer\n", said)
 	require.Equal(t, "attention: text: template: line 1: the template refuses: never\n", notes)
-	said, _, err = chatted(t.Context(), "caf\xe9\nok\n", "--model", dir, "--template", "chatml", "--temperature", "0")
-	require.NoError(t, err)
+	said, notes = greedy(t, dir, "caf\xe9\nok\n")
+	require.Regexp(t, "^attention: .*UTF-8.*\n$", notes)
 	require.Equal(t, "the answer\n", said)
 }
 
 // TestEmptyAnswer: a message without an answer is not a part of the talk.
 func TestEmptyAnswer(t *testing.T) {
 	dir, _ := parrot(t, "<|im_end|>")
-	said, notes, err := chatted(t.Context(), "one\n/save x.jsonl\n", "--model", dir, "--template", "chatml", "--temperature", "0")
-	require.NoError(t, err)
+	said, notes := greedy(t, dir, "one\n/save x.jsonl\n")
 	require.Equal(t, "\n", said)
 	require.Equal(t, "attention: the answer is empty: the message is not a part of the talk\n"+
 		"attention: /save: got no answer yet, want one\n", notes)
@@ -123,7 +124,8 @@ func TestWrongChats(t *testing.T) {
 	letters := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	layer, _, _ := commandtest.LayerRun(t, "causal")
 	system := filepath.Join(t.TempDir(), "system.jinja")
-	write(t, system, `{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}{{ messages[0].content }}`)
+	write(t, system, `{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}`+
+		`{{ messages[0].content }}`)
 	for _, row := range []struct{ args, want string }{
 		{"--model " + dir, "--template: " + dir + " has no chat template, want chatml, alpaca or a file with one"},
 		{"--model " + dir + " --template vicuna",
@@ -132,7 +134,8 @@ func TestWrongChats(t *testing.T) {
 			"--template: got the token <|im_start|>, which the tokenizer does not have, want another template"},
 		{"--model " + layer + " --template alpaca",
 			"--model: " + layer + ": got a model of one attention layer, want a GPT or another decoder"},
-		{"--model " + dir + " --template " + system + " --system x", "--template: text: template: line 1: the template refuses: no system"},
+		{"--model " + dir + " --template " + system + " --system x",
+			"--template: text: template: line 1: the template refuses: no system"},
 		{"--model " + dir + " --tokens 0", "--tokens: got 0, want at least 1"},
 		{"--model " + dir + " --temperature -1", "--temperature: got -1, want a finite number of at least 0"},
 		{"--model " + dir + " --template chatml --context 301", "--context: got 301, want 0 to ContextLength=300"},
@@ -142,4 +145,31 @@ func TestWrongChats(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 		require.Empty(t, said)
 	}
+}
+
+// TestLostOutput: an answer that cannot be printed ends the talk, without a word if its reader is gone.
+func TestLostOutput(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	for _, row := range []struct {
+		out  io.Writer
+		want string
+	}{{commandtest.Full{}, "printing: no space left"}, {gone{}, ""}} {
+		root := commandtest.Root(New())
+		root.SetIn(strings.NewReader("one\ntwo\n"))
+		root.SetOut(row.out)
+		root.SetErr(io.Discard)
+		root.SetArgs([]string{"chat", "--model", dir, "--template", "chatml"})
+		if err := root.ExecuteContext(t.Context()); row.want != "" {
+			require.EqualError(t, err, row.want)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// gone is an output whose reader is gone.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }

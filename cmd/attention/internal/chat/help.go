@@ -8,7 +8,7 @@ message, and the model's answer appears as it is drawn.
   - /reset begins a new talk, with the same system message.
   - /save FILE writes the talk to a .jsonl file, as attention's and others'
     fine-tuning takes it: {"messages": [...]}.
-  - /help prints this list. A blank before a / makes the line a message.
+  - /help prints this list. A blank before the / makes the line a message.
 
 When the input is no terminal each of its lines is a message, too: only answers
 are printed, each with a newline after it, and Ctrl-C ends the command.
@@ -27,14 +27,14 @@ writes after an answer, or after --tokens tokens.
 CONTEXT: keys and values of the talk stay in memory, so that a message costs its
 own tokens; where the template changes earlier messages, as Qwen 3's drops
 thoughts, what comes after the change is read again. --stats shows it. When the
-window of the model, or --context, is full, the oldest messages and their answers
-are forgotten until half of it is free; a line says how many. The system message
-is not forgotten, and /save has everything that was said.
+window of the model, or --context, is full, the oldest turns, a message and its
+answer each, are forgotten until half of it is free; a line says how many. The
+system message is not forgotten, and /save has everything that was said.
 
 On a terminal control characters in an answer are shown escaped.`
 
 const example = `  attention chat --model Qwen3-0.6B
-  attention chat --model SmolLM2-135M-Instruct --system "Answer in one sentence."
+  attention chat --model SmolLM2 --system "Answer in one sentence."
   attention chat --model gpt2 --template alpaca --temperature 0
   attention chat --model Qwen3-0.6B < questions.txt > answers.txt`
 
@@ -42,5 +42,6 @@ const example = `  attention chat --model Qwen3-0.6B
 const commands = `/reset      begins a new talk
 /save FILE  writes the talk to a .jsonl file for fine-tuning
 /help       prints this
+A line that begins with a blank is a message, also with a / after it.
 Ctrl-C stops an answer, Ctrl-D ends the talk.
 `

@@ -91,7 +91,7 @@ func (t *talk) hear(ctx context.Context, line string) error {
 	case name == "/help" && argument == "":
 		fmt.Fprint(t.notes, commands)
 	default:
-		t.note("got %.40q, want /reset, /save FILE or /help; a blank before it makes it a message", line)
+		t.note("got %.40q, want /reset, /save FILE or /help", line)
 	}
 	return nil
 }

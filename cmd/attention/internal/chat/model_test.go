@@ -37,7 +37,7 @@ func tokenizerFile(t testing.TB) []byte {
 }
 
 // model writes the folder of a small decoder, whose weights are changed, and returns its path and tokenizer.
-func model(t testing.TB, width int, change func(p *layers.Params, tokenizer *text.BPETokenizer)) (string, *text.BPETokenizer) {
+func model(t testing.TB, width int, change func(*layers.Params, *text.BPETokenizer)) (string, *text.BPETokenizer) {
 	file := tokenizerFile(t)
 	tokenizer, err := text.ReadTokenizer(file)
 	require.NoError(t, err)
@@ -45,7 +45,8 @@ func model(t testing.TB, width int, change func(p *layers.Params, tokenizer *tex
 	m, err := layers.NewDecoder(p.Scope(""), layers.DecoderConfig{VocabSize: 272, ContextLength: 300, NumLayers: 2,
 		Blocks: []layers.BlockConfig{{
 			Attention: layers.AttentionConfig{EmbedDim: width, NumHeads: 2},
-			MLP:       layers.MLPConfig{DimFeedforward: 8, Activation: layers.SwiGLU}, Norm: layers.NormConfig{Kind: layers.RMSNorm}}}})
+			MLP:       layers.MLPConfig{DimFeedforward: 8, Activation: layers.SwiGLU},
+			Norm:      layers.NormConfig{Kind: layers.RMSNorm}}}})
 	require.NoError(t, err)
 	change(p, tokenizer)
 	dir := filepath.Join(t.TempDir(), "model")
@@ -103,6 +104,14 @@ func chatted(ctx context.Context, input string, args ...string) (said, notes str
 	root.SetArgs(append([]string{"chat"}, args...))
 	err = root.ExecuteContext(ctx)
 	return out.String(), errs.String(), err
+}
+
+// greedy runs attention chat on a model with ChatML that takes the likeliest tokens.
+func greedy(t testing.TB, dir, input string, args ...string) (said, notes string) {
+	args = append([]string{"--model", dir, "--template", "chatml", "--temperature", "0"}, args...)
+	said, notes, err := chatted(t.Context(), input, args...)
+	require.NoError(t, err)
+	return said, notes
 }
 
 // say returns a message.

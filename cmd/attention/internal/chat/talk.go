@@ -97,17 +97,14 @@ func (t *talk) prompt(begun []int, room int) ([]int, error) {
 		return nil, fmt.Errorf("%w: got a message with which the talk has %d tokens, want fewer than %d", errLong, len(ids),
 			t.capacity)
 	}
-	if n := first - t.first; n > 0 {
-		t.note("the context of %d tokens is full: the oldest %s forgotten", t.capacity, are(n))
+	if len(begun) > 0 && first > t.first {
+		t.sign("\n")
+	}
+	if n := first - t.first; n == 1 {
+		t.note("the context (%d tokens) is full: the oldest turn is forgotten", t.capacity)
+	} else if n > 1 {
+		t.note("the context (%d tokens) is full: the oldest %d turns are forgotten", t.capacity, n)
 	}
 	t.first = first
 	return ids, nil
-}
-
-// are returns a number of turns with their verb.
-func are(n int) string {
-	if n == 1 {
-		return "message and its answer are"
-	}
-	return fmt.Sprintf("%d messages and their answers are", n)
 }

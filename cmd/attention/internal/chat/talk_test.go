@@ -38,14 +38,14 @@ func TestPrompt(t *testing.T) {
 		want, note     string
 	}{
 		{"it fits", n + 9, 9, "", all, ""},
-		{"one token too many", n + 8, 9, "", system + whole("q2") + question("q3"), "the oldest 2 messages and their answers are"},
+		{"one token too many", n + 8, 9, "", system + whole("q2") + question("q3"), "the oldest 2 turns are"},
 		{"one turn is enough", 2 * count(system+whole("q1")+whole("q2")+question("q3")), 999, "",
-			system + whole("q1") + whole("q2") + question("q3"), "the oldest message and its answer are"},
-		{"half is just not free", 2*two - 1, 9, "", system + question("q3"), "the oldest 3 messages and their answers are"},
+			system + whole("q1") + whole("q2") + question("q3"), "the oldest turn is"},
+		{"half is just not free", 2*two - 1, 9, "", system + question("q3"), "the oldest 3 turns are"},
 		{"an answer that has begun", n + 1, 1, " the answer", system + whole("q2") + question("q3") + " the answer",
-			"the oldest 2 messages and their answers are"},
+			"the oldest 2 turns are"},
 		{"no room but for the last turn", count(system+question("q3")) + 1, 9, "", system + question("q3"),
-			"the oldest 3 messages and their answers are"},
+			"the oldest 3 turns are"},
 		{"no room", count(system + question("q3")), 9, "", "", ""},
 	} {
 		var notes bytes.Buffer
@@ -70,7 +70,7 @@ func TestPrompt(t *testing.T) {
 		require.Equal(t, row.want, got, row.name)
 		note := ""
 		if row.note != "" {
-			note = "attention: the context of " + strconv.Itoa(row.capacity) + " tokens is full: " + row.note + " forgotten\n"
+			note = "attention: the context (" + strconv.Itoa(row.capacity) + " tokens) is full: " + row.note + " forgotten\n"
 		}
 		require.Equal(t, note, notes.String(), row.name)
 	}
@@ -80,11 +80,10 @@ func TestPrompt(t *testing.T) {
 func TestFullContext(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), strings.Repeat("again\n", 12)+strings.Repeat("z", 99)+"\nagain\n/save "+file+"\n",
-		"--model", dir, "--template", "chatml", "--temperature", "0", "--context", "90", "--system", "Be it.")
-	require.NoError(t, err)
+	input := strings.Repeat("again\n", 12) + strings.Repeat("z", 99) + "\nagain\n/save " + file + "\n"
+	said, notes := greedy(t, dir, input, "--context", "90", "--system", "Be it.")
 	require.Equal(t, strings.Repeat("the answer\n", 13), said)
-	require.Greater(t, strings.Count(notes, "attention: the context of 90 tokens is full: the oldest "), 1)
+	require.Greater(t, strings.Count(notes, "attention: the context (90 tokens) is full: the oldest "), 1)
 	require.Contains(t, notes, "attention: the context is full: got a message with which the talk has ")
 	require.True(t, strings.HasSuffix(notes, "attention: "+file+" has the talk\n"), notes)
 	examples, err := text.OpenExamples(file)
@@ -98,14 +97,10 @@ func TestFullContext(t *testing.T) {
 		example.Messages[:3])
 
 	endless, _ := varied(t)
-	said, notes, err = chatted(t.Context(), "a\nb\n", "--model", endless, "--template", "chatml", "--temperature", "0",
-		"--context", "80", "--tokens", "55")
-	require.NoError(t, err)
+	said, notes = greedy(t, endless, "a\nb\n", "--context", "80", "--tokens", "55")
 	require.Len(t, strings.Split(strings.TrimSpace(said), "\n"), 2)
-	require.Equal(t, "attention: the context of 80 tokens is full: the oldest message and its answer are forgotten\n", notes)
-	_, notes, err = chatted(t.Context(), "a\n", "--model", endless, "--template", "chatml", "--temperature", "0",
-		"--context", "40")
-	require.NoError(t, err)
+	require.Equal(t, "attention: the context (80 tokens) is full: the oldest turn is forgotten\n", notes)
+	_, notes = greedy(t, endless, "a\n", "--context", "40")
 	require.Equal(t, "attention: the context is full: the answer ends here\n", notes)
 }
 
@@ -113,14 +108,13 @@ func TestFullContext(t *testing.T) {
 func TestCommands(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), "one <b>\n/reset\ntwo <b>\n/save "+file+"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n",
-		"--model", dir, "--template", "chatml", "--temperature", "0")
-	require.NoError(t, err)
+	said, notes := greedy(t, dir, "one <b>\n/reset\ntwo <b>\n/save "+file+
+		"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n")
 	require.Equal(t, strings.Repeat("the answer\n", 3), said)
 	const name = ", want a file whose name ends with .jsonl\n"
 	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
 		`attention: /save: got "talk.txt"`+name+`attention: /save: got ""`+name+
-		`attention: got "/quit now", want /reset, /save FILE or /help; a blank before it makes it a message`+"\n"+commands, notes)
+		`attention: got "/quit now", want /reset, /save FILE or /help`+"\n"+commands, notes)
 	require.Equal(t, `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}`+"\n",
 		read(t, file))
 }
@@ -156,7 +150,8 @@ func TestStops(t *testing.T) {
 	write(t, template, `{% for m in messages %}{{ '=' + ('I' if m.role == 'user' else 'A') + ':\n' + m.content + '\n' }}`+
 		`{% endfor %}{% if add_generation_prompt %}{{ '=A:\n' }}{% endif %}`)
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	said, notes, err := chatted(t.Context(), "is\n/save "+file, "--model", dir, "--template", template, "--temperature", "0")
+	said, notes, err := chatted(t.Context(), "is\n/save "+file, "--model", dir, "--template", template, "--temperature",
+		"0")
 	require.NoError(t, err)
 	require.Equal(t, "attention: "+file+" has the talk\n", notes)
 	require.Equal(t, "the\t\n", said)

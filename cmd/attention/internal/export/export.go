@@ -48,11 +48,15 @@ torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
                .attn.c_proj, .ln_2, .mlp.c_fc, .mlp.c_proj; … transformer.ln_f
                lm_head.weight (V, E), if it is not tied to wte
 
-attention generate reads both, and what transformers' save_pretrained and
+adapter      of a run of attention finetune, what it has trained without the
+             model, in the form of PEFT: adapter_config.json and
+             adapter_model.safetensors. Other formats have one model of both.
+
+attention generate reads huggingface and torch, and what save_pretrained and
 model.py's save write.
 
-gguf         one file for llama.cpp and the programs that read its files, such as
-             Ollama and LM Studio: a model of any of the families, with its
+gguf         one file for llama.cpp and the programs that read its files, such
+             as Ollama and LM Studio: a model of any of the families, with its
              tokenizer, special tokens and chat template. --out is a file, which
              is replaced if it is there. --type is how it has the matrices: f32,
              bf16, f16 or q8_0, which is 8 bits a number and a scale for each 32.
@@ -65,14 +69,15 @@ gguf         one file for llama.cpp and the programs that read its files, such a
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out smol32
   attention export --model gpt2 --format torch --out gpt2-torch
+  attention export --model runs/talks --format adapter --out talks
   attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var model, out, typ string
+	var model, base, out, typ string
 	var c weightsConfig
 	cmd := &cobra.Command{
-		Use:                   "export [--model DIR] --format huggingface|torch|gguf --out PATH",
+		Use:                   "export [--model DIR] --format FORMAT --out PATH",
 		Short:                 "Write a GPT for transformers, plain PyTorch or llama.cpp",
 		Long:                  help,
 		Example:               example,
@@ -83,12 +88,12 @@ func New() *cobra.Command {
 			case c.format == gguf && c.dtype+c.shardSize != "":
 				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
 			case c.format == gguf:
-				return writeGGUF(cmd, model, pretrained.GGUFType(typ), out)
+				return writeGGUF(cmd, model, base, pretrained.GGUFType(typ), out)
 			case typ != "":
 				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
 					gguf)
 			}
-			files, err := write(cmd.ErrOrStderr(), model, c, out)
+			files, err := write(cmd.ErrOrStderr(), model, base, c, out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -98,7 +103,8 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
-	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch or gguf")
+	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch, gguf or adapter")
+	f.StringVar(&base, "base", "", "`folder` in which the base of a run of attention finetune is now")
 	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
 	f.StringVar(&c.dtype, "dtype", "",
 		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
@@ -120,7 +126,7 @@ var units = []struct {
 func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 	w = pretrained.WriteConfig{Format: pretrained.Format(c.format), Dtype: c.dtype}
 	if !slices.Contains(pretrained.Formats(), w.Format) {
-		return w, fmt.Errorf("--format: got %q, want huggingface, torch or gguf", c.format)
+		return w, fmt.Errorf("--format: got %q, want huggingface, torch, gguf or adapter", c.format)
 	}
 	if !slices.Contains([]string{"", "float32", "float16", "bfloat16", "float64"}, c.dtype) {
 		return w, fmt.Errorf("--dtype: got %q, want float32, float16, bfloat16 or float64", c.dtype)
@@ -142,30 +148,44 @@ func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, model string, c weightsConfig, out string) ([]string, error) {
-	how, err := c.parse()
+func write(notes io.Writer, model, base string, c weightsConfig, out string) (files []string, err error) {
+	var how pretrained.WriteConfig
+	if c.format != adapter {
+		how, err = c.parse()
+	}
 	switch {
 	case err != nil:
 		return nil, err
+	case c.format == adapter && c.dtype+c.shardSize != "":
+		return nil, fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none", adapter)
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, err := read(notes, model)
+	m, in, err := read(notes, model, base)
 	if err != nil {
 		return nil, err
 	}
-	files, err := m.Write(out, how)
+	if c.format != adapter {
+		files, err = m.Write(out, how)
+	} else if in.Config.Tuning == nil {
+		return nil, fmt.Errorf("--format: got %s of a model that is no run of attention finetune, want one", adapter)
+	} else {
+		files, err = m.WriteAdapter(out, in.Config.Tuning.Base.Name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	return files, nil
 }
 
-// gguf is the format of one file.
-const gguf = "gguf"
+// The formats of one file, and of an adapter alone.
+const (
+	gguf    = "gguf"
+	adapter = "adapter"
+)
 
 // writeGGUF reads a model and writes it for llama.cpp.
-func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out string) error {
+func writeGGUF(cmd *cobra.Command, model, base string, typ pretrained.GGUFType, out string) error {
 	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
 	switch {
 	case !slices.Contains(pretrained.GGUFTypes(), typ):
@@ -173,7 +193,7 @@ func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out st
 	case out == "":
 		return errors.New("--out: missing, want a file to write")
 	}
-	m, err := read(cmd.ErrOrStderr(), model)
+	m, _, err := read(cmd.ErrOrStderr(), model, base)
 	if err != nil {
 		return err
 	}
@@ -185,14 +205,15 @@ func writeGGUF(cmd *cobra.Command, model string, typ pretrained.GGUFType, out st
 }
 
 // read reads a model.
-func read(notes io.Writer, model string) (*pretrained.GPT, error) {
+func read(notes io.Writer, model, base string) (*pretrained.GPT, *run.Inspection, error) {
 	in, err := run.InspectOrNewest(model, notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
-		return nil, fmt.Errorf("--model: %w", err)
+		return nil, nil, fmt.Errorf("--model: %w", err)
 	}
+	in.Base = base
 	m, err := in.GPT()
 	if err != nil {
-		return nil, fmt.Errorf("--model: %w", err)
+		return nil, nil, fmt.Errorf("--model: %w", err)
 	}
-	return m, nil
+	return m, in, nil
 }

@@ -53,9 +53,9 @@ func TestExportWrong(t *testing.T) {
 	}{
 		{args: []string{"--format", "torch", "--out", "x"},
 			want: "--model: missing, want the folder of a model: runs has none to take; attention train makes one"},
-		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface, torch or gguf`},
+		{args: []string{"--model", dir, "--out", "x"}, want: `--format: got "", want huggingface, torch, gguf or adapter`},
 		{args: []string{"--model", dir, "--format", "onnx", "--out", "x"},
-			want: `--format: got "onnx", want huggingface, torch or gguf`},
+			want: `--format: got "onnx", want huggingface, torch, gguf or adapter`},
 		{args: []string{"--model", full + "/x", "--format", "torch", "--out", "y"},
 			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},

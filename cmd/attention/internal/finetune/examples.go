@@ -83,14 +83,14 @@ func (e *examples) prompts(t *text.Template, tokenizer text.Tokenizer, n int) (a
 		p := prompt{question: example.Messages[last-1].Content, answer: example.Messages[last].Content}
 		rendered, err := t.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
 		if err != nil {
-			return nil, file.About(i, err)
+			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		encode := tokenizer.Encode
 		if b, ok := tokenizer.(*text.BPETokenizer); ok {
 			encode = b.EncodeSpecial
 		}
 		if p.ids, err = encode(rendered); err != nil {
-			return nil, file.About(i, err)
+			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		all = append(all, p)
 	}

@@ -2,21 +2,24 @@ package finetune
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/train/checkpoint"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 )
 
-// short is a template whose texts fit the rows of a tiny model.
+// shortTemplate is a template whose texts fit the rows of a tiny model.
 const shortTemplate = `{% for m in messages %}{{ m['content'] }}{{ eos_token if m['role'] == 'assistant' else '?' }}{% endfor %}`
 
 // files writes examples and a template, and returns the flags of a run with them on a tiny model.
@@ -43,11 +46,10 @@ func tune(t *testing.T, args ...string) (string, error) {
 
 // A run learns, its folder holds adapters and not the base, and it resumes with the same bits.
 func TestFinetune(t *testing.T) {
-	base, flags := files(t, "--steps", "20", "--eval-every", "10", "--save-every", "5", "--keep", "9")
+	_, flags := files(t, "--steps", "20", "--eval-every", "10", "--save-every", "5", "--keep", "9")
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	out, err := tune(t, append(flags, "--out", whole)...)
 	require.NoError(t, err, out)
-	t.Log(out)
 	require.NoError(t, os.CopyFS(stopped, os.DirFS(whole)))
 	_, err = tune(t, "--resume", filepath.Join(stopped, "checkpoints", "step-00000010.safetensors"))
 	require.NoError(t, err)
@@ -64,5 +66,105 @@ func TestFinetune(t *testing.T) {
 	for name := range maps.Keys(saved) {
 		require.Contains(t, name, "lora_")
 	}
-	_ = base
+}
+
+// --show prints a line for each token, and which are learned: the answer with the token that ends it.
+func TestShow(t *testing.T) {
+	_, flags := files(t)
+	out, err := tune(t, append(flags, "--show", "1")...)
+	require.NoError(t, err)
+	learned := ""
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "  learned  ") {
+			learned += strings.Trim(strings.TrimSpace(line[17:]), `"`)
+		}
+	}
+	require.Contains(t, out, "example 1: ")
+	require.Equal(t, "mat 0<|endoftext|>", learned, out)
+	out, err = tune(t, append(flags, "--show", "1", "--train-on-prompts")...)
+	require.NoError(t, err)
+	require.Equal(t, strings.Count(out, "\n")-2, strings.Count(out, "  learned  "), "all but the first: %s", out)
+	_, err = os.Stat("runs")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The template alpaca has the book's prompt, and one end for each answer.
+func TestAlpaca(t *testing.T) {
+	of, err := text.OpenTemplateAs(t.TempDir(), text.Alpaca)
+	require.NoError(t, err)
+	of.EOS = "<|endoftext|>"
+	var e text.Example
+	require.NoError(t, json.Unmarshal([]byte(`{"instruction": "Evaluate the phrase.", "input": "freind --> friend",`+
+		`"output": "It is right."}`), &e))
+	const prompt = "Below is an instruction that describes a task. Write a response that appropriately completes the request." +
+		"\n\n### Instruction:\nEvaluate the phrase.\n\n### Input:\nfreind --> friend\n\n### Response:\n"
+	got, err := of.Render(e.Messages[:1], text.TemplateConfig{AddGenerationPrompt: true})
+	require.NoError(t, err)
+	require.Equal(t, prompt, got)
+	got, spans, err := of.RenderSpans(append(e.Messages, e.Messages...), text.TemplateConfig{})
+	require.NoError(t, err)
+	require.Equal(t, prompt+"It is right.<|endoftext|>\n\n### Instruction:\nEvaluate the phrase.\n\n### Input:\n"+
+		"freind --> friend\n\n### Response:\nIt is right.<|endoftext|>", got)
+	require.Len(t, spans, 2)
+	for _, s := range spans {
+		require.Equal(t, "It is right.<|endoftext|>", strings.TrimSpace(got[s.From:s.To]))
+	}
+}
+
+// Wrong flags and files are one line each, and leave no folder.
+func TestFinetuneErrors(t *testing.T) {
+	base, flags := files(t, "--steps", "1", "--out", filepath.Join(t.TempDir(), "run"))
+	flags = slices.Clip(flags)
+	dir, bad := t.TempDir(), func(name, content string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+		return path
+	}
+	for _, row := range []struct {
+		want string
+		args []string
+	}{
+		{"--model: missing, want the folder of the model", []string{"--data", dir}},
+		{"--data: missing, want a file of examples", []string{"--model", base}},
+		{"--base: got it without --resume", []string{"--model", base, "--data", dir, "--base", base}},
+		{"--seed: got it beside --resume, want only --base, --data", []string{"--resume", dir, "--seed", "2"}},
+		{"--model: got nothing, want a value", append(flags, "--model", "")},
+		{"--lora: got 0 with flags of adapters", append(flags, "--lora", "0", "--targets", "q_proj")},
+		{"--lora: got -1", append(flags, "--lora", "-1")},
+		{"got no train.jsonl", append(flags, "--data", dir)},
+		{"line 2: messages: got an empty answer in message 2", append(flags, "--data", bad("x.jsonl",
+			`{"prompt": "a", "completion": "b"}`+"\n"+`{"prompt": "a", "completion": " "}`))},
+		{"line 1: ", append(flags, "--data", bad("x.jsonl", "{"))},
+		{"got the token <|im_start|>, which the tokenizer does not have", append(flags, "--template", "chatml")},
+		{`--template: got "none", want alpaca, chatml or the file`, append(flags, "--template", "none")},
+		{"no tools here", append(flags, "--template", bad("t", `{{ raise_exception('no tools here') }}`))},
+		{"--context: got 33, want at most the 32 of the model", append(flags, "--context", "33")},
+		{"--context: got 1, want at least 2", append(flags, "--context", "1")},
+		{"--long: got \"x\", want one of cut, skip", append(flags, "--long", "x")},
+		{"got no example of at most 4 tokens", append(flags, "--context", "4", "--long", "skip")},
+		{"LoRA: Targets: got \"z_proj\"", append(flags, "--targets", "z_proj")},
+		{"--batch: got 0, want at least 1", append(flags, "--batch", "0")},
+		{"--lr: got -1", append(flags, "--lr", "-1")},
+	} {
+		_, err := tune(t, row.args...)
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n", row.want)
+	}
+	_, err := os.Stat(flags[len(flags)-1])
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The whole model is trained with --lora 0, and parts of it beside adapters.
+func TestWhatIsTrained(t *testing.T) {
+	for want, more := range map[string][]string{
+		"5508 parameters, 0 are frozen":    {"--lora", "0"},
+		"680 parameters, 5496 are frozen":  {"--whole", "model.norm"},
+		"96 parameters, 5508 are frozen":   {"--targets", "q_proj"},
+		"4124 parameters, 2052 are frozen": {"--whole", "embed_tokens"},
+	} {
+		_, flags := files(t, "--steps", "2", "--sample", "0", "--out", filepath.Join(t.TempDir(), "run"))
+		out, err := tune(t, append(flags, more...)...)
+		require.NoError(t, err)
+		require.Contains(t, out, want)
+	}
 }

@@ -90,7 +90,7 @@ func (r *tuning) printFiles() {
 	fmt.Fprintln(r.Out)
 	r.PrintFiles("weights.png")
 	dir := r.Folder.Path
-	fmt.Fprintf(r.Out, "To continue a text, and to write the tuned model or its adapter:\n  %s\n  %s\n",
-		program.Command("generate", "--model", dir, "--prompt", "TEXT"),
+	fmt.Fprintf(r.Out, "To talk with it, and to write one model of base and adapter:\n  %s\n  %s\n",
+		program.Command("chat", "--model", dir),
 		program.Command("export", "--model", dir, "--format", "huggingface", "--out", "DIR"))
 }

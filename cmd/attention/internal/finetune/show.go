@@ -17,7 +17,7 @@ func (e *examples) showLessons(w io.Writer, tokenizer text.Tokenizer, n int) err
 		}
 		lesson, _, err := e.lessons.Of(example)
 		if err != nil {
-			return file.About(i, err)
+			return fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		texts, err := text.Texts(tokenizer, lesson.IDs)
 		if err != nil {

@@ -1,6 +1,7 @@
 package finetune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/internal/config"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
 	"attention/layers"
@@ -108,7 +110,7 @@ func (r *tuning) open(flag string) (err error) {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	if r.template == nil {
-		c.Tuning.Template = templates["alpaca"]
+		c.Tuning.Template = text.Alpaca
 		if r.base.Ends, r.template, err = c.Tuning.OpenTemplate(r.base); err != nil {
 			return err
 		}
@@ -118,6 +120,10 @@ func (r *tuning) open(flag string) (err error) {
 	c.Kernels = kernel.InstructionSet()
 	if c.Tuning.Context == 0 {
 		c.Tuning.Context = min(512, r.model.Context())
+	}
+	wrong := cmp.Or(config.AtLeast(*c, 1, "Batch"), config.In(*c, "Tuning", c.Tuning.Validate()))
+	if wrong != nil {
+		return config.Named(wrong, flagOf)
 	}
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)

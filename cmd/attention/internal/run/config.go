@@ -84,7 +84,7 @@ func (c Config) Validate() error {
 		c.validateFormat(),
 		c.ValidateModel(),
 		c.validateSources(),
-		config.In(c, "Tuning", c.Tuning.validate()),
+		config.In(c, "Tuning", c.Tuning.Validate()),
 		config.AtLeast(c, 1, "Batch"),
 		config.AtLeast(c, 0, "Epochs"), config.AtMost(c, math.MaxInt32, "Epochs"),
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),

@@ -14,6 +14,7 @@ import (
 // Drawing says by which model tokens are drawn, and how.
 type Drawing struct {
 	Dir       string // of the model; "" is the newest run
+	Base      string // of a run of attention finetune, if it has moved
 	Sampling  generate.Config
 	precision string
 }
@@ -22,6 +23,7 @@ type Drawing struct {
 func (d *Drawing) DirFlag(f *pflag.FlagSet) {
 	f.StringVar(&d.Dir, "model", "",
 		"`folder` of the model (default: that of the newest run of attention train in runs)")
+	f.StringVar(&d.Base, "base", "", "`folder` in which the base of a run of attention finetune is now")
 }
 
 // SamplingFlags defines the flags of how tokens are drawn.
@@ -62,7 +64,7 @@ func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
-	d.Dir = in.Dir
+	d.Dir, in.Base = in.Dir, d.Base
 	m, err := in.Open()
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)

@@ -25,11 +25,12 @@ type Tuning struct {
 	LoRA           *layers.LoRAConfig `json:"lora,omitempty"`     // nil if the whole model is trained
 	Context        int                `json:"context"`            // tokens of a row
 	Long           string             `json:"long"`               // text.PackConfig.Long
-	Template       string             `json:"template,omitempty"` // source of the chat template; "" for the base's
+	Template       string             `json:"template,omitempty"` // text.Alpaca, text.ChatML or the source of another; "" for the base's
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 }
 
-func (t *Tuning) validate() error {
+// Validate returns an error for the first wrong field.
+func (t *Tuning) Validate() error {
 	if t == nil {
 		return nil
 	}
@@ -120,24 +121,18 @@ func (in *Inspection) errTuned(want string) error {
 // OpenTemplate returns the template of a run's conversations with a model, nil if there is none, and the ids that end
 // an answer.
 func (t *Tuning) OpenTemplate(g *pretrained.GPT) (ends []int, of *text.Template, err error) {
-	if t.Template == "" {
-		of, err = text.OpenTemplate(t.Base.Name)
-	} else {
+	switch t.Template {
+	case "", text.Alpaca, text.ChatML:
+		of, err = text.OpenTemplateAs(t.Base.Name, t.Template)
+	default:
 		of, err = text.ParseTemplate(t.Template)
 	}
 	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
 		return nil, nil, err
 	}
 	ends = endsOf(g, of)
-	b, ok := g.Tokenizer.(*text.BPETokenizer)
-	if !ok || t.Template == "" {
-		return ends, of, nil
-	}
-	if len(ends) > 0 {
+	if b, ok := g.Tokenizer.(*text.BPETokenizer); ok && of != nil && of.EOS == "" && len(ends) > 0 {
 		of.EOS = b.Token(ends[0])
-	}
-	if ids := b.WithTemplate([]int{0}); len(ids) > 1 && ids[0] != 0 {
-		of.BOS = b.Token(ids[0])
 	}
 	return ends, of, nil
 }

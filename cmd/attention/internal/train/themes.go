@@ -61,8 +61,8 @@ window, so only the token after the window is left to learn from: they get more
 and shorter windows.`},
 	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
 		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window attention " +
-			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout attention-dropout residual-dropout dtype " +
-			"precision checkpoint-activations",
+			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout " +
+			"attention-dropout residual-dropout dtype precision checkpoint-activations",
 		text: `Train a language model on a text. --model layer, the default, is the smallest
 model that shows what attention learns: token and position embeddings, one
 attention layer of the chosen variant, and a projection to the scores of the
@@ -71,8 +71,8 @@ next token. --model gpt is GPT-2's architecture in any size.
 --rope, --norm rms, --mlp swiglu, --qk-norm and --window give a gpt parts of
 today's models: the first three, without --bias, make it a Llama. With any of
 them its parameters have Llama's names (model.layers.0.self_attn.q_proj.weight).
---attention gated_delta_net puts a state of a fixed size in place of attention to
-all tokens, and --full-attention-every 4 leaves this to every fourth layer.
+--attention gated_delta_net puts a state of a fixed size in place of attention
+to all tokens, and --full-attention-every 4 leaves this to every fourth layer.
 Blocks of several kinds, norms in other places, scales and caps take --model
 decoder and a --config with "model": {"type": "decoder", "blocks": [...]}, the
 fields of layers.DecoderConfig; the other values are a small Llama's.

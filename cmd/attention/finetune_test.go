@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A tuned model continues a text as its export does; its base may move and not change; its adapter goes out alone.
+func TestTunedModels(t *testing.T) {
+	base := commandtest.SmallLlama(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cats.jsonl", []byte(`{"text": "the cat sat on the mat. the cat."}`+"\n"+
+		`{"text": "the mat sat"}`), 0o644))
+	said, _, err := attention(t, "finetune", "--model", base, "--data", "cats.jsonl", "--valid", "cats.jsonl", "--context", "24",
+		"--steps", "6", "--lr", "0.2", "--out", "tuned")
+	require.NoError(t, err)
+	require.Contains(t, said, "2 examples,")
+	generate := func(model string, more ...string) string {
+		out, _, err := attention(t, append([]string{"generate", "--model", model, "--prompt", "the cat", "--tokens", "9",
+			"--temperature", "0"}, more...)...)
+		require.NoError(t, err)
+		return out
+	}
+	want := generate("tuned")
+	require.NotEqual(t, want, generate(base))
+	_, _, err = attention(t, "export", "--model", "tuned", "--format", "huggingface", "--dtype", "float32", "--out", "whole")
+	require.NoError(t, err)
+	require.Equal(t, want, generate("whole"))
+	said, _, err = attention(t, "export", "--model", "tuned", "--format", "adapter", "--out", "adapter")
+	require.NoError(t, err)
+	require.Equal(t, "In adapter: adapter_config.json, adapter_model.safetensors\n", said)
+	g, err := pretrained.ReadGPT(base)
+	require.NoError(t, err)
+	require.NoError(t, g.ReadAdapter("adapter"))
+	said, _, err = attention(t, "runs", ".")
+	require.NoError(t, err)
+	require.Contains(t, said, "finished")
+	_, _, err = attention(t, "train", "--resume", "tuned")
+	require.ErrorContains(t, err, "got a run of attention finetune, want one of attention train; resume it with: ")
+	for _, other := range []string{"finetune --data cats.jsonl --model tuned", "train --steps 1 --init tuned"} {
+		_, _, err = attention(t, append(strings.Fields(other), "--out", "other")...)
+		require.ErrorContains(t, err, "got a run of attention finetune, want the whole model; write it with: ")
+	}
+
+	require.NoError(t, os.Rename(base, "moved"))
+	_, _, err = attention(t, "generate", "--model", "tuned", "--prompt", "the cat")
+	require.ErrorContains(t, err, "if the base has moved, give its path with --base")
+	require.Equal(t, want, generate("tuned", "--base", "moved"))
+	weights, err := os.ReadFile("moved/model.safetensors")
+	require.NoError(t, err)
+	weights[len(weights)-2]++
+	require.NoError(t, os.WriteFile(filepath.Join("moved", "model.safetensors"), weights, 0o644))
+	_, _, err = attention(t, "generate", "--model", "tuned", "--prompt", "the cat", "--base", "moved")
+	require.ErrorContains(t, err, "those that the run began with")
+}

@@ -1,0 +1,265 @@
+package pretrained
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/internal/config"
+	"attention/internal/dense"
+	"attention/internal/folder"
+	"attention/internal/mapped"
+	"attention/internal/oneline"
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"gorgonia.org/tensor"
+)
+
+// The files of an adapter in PEFT's form.
+const (
+	adapterConfigName  = "adapter_config.json"
+	adapterWeightsName = "adapter_model.safetensors"
+)
+
+// adapterPrefix stands before the names of an adapter's tensors, and the others end names.
+const (
+	adapterPrefix = "base_model.model."
+	loraA         = ".lora_A.weight"
+	loraB         = ".lora_B.weight"
+)
+
+// adapterConfig is an adapter_config.json. PEFT's null, {}, [] and false are the zeros here.
+type adapterConfig struct {
+	Type       string   `json:"peft_type"`
+	Task       string   `json:"task_type"`
+	Base       string   `json:"base_model_name_or_path"`
+	Rank       int      `json:"r"`
+	Alpha      float64  `json:"lora_alpha"`
+	Dropout    float64  `json:"lora_dropout"`
+	Stabilized bool     `json:"use_rslora"`
+	Targets    any      `json:"target_modules"` // a list, or a pattern: the file of weights has the modules' names
+	Whole      []string `json:"modules_to_save"`
+	Bias       string   `json:"bias"`
+	Transposed bool     `json:"fan_in_fan_out"`
+	Inference  bool     `json:"inference_mode"`
+}
+
+// harmlessAdapterKeys are keys of an adapter_config.json that change no number of a trained adapter.
+const harmlessAdapterKeys = `peft_type task_type base_model_name_or_path r lora_alpha lora_dropout use_rslora target_modules
+	modules_to_save bias fan_in_fan_out inference_mode auto_mapping revision init_lora_weights peft_version
+	megatron_core qalora_group_size runtime_config loftq_config eva_config corda_config ensure_weight_tying`
+
+// parseAdapter reads an adapter_config.json, and refuses what would change what an adapter computes.
+func parseAdapter(contents []byte) (c adapterConfig, err error) {
+	c = adapterConfig{Rank: 8, Alpha: 8, Bias: "none"}
+	if err := config.Foreign.Decode(contents, &c); err != nil {
+		return c, err
+	}
+	known := strings.Fields(harmlessAdapterKeys)
+	for key, value := range config.Members(contents) {
+		if !slices.Contains(known, key) && !isNothing(value) {
+			return c, fmt.Errorf("%.100s: got %s, want null or false: it is not supported", key, short(value))
+		}
+	}
+	switch {
+	case c.Type != "LORA":
+		return c, fmt.Errorf("peft_type: got %.40q, want LORA", c.Type)
+	case c.Bias != "none":
+		return c, fmt.Errorf("bias: got %.40q, want none: biases are trained whole, as modules_to_save", c.Bias)
+	case c.Rank < 1:
+		return c, fmt.Errorf("r: got %d, want at least 1", c.Rank)
+	}
+	return c, nil
+}
+
+// moduleOf returns PEFT's name of the module of a parameter.
+func (n names) moduleOf(name string) (module, kind string, err error) {
+	at := n.place(name)
+	if at.of > 0 {
+		return "", "", fmt.Errorf("%s: got an adapter of a part of %s, which is one map in a folder, want one of the whole: "+
+			"it is not supported", name, at.name)
+	}
+	dot := strings.LastIndexByte(at.name, '.')
+	return adapterPrefix + at.name[:dot], at.name[dot:], nil
+}
+
+// ReadAdapter adds the adapter in a folder to the model, in the form of Hugging Face's PEFT:
+//
+//	adapter_config.json
+//	adapter_model.safetensors
+//
+// It then is as if it was made by layers.Params.AddLoRA and trained: its weights can be trained on, and Write merges
+// them. DoRA, ranks or scales of single modules and trained biases are errors, as are adapters of another model. After
+// an error the model is not to be used.
+func (g *GPT) ReadAdapter(dir string) error {
+	contents, err := folder.ReadFile(filepath.Join(dir, adapterConfigName), folder.MaxConfig)
+	if err != nil {
+		return about(dir, err)
+	}
+	c, err := parseAdapter(contents)
+	if err != nil {
+		return about(dir, fmt.Errorf("%s: %w", adapterConfigName, err))
+	}
+	r, err := safetensors.Open(filepath.Join(dir, adapterWeightsName))
+	if err != nil {
+		return about(dir, err)
+	}
+	err = g.readAdapter(c, r)
+	if err := oneline.Join(err, r.Close()); err != nil {
+		return about(dir, fmt.Errorf("%s: %w", adapterWeightsName, err))
+	}
+	return nil
+}
+
+func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
+	t, err := g.target(WriteConfig{Format: HuggingFace})
+	if err != nil {
+		return err
+	}
+	stored := map[string]safetensors.Tensor{}
+	for _, s := range r.Tensors() {
+		stored[s.Name] = s
+	}
+	lora := layers.LoRAConfig{Rank: c.Rank, Alpha: c.Alpha, RankStabilized: c.Stabilized, Dropout: c.Dropout}
+	places := map[string]string{} // names in the file by names of parameters
+	for name := range g.Params.Shapes() {
+		module, kind, err := t.family.weights.moduleOf(name)
+		if err != nil { // a part of a map, of which no adapter is read
+			continue
+		}
+		if _, ok := stored[module+loraA]; ok && kind == ".weight" {
+			stem := strings.TrimSuffix(name, kind)
+			lora.Targets = append(lora.Targets, name)
+			places[stem+loraA], places[stem+loraB] = module+loraA, module+loraB
+		}
+		if _, ok := stored[module+kind]; ok {
+			lora.Whole, places[name] = append(lora.Whole, name), module+kind
+		}
+	}
+	if len(lora.Targets) == 0 {
+		return fmt.Errorf("got no adapter of a map of the model, want one such as %smodel.layers.0.self_attn.q_proj%s",
+			adapterPrefix, loraA)
+	}
+	if err := g.Params.AddLoRA(lora); err != nil {
+		return err
+	}
+	g.Params.Widen()
+	return g.fillAdapter(r, stored, places)
+}
+
+// fillAdapter sets parameters to the tensors in places of a file, which has no others.
+func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.Tensor, places map[string]string) error {
+	var missing, unknown, wrong []string
+	used := map[string]bool{}
+	for name, value := range g.Params.Own() {
+		at, ok := places[name]
+		s, found := stored[at]
+		switch used[at] = true; {
+		case !ok || !found:
+			missing = append(missing, at)
+		case !slices.Equal(s.Shape, value.Shape()) || !isFloat(s.DType):
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at, s.DType, tensor.Shape(s.Shape), value.Shape()))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		if !used[name] {
+			unknown = append(unknown, fmt.Sprintf("%.100q", name))
+		}
+	}
+	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {
+		return err
+	}
+	for name, value := range g.Params.Own() {
+		data := make([]float64, value.Shape().TotalSize())
+		if err := safetensors.ReadFloats(r, places[name], data); err != nil {
+			return err
+		}
+		dense.SetFloats(value, data)
+	}
+	return nil
+}
+
+// WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
+// or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
+// that they are added to.
+func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
+	w, err := g.adapter(base)
+	if err != nil {
+		return nil, about(dir, err)
+	}
+	out, err := emptyFolder(dir)
+	if err != nil {
+		return nil, about(dir, err)
+	}
+	err = mapped.Guard(func() error { return w.write(out) })
+	if err := oneline.Join(err, out.Close()); err != nil {
+		return nil, about(dir, err)
+	}
+	return []string{adapterConfigName, adapterWeightsName}, nil
+}
+
+// adapter returns the files of an adapter.
+func (g *GPT) adapter(base string) (*writing, error) {
+	t, err := g.target(WriteConfig{Format: HuggingFace})
+	if err != nil {
+		return nil, err
+	}
+	lora, ok := g.Params.LoRA()
+	if !ok {
+		return nil, fmt.Errorf("got a model without adapters, want one with")
+	}
+	var targets, whole []string // modules
+	f := &safetensors.File{Metadata: map[string]string{"format": "pt"}}
+	for name, value := range g.Params.Own() {
+		of, end := name, ""
+		for _, e := range []string{loraA, loraB} {
+			if stem, ok := strings.CutSuffix(name, e); ok && g.Params.IsAdapter(name) {
+				of, end = stem+".weight", e
+			}
+		}
+		module, kind, err := t.family.weights.moduleOf(of)
+		if err != nil {
+			return nil, err
+		}
+		at, plain := module+kind, strings.TrimPrefix(module, adapterPrefix)
+		switch {
+		case end == loraA:
+			at, targets = module+end, append(targets, plain)
+		case end == loraB:
+			at = module + end
+		case !slices.Contains(whole, plain):
+			whole = append(whole, plain)
+		}
+		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: at, Shape: value.Shape(), Data: dense.Slice(value)})
+	}
+	contents, err := jsonOf(map[string]any{"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": base,
+		"r": lora.Rank, "lora_alpha": lora.Alpha, "lora_dropout": lora.Dropout, "use_rslora": lora.RankStabilized,
+		"target_modules": g.shortTargets(t.family.weights, targets), "modules_to_save": whole, "bias": "none",
+		"fan_in_fan_out": t.family == &gpt2, "inference_mode": true})
+	w := &writing{files: []file{{adapterWeightsName, func(to io.Writer) error { return safetensors.Write(to, f) }}}}
+	w.add(adapterConfigName, contents)
+	return w, err
+}
+
+// shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or their names if
+// the words are those of other modules, too.
+func (g *GPT) shortTargets(n names, modules []string) []string {
+	last := func(module string) string { return module[strings.LastIndexByte(module, '.')+1:] }
+	words := map[string]bool{}
+	for _, m := range modules {
+		words[last(m)] = true
+	}
+	for name := range g.Params.Shapes() {
+		module, kind, err := n.moduleOf(name)
+		plain := strings.TrimPrefix(module, adapterPrefix)
+		other := !g.Params.IsAdapter(name) && kind == ".weight" && !slices.Contains(modules, plain)
+		if err == nil && other && words[last(plain)] {
+			return modules
+		}
+	}
+	return slices.Sorted(maps.Keys(words))
+}

@@ -1,0 +1,174 @@
+package pretrained_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/internal/dense"
+	"attention/internal/golden"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tuned returns the model of a case with adapters whose values are not 0.
+func tuned(t *testing.T, name string, c layers.LoRAConfig) *pretrained.GPT {
+	g, err := pretrained.ReadGPT(familyFolder(t, name))
+	require.NoError(t, err)
+	require.NoError(t, g.Params.AddLoRA(c))
+	g.Params.Widen()
+	for _, value := range g.Params.Own() {
+		data := dense.Float64s(value)
+		for i := range data {
+			data[i] += float64(i*i%7)/16 - 0.1
+		}
+		dense.SetFloats(value, data)
+	}
+	return g
+}
+
+// byName returns tensors as numbers by their names.
+func byName(all []safetensors.Tensor) map[string][]float64 {
+	numbers := map[string][]float64{}
+	for _, x := range all {
+		numbers[x.Name] = safetensors.Floats[float64](x.Data)
+	}
+	return numbers
+}
+
+// An adapter's files have PEFT's names, W + s·B·A of them and of the base's files is the merged folder, and a base that
+// reads them is the tuned model.
+func TestAdapters(t *testing.T) {
+	for _, c := range []struct {
+		name, first string
+		transposed  bool
+		lora        layers.LoRAConfig
+		targets     []any
+		whole       any
+	}{
+		{"llama", "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", false,
+			layers.LoRAConfig{Rank: 2, Alpha: 6, Targets: []string{"q_proj", "v_proj"}, Whole: []string{"model.norm"}},
+			[]any{"q_proj", "v_proj"}, []any{"model.norm"}},
+		{"qwen3", "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", false,
+			layers.LoRAConfig{Rank: 3, Targets: []string{"layers.0.self_attn.q_proj"}}, []any{"model.layers.0.self_attn.q_proj"}, nil},
+		{"gpt2", "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight", true,
+			layers.LoRAConfig{Rank: 4, Alpha: 8, RankStabilized: true}, []any{"c_attn", "c_fc", "c_proj"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, dir, merged := tuned(t, c.name, c.lora), t.TempDir(), t.TempDir()
+			_, err := g.WriteAdapter(dir, "the/base")
+			require.NoError(t, err)
+			_, err = g.Write(merged, pretrained.WriteConfig{Format: pretrained.HuggingFace, Dtype: "float64"})
+			require.NoError(t, err)
+
+			var said map[string]any
+			text, err := os.ReadFile(filepath.Join(dir, "adapter_config.json"))
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, &said))
+			require.Equal(t, c.targets, said["target_modules"])
+			require.Equal(t, c.whole, said["modules_to_save"])
+			require.Equal(t, c.transposed, said["fan_in_fan_out"])
+			require.Equal(t, "the/base", said["base_model_name_or_path"])
+
+			f, err := safetensors.ReadFile(filepath.Join(dir, "adapter_model.safetensors"))
+			require.NoError(t, err)
+			_, ok := f.Get(c.first)
+			require.True(t, ok)
+			base, got := tensorsIn(t, familyFolder(t, c.name)), byName(tensorsIn(t, merged))
+			scale := said["lora_alpha"].(float64) / said["r"].(float64)
+			if c.lora.RankStabilized {
+				scale = said["lora_alpha"].(float64) / math.Sqrt(said["r"].(float64))
+			}
+			for _, x := range slices.DeleteFunc(base, func(x safetensors.Tensor) bool { return isBuffer(x.Name) }) {
+				want := plainMerge(f, x, scale, c.transposed)
+				golden.Close(t, x.Name, want, got[x.Name], 1e-6, 1e-6)
+			}
+
+			again, err := pretrained.ReadGPT(familyFolder(t, c.name))
+			require.NoError(t, err)
+			ids := []int64{3, 1, 4, 1, 5}
+			before := run(t, again, ids, 5)
+			require.NoError(t, again.ReadAdapter(dir))
+			want := run(t, g, ids, 5)
+			require.Equal(t, want, run(t, again, ids, 5))
+			require.NotEqual(t, want, before)
+			whole, err := pretrained.ReadGPT(merged)
+			require.NoError(t, err)
+			golden.Close(t, "logits", want, run(t, whole, ids, 5), 1e-5, 1e-5)
+		})
+	}
+}
+
+// plainMerge returns a tensor of a base with what an adapter's file adds to it, or has in its place.
+func plainMerge(f *safetensors.File, x safetensors.Tensor, scale float64, transposed bool) []float64 {
+	at := "base_model.model." + strings.TrimSuffix(x.Name, ".weight")
+	if own, ok := f.Get(at + ".weight"); ok {
+		return safetensors.Floats[float64](own.Data)
+	}
+	sum := slices.Clone(safetensors.Floats[float64](x.Data))
+	a, ok := f.Get(at + ".lora_A.weight")
+	b, _ := f.Get(at + ".lora_B.weight")
+	if !ok {
+		return sum
+	}
+	A, B := safetensors.Floats[float64](a.Data), safetensors.Floats[float64](b.Data)
+	out, r, in := b.Shape[0], b.Shape[1], a.Shape[1]
+	for o := range out {
+		for i := range in {
+			to := o*in + i
+			if transposed {
+				to = i*out + o
+			}
+			for k := range r {
+				sum[to] += scale * B[o*r+k] * A[k*in+i]
+			}
+		}
+	}
+	return sum
+}
+
+// What is not supported, and what is an adapter of another model, is refused by name.
+func TestAdaptersAreRefused(t *testing.T) {
+	from := t.TempDir()
+	_, err := tuned(t, "llama", layers.LoRAConfig{Rank: 2}).WriteAdapter(from, "base")
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(from, "adapter_config.json"))
+	require.NoError(t, err)
+	for _, row := range []struct{ name, model, old, new, want string }{
+		{"what peft writes without a meaning", "llama", `"r": 2`, `"r": 2, "use_dora": false, "rank_pattern": {}, ` +
+			`"alpha_pattern": {}, "layers_to_transform": null, "exclude_modules": [], "megatron_core": "megatron.core"`, ""},
+		{"DoRA", "llama", `"r": 2`, `"r": 2, "use_dora": true`, "use_dora: got true, want null or false"},
+		{"ranks of modules", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"q_proj": 4}`, "rank_pattern: got"},
+		{"scales of modules", "llama", `"r": 2`, `"r": 2, "alpha_pattern": {"q_proj": 4}`, "alpha_pattern: got"},
+		{"some layers", "llama", `"r": 2`, `"r": 2, "layers_to_transform": [1]`, "layers_to_transform: got [1]"},
+		{"excluded", "llama", `"r": 2`, `"r": 2, "exclude_modules": "q_proj"`, "exclude_modules: got"},
+		{"biases", "llama", `"bias": "none"`, `"bias": "all"`, "bias: got \"all\", want none"},
+		{"another method", "llama", `"LORA"`, `"IA3"`, "peft_type: got \"IA3\", want LORA"},
+		{"another rank", "llama", `"r": 2`, `"r": 3`, "want F32 (3, "},
+		{"another model", "gpt2", "", "", "got no adapter of a map of the model"},
+		{"a model with fused maps", "gpt_neox", "", "", "got no adapter of a map of the model"},
+		{"a model of other widths", "qwen2", "", "", "want F32 (2, "},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+		changed := strings.Replace(string(text), row.old, row.new, 1)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "adapter_config.json"), []byte(changed), 0o644))
+		g, err := pretrained.ReadGPT(familyFolder(t, row.model))
+		require.NoError(t, err)
+		if err = g.ReadAdapter(dir); row.want == "" {
+			require.NoError(t, err, row.name)
+			continue
+		}
+		require.ErrorContains(t, err, row.want, row.name)
+		require.ErrorContains(t, err, dir)
+	}
+	_, err = tuned(t, "gpt_neox", layers.LoRAConfig{}).WriteAdapter(t.TempDir(), "")
+	require.ErrorContains(t, err, "got an adapter of a part of gpt_neox.layers.0.attention.query_key_value.weight")
+}
