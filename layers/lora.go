@@ -97,10 +97,7 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 	if err != nil {
 		return err
 	}
-	if len(p.values) > 0 { // also of a set whose values are kept: the adapters' are new
-		defer func(start start) { p.start = start }(p.start)
-		p.start = blank
-	}
+	defer p.adding()()
 	random := torchrand.New(uint64(c.Seed))
 	p.adapters = map[string]adapter{}
 	for _, name := range targets {

@@ -17,6 +17,7 @@ func TestErrorsNameTheCommand(t *testing.T) {
 	wrong := map[string]string{ // a value or a file that the command itself refuses
 		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--section 99", "chat": "--model " + missing,
 		"export":   "--model " + missing,
+		"classify": "--text x --model " + missing,
 		"finetune": "--data x --model " + missing,
 		"generate": "--model " + missing, "gradcheck": "--dtype int", "runs": missing, "train": "--text " + missing,
 		"tokenize":  "--text x --tokenizer " + missing,

@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/bench"
 	"attention/cmd/attention/internal/chapter"
 	"attention/cmd/attention/internal/chat"
+	"attention/cmd/attention/internal/classify"
 	"attention/cmd/attention/internal/export"
 	"attention/cmd/attention/internal/finetune"
 	"attention/cmd/attention/internal/flags"
@@ -48,7 +49,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flags.CommandError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.AddCommand(train.New(), finetune.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
+	root.AddCommand(train.New(), finetune.New(), classify.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
 		generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
 	return root
 }

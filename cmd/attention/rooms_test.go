@@ -104,7 +104,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
 		internal/config`,
-	"cmd/attention/internal/finetune": `cmd/attention/internal/flags cmd/attention/internal/program
+	"cmd/attention/internal/classify": `cmd/attention/internal/run cmd/attention/internal/term`,
+	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term train train/checkpoint
 		train/pretrained train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
@@ -142,7 +143,7 @@ var rooms = map[string]string{
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/chat
-		cmd/attention/internal/export cmd/attention/internal/finetune
+		cmd/attention/internal/classify cmd/attention/internal/export cmd/attention/internal/finetune
 		cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train

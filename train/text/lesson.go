@@ -13,11 +13,15 @@ import (
 // Lesson is an example as a model learns it.
 type Lesson struct {
 	IDs     []int
-	Learned []bool // whether the loss counts each token, as what follows those before it
+	Learned []bool // whether the loss counts each token, as what follows those before it; nil if a class is learned
+	Class   int    // of the text, if Lessons have classes
 }
 
 // count returns the number of tokens that the loss counts: nothing comes before the first.
 func (l Lesson) count() (n int) {
+	if l.Learned == nil {
+		return 1
+	}
 	for i, learned := range l.Learned {
 		if learned && i > 0 {
 			n++
@@ -34,6 +38,9 @@ type LessonConfig struct {
 	// Ends are the ids that end a text or an answer, the one that is added to lessons without any of them first.
 	Ends           []int
 	TrainOnPrompts bool // the loss counts the whole conversation, and not only the assistant's part
+	// Classes are the labels of texts. If there are any, a lesson is the class of a text, asked for at the token that
+	// ends it.
+	Classes []string
 }
 
 // Lessons makes lessons of examples.
@@ -85,6 +92,10 @@ func (t *Template) CheckTokens(tokenizer Tokenizer, c TemplateConfig) error {
 // says, to the token that ends it. Where the template gives earlier answers other texts than it gave them as the last
 // ones, as Qwen 3's does, only the last is learned; whole is false then.
 func (l *Lessons) Of(e Example) (lesson Lesson, whole bool, err error) {
+	if l.config.Classes != nil {
+		lesson, err = l.ofLabel(e)
+		return lesson, true, err
+	}
 	if e.Messages == nil {
 		lesson, err = l.ofText(e.Text)
 		return lesson, true, err
@@ -138,6 +149,27 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 	lesson.IDs = append(lesson.IDs, l.config.Ends[0])
 	lesson.Learned = slices.Repeat([]bool{true}, len(lesson.IDs))
 	return lesson, nil
+}
+
+// ofLabel is Of for a text with a class.
+func (l *Lessons) ofLabel(e Example) (lesson Lesson, err error) {
+	if e.Label == "" {
+		return lesson, errors.New("got an example without a label, want a text with its class")
+	}
+	at := slices.Index(l.config.Classes, e.Label)
+	if at < 0 {
+		return lesson, fmt.Errorf("label: got %.60q, which no example to learn from has, want one of %d classes", e.Label,
+			len(l.config.Classes))
+	}
+	lesson, err = l.ofText(e.Text)
+	lesson.Learned, lesson.Class = nil, at
+	return lesson, err
+}
+
+// Asked returns the ids of a text whose class is asked for.
+func (l *Lessons) Asked(text string) ([]int, error) {
+	lesson, err := l.ofText(text)
+	return lesson.IDs, err
 }
 
 // encode returns the ids of a rendered text.

@@ -115,7 +115,11 @@ func (p *Packed) lesson(i int) (lesson Lesson, whole bool, err error) {
 // cut cuts a lesson to a row.
 func (p *Packed) cut(l Lesson) Lesson {
 	n := min(len(l.IDs), p.config.Context)
-	return Lesson{l.IDs[:n], l.Learned[:n]}
+	if l.Learned == nil { // the token that ends it stays
+		l.IDs = append(l.IDs[:n-1:n-1], l.IDs[len(l.IDs)-1])
+		return l
+	}
+	return Lesson{IDs: l.IDs[:n], Learned: l.Learned[:n]}
 }
 
 // measure counts an example.
@@ -230,7 +234,12 @@ func (p *Packed) fill(b int, row []int32) error {
 		}
 		for j, id := range lesson.IDs {
 			inputs[at], segments[at], positions[at], targets[at] = id, segment, j, graph.IgnoreTarget
-			if j+1 < len(lesson.IDs) && lesson.Learned[j+1] {
+			last := j+1 == len(lesson.IDs)
+			switch {
+			case last && lesson.Learned == nil:
+				targets[at] = lesson.Class
+				p.batch.Tokens++
+			case !last && lesson.Learned != nil && lesson.Learned[j+1]:
 				targets[at] = lesson.IDs[j+1]
 				p.batch.Tokens++
 			}

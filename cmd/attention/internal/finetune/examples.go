@@ -7,7 +7,6 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/oneline"
-	"attention/train/pretrained"
 	"attention/train/text"
 )
 
@@ -19,13 +18,13 @@ type examples struct {
 }
 
 // openExamples opens the examples of a run, as its base learns them.
-func openExamples(c *run.Config, g *pretrained.GPT, t *text.Template) (e *examples, err error) {
+func openExamples(c *run.Config, g *run.Base) (e *examples, err error) {
 	if len(g.Ends) == 0 {
 		return nil, errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
 	e = &examples{}
-	e.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: g.Tokenizer, Template: t, Ends: g.Ends,
-		TrainOnPrompts: c.Tuning.TrainOnPrompts})
+	e.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: g.Tokenizer, Template: g.Template, Ends: g.Ends,
+		TrainOnPrompts: c.Tuning.TrainOnPrompts, Classes: c.Tuning.Classes})
 	if err != nil {
 		return nil, fmt.Errorf("--template: %w", err)
 	}
@@ -69,9 +68,9 @@ func (e *examples) close() (err error) {
 }
 
 // prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are any.
-func (e *examples) prompts(t *text.Template, tokenizer text.Tokenizer, n int) (all []prompt, err error) {
+func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
-	for i := 0; i < file.Len() && len(all) < n && t != nil; i++ {
+	for i := 0; i < file.Len() && len(all) < n && b.Template != nil; i++ {
 		example, err := file.At(i)
 		if err != nil {
 			return nil, err
@@ -81,13 +80,13 @@ func (e *examples) prompts(t *text.Template, tokenizer text.Tokenizer, n int) (a
 			continue
 		}
 		p := prompt{question: example.Messages[last-1].Content, answer: example.Messages[last].Content}
-		rendered, err := t.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
+		rendered, err := b.Template.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
-		encode := tokenizer.Encode
-		if b, ok := tokenizer.(*text.BPETokenizer); ok {
-			encode = b.EncodeSpecial
+		encode := b.Tokenizer.Encode
+		if t, ok := b.Tokenizer.(*text.BPETokenizer); ok {
+			encode = t.EncodeSpecial
 		}
 		if p.ids, err = encode(rendered); err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)

@@ -41,7 +41,7 @@ writes it as one model, or the adapter alone. Ctrl-C and kill stop a run with a
 checkpoint, from which --resume goes on with the same bits.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
-  attention finetune --model llama --data talks --lora 16 --targets q_proj,v_proj
+  attention finetune --model llama --data talks --lora 16 --targets v_proj
   attention finetune --model SmolLM2-135M --data talks.jsonl --show 3
   attention finetune --resume runs/talks`
 

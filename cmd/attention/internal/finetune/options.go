@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/run"
-	"attention/internal/config"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -23,7 +22,7 @@ type options struct {
 	lora             layers.LoRAConfig
 	out, resume      string
 	data, valid      string
-	template         string
+	template, task   string
 	rate, floor      float64
 	warmup           int
 	show             int
@@ -41,7 +40,7 @@ func usual() *options {
 				ClipNorm: 1, Seed: 1}},
 			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: run.SampleConfig{Tokens: 48}},
 		tuning: run.Tuning{Long: text.CutLong},
-		lora:   layers.LoRAConfig{Rank: 8},
+		lora:   layers.LoRAConfig{Rank: 8}, task: answerTask,
 	}
 }
 
@@ -56,6 +55,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.data, "data", o.data, "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with "+
 		"train, valid and test")
 	f.StringVar(&o.valid, "valid", o.valid, "`file` of held-out examples (default valid of the folder of --data)")
+	f.StringVar(&o.task, "task", o.task,
+		"what is learned: to `answer`, or with classify the labels of texts, at the token that ends a text")
 	f.StringVar(&o.out, "out", "", "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)")
 	f.StringVar(&o.resume, "resume", "", "run `folder`, or one of its checkpoints, to continue instead of a new run")
 	f.StringVar(&t.Base.Name, "base", t.Base.Name, "`folder` in which the model of a run to --resume is now")
@@ -133,116 +134,12 @@ func (o *options) check(set *pflag.FlagSet) (err error) {
 		return fmt.Errorf("--lora: got %d, want at least 1, or 0 for the whole model", o.lora.Rank)
 	case o.lora.Rank == 0 && (o.given("targets") || o.given("whole") || o.given("rslora") || o.lora.Alpha+o.lora.Dropout > 0):
 		return errors.New("--lora: got 0 with flags of adapters, want a rank")
+	case o.task != answerTask && o.task != classifyTask:
+		return fmt.Errorf("--task: got %.40q, want %s or %s", o.task, answerTask, classifyTask)
+	case o.task == classifyTask && (o.template != "" || o.tuning.TrainOnPrompts || o.show > 0):
+		return fmt.Errorf("--task: got %s with --template, --train-on-prompts or --show, which are of conversations", o.task)
 	case o.show < 0:
 		return fmt.Errorf("--show: got %d, want at least 0", o.show)
 	}
 	return nil
-}
-
-// begin returns the config of a new run that has not read its base and its examples.
-func (o *options) begin() (run.Config, error) {
-	c, t := o.config, o.tuning
-	if o.lora.Rank > 0 {
-		lora := o.lora
-		if lora.Alpha == 0 {
-			lora.Alpha = float64(2 * lora.Rank)
-		}
-		t.LoRA = &lora
-	}
-	source, err := templateOf(o.template)
-	if err != nil {
-		return c, err
-	}
-	t.Template, c.Tuning = source, &t
-	if c.Tuning.Base, err = run.SourceOf(t.Base.Name); err != nil {
-		return c, fmt.Errorf("--model: %w", err)
-	}
-	return c, o.findData(&c)
-}
-
-// findData finds the files of examples.
-func (o *options) findData(c *run.Config) (err error) {
-	files := []string{o.data, o.valid}
-	if run.IsFolder(o.data) {
-		found, valid, _, err := text.ExampleFiles(o.data)
-		if err != nil {
-			return fmt.Errorf("--data: %w", err)
-		}
-		files[0] = found
-		if o.valid == "" {
-			files[1] = valid
-		}
-	}
-	if files[0] != "" {
-		if c.Text, err = run.SourceOf(files[0]); err != nil {
-			return fmt.Errorf("--data: %w", err)
-		}
-	}
-	if files[1] != "" {
-		valid, err := run.SourceOf(files[1])
-		if err != nil {
-			return fmt.Errorf("--valid: %w", err)
-		}
-		c.Tuning.Valid = &valid
-	}
-	return nil
-}
-
-// complete fills in what depends on the examples, of which an epoch has so many batches.
-func (o *options) complete(c *run.Config, batches int) error {
-	n := &c.Training.Steps
-	if *n == 0 {
-		per := max(c.Training.Accumulate, 1)
-		*n = (c.Epochs*batches + per - 1) / per
-	}
-	if c.Training.EvalEvery < 0 {
-		c.Training.EvalEvery = max(1, *n/10)
-	}
-	rate, warmup := 2e-4, min(*n/20, 100)
-	if c.Tuning.LoRA == nil {
-		rate = 2e-5
-	}
-	if o.given("lr") {
-		rate = o.rate
-	}
-	floor := rate / 10
-	if o.given("min-lr") {
-		floor = o.floor
-	}
-	if o.given("warmup") {
-		warmup = o.warmup
-	}
-	c.Training.Schedule = train.ScheduleConfig{
-		Schedule: train.CosineLR{Peak: rate, Floor: floor, WarmupSteps: warmup, Steps: *n}}
-	return config.Named(c.Validate(), flagOf)
-}
-
-// again returns the config of a run to resume, with the flags that are given.
-func (o *options) again(dir string) (c run.Config, err error) {
-	in, err := run.Inspect(dir)
-	if err != nil {
-		return c, err
-	}
-	if !in.IsRun() {
-		return c, in.ErrNoRun()
-	}
-	if in.Kind == run.DatesModel || in.Config.Tuning == nil {
-		return c, in.ErrResume("finetune")
-	}
-	c = in.Config
-	if o.given("base") {
-		c.Tuning.Base.Name = o.tuning.Base.Name
-	}
-	for flag, set := range map[string]func(){
-		"steps":                  func() { c.Training.Steps = o.config.Training.Steps },
-		"save-every":             func() { c.Checkpoints.Every = o.config.Checkpoints.Every },
-		"keep":                   func() { c.Checkpoints.Keep = o.config.Checkpoints.Keep },
-		"sample":                 func() { c.Sample.Tokens = o.config.Sample.Tokens },
-		"checkpoint-activations": func() { c.CheckpointActivations = o.config.CheckpointActivations },
-	} {
-		if o.given(flag) {
-			set()
-		}
-	}
-	return c, config.Named(c.Validate(), flagOf)
 }

@@ -90,6 +90,10 @@ func (r *tuning) printFiles() {
 	fmt.Fprintln(r.Out)
 	r.PrintFiles("weights.png")
 	dir := r.Folder.Path
+	if r.base.Classifier != nil {
+		fmt.Fprintf(r.Out, "To give a text a class:\n  %s\n", program.Command("classify", "--model", dir, "--text", "TEXT"))
+		return
+	}
 	fmt.Fprintf(r.Out, "To talk with it, and to write one model of base and adapter:\n  %s\n  %s\n",
 		program.Command("chat", "--model", dir),
 		program.Command("export", "--model", dir, "--format", "huggingface", "--out", "DIR"))

@@ -13,7 +13,6 @@ import (
 	"attention/internal/kernel"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train/pretrained"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
@@ -25,9 +24,8 @@ type tuning struct {
 	*session.Session
 	ctx      context.Context // of the answers at evaluations
 	config   run.Config
-	base     *pretrained.GPT
+	base     *run.Base
 	model    run.Model
-	template *text.Template
 	examples *examples
 	prompts  []prompt
 	tabled   bool // whether the head of the table of losses is printed
@@ -106,12 +104,12 @@ func (o *options) move(c *run.Config) error {
 // open reads the base, which a flag names, and the examples.
 func (r *tuning) open(flag string) (err error) {
 	c := &r.config
-	if r.base, r.template, err = c.OpenBase(); err != nil {
+	if r.base, err = c.OpenBase(); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	if r.template == nil {
+	if r.base.Template == nil && c.Tuning.Classes == nil {
 		c.Tuning.Template = text.Alpaca
-		if r.base.Ends, r.template, err = c.Tuning.OpenTemplate(r.base); err != nil {
+		if r.base.Ends, r.base.Template, err = c.Tuning.OpenTemplate(r.base.GPT); err != nil {
 			return err
 		}
 	}
@@ -128,10 +126,10 @@ func (r *tuning) open(flag string) (err error) {
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
 	}
-	if r.examples, err = openExamples(c, r.base, r.template); err != nil || c.Sample.Tokens == 0 {
+	if r.examples, err = openExamples(c, r.base); err != nil || c.Sample.Tokens == 0 {
 		return err
 	}
-	r.prompts, err = r.examples.prompts(r.template, r.base.Tokenizer, shownAnswers)
+	r.prompts, err = r.examples.prompts(r.base, shownAnswers)
 	return err
 }
 
@@ -166,11 +164,20 @@ func (r *tuning) plan() (p session.Plan, err error) {
 
 // loss returns the mean cross entropy of what is learned.
 func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
-	in := func(name string) *G.Node {
-		return b.InputOf(tensor.Int, name, r.config.Batch, r.config.Tuning.Context)
+	in := inputs(b, r.config)
+	p := layers.Packing{Segments: in[2], Positions: in[3]}
+	if c := r.base.Classifier; c != nil {
+		return c.PackedLoss(b, in[0], in[1], p)
 	}
-	ids, targets := in(text.Inputs), in(text.Targets)
-	return r.base.Model.PackedLoss(b, ids, targets, layers.Packing{Segments: in(text.Segments), Positions: in(text.Positions)})
+	return r.base.Model.PackedLoss(b, in[0], in[1], p)
+}
+
+// inputs returns the inputs of a batch: ids, targets, segments and positions.
+func inputs(b *layers.Build, c run.Config) (all [4]*G.Node) {
+	for i, name := range []string{text.Inputs, text.Targets, text.Segments, text.Positions} {
+		all[i] = b.InputOf(tensor.Int, name, c.Batch, c.Tuning.Context)
+	}
+	return all
 }
 
 // run takes the remaining steps and writes the result to the folder.
@@ -186,7 +193,7 @@ func (r *tuning) run(ctx context.Context) (err error) {
 	}
 	if err = r.Save(); err == nil {
 		r.printSummary()
-		err = r.printComparison(ctx)
+		err = cmp.Or(r.printComparison(ctx), r.printConfusion(ctx))
 	}
 	if err := oneline.Join(err, r.End(err), r.Out.Err()); err != nil {
 		return err

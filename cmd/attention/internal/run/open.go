@@ -27,7 +27,7 @@ type OpenModel struct {
 	Notes     []string       // on the origin of the weights, to be printed
 	Template  *text.Template // of a run of attention finetune; nil of others, and of one that has none
 
-	gpt *pretrained.GPT // of a run of attention finetune
+	base *Base // of a run of attention finetune
 }
 
 // Open reads the model with its weights: a GPT, or the model of a run of attention train, finished or not.
@@ -199,8 +199,11 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.gpt != nil {
-		return m.gpt, nil
+	if m.base != nil && m.base.Classifier != nil {
+		return nil, fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes", in.Dir)
+	}
+	if m.base != nil {
+		return m.base.GPT, nil
 	}
 	model := m.Model.Network.(*layers.Decoder)
 	return &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil

@@ -27,6 +27,7 @@ type Tuning struct {
 	Long           string             `json:"long"`               // text.PackConfig.Long
 	Template       string             `json:"template,omitempty"` // text.Alpaca, text.ChatML or the source of another; "" for the base's
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
+	Classes        []string           `json:"classes,omitempty"` // of texts, if those are learned
 }
 
 // Validate returns an error for the first wrong field.
@@ -77,9 +78,18 @@ func (s TextSource) Same() error {
 	return err
 }
 
-// OpenBase reads the model that a run tunes, with adapters as they begin, and the template of its conversations; nil if
-// there is none. The files must be those that the run began with, if their checksum is known.
-func (c Config) OpenBase() (g *pretrained.GPT, t *text.Template, err error) {
+// Base is the model that a run tunes, with its adapters.
+type Base struct {
+	*pretrained.GPT
+	Template   *text.Template     // of conversations; nil if there is none
+	Classifier *layers.Classifier // nil if no classes are learned
+}
+
+// scoreName is the parameter of a classifier.
+const scoreName = "score.weight"
+
+// OpenBase reads the model that a run tunes, with adapters as they begin. The files must be those that the run began with, if their checksum is known.
+func (c Config) OpenBase() (b *Base, err error) {
 	of := c.Tuning
 	in, err := Inspect(of.Base.Name)
 	if err == nil && of.Base.SHA256 != "" {
@@ -89,27 +99,44 @@ func (c Config) OpenBase() (g *pretrained.GPT, t *text.Template, err error) {
 		err = fmt.Errorf("%w; if the base has moved, give its path with --base", err)
 	}
 	if err != nil {
-		return nil, nil, err
-	}
-	if g, err = in.GPT(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if in.Config.Tuning != nil {
-		return nil, nil, in.errTuned("the whole model")
+		return nil, in.errTuned("the whole model")
 	}
-	if g.Tokenizer == nil {
-		return nil, nil, fmt.Errorf("%s: got a model without a tokenizer, want one with its %s", in.Dir, TokenizerFile)
+	b = &Base{}
+	if b.GPT, err = in.GPT(); err != nil {
+		return nil, err
+	}
+	if b.Tokenizer == nil {
+		return nil, fmt.Errorf("%s: got a model without a tokenizer, want one with its %s", in.Dir, TokenizerFile)
+	}
+	if err := c.adapt(b); err != nil {
+		return nil, err
+	}
+	b.Ends, b.Template, err = of.OpenTemplate(b.GPT)
+	return b, err
+}
+
+// adapt adds to a base what is trained beside it.
+func (c Config) adapt(b *Base) (err error) {
+	of := c.Tuning
+	if len(of.Classes) > 0 {
+		if b.Classifier, err = layers.NewClassifier(b.Model, len(of.Classes), c.Training.Seed); err != nil {
+			return err
+		}
 	}
 	if of.LoRA != nil {
 		lora := *of.LoRA
-		lora.Seed = c.Training.Seed
-		if err := g.Params.AddLoRA(lora); err != nil {
-			return nil, nil, err
+		if lora.Seed = c.Training.Seed; b.Classifier != nil {
+			lora.Whole = append(slices.Clone(lora.Whole), scoreName)
+		}
+		if err := b.Params.AddLoRA(lora); err != nil {
+			return err
 		}
 	}
-	g.Params.Widen()
-	g.Ends, t, err = of.OpenTemplate(g)
-	return g, t, err
+	b.Params.Widen()
+	return nil
 }
 
 // errTuned returns the error about a run of attention finetune where another model is wanted.
@@ -164,11 +191,12 @@ func (in *Inspection) openTuned(c Config) (m *OpenModel, identity map[string]str
 	of := *c.Tuning
 	of.Base.Name = cmp.Or(in.Base, of.Base.Name)
 	c.Tuning = &of
-	g, t, err := c.OpenBase()
+	b, err := c.OpenBase()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: tuning: base: %w", in.configPath(), err)
 	}
 	identity, err = c.ModelIdentity()
-	m = &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends, Template: t, gpt: g}
+	m = &OpenModel{Model: NewDecoder(b.Model), Tokenizer: b.Tokenizer, EndOfText: b.EndOfText, Ends: b.Ends,
+		Template: b.Template, base: b}
 	return m, identity, err
 }

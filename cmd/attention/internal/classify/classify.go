@@ -1,0 +1,113 @@
+// Package classify is the command attention classify, which gives texts classes by a model of attention finetune.
+package classify
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Gives texts classes: --model is a run of attention finetune --task classify. For
+each text, its likeliest classes stand on a line with their probabilities, the
+likeliest first. --text is a text, and may be given again; each line of a
+--text-file is one, - is the standard input.`
+
+const example = `  attention classify --model runs/spam --text "You have won a prize"
+  attention classify --model runs/spam --text-file messages.txt`
+
+// command holds the flags of attention classify.
+type command struct {
+	model, base, file string
+	texts             []string
+}
+
+// New returns the command attention classify.
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:                   "classify --model DIR --text TEXT",
+		Short:                 "Give texts classes by a model of attention finetune",
+		Long:                  help,
+		Example:               example,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.model, "model", "", "`folder` of the run")
+	f.StringVar(&c.base, "base", "", "`folder` in which the base of the run is now")
+	f.StringArrayVar(&c.texts, "text", nil, "`text` whose class is asked for; may be given more than once")
+	f.StringVar(&c.file, "text-file", "", "`file` with a text in each line; - is the standard input")
+	return cmd
+}
+
+// run prints the classes of each text.
+func (c *command) run(w, notes io.Writer) error {
+	texts := c.texts
+	switch {
+	case c.model == "":
+		return errors.New("--model: missing, want the folder of a run of attention finetune --task classify")
+	case c.file != "" && len(texts) > 0:
+		return errors.New("--text-file: got a file besides --text, want one of them")
+	case c.file != "":
+		content, err := run.ReadFile("--text-file", c.file)
+		if err != nil {
+			return fmt.Errorf("--text-file: %w", err)
+		}
+		for line := range bytes.Lines(content) {
+			texts = append(texts, string(line))
+		}
+	}
+	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" })
+	if len(texts) == 0 {
+		return errors.New("--text: got no text, want one")
+	}
+	in, err := run.Inspect(c.model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	in.Base = c.base
+	m, err := in.OpenClasses()
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	for _, note := range m.Notes {
+		fmt.Fprintf(notes, "attention: %s\n", note)
+	}
+	out := term.NewOutput(w)
+	for _, text := range texts {
+		chances, err := m.Of(text)
+		if err != nil {
+			return fmt.Errorf("--text: %w", err)
+		}
+		fmt.Fprintln(out, likeliest(m.Names, chances)+"  "+term.Line(strings.TrimSpace(text)))
+	}
+	return out.Err()
+}
+
+// likeliest returns the names of the likeliest classes with their probabilities.
+func likeliest(names []string, chances []float64) string {
+	const most = 3
+	order := make([]int, len(names))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(chances[b], chances[a]) })
+	var all []string
+	for _, i := range order[:min(most, len(order))] {
+		all = append(all, fmt.Sprintf("%s %.4f", term.Line(names[i]), chances[i]))
+	}
+	return strings.Join(all, "  ")
+}

@@ -1,0 +1,135 @@
+package finetune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+	"attention/graph"
+	"attention/internal/oneline"
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// The tasks of --task.
+const (
+	answerTask   = "answer"
+	classifyTask = "classify"
+)
+
+// classesOf returns the labels of a file of examples.
+func classesOf(path string) (classes []string, err error) {
+	e, err := text.OpenExamples(path)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	defer func() { err = oneline.Join(err, e.Close()) }()
+	labels := map[string]bool{}
+	for i := range e.Len() {
+		example, err := e.At(i)
+		if err != nil {
+			return nil, fmt.Errorf("--data: %w", err)
+		}
+		if example.Label == "" {
+			return nil, fmt.Errorf("--data: %w", e.About(i, errors.New("got an example without a label, want a text with its class")))
+		}
+		labels[example.Label] = true
+	}
+	if len(labels) < 2 {
+		return nil, fmt.Errorf("--data: %s: got %s, want at least two", path, run.Count(len(labels), "class"))
+	}
+	return slices.Sorted(maps.Keys(labels)), nil
+}
+
+// confusion returns how often held-out texts of a class (row) are given each class (column).
+func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
+	c := r.config.Tuning
+	b := layers.NewBuild(r.Params, layers.Eval)
+	in := inputs(b, r.config)
+	scores := b.Of(r.base.Classifier.PackedScores(b, in[0], layers.Packing{Segments: in[2], Positions: in[3]})) // (B, T, C)
+	p, err := train.NewPredictor(b, scores)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([][]int, len(c.Classes))
+	for i := range counts {
+		counts[i] = make([]int, len(c.Classes))
+	}
+	for {
+		batch, err := r.examples.valid.Next()
+		if err == io.EOF {
+			return counts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		wanted := batch.Inputs[text.Targets].Ints()
+		given := maps.Clone(batch.Inputs)
+		delete(given, text.Targets)
+		values, err := p.Run(ctx, given)
+		if err != nil {
+			return nil, err
+		}
+		n := len(c.Classes)
+		for i, class := range wanted {
+			if class != graph.IgnoreTarget {
+				counts[class][likeliest(values[0], i*n, n)]++
+			}
+		}
+	}
+}
+
+// likeliest returns the index of the largest of n scores from one on.
+func likeliest(scores *tensor.Dense, from, n int) (best int) {
+	for i := range n {
+		if run.Number(scores, from+i) > run.Number(scores, from+best) {
+			best = i
+		}
+	}
+	return best
+}
+
+// printConfusion prints how many held-out texts are given their class, and which others the others get.
+func (r *tuning) printConfusion(ctx context.Context) error {
+	if r.base.Classifier == nil || r.examples.valid == nil {
+		return nil
+	}
+	counts, err := r.confusion(ctx)
+	if err != nil {
+		return err
+	}
+	names, right, all := r.config.Tuning.Classes, 0, 0
+	for i, row := range counts {
+		right += row[i]
+		for _, n := range row {
+			all += n
+		}
+	}
+	share := float64(right) / float64(all)
+	r.Report.ExactMatch = &share
+	fmt.Fprintf(r.Out, "\nOf the held-out texts %d of %d are given their class: %.1f %%.\n", right, all, 100*share)
+	width := 0
+	for _, name := range names {
+		width = max(width, len([]rune(short(name))))
+	}
+	for i, row := range counts {
+		var phrases []string
+		for j, n := range row {
+			if n > 0 {
+				phrases = append(phrases, fmt.Sprintf("%s %d,", term.Line(names[j]), n))
+			}
+		}
+		if len(phrases) > 0 {
+			fmt.Fprint(r.Out, term.Fill(fmt.Sprintf("  %-*s  given  ", width, short(names[i])), phrases...))
+		}
+	}
+	return nil
+}

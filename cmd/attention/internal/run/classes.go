@@ -1,0 +1,82 @@
+package run
+
+import (
+	"fmt"
+	"math"
+
+	"attention/layers"
+	"attention/train"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// Classes is a model that gives texts classes: one of a run of attention finetune.
+type Classes struct {
+	Names   []string
+	Notes   []string // on the origin of the weights, to be printed
+	model   *layers.Classifier
+	params  *layers.Params
+	lessons *text.Lessons
+	length  int // tokens of a text
+}
+
+// OpenClasses reads a model that gives texts classes.
+func (in *Inspection) OpenClasses() (*Classes, error) {
+	t := in.Config.Tuning
+	if t == nil || len(t.Classes) == 0 {
+		return nil, fmt.Errorf("%s: got a model that has learned no classes, want a run of attention finetune --task classify",
+			in.Dir)
+	}
+	m, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, length: t.Context}
+	c.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends, Classes: t.Classes})
+	return c, err
+}
+
+// Of returns the probability of each class of a text. Of a text that is longer than a row was in training, it reads the
+// beginning.
+func (c *Classes) Of(given string) ([]float64, error) {
+	ids, err := c.lessons.Asked(given)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(ids); n > c.length {
+		ids = append(ids[:c.length-1], ids[n-1])
+	}
+	b := layers.NewBuild(c.params, layers.Eval)
+	scores := b.Of(c.model.Scores(b, b.InputOf(tensor.Int, "ids", len(ids))))
+	values, err := train.Predict(b, train.Values{"ids": tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))}, scores)
+	if err != nil {
+		return nil, err
+	}
+	return Softmax(values[0]), nil
+}
+
+// Softmax returns the probabilities of scores.
+func Softmax(scores *tensor.Dense) []float64 {
+	all, sum, most := make([]float64, scores.Shape().TotalSize()), 0.0, math.Inf(-1)
+	for i := range all {
+		all[i] = Number(scores, i)
+		most = max(most, all[i])
+	}
+	for i, x := range all {
+		all[i] = math.Exp(x - most)
+		sum += all[i]
+	}
+	for i := range all {
+		all[i] /= sum
+	}
+	return all
+}
+
+// Number returns an element of a tensor of floats.
+func Number(of *tensor.Dense, i int) float64 {
+	if of.Dtype() == tensor.Float64 {
+		return of.Float64s()[i]
+	}
+	return float64(of.Float32s()[i])
+}

@@ -1,0 +1,72 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/internal/torchrand"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Classifier gives texts a class: a linear map, without a bias, of the state of a text's last token in a decoder.
+type Classifier struct {
+	decoder *Decoder
+	head    *Embedding
+}
+
+// NewClassifier adds the parameter score.weight (classes, E) to those of a decoder, named as in transformers' models for
+// sequence classification and drawn from a normal distribution with the deviation 0.02. It comes before Params.AddLoRA,
+// whose Whole may name it.
+func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
+	if m == nil {
+		return nil, fmt.Errorf("layers: Classifier: got nil, want a decoder")
+	}
+	if classes < 2 {
+		return nil, fmt.Errorf("layers: Classifier: got %d classes, want at least 2", classes)
+	}
+	defer m.params.adding()()
+	table := m.config.table(classes)
+	head, err := newEmbeddingLike(m.params.Scope("score"), table)
+	if err != nil {
+		return nil, err
+	}
+	if w := head.weight.Value(); w != nil { // nil if the parameters are only declared
+		Normal(0, table.std).fill(torchrand.New(uint64(seed)), w)
+	}
+	return &Classifier{m, head}, nil
+}
+
+// adding makes new parameters begin with 0, also in a set whose values are kept. It returns what ends that.
+func (p *Params) adding() (end func()) {
+	before := p.start
+	if p.start != declared || len(p.values) > 0 {
+		p.start = blank
+	}
+	return func() { p.start = before }
+}
+
+// Scores maps ids, int or int64 (B, T) or (T), to the scores (…, C) of the classes of texts that end with the last id.
+func (c *Classifier) Scores(b *Build, ids *G.Node) (*G.Node, error) {
+	f := begin(b, c.decoder.name)
+	return f.result(c.score(f, f.Of(graph.LastRow(c.decoder.vectors(f, ids)))))
+}
+
+// PackedScores maps ids (B, T) of rows that hold several texts to the scores (B, T, C) of each token as the last one of
+// its text; see Decoder.PackedLoss.
+func (c *Classifier) PackedScores(b *Build, ids *G.Node, p Packing) (*G.Node, error) {
+	f := begin(b, c.decoder.name)
+	return f.result(c.score(f, c.decoder.packedVectors(f, ids, p)))
+}
+
+func (c *Classifier) score(f *formula, x *G.Node) *G.Node {
+	return f.Of(f.b.precision.Linear(x, f.node(c.head.weight), nil))
+}
+
+// PackedLoss returns the mean cross entropy of the classes of texts, in nats: a scalar. targets (B, T) are the classes
+// at the last token of each text and graph.IgnoreTarget elsewhere; see Decoder.PackedLoss.
+func (c *Classifier) PackedLoss(b *Build, ids, targets *G.Node, p Packing) (*G.Node, error) {
+	f := begin(b, c.decoder.name)
+	x := c.decoder.packedVectors(f, ids, p)
+	return f.result(f.Of(graph.LinearCrossEntropy(x, f.node(c.head.weight), targets, f.gradientsAlong(c.head.weight))))
+}
