@@ -85,6 +85,9 @@ func TestPublishedShapes(t *testing.T) {
 			if of.large && !testenv.All {
 				t.Skip("only with ATTENTION_TESTS=all")
 			}
+			if of.weights > 1e9 && os.Getenv("ATTENTION_TESTS_LARGE") == "" {
+				t.Skip("takes 8 GB of memory: only with ATTENTION_TESTS_LARGE=1")
+			}
 			dir, out := randomFolder(t, of.config, of.weights), filepath.Join(t.TempDir(), "out")
 			g, err := pretrained.ReadGPT(dir)
 			require.NoError(t, err)

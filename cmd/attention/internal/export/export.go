@@ -67,7 +67,7 @@ gguf         one file for llama.cpp and the programs that read its files, such
              1e-3. attention does not read it.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
-  attention export --model smol --format huggingface --dtype float32 --out smol32
+  attention export --model smol --format huggingface --dtype float32 --out wide
   attention export --model gpt2 --format torch --out gpt2-torch
   attention export --model runs/talks --format adapter --out talks
   attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
