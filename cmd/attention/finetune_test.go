@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 )
@@ -36,9 +35,23 @@ func TestTunedModels(t *testing.T) {
 	said, _, err = attention(t, "export", "--model", "tuned", "--format", "adapter", "--out", "adapter")
 	require.NoError(t, err)
 	require.Equal(t, "In adapter: adapter_config.json, adapter_model.safetensors\n", said)
-	g, err := pretrained.ReadGPT(base)
+	_, _, err = attention(t, "export", "--model", base, "--adapter", "adapter", "--format", "huggingface",
+		"--dtype", "float32", "--out", "again")
 	require.NoError(t, err)
-	require.NoError(t, g.ReadAdapter("adapter"))
+	for _, name := range []string{"whole", "again"} {
+		_, _, err = attention(t, "export", "--model", name, "--format", "gguf", "--out", name+".gguf")
+		require.NoError(t, err)
+	}
+	_, _, err = attention(t, "export", "--model", "tuned", "--format", "gguf", "--out", "tuned.gguf")
+	require.NoError(t, err)
+	for _, pair := range [][2]string{{"whole/model.safetensors", "again/model.safetensors"}, {"whole.gguf", "again.gguf"},
+		{"whole.gguf", "tuned.gguf"}} {
+		want, err := os.ReadFile(pair[0])
+		require.NoError(t, err)
+		got, err := os.ReadFile(pair[1])
+		require.NoError(t, err)
+		require.Equal(t, want[len(want)/2:], got[len(got)/2:], pair) // without the names of the files
+	}
 	said, _, err = attention(t, "runs", ".")
 	require.NoError(t, err)
 	require.Contains(t, said, "finished")

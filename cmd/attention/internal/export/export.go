@@ -50,7 +50,8 @@ torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
 
 adapter      of a run of attention finetune, what it has trained without the
              model, in the form of PEFT: adapter_config.json and
-             adapter_model.safetensors. Other formats have one model of both.
+             adapter_model.safetensors. Other formats have one model of both,
+             and with --adapter DIR of a model and such an adapter of PEFT's.
 
 attention generate reads huggingface and torch, and what save_pretrained and
 model.py's save write.
@@ -74,7 +75,8 @@ const example = `  attention export --model runs/shakespeare --format huggingfac
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var model, base, out, typ string
+	var from source
+	var out, typ string
 	var c weightsConfig
 	cmd := &cobra.Command{
 		Use:                   "export [--model DIR] --format FORMAT --out PATH",
@@ -88,12 +90,12 @@ func New() *cobra.Command {
 			case c.format == gguf && c.dtype+c.shardSize != "":
 				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
 			case c.format == gguf:
-				return writeGGUF(cmd, model, base, pretrained.GGUFType(typ), out)
+				return writeGGUF(cmd, from, pretrained.GGUFType(typ), out)
 			case typ != "":
 				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
 					gguf)
 			}
-			files, err := write(cmd.ErrOrStderr(), model, base, c, out)
+			files, err := write(cmd.ErrOrStderr(), from, c, out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
@@ -102,9 +104,10 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
+	f.StringVar(&from.model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
 	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch, gguf or adapter")
-	f.StringVar(&base, "base", "", "`folder` in which the base of a run of attention finetune is now")
+	f.StringVar(&from.base, "base", "", "`folder` in which the base of a run of attention finetune is now")
+	f.StringVar(&from.adapter, "adapter", "", "`folder` of an adapter in PEFT's form that is added to the model")
 	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
 	f.StringVar(&c.dtype, "dtype", "",
 		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
@@ -148,7 +151,7 @@ func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, model, base string, c weightsConfig, out string) (files []string, err error) {
+func write(notes io.Writer, from source, c weightsConfig, out string) (files []string, err error) {
 	var how pretrained.WriteConfig
 	if c.format != adapter {
 		how, err = c.parse()
@@ -161,7 +164,7 @@ func write(notes io.Writer, model, base string, c weightsConfig, out string) (fi
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, in, err := read(notes, model, base)
+	m, in, err := read(notes, from)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +188,7 @@ const (
 )
 
 // writeGGUF reads a model and writes it for llama.cpp.
-func writeGGUF(cmd *cobra.Command, model, base string, typ pretrained.GGUFType, out string) error {
+func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, out string) error {
 	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
 	switch {
 	case !slices.Contains(pretrained.GGUFTypes(), typ):
@@ -193,7 +196,7 @@ func writeGGUF(cmd *cobra.Command, model, base string, typ pretrained.GGUFType, 
 	case out == "":
 		return errors.New("--out: missing, want a file to write")
 	}
-	m, _, err := read(cmd.ErrOrStderr(), model, base)
+	m, _, err := read(cmd.ErrOrStderr(), from)
 	if err != nil {
 		return err
 	}
@@ -204,16 +207,24 @@ func writeGGUF(cmd *cobra.Command, model, base string, typ pretrained.GGUFType, 
 	return nil
 }
 
+// source says where a model is.
+type source struct{ model, base, adapter string }
+
 // read reads a model.
-func read(notes io.Writer, model, base string) (*pretrained.GPT, *run.Inspection, error) {
-	in, err := run.InspectOrNewest(model, notes, run.GPTModel, run.DecoderModel)
+func read(notes io.Writer, from source) (*pretrained.GPT, *run.Inspection, error) {
+	in, err := run.InspectOrNewest(from.model, notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--model: %w", err)
 	}
-	in.Base = base
+	in.Base = from.base
 	m, err := in.GPT()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--model: %w", err)
+	}
+	if from.adapter != "" {
+		if err := m.ReadAdapter(from.adapter); err != nil {
+			return nil, nil, fmt.Errorf("--adapter: %w", err)
+		}
 	}
 	return m, in, nil
 }

@@ -1,0 +1,70 @@
+package finetune
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stopper ends a context as soon as a text is written to it.
+type stopper struct {
+	bytes.Buffer
+	at   string
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.at)) {
+		s.stop()
+	}
+	return s.Buffer.Write(p)
+}
+
+// A run that is stopped resumes to the bits of one that was not, from the base wherever it is, but from no other files.
+func TestStoppedRunsResume(t *testing.T) {
+	base, flags := files(t, "--steps", "12", "--eval-every", "3", "--lora-dropout", "0.1")
+	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
+	_, err := tune(t, append(flags, "--out", whole)...)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &stopper{at: "     6  ", stop: cancel}
+	err = commandtest.Run(ctx, out, out, New(), append(flags, "--out", stopped)...)
+	require.True(t, term.IsInterrupted(err), "%v: %s", err, out.String())
+	require.ErrorContains(t, err, "stopped after 6 of 12 steps; resume with: ")
+
+	moved := filepath.Join(t.TempDir(), "moved")
+	require.NoError(t, os.Rename(base, moved))
+	_, err = tune(t, "--resume", stopped)
+	require.ErrorContains(t, err, "if the base has moved, give its path with --base")
+	require.NotContains(t, err.Error(), "\n")
+	_, err = tune(t, "--resume", stopped, "--base", commandtest.SmallLlama(t), "--data", filepath.Join(t.TempDir(), "none.jsonl"))
+	require.ErrorContains(t, err, "--data: ")
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.CopyFS(other, os.DirFS(moved)))
+	config, err := os.ReadFile(filepath.Join(other, "config.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(other, "config.json"), append(config, '\n'), 0o644))
+	_, err = tune(t, "--resume", stopped, "--base", other)
+	require.ErrorContains(t, err, "those that the run began with")
+	changed := filepath.Join(t.TempDir(), "train.jsonl")
+	require.NoError(t, os.WriteFile(changed, []byte(`{"text": "the cat"}`), 0o644))
+	_, err = tune(t, "--resume", stopped, "--base", moved, "--data", changed)
+	require.ErrorContains(t, err, "those that the run began with")
+
+	_, err = tune(t, "--resume", stopped, "--base", moved)
+	require.NoError(t, err)
+	want, err := os.ReadFile(filepath.Join(whole, run.ModelFile))
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(stopped, run.ModelFile))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
