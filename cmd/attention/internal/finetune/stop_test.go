@@ -41,6 +41,11 @@ func TestStoppedRunsResume(t *testing.T) {
 	require.True(t, term.IsInterrupted(err), "%v: %s", err, out.String())
 	require.ErrorContains(t, err, "stopped after 6 of 12 steps; resume with: ")
 
+	in, err := run.Inspect(stopped)
+	require.NoError(t, err)
+	m, err := in.Open()
+	require.NoError(t, err)
+	require.Contains(t, m.Notes[0], "the run is not finished: the weights are those of ")
 	moved := filepath.Join(t.TempDir(), "moved")
 	require.NoError(t, os.Rename(base, moved))
 	_, err = tune(t, "--resume", stopped)
