@@ -2,7 +2,6 @@ package finetune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -39,7 +38,7 @@ func classesOf(path string) (classes []string, err error) {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
 		if example.Label == "" {
-			return nil, fmt.Errorf("--data: %w", e.About(i, errors.New("got an example without a label, want a text with its class")))
+			return nil, fmt.Errorf("--data: %s: got an example without a label, want a text with its class", e.Where(i))
 		}
 		labels[example.Label] = true
 	}
