@@ -84,6 +84,9 @@ func NewPacked(e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
 			return nil, err
 		}
 	}
+	if p.summary.NothingLeft > 0 && p.summary.Examples == 0 {
+		return nil, fmt.Errorf("text: packing: got no example with something to learn in its first %d tokens, want one", c.Context)
+	}
 	if p.summary.Examples == 0 {
 		return nil, fmt.Errorf("text: packing: got no example of at most %d tokens, want one", c.Context)
 	}
