@@ -38,8 +38,10 @@ func widened(w *G.Node) (*G.Node, error) {
 type widening struct {
 	passesNone
 	sameShape
-	spreads
 }
+
+// spreads reports that a result is not finite where w is not.
+func (widening) spreads() bool { return true }
 
 func (widening) spec() (string, []arg) {
 	return "Widen", []arg{{name: "w", fixed: true, stored: true}}
@@ -81,8 +83,3 @@ func isStored(t hm.Type) bool {
 	of, ok := t.(G.TensorType)
 	return ok && of.Of == hm.Type(BF16)
 }
-
-// spreads is embedded in bodies whose results are not finite if an argument, or the part that they read of it, is not.
-type spreads struct{}
-
-func (spreads) spreads() bool { return true }

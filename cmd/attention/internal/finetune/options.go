@@ -17,18 +17,17 @@ import (
 
 // options are the flags of attention finetune.
 type options struct {
-	config           run.Config // what flags set of it
-	tuning           run.Tuning
-	lora             layers.LoRAConfig
-	out, resume      string
-	data, valid      string
-	template, task   string
-	rate, floor      float64
-	warmup           int
-	show             int
-	command          string // the command line
-	given            func(flag string) bool
-	validationOfData string // the validation examples in the folder of --data
+	config         run.Config // what flags set of it
+	tuning         run.Tuning
+	lora           layers.LoRAConfig
+	out, resume    string
+	data, valid    string
+	template, task string
+	rate, floor    float64
+	warmup         int
+	show           int
+	command        string // the command line
+	given          func(flag string) bool
 }
 
 // usual returns the options without flags.

@@ -26,7 +26,7 @@ function kindOf(role) { return role === 'cross' ? 'cross-attention' : `${role} s
 
 /** layerName is the short name of a layer. */
 export function layerName(layer, i) {
-  return `${i} ${layer.role || short(layer.path).replace(/^h\.\d+$/, '')}`.trim();
+  return `${i} ${layer.role || short(layer.path).replace(/^(h|model\.layers)\.\d+$/, '')}`.trim();
 }
 
 /** textsOf tells the texts of a layer's queries and keys, if the look has several. */
@@ -36,6 +36,15 @@ export function textsOf(look, layer) {
   const line = (what, of) => h('p', { class: 'note text' }, `${what}: ${look.sequences[of].name}, `,
     h('q', {}, look.sequences[of].tokens.map(shown).join('')));
   return h('div', { class: 'texts' }, line('queries', queries), line('keys', keys));
+}
+
+/** sharing tells which heads have the keys and values of a head, if there are several. */
+export function sharing(look, layer, head) {
+  const { heads, key_heads: groups } = look.layers[layer];
+  if (head === 'mean' || groups === heads) return null;
+  const group = Math.floor((head * groups) / heads), size = heads / groups;
+  return h('p', { class: 'note' },
+    `Heads ${group * size} to ${(group + 1) * size - 1} share the keys and values of key head ${group}.`);
 }
 
 /** headChoice are selects of layer and head. */

@@ -2,7 +2,7 @@
 import { busy } from '../busy.js';
 import { HeatMap } from '../heatmap.js';
 import { Scale } from '../colours.js';
-import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, textsOf, wrong } from '../choose.js';
+import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, sharing, textsOf, wrong } from '../choose.js';
 import { button, choice, fill, h, keepFocus, number, shown } from '../dom.js';
 import { legend } from '../picture.js';
 import { lines, mostLines } from '../lines.js';
@@ -162,7 +162,7 @@ class Heads {
     this.head = loaded;
     if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
-    fill(this.texts, textsOf(this.look, layer));
+    fill(this.texts, textsOf(this.look, layer), sharing(this.look, layer, head));
     const place = [layer, head, state.get('as')].join(' ');
     const there = this.map && this.drawnAt === place;
     this.drawnAt = place;
