@@ -139,7 +139,7 @@ func TestFinetuneErrors(t *testing.T) {
 			`{"messages": [{"role": "narrator", "content": "a"}, {"role": "assistant", "content": "b"}]}`))},
 		{"got no example with something to learn in its first 24 tokens", append(flags, "--template", "alpaca")},
 		{"--task: got \"x\", want answer or classify", append(flags, "--task", "x")},
-		{"got no label, want a text with its class", append(flags[:4:4], "--task", "classify")},
+		{"line 1: got an example without a label", append(flags[:4:4], "--task", "classify")},
 		{"got the token <|im_start|>, which the tokenizer does not have", append(flags, "--template", "chatml")},
 		{`--template: got "none", want alpaca, chatml or the file`, append(flags, "--template", "none")},
 		{"no tools here", append(flags, "--template", bad("t", `{{ raise_exception('no tools here') }}`))},
