@@ -48,9 +48,11 @@ func (f *formula) isLike(arg string, x, ids *G.Node) bool {
 	if !f.isNode(arg, x) {
 		return false
 	}
-	if !slices.Equal(x.Shape(), ids.Shape()) || x.Dtype() != tensor.Int && x.Dtype() != tensor.Int64 {
-		return f.fail(errorf(f.name, "%s: got %v %v, want whole numbers %v, as many as ids", arg, x.Dtype(), x.Shape(),
-			ids.Shape()))
+	if !slices.Equal(x.Shape(), ids.Shape()) {
+		return f.fail(errorf(f.name, "%s: shape %v, want that of the ids, %v", arg, x.Shape(), ids.Shape()))
+	}
+	if dt := x.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
+		return f.fail(errorf(f.name, "%s: got %v, want int or int64", arg, dt))
 	}
 	return true
 }

@@ -83,5 +83,7 @@ func TestPackedLossIsRefused(t *testing.T) {
 	require.EqualError(t, err, "layers: Decoder: positions: got nil, want a node")
 	other := b.InputOf(tensor.Int, "other", 2, 4)
 	_, err = m.PackedLoss(b, ids, ids, layers.Packing{Segments: other, Positions: ids})
-	require.EqualError(t, err, "layers: Decoder: segments: got int (2, 4), want whole numbers (2, 5), as many as ids")
+	require.EqualError(t, err, "layers: Decoder: segments: shape (2, 4), want that of the ids, (2, 5)")
+	_, err = m.PackedLoss(b, ids, ids, layers.Packing{Segments: ids, Positions: b.Input("floats", 2, 5)})
+	require.EqualError(t, err, "layers: Decoder: positions: got float32, want int or int64")
 }
