@@ -4,8 +4,8 @@
 //
 //	go run testdata/claims/claims.go tinyshakespeare.txt > testdata/claims/claims.md
 //
-// It takes about a quarter of an hour on two cores with AVX-512. Names after the text, of nano-char, bf16, translate and
-// why, choose some of the tables.
+// It takes about a quarter of an hour on two cores with AVX-512. Names after the text, of nano-char, bf16, speedrun,
+// translate and why, choose some of the tables.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const seeds = 5 // from 1 on
@@ -42,7 +43,7 @@ func main() {
 	check(build.Run())
 	parts := os.Args[2:]
 	if len(parts) == 0 {
-		parts = []string{"nano-char", "bf16", "translate", "why"}
+		parts = []string{"nano-char", "bf16", "speedrun", "translate", "why"}
 		fmt.Printf("# Figures of trainings\n\nMeans of seeds 1 to %d ± their standard deviation, and each seed's, by "+
 			"`claims.go` beside this file.\n", seeds)
 	}
@@ -52,12 +53,14 @@ func main() {
 			c.nanoChar(text, "float32")
 		case "bf16":
 			c.nanoChar(text, "`--precision bf16`", "--precision", "bf16")
+		case "speedrun":
+			c.speedrun(text)
 		case "translate":
 			c.translate()
 		case "why":
 			c.why()
 		default:
-			log.Fatalf("claims: got %q, want nano-char, bf16, translate or why", part)
+			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, translate or why", part)
 		}
 		fmt.Printf("\nOn %s.\n", c.host())
 	}
@@ -134,6 +137,27 @@ func (c claims) nanoChar(text, name string, flags ...string) {
 	table(fmt.Sprintf("`attention train --preset nano-char --text tinyshakespeare.txt`, %s: losses of validation, in nats", name))
 	row("the whole text", whole, nats)
 	row("20 random batches, as nanoGPT's", batches, nats)
+}
+
+// speedrun trains the preset of that name and nano-char in turns, each as a whole process.
+func (c claims) speedrun(text string) {
+	seconds, losses := map[string][]float64{}, map[string][]float64{}
+	presets := []string{"speedrun", "nano-char"}
+	for seed := 1; seed <= seeds; seed++ {
+		for _, preset := range presets {
+			out, began := fmt.Sprint(preset, seed), time.Now()
+			c.run("train", "--preset", preset, "--text", text, "--seed", strconv.Itoa(seed), "--out", out)
+			seconds[preset] = append(seconds[preset], time.Since(began).Seconds())
+			var r struct{ Losses struct{ Validation float64 } }
+			c.report(filepath.Join(out, "report.json"), &r)
+			losses[preset] = append(losses[preset], r.Losses.Validation)
+		}
+	}
+	table("`attention train --preset speedrun --text tinyshakespeare.txt` beside nano-char, in turns: the whole process")
+	for _, preset := range presets {
+		row(preset+", seconds", seconds[preset], func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) })
+		row(preset+", nats on the whole validation text", losses[preset], nats)
+	}
 }
 
 // lastOfBatches returns the last validation loss of a run over some batches.

@@ -10,10 +10,10 @@ import (
 )
 
 // presets are partial configs: nano-char is nanoGPT's training on the characters of a text on a small machine,
-// llama-char that of a Llama of its size, gpt2 the smallest GPT-2 with the settings to fine-tune it, and tiny takes
-// seconds, to check that everything works. book is chapter 5's recipe for the model after chapter 3 (Raschka, Build a
-// Large Language Model from Scratch), GPT-2's size on a short story, and book-small the same with a model that takes a
-// minute.
+// llama-char that of a Llama of its size, speedrun its shortest way to the loss of nano-char, gpt2 the smallest
+// GPT-2 with the settings to fine-tune it, and tiny takes seconds, to check that everything works. book is chapter
+// 5's recipe for the model after chapter 3 (Raschka, Build a Large Language Model from Scratch), GPT-2's size on a
+// short story, and book-small the same with a model that takes a minute.
 //
 //go:embed presets/*.json
 var presets embed.FS

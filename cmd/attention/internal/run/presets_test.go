@@ -37,6 +37,11 @@ func TestPresets(t *testing.T) {
 	llama := settled(t, "--preset", "llama-char")
 	llama.Model.GPT.VocabSize = 65
 	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}, llama.Model.Parts)
+	fast := settled(t, "--preset", "speedrun")
+	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU, QKNorm: layers.RMSNorm}, fast.Model.Parts)
+	require.Equal(t, train.SolverConfig{Name: train.Muon, Momentum: 0.95, AdjustLR: train.MatchRMSAdamW, Beta1: 0.9,
+		Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices,
+		Groups: []train.ParamGroup{{Params: "embed_*", Solver: train.AdamW}}}, fast.Training.Solver)
 	d, _ := llama.Model.Blocks()
 	p, err := layers.Declare(layers.NewDecoder, d)
 	require.NoError(t, err)
@@ -63,7 +68,7 @@ func TestPresets(t *testing.T) {
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayAll},
 			Schedule: train.ConstantRate(4e-4)}}, c.Training)
-	require.Equal(t, []string{"book", "book-small", "gpt2", "llama-char", "nano-char", "tiny"}, presetNames())
+	require.Equal(t, []string{"book", "book-small", "gpt2", "llama-char", "nano-char", "speedrun", "tiny"}, presetNames())
 	for _, name := range presetNames() {
 		settled(t, "--preset", name)
 	}

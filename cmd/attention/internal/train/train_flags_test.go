@@ -165,7 +165,7 @@ func TestTrainWrongSettings(t *testing.T) {
 	requireRefused(t, []refused{
 		{args: "--preset=", want: "--preset: got nothing, want the name"},
 		{args: "--preset nano",
-			want: `--preset: got "nano", want one of book, book-small, gpt2, llama-char, nano-char, tiny`},
+			want: `--preset: got "nano", want one of book, book-small, gpt2, llama-char, nano-char, speedrun, tiny`},
 		{args: "--config=", want: "--config: got nothing, want the file"},
 		{args: "--config nothere",
 			want: "--config: nothere: no such file or directory, want a file like a run's config.json"},
