@@ -17,8 +17,8 @@ type body interface {
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// forward fills out; inputs and output are contiguous and row-major.
 	forward(out *tensor.Dense, in []*tensor.Dense) error
-	// backward returns the gradients of the inputs, nil for one that is not differentiable. Those at the end may be left
-	// out.
+	// backward returns the gradients of the inputs, nil for one that is not differentiable. Those at the end may be
+	// left out.
 	backward(in G.Nodes, out, grad *G.Node) (G.Nodes, error)
 }
 

@@ -17,10 +17,11 @@ type LinearAttentionConfig struct {
 	Scale   float64 // of the outputs; 0 means 1/√D
 
 	// Decay is the logarithm g of what is left of the state at each token: ([B,] T, K) of a head (retention: Sun et al.
-	// 2023; Mamba-2), or ([B,] T, K·D) of each channel of its keys (GLA: Yang et al. 2023). Nil means 0: nothing decays.
+	// 2023; Mamba-2), or ([B,] T, K·D) of each channel of its keys (GLA: Yang et al. 2023). Nil means 0: nothing
+	// decays.
 	Decay *G.Node
-	// Beta ([B,] T, K) makes it the delta rule: how much of what the state has for a key the token's value replaces. Keys
-	// should have the length 1, and Beta is between 0 and 1, or 2. Nil means the values are added.
+	// Beta ([B,] T, K) makes it the delta rule: how much of what the state has for a key the token's value replaces.
+	// Keys should have the length 1, and Beta is between 0 and 1, or 2. Nil means the values are added.
 	Beta *G.Node
 
 	State   *G.Node // ([B,] K, D, Dv), before the first token; nil means 0

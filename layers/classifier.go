@@ -15,9 +15,9 @@ type Classifier struct {
 	head    *Embedding
 }
 
-// NewClassifier adds the parameter score.weight (classes, E) to those of a decoder, named as in transformers' models for
-// sequence classification and drawn from a normal distribution with the deviation 0.02. It comes before Params.AddLoRA,
-// whose Whole may name it.
+// NewClassifier adds the parameter score.weight (classes, E) to those of a decoder, named as in transformers' models
+// for sequence classification and drawn from a normal distribution with the deviation 0.02. It comes before
+// Params.AddLoRA, whose Whole may name it.
 func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
 	if m == nil {
 		return nil, fmt.Errorf("layers: Classifier: got nil, want a decoder")

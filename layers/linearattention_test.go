@@ -68,8 +68,8 @@ func eachLinear(t *testing.T, f func(t *testing.T, want torchCase, c layers.Line
 	}
 }
 
-// Outputs and all gradients are those of PyTorch's recurrence, of padded sequences too. In float32 they are within 1e-5,
-// or at most twice as far from float64's as PyTorch's are.
+// Outputs and all gradients are those of PyTorch's recurrence, of padded sequences too. In float32 they are within
+// 1e-5, or at most twice as far from float64's as PyTorch's are.
 func TestLinearAttentionEqualsPyTorch(t *testing.T) {
 	eachLinear(t, func(t *testing.T, want torchCase, c layers.LinearAttentionConfig) {
 		l, p := linearLayer(t, want, c)

@@ -18,7 +18,8 @@ type LinearAttentionConfig struct {
 	HeadDim    int `json:"head_dim,omitempty"`  // D, width of a head's queries and keys; 0 means EmbedDim/NumHeads
 	ValueDim   int `json:"value_dim,omitempty"` // Dv, width of a head's values; 0 means HeadDim
 
-	// ConvSize is how many tokens the convolutions of queries, keys and values see, each followed by SiLU; 0 means none.
+	// ConvSize is how many tokens the convolutions of queries, keys and values see, each followed by SiLU; 0 means
+	// none.
 	ConvSize int `json:"conv_size,omitempty"`
 	// Features are what queries and keys become: ELUFeatures, or as they are.
 	Features LinearFeatures `json:"features,omitempty"`

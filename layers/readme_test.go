@@ -24,8 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmePrograms builds and runs the Go blocks of this folder's README and of the cookbook as they stand. Each prints
-// the text that follows it.
+// TestReadmePrograms builds and runs the Go blocks of this folder's README and of the cookbook as they stand. Each
+// prints the text that follows it.
 func TestReadmePrograms(t *testing.T) {
 	program := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n")
 	for _, path := range []string{"README.md", "cookbook.md"} {

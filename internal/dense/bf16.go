@@ -22,8 +22,8 @@ func BF16s(t *tensor.Dense) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(t.Data().([]BFloat16)))), t.Shape().TotalSize())
 }
 
-// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or BF16. Mapped bytes are
-// the memory of a file, which the tensor's IsManuallyManaged tells.
+// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or BF16. Mapped bytes
+// are the memory of a file, which the tensor's IsManuallyManaged tells.
 func OfBytes(dt tensor.Dtype, bytes []byte, isMapped bool, shape ...int) *tensor.Dense {
 	at := unsafe.SliceData(bytes)
 	if isMapped {

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// GemmStored computes Y ← α·X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is stored
-// as bfloat16, the upper halves of float32s. It is widened where it is copied or multiplied; the bits of Y are those of
-// GemmOf with all of W widened first.
+// GemmStored computes Y ← α·X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is
+// stored as bfloat16, the upper halves of float32s. It is widened where it is copied or multiplied; the bits of Y are
+// those of GemmOf with all of W widened first.
 func GemmStored(p Precision, trans Transpose, m, n, k int, alpha float32, x []float32, w []uint16,
 	y []float32) {
 	if min(m, n, k) < 1 {
@@ -136,8 +136,8 @@ func widenPanel[F Float](p path, w *workspace[F], b matrix[F], k, n int) matrix[
 // storedRows is how many rows of a stored matrix are widened at a time to be paired.
 const storedRows = 16
 
-// packStored is packPanels of a stored matrix: the k numbers from pair q0 on of each column. Where they lie together two
-// of them are a pair as they are.
+// packStored is packPanels of a stored matrix: the k numbers from pair q0 on of each column. Where they lie together
+// two of them are a pair as they are.
 func (g *pairProduct) packStored(p0, p1, q0, k int, to []float32, panel int, rows []float32) {
 	from, column := g.b.from.from(2*q0, p0*pairWidth), p0*pairWidth
 	if from.col == 1 {

@@ -17,7 +17,8 @@ func Catch() (restore func()) {
 	return func() { debug.SetPanicOnFault(before) }
 }
 
-// Fault returns the address that a goroutine could not read, from what recover returned, and whether it is such a panic.
+// Fault returns the address that a goroutine could not read, from what recover returned, and whether it is such a
+// panic.
 func Fault(recovered any) (address uintptr, ok bool) {
 	err, ok := recovered.(runtime.Error)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 
 // Stream is the elements of a tensor that are not in memory at once.
 type Stream struct {
-	// DType is the type in the file. The elements of F16 and BF16 are float32s, and are rounded to the nearest; it is an
-	// error if that makes an infinity of a finite one.
+	// DType is the type in the file. The elements of F16 and BF16 are float32s, and are rounded to the nearest; it is
+	// an error if that makes an infinity of a finite one.
 	DType DType
 	// Each calls write with slices of the elements, in order, and returns its first error. The
 	// memory of a slice may be used again. A file is written in one pass, and what is sealed

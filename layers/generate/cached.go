@@ -15,8 +15,8 @@ import (
 // maxChunk is the most tokens that are read at once: 256 took a seventh longer at GPT-2's size.
 const maxChunk = 512
 
-// cachedReader is a decoder with a cache. It cuts a text into as few chunks as possible: each chunk reads all weights, which
-// takes several times as long as compiling a graph of its length.
+// cachedReader is a decoder with a cache. It cuts a text into as few chunks as possible: each chunk reads all weights,
+// which takes several times as long as compiling a graph of its length.
 type cachedReader struct {
 	model    *layers.Decoder
 	text     []int               // the part that the model sees

@@ -132,8 +132,8 @@ func checkContext(ctx context.Context) error {
 
 // Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what
 // comes after it is read, at least the last token: a talk costs its new turns. It returns how many tokens were not read
-// again. The draws go on. The errors are those of Prompt; after one only what was kept is left of the text, and it needs
-// more tokens before one is drawn.
+// again. The draws go on. The errors are those of Prompt; after one only what was kept is left of the text, and it
+// needs more tokens before one is drawn.
 func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
 	if err := g.checkPrompt(ctx, ids); err != nil {
 		return 0, err

@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A rewritten text has the scores of one that is read from the beginning, and what it has in common with the text before
-// is not read again.
+// A rewritten text has the scores of one that is read from the beginning, and what it has in common with the text
+// before is not read again.
 func TestRewrite(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Temperature: 1, RepetitionPenalty: 1.5, Capacity: 60}

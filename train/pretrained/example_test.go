@@ -18,8 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Fine-tuning in a program: a model's folder, adapters, examples, steps under a context that ends them, and two folders:
-// the adapter alone, and one model of both. With PyTorch, transformers and PEFT:
+// Fine-tuning in a program: a model's folder, adapters, examples, steps under a context that ends them, and two
+// folders: the adapter alone, and one model of both. With PyTorch, transformers and PEFT:
 //
 //	base = AutoModelForCausalLM.from_pretrained(folder)
 //	model = get_peft_model(base, LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", modules_to_save=["lm_head"]))

@@ -22,8 +22,8 @@ import (
 )
 
 // BenchmarkStored measures a published shape with random weights in bfloat16, as STORED_SHAPE names it: how long it
-// takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with STORED_LONG also
-// for a prompt of 510, and the most memory with 2040 tokens.
+// takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with STORED_LONG
+// also for a prompt of 510, and the most memory with 2040 tokens.
 //
 //	STORED_SHAPE=Qwen2.5-0.5B go test ./train/pretrained -run '^$' -bench Stored -benchtime 1x
 //

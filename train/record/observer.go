@@ -174,8 +174,8 @@ func recordStride(i int) int {
 	return stride
 }
 
-// sizeStride returns how rare records are when the lines have so many bytes: 1 in the first half of what they may
-// have, 2 in a third of the rest, 4 in a quarter of the rest, and so on, and 0 if there is only room for the last record. It
+// sizeStride returns how rare records are when the lines have so many bytes: 1 in the first half of what they may have,
+// 2 in a third of the rest, 4 in a quarter of the rest, and so on, and 0 if there is only room for the last record. It
 // depends on nothing else, so that a run that resumes records the same ones.
 func sizeStride(size int64) int {
 	const room = mostLines - mostLine // the last record has a line of its own

@@ -21,8 +21,8 @@ var (
 		{0x113C7, 0x113CA}, {0x113CC, 0x113D0}, {0x113D2, 0x113D2}, {0x113E1, 0x113E2}, {0x11F5A, 0x11F5A},
 		{0x1611E, 0x1612F}, {0x1E5EE, 0x1E5EF},
 	}
-	// withoutForm have marks' order and parts since Unicode 10; to its normal forms they are characters without any. The
-	// first two of Dives Akuru's vowel signs make the third, which it does not know.
+	// withoutForm have marks' order and parts since Unicode 10; to its normal forms they are characters without any.
+	// The first two of Dives Akuru's vowel signs make the third, which it does not know.
 	withoutForm = [][2]rune{
 		{0x7FD, 0x7FD}, {0x898, 0x89F}, {0x8CA, 0x8D3}, {0x9FE, 0x9FE}, {0xC3C, 0xC3C}, {0xD3B, 0xD3C}, {0xEBA, 0xEBA},
 		{0x1715, 0x1715}, {0x1ABF, 0x1ACE}, {0x1DF6, 0x1DFA}, {0x32FF, 0x32FF}, {0xA7F2, 0xA7F4}, {0xA82C, 0xA82C},

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// TemplateSource returns the source of the chat template in a tokenizer_config.json, for other programs. If there is none,
-// the error is ErrNoTemplate.
+// TemplateSource returns the source of the chat template in a tokenizer_config.json, for other programs. If there is
+// none, the error is ErrNoTemplate.
 func TemplateSource(config []byte) (string, error) {
 	var c struct {
 		Template json.RawMessage `json:"chat_template"`

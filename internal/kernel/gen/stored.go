@@ -6,9 +6,9 @@ import "github.com/mmcloughlin/avo/operand"
 const longVector = 3072
 
 // dotStored writes the products of rows of bfloat16 with one vector: one row after the other, for memory is then read
-// along, or several together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved to
-// the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end the sums get the order
-// that those of dot have.
+// along, or several together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved
+// to the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end the sums get the
+// order that those of dot have.
 func (g *generator) dotStored() {
 	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64()}
 	g.loadInto(d.m, "m")

@@ -67,7 +67,8 @@ func (e *examples) close() (err error) {
 	return err
 }
 
-// prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are any.
+// prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are
+// any.
 func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
 	for i := 0; i < file.Len() && len(all) < n && b.Template != nil; i++ {

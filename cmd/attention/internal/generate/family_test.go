@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The model of another family's folder continues a text: its tokenizer begins it, only its tokens are drawn, and it ends
-// at the ids of generation_config.json.
+// The model of another family's folder continues a text: its tokenizer begins it, only its tokens are drawn, and it
+// ends at the ids of generation_config.json.
 func TestGenerateFamily(t *testing.T) {
 	dir := commandtest.SmallLlama(t)
 	g, err := pretrained.ReadGPT(dir)

@@ -55,7 +55,8 @@ func (in *Inspection) OpenAt(steps int) (*OpenModel, error) {
 }
 
 // Encode returns the ids of a text as the model was taught texts: with those that its tokenizer's file puts before and
-// after each, such as Llama's <|begin_of_text|>. No text is one that begins after another's end, if there is such an id.
+// after each, such as Llama's <|begin_of_text|>. No text is one that begins after another's end, if there is such an
+// id.
 func (m *OpenModel) Encode(given string) ([]int, error) {
 	ids, err := m.Tokenizer.Encode(given)
 	if err != nil {

@@ -88,7 +88,8 @@ type Base struct {
 // scoreName is the parameter of a classifier.
 const scoreName = "score.weight"
 
-// OpenBase reads the model that a run tunes, with adapters as they begin. The files must be those that the run began with, if their checksum is known.
+// OpenBase reads the model that a run tunes, with adapters as they begin. The files must be those that the run began
+// with, if their checksum is known.
 func (c Config) OpenBase() (b *Base, err error) {
 	of := c.Tuning
 	in, err := Inspect(of.Base.Name)

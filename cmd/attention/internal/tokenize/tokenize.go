@@ -1,4 +1,5 @@
-// Package tokenize is the command attention tokenize, which shows the tokens of a text, and learns a tokenizer from one.
+// Package tokenize is the command attention tokenize, which shows the tokens of a text, and learns a tokenizer from
+// one.
 package tokenize
 
 import (

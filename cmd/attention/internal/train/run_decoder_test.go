@@ -181,7 +181,8 @@ func TestTrainLinearDecoder(t *testing.T) {
 		"--head-stats: got layer decoder, which has no heads, want another")
 }
 
-// The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its weights.
+// The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its
+// weights.
 func TestTrainInitOfAFamily(t *testing.T) {
 	text, dir := filepath.Join(t.TempDir(), "text"), commandtest.SmallLlama(t)
 	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("the cat sat on the mat. ", 99)), 0o644))
