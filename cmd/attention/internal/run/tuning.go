@@ -25,7 +25,7 @@ type Tuning struct {
 	LoRA           *layers.LoRAConfig `json:"lora,omitempty"`     // nil if the whole model is trained
 	Context        int                `json:"context"`            // tokens of a row
 	Long           string             `json:"long"`               // text.PackConfig.Long
-	Template       string             `json:"template,omitempty"` // text.Alpaca, text.ChatML or the source of another; "" for the base's
+	Template       string             `json:"template,omitempty"` // a name or the source of one; "" for the base's
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 	Classes        []string           `json:"classes,omitempty"` // of texts, if those are learned
 }

@@ -44,8 +44,8 @@ const (
 )
 
 // writtenFiles are the files that are written under another name and renamed.
-var writtenFiles = []string{run.ConfigFile, run.TokenizerFile, run.ModelFile, ReportFile, LossPicture, AttentionPicture, WeightsPicture,
-	StepsPicture, record.TensorsFile}
+var writtenFiles = []string{run.ConfigFile, run.TokenizerFile, run.ModelFile, ReportFile, LossPicture,
+	AttentionPicture, WeightsPicture, StepsPicture, record.TensorsFile}
 
 func written(name string) bool { return slices.Contains(writtenFiles, name) }
 
