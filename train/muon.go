@@ -2,6 +2,9 @@ package train
 
 import (
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -12,17 +15,42 @@ import (
 // muonSteps are torch.optim.Muon's ns_steps.
 const muonSteps = 5
 
+// moveMatrices updates the parameters of these numbers as Muon does, each on one core: the products of one are small.
+func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
+	workers := min(runtime.GOMAXPROCS(0), len(numbers))
+	if len(s.rooms) < workers {
+		s.rooms = make([]*tensor.Dense, workers)
+	}
+	defer kernel.SideBySide(workers)()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for worker := range workers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(numbers); i = int(next.Add(1)) - 1 {
+				at, p := s.slots[numbers[i]], params[numbers[i]]
+				room := &s.rooms[worker]
+				dense.ByType(at.dtype, muon[float32], muon[float64])(s.config, at, lr*at.factor, p, room)
+			}
+		})
+	}
+	all.Wait()
+}
+
 // muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient
-// with all its singular values brought near 1.
-func muon[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
+// with all its singular values brought near 1. It makes room larger if it is too small.
+func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **tensor.Dense) {
 	m, n := at.shape[0], at.shape[1]
 	value, grad, buffer := dense.Floats[F](p.Value), dense.Floats[F](p.Grad), dense.Floats[F](at.state[0])
-	work := dense.Floats[F](s.room(p.Value.Dtype(), m*n+kernel.NewtonSchulzRoom(m, n)))
+	size := m*n + kernel.NewtonSchulzRoom(m, n)
+	if r := *room; r == nil || r.Dtype() != at.dtype || r.Shape().TotalSize() < size {
+		*room = tensor.New(tensor.Of(at.dtype), tensor.WithShape(size))
+	}
+	work := dense.Floats[F](*room)
 	u, work := work[:m*n], work[m*n:]
-	kernel.MuonMomentum(u, grad, buffer, s.config.Momentum)
+	kernel.MuonMomentum(u, grad, buffer, c.Momentum)
 	u = kernel.NewtonSchulz(u, m, n, muonSteps, work)
 	kernel.Scale(value, value, F(1-float64(lr*at.decay)))
-	kernel.Axpy(-F(lr*s.config.adjustment(m, n)), u, value)
+	kernel.Axpy(-F(lr*c.adjustment(m, n)), u, value)
 }
 
 // adjustment returns what Muon multiplies the learning rate of a matrix (m, n) by.
@@ -31,12 +59,4 @@ func (c SolverConfig) adjustment(m, n int) float64 {
 		return 0.2 * math.Sqrt(float64(max(m, n)))
 	}
 	return math.Sqrt(max(1, float64(m)/float64(n)))
-}
-
-// room returns memory for n elements of a type, which the next call may return again.
-func (s *Solver) room(dt tensor.Dtype, n int) *tensor.Dense {
-	if s.work == nil || s.work.Dtype() != dt || s.work.Shape().TotalSize() < n {
-		s.work = tensor.New(tensor.Of(dt), tensor.WithShape(n))
-	}
-	return s.work
 }

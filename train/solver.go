@@ -17,8 +17,8 @@ import (
 type Solver struct {
 	config SolverConfig // resolved
 	slots  []slot
-	steps  *tensor.Dense // (1), int64: steps taken; nil if the updates do not depend on it
-	work   *tensor.Dense // room for an update of Muon; nil before the first
+	steps  *tensor.Dense   // (1), int64: steps taken; nil if the updates do not depend on it
+	rooms  []*tensor.Dense // for updates of Muon side by side; nil before the first
 }
 
 // New makes the solver for these parameters. It reads their names and
@@ -76,13 +76,17 @@ func (s *Solver) Step(lr float64, params []Param) error {
 	if s.steps != nil {
 		s.steps.Int64s()[0]++
 	}
+	var matrices []int
 	for i, p := range params {
-		at := s.slots[i]
-		if at.own.Len() == 0 {
-			continue
+		switch at := s.slots[i]; {
+		case at.own.Len() == 0:
+		case at.solver == Muon:
+			matrices = append(matrices, i)
+		default:
+			dense.ByType(p.Value.Dtype(), update[float32], update[float64])(s, at, lr*at.factor, p)
 		}
-		dense.ByType(p.Value.Dtype(), update[float32], update[float64])(s, at, lr*at.factor, p)
 	}
+	s.moveMatrices(lr, params, matrices)
 	return nil
 }
 
@@ -117,14 +121,11 @@ func (c SolverConfig) states(solver string) []string {
 	return nil
 }
 
-// update updates one parameter.
+// update updates one parameter, but for Muon's.
 func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
-	switch at.solver {
-	case SGD:
+	if at.solver == SGD {
 		sgd[F](s, at, lr, p)
-	case Muon:
-		muon[F](s, at, lr, p)
-	default:
+	} else {
 		adam[F](s, at, lr, p)
 	}
 }
