@@ -163,9 +163,15 @@ func (o gruOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
+	return unpackRecurrent(grads, in, o.Lengths)
+}
+
+// unpackRecurrent unpacks the gradients of an op whose last input is what its forward pass keeps, after the lengths, if
+// there are any: neither has a gradient.
+func unpackRecurrent(grads *G.Node, in G.Nodes, lengths bool) (G.Nodes, error) {
 	of := slices.Clone(in)
 	of[len(of)-1] = nil
-	if o.Lengths {
+	if lengths {
 		of[len(of)-2] = nil
 	}
 	return unpack(grads, of)

@@ -142,12 +142,7 @@ func (o linearOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) 
 	if err != nil {
 		return nil, err
 	}
-	of := slices.Clone(in)
-	of[len(of)-1] = nil
-	if o.Lengths {
-		of[len(of)-2] = nil
-	}
-	return unpack(grads, of)
+	return unpackRecurrent(grads, in, o.Lengths)
 }
 
 // linearBackward computes the gradients in the order of the inputs, one after the other in a vector.

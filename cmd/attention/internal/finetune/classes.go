@@ -53,7 +53,8 @@ func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
 	b := layers.NewBuild(r.Params, layers.Eval)
 	in := inputs(b, r.config)
-	scores := b.Of(r.base.Classifier.PackedScores(b, in[0], layers.Packing{Segments: in[2], Positions: in[3]})) // (B, T, C)
+	packing := layers.Packing{Segments: in[2], Positions: in[3]}
+	scores := b.Of(r.base.Classifier.PackedScores(b, in[0], packing)) // (B, T, C)
 	p, err := train.NewPredictor(b, scores)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "
 func (o *options) declare(f *pflag.FlagSet) {
 	f.SortFlags = false
 	c, t, l := &o.config, &o.tuning, &o.lora
-	f.StringVar(&t.Base.Name, "model", t.Base.Name, "`folder` of the model to tune: of another program, an export or a run")
+	f.StringVar(&t.Base.Name, "model", t.Base.Name,
+		"`folder` of the model to tune: of another program, an export or a run")
 	f.StringVar(&o.data, "data", o.data, "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with "+
 		"train, valid and test")
 	f.StringVar(&o.valid, "valid", o.valid, "`file` of held-out examples (default valid of the folder of --data)")
@@ -83,7 +84,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.Float64Var(&o.floor, "min-lr", 0, "learning `rate` at the end of the decay (default a tenth of --lr)")
 	f.IntVar(&o.warmup, "warmup", -1, "`steps` of the warm-up (default a twentieth of all, at most 100)")
 	f.Float64Var(&c.Training.Solver.WeightDecay, "weight-decay", c.Training.Solver.WeightDecay, "weight decay of matrices")
-	f.Float64Var(&c.Training.ClipNorm, "clip", c.Training.ClipNorm, "largest `norm` of all gradients together; 0 means none")
+	f.Float64Var(&c.Training.ClipNorm, "clip", c.Training.ClipNorm,
+		"largest `norm` of all gradients together; 0 means none")
 	f.StringVar(&c.Precision, "precision", c.Precision, "`precision` of the operands of products: full, or bf16")
 	f.BoolVar(&c.CheckpointActivations, "checkpoint-activations", c.CheckpointActivations,
 		"keep only the ends of blocks for the backward pass: less memory, more time, the same bits")
@@ -131,7 +133,8 @@ func (o *options) check(set *pflag.FlagSet) (err error) {
 		return errors.New("--data: missing, want a file of examples, or a folder with them")
 	case o.lora.Rank < 0:
 		return fmt.Errorf("--lora: got %d, want at least 1, or 0 for the whole model", o.lora.Rank)
-	case o.lora.Rank == 0 && (o.given("targets") || o.given("whole") || o.given("rslora") || o.lora.Alpha+o.lora.Dropout > 0):
+	case o.lora.Rank == 0 && (o.given("targets") || o.given("whole") || o.given("rslora") ||
+		o.lora.Alpha+o.lora.Dropout > 0):
 		return errors.New("--lora: got 0 with flags of adapters, want a rank")
 	case o.task != answerTask && o.task != classifyTask:
 		return fmt.Errorf("--task: got %.40q, want %s or %s", o.task, answerTask, classifyTask)

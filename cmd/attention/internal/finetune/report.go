@@ -33,12 +33,13 @@ func (r *tuning) printHead() {
 	per := c.Batch * max(c.Training.Accumulate, 1)
 	s := r.examples.training.Summary()
 	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
-		c.Tuning.Context), fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
+		c.Tuning.Context),
+		fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
 	const mega = 1e6
 	m := r.Loop.Memory()
 	r.Print("memory", strings.SplitAfter(fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB: "+
-		"%.1f MB together", float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega,
-		float64(m.Weights+m.Gradients+m.Solver+m.Graphs)/mega), ", ")...)
+		"%.1f MB together", float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega,
+		float64(m.Graphs)/mega, float64(m.Weights+m.Gradients+m.Solver+m.Graphs)/mega), ", ")...)
 }
 
 // dataPhrases describes examples and their rows.
@@ -50,7 +51,8 @@ func dataPhrases(s text.PackSummary) []string {
 		n    int
 		what string
 	}{{s.Cut, "cut to a row"}, {s.Skipped, "longer than a row and left out"},
-		{s.NothingLeft, "left out because nothing to learn was left"}, {s.LastOnly, "of which only the last answer is learned"}} {
+		{s.NothingLeft, "left out because nothing to learn was left"},
+		{s.LastOnly, "of which only the last answer is learned"}} {
 		if more.n > 0 {
 			phrases[len(phrases)-1] += ";"
 			phrases = append(phrases, fmt.Sprintf("%d %s", more.n, more.what))

@@ -49,7 +49,8 @@ func (c *Classes) Of(given string) ([]float64, error) {
 	}
 	b := layers.NewBuild(c.params, layers.Eval)
 	scores := b.Of(c.model.Scores(b, b.InputOf(tensor.Int, "ids", len(ids))))
-	values, err := train.Predict(b, train.Values{"ids": tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))}, scores)
+	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
+	values, err := train.Predict(b, train.Values{"ids": input}, scores)
 	if err != nil {
 		return nil, err
 	}
