@@ -55,7 +55,7 @@ attention: read %d of %d tokens in .*\n$`, n, n, count("the answer"), count(row.
 	}
 }
 
-// TestChatIsTheModels: answers are those of the model that reads the whole talk anew.
+// TestChatIsTheModels checks that answers are those of a model that reads the whole talk again.
 func TestChatIsTheModels(t *testing.T) {
 	dir, tokenizer := varied(t)
 	g, err := pretrained.ReadGPT(dir)

@@ -119,7 +119,7 @@ func New() *cobra.Command {
 // weightsConfig is what flags say about weights.
 type weightsConfig struct{ format, dtype, shardSize string }
 
-// units are those of --shard-size, with the bytes of each.
+// units are the units of --shard-size, in bytes.
 var units = []struct {
 	name  string
 	bytes float64

@@ -11,7 +11,7 @@ import (
 	"attention/train/text"
 )
 
-// prompt is a question whose answers are shown while a run goes on.
+// prompt is a question whose answers are printed during a run.
 type prompt struct {
 	question, answer string
 	ids              []int  // of the conversation to the answer

@@ -61,7 +61,7 @@ func (o *options) findData(c *run.Config) (err error) {
 	return nil
 }
 
-// complete fills in what depends on the examples, of which an epoch has so many batches.
+// complete fills in the defaults that depend on the number of batches of an epoch.
 func (o *options) complete(c *run.Config, batches int) error {
 	n := &c.Training.Steps
 	if *n == 0 {

@@ -162,7 +162,7 @@ func (r *tuning) plan() (p session.Plan, err error) {
 	return p, flags.CheckPrecision(p.Training.Precision, r.base.Dtype())
 }
 
-// loss returns the mean cross entropy of what is learned.
+// loss returns the mean cross entropy of the learned tokens.
 func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
 	in := inputs(b, r.config)
 	p := layers.Packing{Segments: in[2], Positions: in[3]}

@@ -91,7 +91,7 @@ func (p Parts) linearWords() string {
 	return text
 }
 
-// validateLinear returns an error for a form that there is none of, and for a part of one that is missing.
+// validateLinear returns an error for an unknown form of linear attention, or one with a part missing.
 func (f gptFields) validateLinear() error {
 	switch {
 	case f.Linear == "" && f.FullEvery > 0:

@@ -204,7 +204,7 @@ func (s *Settings) inspectInit(dir string) (v config.Values, err error) {
 // initOrigin names the folder of --init in errors.
 func initOrigin(dir string) string { return "--init: " + dir }
 
-// isDropout reports whether a path is that of a dropout of a model of blocks.
+// isDropout reports whether a path names a dropout of a model of blocks.
 func isDropout(path string) bool {
 	return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, "_dropout")
 }

@@ -46,7 +46,7 @@ func (s *Settings) nameTokenizer(given config.Values) (err error) {
 	return nil
 }
 
-// findTokenizer opens the tokenizer's file of a run whose config.json is that of --config, or of the folder of --init.
+// findTokenizer opens the tokenizer beside the config.json of --config, or in the folder of --init.
 func (s *Settings) findTokenizer(path string) error {
 	v := s.values["vocabulary.tokenizer"]
 	if s.tokenizer != nil || v.JSON != TokenizerFile {
