@@ -14,7 +14,9 @@ import (
 type attentionForm func(b *layers.BlockConfig, g layers.GPTConfig, i int)
 
 // attentionForms are the forms of attention by their names in --attention: those of this list and of linear attention.
-var attentionForms = withLinear(map[string]attentionForm{})
+var attentionForms = withLinear(map[string]attentionForm{
+	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
+})
 
 // withLinear adds the forms of linear attention.
 func withLinear(all map[string]attentionForm) map[string]attentionForm {
