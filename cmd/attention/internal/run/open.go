@@ -204,6 +204,9 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 		return nil, fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes", in.Dir)
 	}
 	if m.base != nil {
+		if in.Config.Tuning.Template != "" {
+			m.base.ChatTemplate = m.base.Template.Source
+		}
 		return m.base.GPT, nil
 	}
 	model := m.Model.Network.(*layers.Decoder)
