@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"attention/internal/folder"
 	"attention/internal/mapped"
@@ -196,6 +197,10 @@ func (t *target) addFiles(w *writing) error {
 		return nil
 	}
 	copied := t.origin.files()
+	if t.ChatTemplate != "" {
+		copied = slices.DeleteFunc(copied, func(name string) bool { return strings.HasPrefix(name, "chat_template.") })
+		w.add(chatTemplateName, []byte(t.ChatTemplate))
+	}
 	for _, name := range copied {
 		w.files = append(w.files, file{name, t.origin.copyTo(name)})
 	}

@@ -211,6 +211,9 @@ func (in *Inspection) Exported() (*pretrained.GPT, error) {
 	}
 	if m.base != nil {
 		m.base.GPT.Labels = in.Config.Tuning.Classes
+		if in.Config.Tuning.Template != "" {
+			m.base.ChatTemplate = m.base.Template.Source
+		}
 		return m.base.GPT, nil
 	}
 	model := m.Model.Network.(*layers.Decoder)
