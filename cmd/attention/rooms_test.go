@@ -297,6 +297,7 @@ var ownFiles = map[string]string{
 	"internal/apiwalk":                   "writes the table of its test, by go generate",
 	"cmd/attention/internal/commandtest": "for tests only",
 	"cmd/attention/internal/bench":       "reads /proc/self/status",
+	"cmd/attention/internal/program":     "reads /proc/self/smaps",
 	"train/parallel":                     "reads /proc/PID of the processes beside it",
 }
 
