@@ -9,7 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// QKClip clips attentions after every step of training, as Attention.ClipQK does.
+// QKClip clips attentions after every step of training, as Attention.ClipQK does. Of a LatentAttention it scales the
+// plain queries and keys by √γ and the rotary queries by γ: the rotary key belongs to all heads.
 type QKClip struct {
 	threshold float64
 	layers    []*clippedLayer
