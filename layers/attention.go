@@ -179,7 +179,7 @@ func (s *step) attention() graph.AttentionConfig {
 	c := s.config
 	return graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
-		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(),
+		Mask: s.mask(), Sparse: c.Sparse, Bias: s.in.Bias, RelativeBias: s.relativeBias(),
 		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
 		Precision: s.b.precision,
 	}

@@ -44,6 +44,10 @@ type AttentionConfig struct {
 	// fewer queries or more; the zero value, mask.Square, refuses that.
 	Align mask.Alignment `json:"align,omitempty"`
 
+	// Sparse shows each query its own block of keys, causally, and the few of the whole blocks before that whose keys it
+	// likes best, of what Mask shows (MoBA: Lu et al. 2025); nil shows all of that. Queries and keys are the same tokens.
+	Sparse *graph.BlockSparse `json:"sparse,omitempty"`
+
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 
@@ -174,6 +178,9 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	if c.RoPE != nil { // a copy, so that later changes by the caller do not reach the layer
 		r := *c.RoPE
 		c.RoPE = &r
+	}
+	if c.Sparse != nil {
+		c.Sparse = new(*c.Sparse)
 	}
 	if c.RelativeBias != nil {
 		b := *c.RelativeBias

@@ -43,8 +43,19 @@ func (c *AttentionCall) Operands() (AttentionOperands, error) {
 	return o, nil
 }
 
-// operands builds the operands of a step.
+// operands builds the operands of a step. The mask of one that is sparse has the blocks that are chosen.
 func (s *step) operands() (o AttentionOperands) {
+	o = s.projectedOperands()
+	if o.Config.Sparse != nil && s.Err() == nil {
+		m, err := graph.SparseMask(o.Query, o.Key, o.Config)
+		s.Of(o.Query, err)
+		o.Config.Mask, o.Config.Sparse = m, nil
+	}
+	return o
+}
+
+// projectedOperands is operands without the choice of blocks.
+func (s *step) projectedOperands() (o AttentionOperands) {
 	if s.heads != nil {
 		return s.operandsOfHeads()
 	}
@@ -60,7 +71,7 @@ func (s *step) operands() (o AttentionOperands) {
 func (s *step) operandsOfHeads() (o AttentionOperands) {
 	var all [5]G.Nodes
 	for i := range s.heads {
-		o = s.ofHead(i).operands()
+		o = s.ofHead(i).projectedOperands()
 		for i, operand := range o.sideBySide() {
 			all[i] = append(all[i], *operand)
 		}

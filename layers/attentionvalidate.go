@@ -75,6 +75,14 @@ func (c AttentionConfig) validateParts() error {
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
 	}
+	if c.Sparse != nil {
+		if err := c.Sparse.Validate(); err != nil {
+			return config.In(c, "Sparse", err)
+		}
+		if c.extraKeys() > 0 {
+			return config.Errorf(c, "Sparse", "got it with AddBiasKV or AddZeroAttn, want it without")
+		}
+	}
 	if c.QKNorm != "" {
 		if err := config.OneOf(c, "QKNorm", c.QKNorm, L2Norm, RMSNorm); err != nil {
 			return err

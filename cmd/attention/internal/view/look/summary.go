@@ -53,7 +53,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Statistics: l.statistics(g),
 		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.largest))}
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
-	l.hide(s.Thumbnail, -1, s.Cols, row, column)
+	l.hide(head, s.Thumbnail, -1, s.Cols, row, column)
 	l.summaries[head] = s
 	if !slices.Contains(l.summaries, nil) {
 		l.graph = nil
@@ -89,12 +89,12 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// hide sets those cells to a value in which the mask shows no query any key. row and column return the row and the
+// hide sets those cells of a head to a value in which the mask shows no query any key. row and column return the row and the
 // column of the cells that a query and a key lie in.
-func (l *Layer) hide(cells []float32, value float32, columns int, row, column func(at int) int) {
+func (l *Layer) hide(head int, cells []float32, value float32, columns int, row, column func(at int) int) {
 	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {
-		keys := l.seen(t)
+		keys := l.seen(head, t)
 		for i := 0; i < len(keys); i += 2 {
 			for c := column(int(keys[i])); c <= column(int(keys[i+1])-1); c++ {
 				shown[c] = true
