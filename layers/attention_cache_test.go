@@ -54,6 +54,9 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 		"sparse": set(func(c *config) {
 			c.NumKVHeads, c.Sparse, c.RoPE = 3, &graph.BlockSparse{BlockSize: 4, Blocks: 2}, &graph.RoPEConfig{}
 		}),
+		"differential": set(func(c *config) {
+			c.NumKVHeads, c.Differential, c.RoPE, c.HeadDim = 3, &layers.DifferentialConfig{}, &graph.RoPEConfig{}, 4
+		}),
 		"gpt2": set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
 		"all": set(func(c *config) {
 			c.NumKVHeads, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, layers.L2Norm, 5

@@ -66,6 +66,8 @@ type AttentionConfig struct {
 	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
+	// Differential takes the weights of a second softmax away from those of the first; nil means there is one.
+	Differential *DifferentialConfig `json:"differential,omitempty"`
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
 	Gate        bool `json:"gate,omitempty"`
@@ -181,6 +183,9 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	}
 	if c.Sparse != nil {
 		c.Sparse = new(*c.Sparse)
+	}
+	if c.Differential != nil {
+		c.Differential = &DifferentialConfig{LambdaInit: cmp.Or(c.Differential.LambdaInit, lambdaInit(0))}
 	}
 	if c.RelativeBias != nil {
 		b := *c.RelativeBias

@@ -7,7 +7,7 @@ import (
 )
 
 // AttentionOperands are the nodes that an attention's scores and output are computed from,
-// with heads side by side. graph.Attention and graph.FusedAttention map them to the heads'
+// with heads side by side: of differential attention both softmaxes of each head, as heads of their own. graph.Attention and graph.FusedAttention map them to the heads'
 // outputs.
 type AttentionOperands struct {
 	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
@@ -62,6 +62,7 @@ func (s *step) projectedOperands() (o AttentionOperands) {
 	q, k, v := s.project()
 	o.ProjectedQuery, o.ProjectedKey = q, k
 	o.Query, o.Key, o.Value = s.positioned(q, k, v)
+	o.Value = s.values(o.Value)
 	o.Config = s.attention()
 	o.Config.Dropout = graph.DropoutConfig{}
 	return o

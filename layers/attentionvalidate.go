@@ -97,8 +97,12 @@ func (c AttentionConfig) validateParts() error {
 	if _, err := c.Align.MarshalText(); err != nil {
 		return config.In(c, "Align", err)
 	}
+	if err := c.validateDifferential(); err != nil {
+		return err
+	}
 	if c.RoPE != nil {
-		if err := c.RoPE.Validate(c.resolved().HeadDim); err != nil {
+		_, _, width := c.resolved().softmaxes()
+		if err := c.RoPE.Validate(width); err != nil {
 			return config.In(c, "RoPE", err)
 		}
 	}
@@ -149,6 +153,7 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
+		{lacking: PerHead, field: "Differential", has: c.Differential != nil},
 		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},
 	} {
 		if part.has && c.Layout == part.lacking {

@@ -331,6 +331,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.DecoderCache](),
 	reflect.TypeFor[layers.DecoderConfig](),
 	reflect.TypeFor[layers.Packing](),
+	reflect.TypeFor[layers.DifferentialConfig](),
 	reflect.TypeFor[layers.Dropout](),
 	reflect.TypeFor[layers.EmbeddingConfig](),
 	reflect.TypeFor[layers.Embedding](),
