@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -72,7 +73,7 @@ func (m Blocks) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 // Numbers returns the numbers of the blocks in one run, row by row of the scores, of a resolved mask.
 func (m Blocks) Numbers(in []*tensor.Dense, s Scores) ([]int64, error) {
 	x, err := valueOf(in, m.input, "blocks")
-	if err != nil {
+	if err := cmp.Or(m.validate(), s.check(), err); err != nil {
 		return nil, err
 	}
 	n := 1
@@ -82,6 +83,9 @@ func (m Blocks) Numbers(in []*tensor.Dense, s Scores) ([]int64, error) {
 	numbers, err := integersOf(in, m.input, "blocks", s.B()*s.H*s.T, n)
 	if err != nil {
 		return nil, err
+	}
+	if len(numbers) == 0 {
+		return nil, fmt.Errorf("blocks: got none, want at least one for each query of H=%d heads", s.H)
 	}
 	if most := int64((s.S - 1) / m.Size); slices.Max(numbers) > most {
 		return nil, fmt.Errorf("blocks: got block %d, want at most %d, the last one of S=%d", slices.Max(numbers), most, s.S)
