@@ -1,6 +1,6 @@
 """Attentions with parts of 2024 and 2025 in PyTorch: outputs, weights and gradients.
 
-Writes attention_parts.safetensors beside itself. Made with torch 1.13.0a0 (Debian's
+Writes attention_parts.safetensors beside itself, and two cases of ../apply. Made with torch 1.13.0a0 (Debian's
 python3-torch 1.13.1) on Python 3.11; the file's metadata repeats the version. Inputs and
 parameters are float32 numbers and all else is computed from them in float64.
 
@@ -18,6 +18,7 @@ For every case, named <case>.<entry>:
     dout           the gradient that flows into out
     dquery, grad.<name>
 """
+import json
 import math
 import os
 
@@ -26,6 +27,7 @@ import torch
 import golden
 
 B, T, E = 2, 23, 11
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def draw(*shape):
@@ -134,6 +136,31 @@ def record(attend, o):
     return got
 
 
+# The cases of `attention apply`, beside those of apply.py: files of one call of the command in ../apply/<case>.
+APPLIED = {
+    "attention_sparse": ("sparse_grouped", dict(
+        rope=dict(interleaved=True), causal="upper_left", sparse=dict(block_size=3, blocks=2))),
+    "attention_differential": ("differential_grouped", dict(
+        rope=dict(interleaved=True), causal="upper_left", differential=dict(lambda_init=0.7))),
+}
+
+
+def apply(case, of, config):
+    attend, o = CASES[of]
+    got = record(attend, o)
+    sizes = dict(layer="attention", layout="llama", d_in=E, num_heads=o["H"], num_kv_heads=o["K"], head_dim=o["D"])
+    path = os.path.join(HERE, "..", "apply", case)
+    os.makedirs(path, exist_ok=True)
+    with open(os.path.join(path, "layer.json"), "w") as f:
+        f.write(json.dumps({**sizes, **config}) + "\n")
+    of = {name.split(".", 1)[1]: t for name, t in got.items() if name.startswith("param.")}
+    golden.save(os.path.join(path, "w.safetensors"), of)
+    golden.save(os.path.join(path, "in.safetensors"), {"query": got["query"], "grad_output": got["dout"]})
+    result = {"output": got["out"], "weights": got["weights"], "grad.query": got["dquery"]}
+    result.update({"grad." + name: got["grad." + name] for name in of})
+    golden.save(os.path.join(path, "out.safetensors"), result, {"torch": torch.__version__})
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(20250218)
@@ -142,8 +169,9 @@ def main():
         for entry, t in record(attend, o).items():
             exact = entry in ("query", "dout") or entry.startswith("param.")
             out[f"{case}.{entry}"] = t.float() if exact else t
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "attention_parts.safetensors")
-    golden.save(path, out, {"torch": torch.__version__})
+    golden.save(os.path.join(HERE, "attention_parts.safetensors"), out, {"torch": torch.__version__})
+    for case, (of, config) in APPLIED.items():
+        apply(case, of, config)
 
 
 main()
