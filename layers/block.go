@@ -38,21 +38,22 @@ type BlockConfig struct {
 // validate returns an error that names the first wrong field.
 func (c BlockConfig) validate() error {
 	c = c.resolved()
+	field, form := c.form()
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
 	}
-	if c.Linear != nil {
-		if err := c.Linear.validate(); err != nil {
-			return config.In(c, "Linear", err)
-		}
-		own := size{"Linear.EmbedDim", c.Linear.EmbedDim}
-		if err := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, own); err != nil {
-			return err
+	if field != "Attention" {
+		if err := form.validate(); err != nil {
+			return config.In(c, field, err)
 		}
 	}
-	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim,
+	var sizes []size
+	for _, own := range form.modelWidths() {
+		sizes = append(sizes, size{field + "." + own.field, own.number})
+	}
+	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, append(sizes,
 		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
-		size{"Norm.EmbedDim", c.Norm.EmbedDim})
+		size{"Norm.EmbedDim", c.Norm.EmbedDim})...)
 	err := cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()),
 		config.OneOf(c, "NormPlacement", c.NormPlacement, PreNorm, PostNorm, OutputNorm, SandwichNorm),
 		config.AtLeast(c, 0, "ResidualScale"))
@@ -67,8 +68,7 @@ func (c BlockConfig) validate() error {
 func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
 	if c.Linear != nil {
-		linear := c.Linear.like(c.Attention)
-		c.Linear = &linear
+		c.Linear = new(c.Linear.like(c.Attention))
 	}
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
@@ -90,14 +90,6 @@ type Block struct {
 	attention blockAttention
 	mlp       *MLP
 	norms     [2]partNorms // of the attention and of the MLP
-}
-
-// blockAttention is the attention of a Block.
-type blockAttention interface {
-	// Attend maps in.Query (…, T, E) to (…, T, E).
-	Attend(b *Build, in AttentionInput) (*G.Node, error)
-	// newCache returns an empty cache of the layer's widths and type.
-	newCache(c graph.KVCacheConfig) (AttentionCache, error)
 }
 
 // partNorms are the norms around a part of a block; nil stands for none.
@@ -128,11 +120,8 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	m := maker{scope: s}
 	l := &Block{name: s.name("Block"), config: c}
 	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
-	if c.Linear != nil {
-		l.attention = part(&m, at.attention, newLinearAttention, *c.Linear)
-	} else {
-		l.attention = part(&m, at.attention, newAttention, c.Attention)
-	}
+	_, form := c.form()
+	l.attention = form.layer(&m, at.attention)
 	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	return done(&m, l)
