@@ -82,10 +82,7 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	if l.heads != nil {
 		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
 	}
-	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.valueWidth()
-	if l.config.Differential != nil { // whose softmaxes have values each
-		c.ValueWidth *= 2
-	}
+	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.cachedValueWidth()
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 

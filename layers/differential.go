@@ -1,10 +1,12 @@
 package layers
 
 import (
+	"fmt"
 	"math"
 
 	"attention/graph"
 	"attention/internal/config"
+	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -36,6 +38,12 @@ func (c AttentionConfig) softmaxes() (heads, keyHeads, width int) {
 		return 2 * c.NumHeads, 2 * c.NumKVHeads, c.HeadDim / 2
 	}
 	return c.NumHeads, c.NumKVHeads, c.HeadDim
+}
+
+// cachedValueWidth returns the width of the values in a cache: both softmaxes of a head have theirs.
+func (c AttentionConfig) cachedValueWidth() int {
+	_, keyHeads, _ := c.softmaxes()
+	return keyHeads * c.ValueDim
 }
 
 // validateDifferential checks the parts that differential attention has, and refuses those that it lacks.
@@ -116,7 +124,9 @@ func (s *step) lambda() *G.Node {
 		return s.Of(graph.Exp(s.Of(graph.Sum(product, graph.ReduceConfig{Dim: []int{-1}, KeepDim: true}))))
 	}
 	difference := s.Of(graph.Sub(power(s.lambdas[0], s.lambdas[1]), power(s.lambdas[2], s.lambdas[3])))
-	return s.Of(graph.Add(difference, s.b.factors([]float64{s.config.Differential.LambdaInit}, 1)))
+	init := s.config.Differential.LambdaInit
+	name, value := fmt.Sprintf("lambda_init %v", init), dense.Of(s.b.params.Dtype(), []float64{init}, 1)
+	return s.Of(graph.Add(difference, G.NewVector(s.b.graph, value.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(value))))
 }
 
 // axes gives heads that lie side by side an axis of their own, the last but one.
