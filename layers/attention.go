@@ -25,6 +25,7 @@ type Attention struct {
 	lambdas                  [4]Param // of a differential attention: q₁, k₁, q₂ and k₂
 	headGain                 Param
 	sinks, gate, buckets     Param
+	latent                   *latents // of a LatentAttention, in place of the projections
 }
 
 // NewAttention makes the parameters of the layout and then those of the options that the
@@ -154,7 +155,11 @@ func (s *step) context() *G.Node {
 	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
 	out := s.attend(q, k, s.values(v))
 	s.weights = s.differences(s.weights)
-	return s.difference(out) // (…, T, H·Dv)
+	out = s.difference(out) // (…, T, H·Dv)
+	if s.latent != nil && s.latent.absorbed {
+		return s.valuesOf(out) // of sums of latents
+	}
+	return out
 }
 
 // positioned returns queries, keys and values as the attention itself takes them.

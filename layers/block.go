@@ -25,7 +25,9 @@ const (
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
 	// Linear takes the attention's place, of which it has the layout and the sizes that it lacks; nil means none.
-	Linear        *LinearAttentionConfig `json:"linear,omitempty"`
+	Linear *LinearAttentionConfig `json:"linear,omitempty"`
+	// Latent takes the attention's place, of which it has what it lacks; nil means none.
+	Latent        *LatentAttentionConfig `json:"latent,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
 	NormPlacement NormPlacement          `json:"norm_placement,omitempty"` // zero means PreNorm
@@ -38,6 +40,9 @@ type BlockConfig struct {
 // validate returns an error that names the first wrong field.
 func (c BlockConfig) validate() error {
 	c = c.resolved()
+	if c.Linear != nil && c.Latent != nil {
+		return config.Errorf(c, "Latent", "got one beside %s, want one of the two", config.Field("Linear"))
+	}
 	field, form := c.form()
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
@@ -69,6 +74,9 @@ func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
 	if c.Linear != nil {
 		c.Linear = new(c.Linear.like(c.Attention))
+	}
+	if c.Latent != nil {
+		c.Latent = new(c.Latent.like(c.Attention))
 	}
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)

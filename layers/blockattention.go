@@ -25,8 +25,11 @@ type blockAttention interface {
 
 // form returns the config of the block's attention, and its field.
 func (c BlockConfig) form() (field string, form attentionForm) {
-	if c.Linear != nil {
+	switch {
+	case c.Linear != nil:
 		return "Linear", *c.Linear
+	case c.Latent != nil:
+		return "Latent", *c.Latent
 	}
 	return "Attention", c.Attention
 }

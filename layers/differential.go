@@ -81,8 +81,8 @@ func (s *step) values(v *G.Node) *G.Node {
 	if s.config.Differential == nil || s.Err() != nil {
 		return v
 	}
-	heads := s.axes(v, s.config.NumKVHeads)           // (…, S, K, Dv)
-	return s.merged(s.Of(graph.Concat(heads, heads))) // (…, S, 2K·Dv)
+	heads := s.axes(v, s.config.NumKVHeads)         // (…, S, K, Dv)
+	return s.flat(s.Of(graph.Concat(heads, heads))) // (…, S, 2K·Dv)
 }
 
 // difference returns the outputs of heads (…, T, H·Dv), given those of both softmaxes, x (…, T, 2H·Dv).
@@ -93,7 +93,7 @@ func (s *step) difference(x *G.Node) *G.Node {
 	}
 	x = s.less(s.axes(s.scaleHeads(x), s.config.NumHeads))      // (…, T, H, Dv)
 	x = s.Of(graph.RMSNorm(x, s.node(s.headGain), subLayerEps)) // (…, T, H, Dv)
-	return s.merged(s.Of(graph.Scale(x, 1-d.LambdaInit)))       // (…, T, H·Dv)
+	return s.flat(s.Of(graph.Scale(x, 1-d.LambdaInit)))         // (…, T, H·Dv)
 }
 
 // differences returns the weights of heads (…, H, T, S), given those of both softmaxes, w (…, 2H, T, S).
@@ -139,8 +139,8 @@ func (s *step) axes(x *G.Node, heads int) *G.Node {
 	return s.Of(G.Reshape(x, append(shape[:n:n], heads, shape[n]/heads)))
 }
 
-// merged puts heads side by side again.
-func (s *step) merged(x *G.Node) *G.Node {
+// flat puts heads side by side again.
+func (s *step) flat(x *G.Node) *G.Node {
 	if s.Err() != nil {
 		return x
 	}

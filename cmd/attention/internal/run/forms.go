@@ -22,6 +22,7 @@ var attentionForms = withLinear(map[string]attentionForm{
 	"moba": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) { // a quarter of the context
 		b.Attention.Sparse = &graph.BlockSparse{BlockSize: max(1, g.ContextLength/16), Blocks: 4}
 	},
+	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
 })
 
 // withLinear adds the forms of linear attention.

@@ -112,6 +112,11 @@ func (c ModelConfig) Queries() (name string, columns int) {
 		a := d.Blocks[0].Attention
 		return "c_attn.weight", a.NumHeads * cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads) // keys and values follow
 	}
+	for _, b := range d.Blocks {
+		if b.Latent != nil && b.Latent.QLoraRank > 0 {
+			return "q_b_proj.weight", 0
+		}
+	}
 	return "q_proj.weight", 0
 }
 
