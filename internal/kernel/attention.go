@@ -13,14 +13,17 @@ import "math"
 // gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
 // no NaN.
 type Attention struct {
-	B, H, K  int // batch, query heads, key/value heads; K divides H
-	T, S     int // queries, keys
-	D, DV    int // width of queries and keys, width of values
-	Scale    float64
-	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
-	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased int                         // the last keys, which get no bias and no relative bias
+	B, H, K int // batch, query heads, key/value heads; K divides H
+	T, S    int // queries, keys
+	D, DV   int // width of queries and keys, width of values
+	Scale   float64
+	Softcap float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
+	Visible func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Shown   ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	// Chosen are blocks of keys that queries see, if they see no others: Visible and Shown show no more. nil: all that
+	// these show.
+	Chosen   *ChosenBlocks
+	Unbiased int // the last keys, which get no bias and no relative bias
 	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.

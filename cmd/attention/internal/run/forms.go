@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"attention/graph"
 	"attention/internal/config"
 	"attention/layers"
 )
@@ -15,6 +16,12 @@ type attentionForm func(b *layers.BlockConfig, g layers.GPTConfig, i int)
 
 // attentionForms are the forms of attention by their names in --attention: those of this list and of linear attention.
 var attentionForms = withLinear(map[string]attentionForm{
+	"differential": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) {
+		b.Attention.Differential = &layers.DifferentialConfig{}
+	},
+	"moba": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) { // a quarter of the context
+		b.Attention.Sparse = &graph.BlockSparse{BlockSize: max(1, g.ContextLength/16), Blocks: 4}
+	},
 	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
 })
 
