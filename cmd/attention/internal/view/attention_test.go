@@ -210,7 +210,7 @@ func TestChanges(t *testing.T) {
 	}
 	p.set("layer=1&head=1&hide=2")
 	p.waitFor(`document.querySelector(".arcs .before") && document.querySelector('.token[data-k="2"]').classList.contains("off")`)
-	require.Contains(t, p.text(".changes"), "c is hidden")
+	require.Contains(t, p.text(".changes"), "c 2 is hidden")
 	p.requireNext(1, before)
 	p.requireNext(2, nextOf(t, g, text, hide))
 	p.click(`[data-keep="off"]`)

@@ -66,9 +66,9 @@ export class NextTokens {
         ),
       ),
       this.written,
-      this.list,
-      this.temperature(),
       this.tools,
+      this.temperature(),
+      this.list,
     );
   }
 

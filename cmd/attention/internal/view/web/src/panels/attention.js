@@ -308,7 +308,7 @@ class Attention {
       this.list,
       h(
         'table',
-        { class: 'looksat' },
+        { class: before ? 'looksat compared' : 'looksat' },
         h('caption', {}, 'Looks most at'),
         h(
           'tbody',
@@ -337,7 +337,7 @@ class Attention {
         { class: 'changes' },
         hidden()
           .filter((at) => at < all.length)
-          .map((at) => undo(`${shown(all[at])} is hidden`, () => toggleHidden(at))),
+          .map((at) => undo(`${shown(all[at])} ${at} is hidden`, () => toggleHidden(at))),
         factors().map((f) =>
           undo(`${layerName(before.layers[f.layer] ?? {}, f.layer)} · ${f.head} × ${f.factor}`, () =>
             setFactor(f.layer, f.head, 1),
