@@ -77,6 +77,7 @@ export class Tokens {
     const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
     if (this.built === built) return;
     this.built = built;
+    this.element.classList.toggle('apart', apart);
     const focused = document.activeElement?.closest('.strips .token');
     const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
     const { onquery, onkey } = this.options;

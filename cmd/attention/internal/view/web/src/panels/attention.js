@@ -40,7 +40,7 @@ class Attention {
     });
     this.gallery = new Gallery((layer, head) => state.set({ layer, head }));
     this.next = new NextTokens();
-    this.sentence = h('h2', { class: 'sentence' });
+    this.sentence = h('h2', { class: 'sentence', 'aria-live': 'polite' });
     this.where = h('p', { class: 'note where' });
     this.tools = h('div', { class: 'tools' });
     this.changes = h('div');
@@ -92,10 +92,13 @@ class Attention {
 
   /** follow shows what has changed in the state. */
   follow(is) {
-    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) busy(this.load());
-    else if (!this.before) return;
-    else if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
-    else if (['temperature', 'at'].some(is)) busy(this.showNext());
+    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) {
+      busy(this.load());
+      return;
+    }
+    if (!this.before) return;
+    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
+    if (['temperature', 'at'].some(is)) busy(this.showNext());
   }
 
   /** load looks at the text of the state. While it looks, the text may change: then it looks again. */
@@ -163,10 +166,11 @@ class Attention {
 
   async showNext() {
     const { before, after } = this;
+    const wanted = (this.wantedNext = {});
     try {
-      await this.next.show(before, after, () => this.closed || this.after !== after);
+      await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
     } catch (e) {
-      fill(this.problem, wrong(e.message));
+      if (this.wantedNext === wanted) fill(this.problem, wrong(e.message));
     }
   }
 
@@ -337,7 +341,7 @@ class Attention {
         { class: 'changes' },
         hidden()
           .filter((at) => at < all.length)
-          .map((at) => undo(`${shown(all[at])} ${at} is hidden`, () => toggleHidden(at))),
+          .map((at) => undo(`“${shown(all[at])}” ${at} is hidden`, () => toggleHidden(at))),
         factors().map((f) =>
           undo(`${layerName(before.layers[f.layer] ?? {}, f.layer)} · ${f.head} × ${f.factor}`, () =>
             setFactor(f.layer, f.head, 1),
