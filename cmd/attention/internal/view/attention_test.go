@@ -155,6 +155,13 @@ func TestFirstScreen(t *testing.T) {
 	p.waitFor(`location.hash.includes("q=6")`)
 	p.settle()
 	p.requireSight(row(1, 2, 6))
+
+	// The numbers of a weight are one click away.
+	most := row(1, 2, 6)
+	at := slices.Index(most, slices.Max(most))
+	p.click(`.looksat [aria-label^="Why "]`)
+	p.waitFor(`document.querySelector(".steps")`)
+	require.Contains(t, p.text("h2"), fmt.Sprintf("Query 6 “f” and key %d", at))
 }
 
 // Typing changes everything; tokens are appended by a click, drawn, and taken back.

@@ -33,6 +33,11 @@ export function sightOf(head, q) {
   return { weights, most: head.largest(q) };
 }
 
+/** mostSeen returns which of n keys a query of a head looks at most. */
+export function mostSeen(head, q, n) {
+  return strongest(sightOf(head, q)).find((k) => k < n) ?? 0;
+}
+
 /** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
 export class Tokens {
   /** @param {{ onquery(q: number): void, onkey(k: number): void, onpoint(k: number | null): void }} options */

@@ -198,6 +198,7 @@ class Attention {
     const { before, after } = this;
     const [layer, head] = chosen(before);
     this.layer = layer;
+    this.head = head;
     this.q = state.int('q', is.T, is.T - 1);
     const offset = firstKey(before, layer);
     const n = before.keys(layer).length;
@@ -282,6 +283,7 @@ class Attention {
     const { after, before } = this.seen;
     const tokens = this.after.keys(this.layer);
     const first = firstKey(this.before, this.layer);
+    const [, head] = chosen(this.before);
     const changes = !isExported && !isFixed(this.before);
     const row = (k) =>
       h(
@@ -297,6 +299,7 @@ class Attention {
               Number.isNaN(before.weights[k]) ? 'hidden' : `was ${number(before.weights[k])}`,
             )
           : null,
+        before || head === 'mean' ? null : h('td', {}, this.why(k, tokens[k])),
         changes
           ? h(
               'td',
@@ -323,6 +326,14 @@ class Attention {
         ),
       ),
     );
+  }
+
+  /** why is a button to the numbers that a weight is computed from. */
+  why(k, token) {
+    return button('Why', () => state.set({ panel: 'pair', q: this.q, k, layer: this.layer, head: this.head }), {
+      class: 'quiet',
+      'aria-label': `Why ${shown(token)}, token ${k}: the numbers of its weight`,
+    });
   }
 
   /** showChanges lists what the reader has changed. */
