@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"attention/cmd/attention/internal/view/look"
@@ -16,6 +17,7 @@ func headPath(kind, look string, layer, head int) string {
 	return fmt.Sprintf("%s&head=%d", layerPath(kind, look, layer), head)
 }
 func (r lookRequest) path() string  { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
+func curvesPath(run string) string  { return "curves?" + url.Values{"run": {run}}.Encode() }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
 // layerOf returns the layer of a request.

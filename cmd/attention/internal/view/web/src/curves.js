@@ -16,7 +16,8 @@ export function stroke(i) { return { ink: inks[i % inks.length], dash: dashes[i 
 
 /**
  * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options:
- * log, format of the numbers, the text of an empty chart, and tools above it.
+ * x, what the numbers from left to right are (steps without it); logX; mark, one of them that is marked; widest, in
+ * pixels; log, format of the numbers, the text of an empty chart, and tools above it.
  */
 export class Curves {
   constructor(title, options = {}) {
@@ -40,7 +41,7 @@ export class Curves {
   }
 
   draw() {
-    const width = Math.max(280, Math.min(640, this.place.clientWidth || 420));
+    const width = Math.max(280, Math.min(this.options.widest ?? 640, this.place.clientWidth || 420));
     const [height, left, right, top, bottom] = [220, 58, 18, 16, 26];
     if (this.width === width && this.drawn === this.series) return;
     Object.assign(this, { width, drawn: this.series });
@@ -55,7 +56,8 @@ export class Curves {
     let ys = extent([...all.map((p) => p[1]), ...levels].filter((v) => v !== null && Number.isFinite(v)));
     const log = options.log && ys[0] > 0;
     if (ys[0] === ys[1]) ys = log ? [ys[0] / 2, ys[0] * 2] : [ys[0] - 1, ys[0] + 1];
-    const x = scaleLinear([xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
+    const x = (options.logX ? scaleLog : scaleLinear)(
+      [xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
     const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
     const lasts = series.map((s) => `${s.name} ${number(last(s))}`).join(', ');
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
@@ -74,11 +76,15 @@ export class Curves {
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
     select(bottomAxis).call(axisBottom(x).tickValues(x.ticks(6).filter(Number.isInteger)).tickFormat(format('~s')));
-    root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' }, 'step'));
+    root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' },
+      options.x ?? 'step'));
     const leftAxis = svg('g', { transform: `translate(${left},0)` });
     select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
     const rule = svg('line', { y1: top, y2: height - bottom, class: 'rule', visibility: 'hidden' });
     root.append(bottomAxis, leftAxis, rule);
+    if (options.mark >= xs[0]) {
+      root.append(svg('line', { x1: x(options.mark), x2: x(options.mark), y1: top, y2: height - bottom, class: 'rule' }));
+    }
     root.addEventListener('pointermove', (e) => {
       const box = root.getBoundingClientRect();
       const at = x.invert((e.clientX - box.left) * width / box.width);
@@ -98,20 +104,20 @@ export class Curves {
     const few = this.series.filter((s) => !s.quiet);
     const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));
     const step = found.find((p) => p && p[0] !== null)?.[0];
-    fill(this.readout, step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`), few.map((s, i) => {
+    fill(this.readout, step === undefined ? null : h('span', { class: 'key note' }, `${this.options.x ?? 'step'} ${step}`), few.map((s, i) => {
       const p = found[i];
       return h('span', { class: 'key' }, svg('svg',
         { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
         svg('line', { x1: 0, x2: 24, y1: 4, y2: 4, stroke: s.ink ?? inks[i % inks.length], 'stroke-width': 2,
           'stroke-dasharray': s.dash ?? dashes[i % dashes.length] })),
-      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`);
+      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (${this.options.x ?? 'step'} ${p[0]})` : ''}`);
     }));
   }
 
   table() {
     const steps = [...new Set(this.series.flatMap((s) => (s.points ?? []).map((p) => p[0])))].sort((a, b) => a - b);
     const maps = this.series.map((s) => (s.level !== undefined ? null : new Map(s.points)));
-    return [['step', ...this.series.map((s) => s.name)],
+    return [[this.options.x ?? 'step', ...this.series.map((s) => s.name)],
       ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))])];
   }
 

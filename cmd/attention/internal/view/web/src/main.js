@@ -8,12 +8,14 @@ import * as state from './state.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
 import { pair } from './panels/pair.js';
+import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
 import { whatif } from './panels/whatif.js';
+import { why } from './panels/why.js';
 
 /** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
-const panels = [heads, pair, whatif, training, compare, steps];
+const panels = [heads, pair, whatif, training, compare, steps, runs, why];
 
 const withNewer = [pair, whatif, compare, steps]; // heads has a line of its own
 
@@ -85,10 +87,12 @@ function colours() {
 }
 
 function header(view) {
-  const nav = h('nav', { 'aria-label': 'Panels' }, panels.filter((p) => p.needs(view)).map((p, i) =>
+  const usable = panels.filter((p) => p.needs(view));
+  const nav = usable.length < 2 ? null : h('nav', { 'aria-label': 'Panels' }, usable.map((p, i) =>
     button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` })));
   fill(document.getElementById('header'),
-    h('h1', {}, 'attention view'), nav,
+    h('h1', {}, view.reverse ? 'attention why' : 'attention view'), nav,
+    view.one && !isExported ? h('a', { class: 'home', href: '../../#panel=runs' }, 'All runs') : null,
     colours(),
     h('div', { id: 'newer' }),
     isExported ? h('p', { class: 'note exported' },
