@@ -138,7 +138,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,
-	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/view/follow
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
 		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/reversal train/text
 		internal/safetensors`,
 	"cmd/attention/internal/view/web": "",

@@ -51,7 +51,6 @@ func TestRunsOfAFolder(t *testing.T) {
 	for _, name := range []string{"first", "<b>second"} {
 		p.follow(`[data-run="` + name + `"] a`)
 		p.waitFor(`document.querySelector("nav [data-panel=training]")`)
-		p.waitFor(headReady)
 		p.set("panel=training")
 		p.waitFor(`document.querySelector(".status")?.dataset.state === "finished"`)
 		require.Contains(t, p.text(".status"), name+": finished, step 40 of 40")

@@ -46,7 +46,7 @@ func TestRunsOfAFolder(t *testing.T) {
 		code, text, _ = ask(t, http.MethodGet, at+"training", "", nil)
 		require.Equal(t, http.StatusOK, code)
 		require.Contains(t, text, `"steps":[{`)
-		code, _, _ = ask(t, http.MethodGet, at+"app.js", "", nil)
+		code, _, _ = ask(t, http.MethodGet, at+"main.js", "", nil)
 		require.Equal(t, http.StatusOK, code)
 		code, text, _ = ask(t, http.MethodGet, s.URL+"curves?run="+url.QueryEscape(name), "", nil)
 		require.Equal(t, http.StatusOK, code)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
@@ -136,6 +137,7 @@ func (s *Server) routes(p places) http.Handler {
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /values", s.values)
+	handle("GET /next", s.next)
 	handle("GET /section", s.section)
 	handle("GET /reverse", s.reverse)
 	handle("GET /training", s.training)
@@ -161,6 +163,8 @@ type viewAnswer struct {
 	Runs     bool          `json:"runs,omitempty"` // of a folder are listed
 	One      bool          `json:"one,omitempty"`  // run of a folder is shown, which is at ../../
 	Left     []string      `json:"left,omitempty"` // what an exported page has no room for
+	Light    plot.Palette  `json:"light"`          // colours of pictures on light and on dark paper
+	Dark     plot.Palette  `json:"dark"`
 }
 
 // view returns what there is to see.
@@ -170,6 +174,7 @@ func (s *Server) contents() viewAnswer {
 	c := s.config
 	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil,
 		Runs: c.Folder != nil, One: c.isOne}
+	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
 		all.Chapter = look.Contents()
 	}

@@ -27,14 +27,25 @@ export class Rival {
    * @param {(at?: number) => void} onpoint
    */
   constructor(about, index, onpoint) {
-    Object.assign(this, { about, index, onpoint });
+    this.about = about;
+    this.index = index;
+    this.onpoint = onpoint;
     this.score = h('span', { class: 'score' });
     this.place = h('div', { class: 'writing' });
     this.heads = h('div', { class: 'looks', role: 'group', 'aria-label': `heads of ${about.name}` });
-    this.element = h('section', { class: 'rival', 'data-rival': about.name },
-      h('div', { class: 'who' }, h('h3', {}, about.name, ' ', this.score), h('p', { class: 'note' }, texts[about.name] ?? ''),
-        h('p', { class: 'note' }, `${about.parameters.toLocaleString('en')} parameters`)),
-      this.place, this.heads);
+    this.element = h(
+      'section',
+      { class: 'rival', 'data-rival': about.name },
+      h(
+        'div',
+        { class: 'who' },
+        h('h3', {}, about.name, ' ', this.score),
+        h('p', { class: 'note' }, texts[about.name] ?? ''),
+        h('p', { class: 'note' }, `${about.parameters.toLocaleString('en')} parameters`),
+      ),
+      this.place,
+      this.heads,
+    );
     this.resized = new ResizeObserver(() => {
       if (this.place.clientWidth !== this.width) this.draw(this.at);
     });
@@ -54,11 +65,14 @@ export class Rival {
     this.state = answer[`state${this.index}`];
     this.sure = answer[`sure${this.index}`];
     this.weights = [];
-    for (let head = 0; answer[`head${this.index}.${head}`]; head++) this.weights.push(answer[`head${this.index}.${head}`]);
+    for (let head = 0; answer[`head${this.index}.${head}`]; head++)
+      this.weights.push(answer[`head${this.index}.${head}`]);
   }
 
   /** head is the chosen head. */
-  head() { return state.int('head', this.weights.length); }
+  head() {
+    return state.int('head', this.weights.length);
+  }
 
   /** draw draws the writing of the first letters. */
   draw(at) {
@@ -74,27 +88,39 @@ export class Rival {
     this.showHeads(at);
   }
 
-  x(i) { return 4 + this.step * (i + 0.5); }
+  x(i) {
+    return 4 + this.step * (i + 0.5);
+  }
 
   picture(at) {
     const n = this.text.length;
-    const root = svg('svg', { viewBox: `0 0 ${this.width} ${height}`, width: this.width, height, role: 'img',
-      class: this.step < 10 ? 'reversing tight' : 'reversing', 'aria-label': this.label(at) });
+    const root = svg('svg', {
+      viewBox: `0 0 ${this.width} ${height}`,
+      width: this.width,
+      height,
+      role: 'img',
+      class: this.step < 10 ? 'reversing tight' : 'reversing',
+      'aria-label': this.label(at),
+    });
     root.append(...(this.weights.length ? this.lines(at) : this.funnel(at)));
     const letter = (i, y, text, kind) => svg('text', { x: this.x(i), y, 'text-anchor': 'middle', class: kind }, text);
     const looked = this.weights.length && at > 0 && at < n ? this.row(at - 1) : null;
-    for (let s = 0; s < n; s++) root.append(letter(s, above, this.text[s], looked?.[s] > 0.3 ? 'letter seen' : 'letter'));
+    for (let s = 0; s < n; s++)
+      root.append(letter(s, above, this.text[s], looked?.[s] > 0.3 ? 'letter seen' : 'letter'));
     if (this.weights.length) root.append(letter(n, above, '¶', 'letter quiet'));
     for (let t = 0; t < n; t++) {
       if (t >= at) root.append(letter(t, below, '·', 'letter quiet'));
       else if (this.written[t] === this.wanted[t]) root.append(letter(t, below, this.written[t], 'letter out'));
       else {
-        root.append(letter(t, below, this.written[t], 'letter out bad'), letter(t, below + 16, this.wanted[t], 'letter want'));
+        root.append(
+          letter(t, below, this.written[t], 'letter out bad'),
+          letter(t, below + 16, this.wanted[t], 'letter want'),
+        );
       }
     }
     root.addEventListener('pointermove', (e) => {
       const box = root.getBoundingClientRect();
-      const t = Math.floor(((e.clientX - box.left) * this.width / box.width - 4) / this.step);
+      const t = Math.floor((((e.clientX - box.left) * this.width) / box.width - 4) / this.step);
       if (t >= 0 && t < n) this.onpoint(t + 1);
     });
     root.addEventListener('pointerleave', () => this.onpoint());
@@ -126,8 +152,17 @@ export class Rival {
       this.row(t).forEach((w, s) => {
         if (!(w > thinnest)) return;
         const share = last ? w : w * (at === n ? 0.45 : 0.14);
-        out.push(svg('line', { x1: this.x(t), y1: below - 14, x2: this.x(s), y2: above + 6, 'stroke-width': 0.5 + 2.5 * w,
-          'stroke-opacity': share.toFixed(3), class: last ? 'look now' : 'look' }));
+        out.push(
+          svg('line', {
+            x1: this.x(t),
+            y1: below - 14,
+            x2: this.x(s),
+            y2: above + 6,
+            'stroke-width': 0.5 + 2.5 * w,
+            'stroke-opacity': share.toFixed(3),
+            class: last ? 'look now' : 'look',
+          }),
+        );
       });
     }
     return out;
@@ -143,19 +178,41 @@ export class Rival {
     const scale = new Scale(1, true);
     const out = [];
     for (let s = 0; s < n; s++) {
-      out.push(svg('line', { x1: this.x(s), y1: above + 6, x2: left + width * (s + 0.5) / n, y2: middle, class: 'look',
-        'stroke-opacity': 0.35 }));
+      out.push(
+        svg('line', {
+          x1: this.x(s),
+          y1: above + 6,
+          x2: left + (width * (s + 0.5)) / n,
+          y2: middle,
+          class: 'look',
+          'stroke-opacity': 0.35,
+        }),
+      );
     }
     for (let t = 0; t < at; t++) {
       const last = t === at - 1 && at < n;
-      out.push(svg('line', { x1: this.x(t), y1: below - 14, x2: left + width / 2, y2: middle + 14,
-        class: last ? 'look now' : 'look', 'stroke-opacity': last ? 1 : 0.2 }));
+      out.push(
+        svg('line', {
+          x1: this.x(t),
+          y1: below - 14,
+          x2: left + width / 2,
+          y2: middle + 14,
+          class: last ? 'look now' : 'look',
+          'stroke-opacity': last ? 1 : 0.2,
+        }),
+      );
     }
-    this.state.forEach((v, i) => out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14,
-      fill: scale.css(v) })));
-    out.push(svg('rect', { x: left, y: middle, width, height: 14, class: 'vector', fill: 'none' }),
-      svg('text', { x: left + width + 8, y: middle + 11, class: 'quiet' },
-        left + width + 90 < this.width ? `${this.state.length} numbers` : ''));
+    this.state.forEach((v, i) =>
+      out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14, fill: scale.css(v) })),
+    );
+    out.push(
+      svg('rect', { x: left, y: middle, width, height: 14, class: 'vector', fill: 'none' }),
+      svg(
+        'text',
+        { x: left + width + 8, y: middle + 11, class: 'quiet' },
+        left + width + 90 < this.width ? `${this.state.length} numbers` : '',
+      ),
+    );
     return out;
   }
 
@@ -163,11 +220,17 @@ export class Rival {
   showHeads(at) {
     const several = this.weights.length > 1;
     if (this.heads.childElementCount !== this.weights.length) {
-      fill(this.heads, this.weights.map((_, i) => {
-        const canvas = h('canvas', { role: 'img', 'aria-label': `weights of head ${i}` });
-        return several ? button('', () => state.set({ head: i }), { class: 'thumbnail', title: `head ${i}` }) : canvas;
-      }));
-      if (several) [...this.heads.children].forEach((b, i) => b.append(h('canvas', { role: 'img', 'aria-label': `head ${i}` })));
+      fill(
+        this.heads,
+        this.weights.map((_, i) => {
+          const canvas = h('canvas', { role: 'img', 'aria-label': `weights of head ${i}` });
+          return several
+            ? button('', () => state.set({ head: i }), { class: 'thumbnail', title: `head ${i}` })
+            : canvas;
+        }),
+      );
+      if (several)
+        [...this.heads.children].forEach((b, i) => b.append(h('canvas', { role: 'img', 'aria-label': `head ${i}` })));
     }
     const n = this.text.length;
     const scale = new Scale(1);
@@ -175,11 +238,20 @@ export class Rival {
       Object.assign(canvas, { width: n + 1, height: n });
       const image = new ImageData(n + 1, n);
       const seen = Float32Array.from(this.weights[i], (w, p) => (p < at * (n + 1) ? w : NaN));
+      for (let t = 0; t < at; t++) {
+        const row = seen.subarray(t * (n + 1), (t + 1) * (n + 1));
+        const most = Math.max(...row);
+        row.forEach((w, k) => {
+          row[k] = w / most;
+        });
+      }
       scale.paint(seen, image);
       canvas.getContext('2d').putImageData(image, 0, 0);
       if (several) canvas.parentElement.setAttribute('aria-pressed', String(i === this.head()));
     });
   }
 
-  close() { this.resized.disconnect(); }
+  close() {
+    this.resized.disconnect();
+  }
 }

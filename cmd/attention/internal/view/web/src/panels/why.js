@@ -45,38 +45,83 @@ class Why {
 
   build(element) {
     const { letters, shortest, longest, rivals } = this.about;
-    this.input = h('input', { id: 'string', size: 42, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none',
+    this.input = h('input', {
+      id: 'string',
+      size: 42,
+      spellcheck: 'false',
+      autocomplete: 'off',
+      autocapitalize: 'none',
       oninput: () => this.type(),
-      onblur: () => { this.input.value = this.text(); } });
-    this.length = h('input', { id: 'length', type: 'range', min: 1, max: longest, step: 1,
-      oninput: () => this.lengthen(Number(this.length.value)) });
+      onblur: () => {
+        this.input.value = this.text();
+      },
+    });
+    this.length = h('input', {
+      id: 'length',
+      type: 'range',
+      min: 1,
+      max: longest,
+      step: 1,
+      oninput: () => this.lengthen(Number(this.length.value)),
+    });
     this.lengthText = h('output', { for: 'length' });
-    this.at = h('input', { id: 'at', type: 'range', min: 0, step: 1,
+    this.at = h('input', {
+      id: 'at',
+      type: 'range',
+      min: 0,
+      step: 1,
       oninput: () => {
         this.stop(true);
         state.set({ at: this.at.value });
-      } });
+      },
+    });
     this.atText = h('output', { for: 'at' });
     this.player = button('Write again', () => (this.playing ? this.stop() : this.play()), { id: 'play' });
     this.note = h('span', { class: 'note small', role: 'status' });
     this.chart = new Curves(`Right to the last letter, % of new strings`, { x: 'length' });
     const from = `${letters[0]} to ${letters.at(-1)}`;
-    fill(element, h('h2', {}, 'Three models write your string backwards'),
-      h('p', { class: 'lead' }, `They have about as many parameters and have learnt from the same strings: ${shortest} to ${
-        longest} letters, ${from}. One has to keep the whole string in a single vector; two look back at it before each ` +
-        'letter. Make the string longer and see which one still can.'),
-      h('div', { class: 'tools' }, h('label', { for: 'string' }, 'String'), this.input,
-        h('label', { for: 'length' }, 'Letters'), this.length, this.lengthText,
-        button('Other letters', () => this.redraw()), this.note),
+    fill(
+      element,
+      h('h2', {}, 'Three models write your string backwards'),
+      h(
+        'p',
+        { class: 'lead' },
+        `They have about as many parameters and have learnt from the same strings: ${shortest} to ${
+          longest
+        } letters, ${from}. One has to keep the whole string in a single vector; two look back at it before each ` +
+          'letter. Make the string longer and see which one still can.',
+      ),
+      h(
+        'div',
+        { class: 'tools' },
+        h('label', { for: 'string' }, 'String'),
+        this.input,
+        h('label', { for: 'length' }, 'Letters'),
+        this.length,
+        this.lengthText,
+        button('Other letters', () => this.redraw()),
+        this.note,
+      ),
       h('div', { class: 'tools' }, this.player, h('label', { for: 'at' }, 'Written'), this.at, this.atText),
       this.rivals.map((r) => r.element),
-      h('div', { class: 'charts' }, this.chart.element,
-        h('p', { class: 'note' }, `Measured on new strings, for each length. attention why trains such models before ` +
-          `your eyes; ${rivals.map((r) => r.name).join(', ')} are its names for them.`)));
+      h(
+        'div',
+        { class: 'charts' },
+        this.chart.element,
+        h(
+          'p',
+          { class: 'note' },
+          `Measured on new strings, for each length. attention why trains such models before ` +
+            `your eyes; ${rivals.map((r) => r.name).join(', ')} are its names for them.`,
+        ),
+      ),
+    );
   }
 
   /** text is the string of the state. */
-  text() { return clean(state.get('text') || first, this.about); }
+  text() {
+    return clean(state.get('text') || first, this.about);
+  }
 
   /** draws returns random letters, as many as a string may have. */
   draws() {
@@ -94,8 +139,10 @@ class Why {
     }
     const { letters, longest } = this.about;
     const left = [...typed].some((c) => !letters.includes(c.toLowerCase()));
-    fill(this.note, left ? `The models know the letters ${letters[0]} to ${letters.at(-1)} only.` :
-      typed.length > longest ? `The models have learnt strings of up to ${longest} letters.` : '');
+    let note = '';
+    if (left) note = `The models know the letters ${letters[0]} to ${letters.at(-1)} only.`;
+    else if (typed.length > longest) note = `The models have learnt strings of up to ${longest} letters.`;
+    fill(this.note, note);
     if (text) state.set({ text, at: '' });
   }
 
@@ -137,8 +184,14 @@ class Why {
     this.rivals.forEach((r, i) => r.take(text, answer.written[i], answer));
     const { rivals, shortest } = this.about;
     this.chart.options.mark = text.length;
-    this.chart.show(rivals.map((r, i) => ({ name: r.name, wide: 2, ...stroke(i),
-      points: r.exact.map((share, at) => [shortest + at, 100 * share]) })));
+    this.chart.show(
+      rivals.map((r, i) => ({
+        name: r.name,
+        wide: 2,
+        ...stroke(i),
+        points: r.exact.map((share, at) => [shortest + at, 100 * share]),
+      })),
+    );
     if (state.get('at') === '' && !matchMedia('(prefers-reduced-motion: reduce)').matches) this.play();
     else this.draw();
   }
@@ -195,5 +248,8 @@ class Why {
 
 /** clean keeps of a text the letters that the models know, as many as they take. */
 function clean(text, { letters, longest }) {
-  return [...text.toLowerCase()].filter((c) => letters.includes(c)).slice(0, longest).join('');
+  return [...text.toLowerCase()]
+    .filter((c) => letters.includes(c))
+    .slice(0, longest)
+    .join('');
 }
