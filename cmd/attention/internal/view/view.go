@@ -37,7 +37,7 @@ any of them is opened from the list.
 
 CHAPTER: --chapter shows the steps of attention chapter's sections as matrices,
 on the words of --text or of the page: each number says what it is computed
-from, and weights are changed with sliders, which all else follows.
+from, and one that is clicked gets a slider, which all else follows.
 
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.

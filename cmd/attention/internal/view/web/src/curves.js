@@ -1,7 +1,7 @@
 // Curves over the steps of a run.
 import { axisBottom, axisLeft, bisector, extent, format, line, scaleLinear, scaleLog, select } from './d3.js';
 import { fill, h, number, svg } from './dom.js';
-import { pictureButtons, tableButton } from './save.js';
+import { saveMenu } from './save.js';
 
 const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 'var(--faint)'];
 const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
@@ -32,11 +32,10 @@ export class Curves {
         {},
         title,
         ' ',
-        h(
-          'span',
-          { class: 'save' },
-          pictureButtons(name, () => this.svg),
-          tableButton(name, () => this.table()),
+        saveMenu(
+          name,
+          () => this.svg,
+          () => this.table(),
         ),
       ),
       options.tools,
@@ -104,7 +103,11 @@ export class Curves {
       }
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
-    select(bottomAxis).call(axisBottom(x).tickValues(x.ticks(6).filter(Number.isInteger)).tickFormat(format('~s')));
+    select(bottomAxis).call(
+      axisBottom(x)
+        .tickValues(options.logX ? all.map((p) => p[0]) : x.ticks(6).filter(Number.isInteger))
+        .tickFormat(format('~s')),
+    );
     root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' }, this.x()));
     const leftAxis = svg('g', { transform: `translate(${left},0)` });
     select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
