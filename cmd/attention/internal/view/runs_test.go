@@ -1,10 +1,16 @@
 package view_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -58,6 +64,37 @@ func TestRunsOfAFolder(t *testing.T) {
 		p.waitFor(`document.querySelectorAll(".runs tbody tr").length === 3`)
 		p.settle()
 	}
+}
+
+// An exported page has the list and the losses, without ways into the runs.
+func TestExportHasRuns(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "page.html")
+	var notes bytes.Buffer
+	require.NoError(t, commandtest.Run(t.Context(), &notes, &notes, view.New(), "--run", runsFolder(t, "first", "a & b"),
+		"--export", file))
+	require.Empty(t, notes.String())
+	p := tab(t, "", "file://"+file)
+	p.open("file://" + file + "#losses=training")
+	p.waitFor(`document.querySelectorAll(".runs tbody tr").length === 2`)
+	require.Len(t, p.csv(`[aria-label="Losses"] .csv`), 41)
+	require.Zero(t, js[int](p, `document.querySelectorAll("main a").length`))
+}
+
+// Without flags the newest run is shown, and beside it the list of all.
+func TestNewestRunAndTheList(t *testing.T) {
+	needPage(t)
+	dir := runsFolder(t)
+	require.NoError(t, os.Rename(runsFolder(t, "first", "second"), filepath.Join(dir, "runs")))
+	t.Chdir(dir)
+	url, _ := serve(t)
+	answer, err := http.Get(url + "view")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"runs":true`)
+	require.Contains(t, string(text), `"training":true`)
 }
 
 // The list violates no rule of axe-core, and a phone's page does not scroll sideways.

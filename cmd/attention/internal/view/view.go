@@ -208,6 +208,9 @@ func (c *command) openRun(path string) (serve.Config, error) {
 
 // write writes the page to --export's file.
 func (c *command) write(ctx context.Context, config serve.Config, notes io.Writer) error {
+	if len(config.Models) > 0 {
+		config.Folder = nil // the page is that of a model
+	}
 	var left []string
 	err := folder.WriteFile(c.export, func(w io.Writer) (err error) {
 		left, err = serve.Export(ctx, config, w)

@@ -29,7 +29,7 @@ export const why = {
   },
 };
 
-const first = 'headache'; // of letters that the models know
+const first = 'bighead'; // which all three know how to write
 
 class Why {
   /**
@@ -38,6 +38,7 @@ class Why {
    */
   constructor(element, about) {
     this.about = about;
+    this.still = false; // the next string is shown as a whole: a slider makes it grow
     this.rivals = about.rivals.map((r, i) => new Rival(r, i, (at) => this.point(at)));
     this.others = this.draws();
     this.build(element);
@@ -148,6 +149,7 @@ class Why {
 
   lengthen(n) {
     const text = this.text();
+    this.still = true;
     state.set({ text: (text + this.others.slice(text.length)).slice(0, n), at: '' });
   }
 
@@ -192,8 +194,10 @@ class Why {
         points: r.exact.map((share, at) => [shortest + at, 100 * share]),
       })),
     );
-    if (state.get('at') === '' && !matchMedia('(prefers-reduced-motion: reduce)').matches) this.play();
-    else this.draw();
+    const quiet = this.still || matchMedia('(prefers-reduced-motion: reduce)').matches;
+    this.still = false;
+    if (state.get('at') !== '' || quiet) this.stop();
+    else this.play();
   }
 
   /** play writes from the first letter on, in some seconds. */
