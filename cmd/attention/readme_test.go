@@ -75,6 +75,8 @@ var shortened = map[string]string{
 		"--accumulate 1 --eval-batches 1 --sample 1",
 	`attention view --model runs/first --text "It is the attention of each word"`: untilCtrlC,
 	"attention view --chapter":                                 untilCtrlC,
+	"attention view --run runs":                                untilCtrlC,
+	"attention why --view":                                     untilCtrlC,
 	`attention view --chapter --text "the cat sat on the mat"`: untilCtrlC,
 	"attention train --preset tiny --out runs/live --view":     "--steps 20 " + untilCtrlC,
 }

@@ -129,18 +129,20 @@ var rooms = map[string]string{
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
 		train train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/term internal/dense internal/folder internal/kernel
+		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
+		internal/dense internal/folder internal/kernel internal/safetensors
 		train train/reversal train/tiles layers`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session train train/metrics train/record`,
+		cmd/attention/internal/session internal/folder train train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
-		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/text`,
+		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/reversal train/text
+		internal/safetensors`,
 	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
 		cmd/attention/internal/view/serve train/text internal/oneline`,

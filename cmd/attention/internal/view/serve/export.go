@@ -38,13 +38,18 @@ func Export(ctx context.Context, c Config, w io.Writer) (left []string, err erro
 }
 
 func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []string, err error) {
-	s := &Server{config: c, looks: newLooks(c.Models), turns: newTurns()}
+	s := newUnserved(c)
 	e := &export{server: s, answers: map[string]json.RawMessage{}, most: most}
 	if c.Run != nil {
 		if err := e.add(ctx, s.training, "training", ""); err != nil {
 			return nil, err
 		}
 		if err := e.add(ctx, s.recording, "watched", "the weights over the steps"); err != nil {
+			return nil, err
+		}
+	}
+	if c.Folder != nil {
+		if err := e.addRuns(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -64,6 +69,23 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 		return nil, err
 	}
 	return e.left, e.write(w)
+}
+
+// addRuns adds the list of the folder's runs, and their curves.
+func (e *export) addRuns(ctx context.Context) error {
+	if err := e.add(ctx, e.server.runs, "runs", ""); err != nil {
+		return err
+	}
+	all, err := e.server.config.Folder.List()
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := e.add(ctx, e.server.curves, curvesPath(r.Name), ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addModels adds what is seen of each model over the text. Compare looks at the first model's translation with all

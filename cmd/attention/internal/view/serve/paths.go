@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"attention/cmd/attention/internal/view/look"
@@ -19,6 +20,7 @@ func nextPath(look string, at int, temperature float64) string {
 	return fmt.Sprintf("next?look=%s&at=%d&temperature=%v", look, at, temperature)
 }
 func (r lookRequest) path() string  { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
+func curvesPath(run string) string  { return "curves?" + url.Values{"run": {run}}.Encode() }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
 // temperatures is the number of temperatures, 0.1 apart from 0 on, that an exported page has.

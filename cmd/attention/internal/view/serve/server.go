@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/web"
+	"attention/train/reversal"
 )
 
 // Config configures a Server.
@@ -22,7 +24,12 @@ type Config struct {
 	Text   string      // to look at first; empty is each model's example, and the chapter's own sentence
 	Run    *follow.Run // whose training is shown; nil for none
 
-	Chapter bool // the chapter's sections are shown, on the words of Text
+	Chapter bool    // the chapter's sections are shown, on the words of Text
+	Rivals  []Rival // that write strings backwards, if they are shown
+
+	Folder *follow.Folder                    // of runs, which are listed; nil for none
+	Open   func(path string) (Config, error) // opens a run of Folder
+	isOne  bool                              // of the page of one run of a folder
 }
 
 // Server serves the page.
@@ -36,6 +43,7 @@ type Server struct {
 	followed atomic.Bool     // whether a page has followed the run
 	turns    *turns          // of the computations of heads
 	moves    moves           // the answer to GET watched
+	opened   opened
 }
 
 // New listens on the address.
@@ -53,12 +61,17 @@ func newServer(c Config, of limits) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
-	s := &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns(),
-		listener: &connections{Listener: listener, most: of.connections}}
+	s := newUnserved(c)
+	s.listener = &connections{Listener: listener, most: of.connections}
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
-	s.server = of.server(&guard{token: token, hosts: hosts, next: s.routes(of)})
+	s.server = of.server(&guard{token: token, hosts: hosts, next: s.routes(newPlaces(of))})
 	return s, nil
+}
+
+// newUnserved makes a server that listens nowhere.
+func newUnserved(c Config) *Server {
+	return &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns()}
 }
 
 // Show makes the page show a run, and models over a text. It is called before Run, for which requests wait.
@@ -94,15 +107,41 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
+// Present prints the URL and serves the page until the context ends. It opens the page in the browser, if it is to.
+func (s *Server) Present(ctx context.Context, opens bool, out, notes io.Writer) error {
+	fmt.Fprintf(out, "%s\n", s.URL)
+	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	var failed <-chan error
+	if opens {
+		failed = OpenBrowser(s.URL)
+	}
+	for {
+		select {
+		case err := <-failed:
+			fmt.Fprintf(notes, "attention: %v\n", err)
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
 // Close ends a server that does not run.
 func (s *Server) Close() error { return s.listener.Close() }
 
+// places are those in which answers are computed and sent.
+type places struct{ busy, streams chan struct{} }
+
+func newPlaces(of limits) places {
+	return places{make(chan struct{}, of.busy), make(chan struct{}, of.streams)}
+}
+
 // routes are the handlers by method and path.
-func (s *Server) routes(of limits) http.Handler {
+func (s *Server) routes(p places) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", web.Handler())
-	busy := make(chan struct{}, of.busy)
-	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(busy)) }
+	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(p.busy)) }
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
 	handle("GET /head", s.head)
@@ -111,10 +150,16 @@ func (s *Server) routes(of limits) http.Handler {
 	handle("GET /values", s.values)
 	handle("GET /next", s.next)
 	handle("GET /section", s.section)
+	handle("GET /reverse", s.reverse)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.recording)
+	handle("GET /runs", s.runs)
+	handle("GET /curves", s.curves)
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		mux.Handle(method+" /at/{run}/{rest...}", s.at(p))
+	}
 	// A viewer holds its stream as long as it looks: streams have places of their own.
-	mux.Handle("GET /events", limited(make(chan struct{}, of.streams), http.HandlerFunc(s.events)))
+	mux.Handle("GET /events", limited(p.streams, http.HandlerFunc(s.events)))
 	return mux
 }
 
@@ -125,8 +170,11 @@ type viewAnswer struct {
 	Text     string        `json:"text"`
 	Training bool          `json:"training"`
 	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
-	Left     []string      `json:"left,omitempty"`    // what an exported page has no room for
-	Light    plot.Palette  `json:"light"`             // colours of pictures on light and on dark paper
+	Reverse  *reversing    `json:"reverse,omitempty"`
+	Runs     bool          `json:"runs,omitempty"` // of a folder are listed
+	One      bool          `json:"one,omitempty"`  // run of a folder is shown, which is at ../../
+	Left     []string      `json:"left,omitempty"` // what an exported page has no room for
+	Light    plot.Palette  `json:"light"`          // colours of pictures on light and on dark paper
 	Dark     plot.Palette  `json:"dark"`
 }
 
@@ -135,10 +183,14 @@ func (s *Server) view(*http.Request) (any, error) { return s.contents(), nil }
 
 func (s *Server) contents() viewAnswer {
 	c := s.config
-	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil}
+	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil,
+		Runs: c.Folder != nil, One: c.isOne}
 	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
 		all.Chapter = look.Contents()
+	}
+	if c.Rivals != nil {
+		all.Reverse = &reversing{reversal.Letters, reversal.Shortest, reversal.Longest, c.Rivals}
 	}
 	return all
 }

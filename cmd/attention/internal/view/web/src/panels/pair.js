@@ -5,7 +5,7 @@ import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../c
 import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
 import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
-import { pictureButtons, tableButton } from '../save.js';
+import { saveMenu } from '../save.js';
 import * as state from '../state.js';
 import { mostSeen } from '../tokens.js';
 
@@ -83,11 +83,10 @@ class Pair {
           { 'data-keep': 'k' },
           choice('key', tokens(keys), k, (v) => state.set({ k: v })),
         ),
-        h(
-          'span',
-          { class: 'save' },
-          pictureButtons(name, () => chart),
-          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]),
+        saveMenu(
+          name,
+          () => chart,
+          () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])],
         ),
       ),
       h(
