@@ -53,6 +53,8 @@ var shortened = map[string]string{
 	"attention translate --out runs/dates":                                   "--steps 10",
 	"attention translate --heads 1 --steps 300 --seed 2 --out attention.png": "--steps 10",
 	"attention why": "--steps 1 --seeds 1",
+	"attention compare --text tinyshakespeare.txt":                                                                                            "--steps 1 --attention full,linear",
+	"attention compare --task recall --attention full,grouped,window,linear,gated_delta_net --out compare/recall":                             "--steps 1",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":                                                    "--steps 2",
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --out runs/pairs":                             "--steps 2",
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --context 192 --out runs/wide":                "--steps 2",

@@ -67,6 +67,7 @@ var rooms = map[string]string{
 	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
 	"train/reversal":   `train layers graph internal/dense internal/expr`,
 	"train/tiles":      `train layers graph graph/mask internal/expr`,
+	"train/lookback":   `train train/text layers graph internal/dense internal/expr`,
 	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
 	"train/text/jinja": "",
 	"train/parallel":   `train internal/dense internal/kernel`,
@@ -132,6 +133,9 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
 		internal/dense internal/folder internal/kernel internal/safetensors
 		train train/reversal train/tiles layers`,
+	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
+		train train/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
@@ -150,7 +154,7 @@ var rooms = map[string]string{
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/chat
-		cmd/attention/internal/classify cmd/attention/internal/export cmd/attention/internal/finetune
+		cmd/attention/internal/classify cmd/attention/internal/compare cmd/attention/internal/export cmd/attention/internal/finetune
 		cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
