@@ -5,7 +5,6 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -21,26 +20,18 @@ var groupedHeads = Section{
 	Seed:  chapterSeed,
 	build: func(w *walk) error {
 		const heads, D = 2, 2
+		names := []string{"head 0", "head 1"}
 		x := w.tokens()
-		project := func(name string, out int) *G.Node {
-			l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: 3, Out: out})
-			if err != nil {
-				return w.Of(nil, err)
-			}
-			return w.Of(l.Forward(w.Build, x))
-		}
-		q := w.Of(graph.SplitHeads(project("W_query", heads*D), heads)) // (H, T, D)
-		k, v := project("W_key", D), project("W_value", D)              // (T, D)
+		w.inputs(x)
+		q := w.linearPart(x, "W_query", 3, heads*D, "The weights of the queries of both heads.")
+		q = w.Of(graph.SplitHeads(q, heads)) // (H, T, D)
+		k := w.linearPart(x, "W_key", 3, D, "The weights of the keys, of one head.")
+		v := w.linearPart(x, "W_value", 3, D, "The weights of the values, of one head.")
 		if w.Err() != nil {
 			return w.Err()
 		}
-		names := []string{"head 0", "head 1"}
-		w.inputs(x)
-		w.part(w.parameter("W_query.weight"), "W_query.weight", "The weights of the queries of both heads.")
 		w.show(q, "q = split(x·W_query.weightᵀ, 2)", "The queries of each head.", names, w.words(), nil)
-		w.part(w.parameter("W_key.weight"), "W_key.weight", "The weights of the keys, of one head.")
 		w.show(k, "k = x·W_key.weightᵀ", "The keys, which both heads ask.", w.words(), nil)
-		w.part(w.parameter("W_value.weight"), "W_value.weight", "The weights of the values, of one head.")
 		w.part(v, "v = x·W_value.weightᵀ", roles[2].text, w.words(), nil)
 		var weights, contexts G.Nodes
 		for h := range heads {

@@ -67,7 +67,7 @@ func Sections() []Section {
 		additive,
 		scaleExperiment,
 		exerciseWeights, exerciseWidth, exerciseGPT2,
-		groupedHeads, slidingWindow, linearState, deltaRule,
+		groupedHeads, slidingWindow, linearState, deltaRule, latentKeys, twoSoftmaxes,
 	}
 	for i := range sections {
 		s := &sections[i]

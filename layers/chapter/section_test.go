@@ -148,6 +148,17 @@ var entries = map[string][]string{
 	"24 state":                       {"walk/delta state"},
 	"24 read":                        {"walk/delta read"},
 	"24 still":                       {"walk/delta still"},
+	"25 c":                           {"walk/latent c"},
+	"25 k":                           {"walk/latent k"},
+	"25 scores":                      {"walk/latent scores"},
+	"25 asked":                       {"walk/latent asked"},
+	"25 same":                        {"walk/latent same"},
+	"25 kept as keys and values":     {"walk/latent kept as keys and values"},
+	"25 kept as latents":             {"walk/latent kept as latents"},
+	"26 first":                       {"walk/difference first"},
+	"26 second":                      {"walk/difference second"},
+	"26 weights":                     {"walk/difference weights"},
+	"26 context":                     {"walk/difference context"},
 }
 
 // axes are the entries that hold the lengths of its axes.
@@ -353,6 +364,7 @@ func TestWhatSectionsSayOfEachOther(t *testing.T) {
 		{"section 23: what is read is the last context vector", values["23 read"], values["23 context"][10:]},
 		{"section 24: what is read is the new value", values["24 read"], values["24 new"]},
 		{"section 24: the other key's value stays", values["24 still"], values["24 kept"]},
+		{"section 25: scores of latents", values["25 same"], values["25 scores"]},
 		{"section 18: the exercise", values["18 moved(x)"], values["18 v2(x)"]},
 	} {
 		require.NotEmpty(t, c.a, c.reason)

@@ -270,6 +270,21 @@ def after(x):
                             read=key @ state, still=other @ state).items():
         values["walk/delta " + name] = value
 
+    torch.manual_seed(123)
+    query, down, up = linear(3, 2), linear(3, 1), linear(1, 2)
+    q, c = query(x), down(x)
+    values["walk/latent c"], values["walk/latent k"], values["walk/latent scores"] = c, up(c), q @ up(c).T
+    values["walk/latent asked"], values["walk/latent same"] = q @ up.weight, (q @ up.weight) @ c.T
+    values["walk/latent kept as keys and values"], values["walk/latent kept as latents"] = 4, 1
+
+    torch.manual_seed(123)
+    query, key, value = linear(3, 4), linear(3, 4), linear(3, 2)
+    q, k = (m(x).view(6, 2, 2).transpose(0, 1) for m in (query, key))
+    first, second = attention(q, k, value(x), causal=True)[1]
+    values["walk/difference first"], values["walk/difference second"] = first, second
+    values["walk/difference weights"] = first - second / 2
+    values["walk/difference context"] = (first - second / 2) @ value(x)
+
 
 def entry(name, value):
     if isinstance(value, torch.Tensor):

@@ -14,7 +14,7 @@ type Task string
 
 // The tasks.
 const (
-	// Copy is noise, a mark, letters that differ, noise, the mark and the letters again. The model is asked for the
+	// Copy is blanks, a mark, letters that differ, blanks, the mark and the letters again. The model is asked for the
 	// letters after the second mark.
 	Copy Task = "copy"
 	// Recall is multi-query associative recall (Arora et al. 2023): pairs of a key and a value, then each key once more
@@ -28,9 +28,9 @@ const Context = 64
 // The ids of Copy.
 const (
 	copied  = 8  // letters of a sequence
-	letters = 32 // ids from 0 on
-	noises  = 16 // ids after those of the letters
-	mark    = letters + noises
+	letters = 16 // ids from 0 on
+	space   = letters
+	mark    = space + 1
 )
 
 // The ids of Recall.
@@ -48,7 +48,7 @@ func Tasks() []Task { return []Task{Copy, Recall} }
 // the number of pairs.
 func (t Task) Levels() []int {
 	if t == Copy {
-		return []int{8, 16, 24, 32, 40, 48, 55}
+		return []int{12, 20, 28, 36, 44, 55}
 	}
 	return []int{1, 2, 4, 6, 8, 10, 12, 14, 16}
 }
@@ -93,10 +93,10 @@ func (t Task) write(ids, targets []int, level int, random *rand.Rand) int {
 	return writeRecall(ids, targets, level, random)
 }
 
-// writeCopy writes noise, the mark, the letters, noise, the mark and all letters but the last.
+// writeCopy writes blanks, the mark, the letters, blanks, the mark and all letters but the last.
 func writeCopy(ids, targets []int, distance int, random *rand.Rand) int {
 	for i := range ids {
-		ids[i] = letters + random.IntN(noises)
+		ids[i] = space
 	}
 	text := random.Perm(letters)[:copied]
 	again := len(ids) - copied // where the first letter is asked for

@@ -21,7 +21,7 @@ All take equally many steps on the same examples.
 
 --text FILE   A language model of the file's characters, on windows of 128. The
               loss is that of the whole last tenth of the text.
---task copy   Letters among noise are to be written again, 8 to 55 tokens later.
+--task copy   Eight letters are to be written again, 12 to 55 tokens later.
 --task recall Keys that came with values are to be answered with these, each
               among 1 to 16 pairs (Arora et al. 2023). A task's loss is of new
               sequences, and the share of right answers is told by distance or

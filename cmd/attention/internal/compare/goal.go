@@ -15,7 +15,7 @@ import (
 // textSteps and taskSteps are how long each model is trained without --steps.
 const (
 	textSteps = 500
-	taskSteps = 600
+	taskSteps = 1000
 )
 
 // goal is what the models learn, with the sizes of the model with full attention and of its training.
@@ -24,6 +24,7 @@ type goal struct {
 	model    layers.GPTConfig
 	batch    int
 	steps    int
+	rate     float64 // the highest learning rate of Muon
 	level    string // what levels are, in words; empty for a text
 	examples func(seed int64) (train.Source, error)
 	// examine returns the loss on new examples and, of a task, the marks at its levels.
@@ -40,7 +41,7 @@ func ofText(path string) (g goal, err error) {
 	if err != nil {
 		return g, err
 	}
-	g = goal{batch: 12, steps: textSteps, model: layers.GPTConfig{VocabSize: tokenizer.Len(), ContextLength: 128,
+	g = goal{batch: 12, steps: textSteps, rate: 0.01, model: layers.GPTConfig{VocabSize: tokenizer.Len(), ContextLength: 128,
 		EmbedDim: 128, NumLayers: 4, NumHeads: 4, DimFeedforward: 344, TieWordEmbeddings: true}}
 	g.title = fmt.Sprintf("%s: the next of %d characters", path, tokenizer.Len())
 	corpus, err := text.NewCorpus(ids, tokenizer, g.model.ContextLength)
@@ -71,7 +72,7 @@ const examined = 128
 
 // ofTask returns the goal of a task.
 func ofTask(t lookback.Task) goal {
-	g := goal{batch: 32, steps: taskSteps, level: t.Level(), model: layers.GPTConfig{VocabSize: t.Vocabulary(),
+	g := goal{batch: 32, steps: taskSteps, rate: 0.02, level: t.Level(), model: layers.GPTConfig{VocabSize: t.Vocabulary(),
 		ContextLength: lookback.Context, EmbedDim: 64, NumLayers: 2, NumHeads: 2, DimFeedforward: 172,
 		TieWordEmbeddings: true}}
 	levels := t.Levels()

@@ -14,9 +14,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// rate is the highest learning rate of Muon.
-const rate = 0.01
-
 // outcome is what a training gives.
 type outcome struct {
 	curve   []float64 // means of the losses of groups of steps
@@ -38,7 +35,7 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64, onS
 		Steps: g.steps,
 		StepConfig: train.StepConfig{
 			Solver:   train.SolverConfig{Name: train.Muon},
-			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: rate, WarmupSteps: g.steps / 20, Steps: g.steps}},
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: g.rate, WarmupSteps: g.steps / 20, Steps: g.steps}},
 			ClipNorm: 1, Seed: seed,
 		},
 		OnStep: func(s train.StepResult) {
