@@ -133,10 +133,11 @@ func table(title string) {
 	fmt.Printf("\n%s\n\n| | mean |%s\n|---|---:|%s\n", title, strings.Repeat(" |", seeds), strings.Repeat("---:|", seeds))
 }
 
-func nats(v float64) string    { return strconv.FormatFloat(v, 'f', 4, 64) }
-func tenths(v float64) string  { return strconv.FormatFloat(v, 'f', 1, 64) }
-func whole(v float64) string   { return strconv.FormatFloat(v, 'f', 0, 64) }
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 2, 64) + " %" }
+func nats(v float64) string       { return strconv.FormatFloat(v, 'f', 4, 64) }
+func tenths(v float64) string     { return strconv.FormatFloat(v, 'f', 1, 64) }
+func whole(v float64) string      { return strconv.FormatFloat(v, 'f', 0, 64) }
+func hundredths(v float64) string { return tenths(100 * v) }
+func percent(v float64) string    { return strconv.FormatFloat(100*v, 'f', 2, 64) + " %" }
 
 // nanoChar trains nanoGPT's small character model.
 func (c claims) nanoChar(text, name string, flags ...string) {
@@ -282,12 +283,12 @@ func (c claims) compare(text string, flags []string) {
 
 // print prints what the models reach and cost and, of a task, what they have right at each level.
 func (r comparison) print() {
-	fmt.Println("| attention | loss, nats | right | seconds | training, MiB | cache, bytes a token | fixed | tokens/s | " +
+	fmt.Println("| attention | loss, nats | right, % | seconds | training, MiB | cache, bytes a token | fixed | tokens/s | " +
 		"MLP | parameters |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, m := range r.Models {
 		right := "–"
 		if m.Exact != nil {
-			right = spread(m.Exact, percent)
+			right = spread(m.Exact, hundredths)
 		}
 		fmt.Printf("| %s | %s | %s | %s | %.1f | %d | %d | %s | %d | %d |\n", m.Attention, spread(m.Loss, nats), right,
 			spread(m.Seconds, tenths), m.Memory/(1<<20), m.Token, m.Fixed, spread(m.Speed, whole), m.MLP, m.Parameters)
@@ -295,7 +296,7 @@ func (r comparison) print() {
 	if r.Level == "" {
 		return
 	}
-	fmt.Printf("\nRight answers, by %s:\n\n| attention |", r.Level)
+	fmt.Printf("\nRight answers, %%, by %s:\n\n| attention |", r.Level)
 	for _, mark := range r.Models[0].Marks[0] {
 		fmt.Printf(" %d |", mark.Level)
 	}
@@ -307,7 +308,7 @@ func (r comparison) print() {
 			for _, marks := range m.Marks {
 				exact = append(exact, marks[level].Exact)
 			}
-			fmt.Printf(" %s |", spread(exact, percent))
+			fmt.Printf(" %s |", spread(exact, hundredths))
 		}
 		fmt.Println()
 	}

@@ -68,11 +68,11 @@ func TestCompareAll(t *testing.T) {
 func TestCompareText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("text", []byte(strings.Repeat("to be or not to be, that is the question. ", 50)), 0o644))
-	args := "--text text --attention window --attention linear --steps 2 --seeds 2 --seed 7"
+	args := "--text text --attention linear --steps 2 --seeds 2 --seed 7"
 	printed, err := output(t.Context(), args)
 	require.NoError(t, err)
 	for _, line := range []string{`text: the next of 15 characters`, `2 steps of 12 sequences of 128 tokens`,
-		`     7  window +\d\.\d{4} +\d+\.\d +\d+`, `     8  linear .*`, `  mean  window .*`, `     ±  +\d\.\d{4} +\d+\.\d +\d+`,
+		`     7  linear +\d\.\d{4} +\d+\.\d +\d+`, `     8  linear .*`, `  mean  linear .*`, `     ±  +\d\.\d{4} +\d+\.\d +\d+`,
 		`In compare/1: compare.png, report.json`} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
@@ -83,8 +83,8 @@ func TestCompareText(t *testing.T) {
 	_, err = output(t.Context(), "--text text --attention linear --steps 2 --seed 8 --out again")
 	require.NoError(t, err)
 	again := reportOf(t, "again")
-	require.Equal(t, r.Models[1].Loss[1:], again.Models[0].Loss)
-	require.Equal(t, r.Models[1].Curve[1:], again.Models[0].Curve)
+	require.Equal(t, r.Models[0].Loss[1:], again.Models[0].Loss)
+	require.Equal(t, r.Models[0].Curve[1:], again.Models[0].Curve)
 }
 
 func TestWrongFlagsOfCompare(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 // textSteps and taskSteps are how long each model is trained without --steps.
 const (
-	textSteps = 500
+	textSteps = 400
 	taskSteps = 1000
 )
 
@@ -25,7 +25,7 @@ type goal struct {
 	batch    int
 	steps    int
 	rate     float64 // the highest learning rate of Muon
-	level    string // what levels are, in words; empty for a text
+	level    string  // what levels are, in words; empty for a text
 	examples func(seed int64) (train.Source, error)
 	// examine returns the loss on new examples and, of a task, the marks at its levels.
 	examine func(ctx context.Context, m *layers.Decoder, l *train.Loop, seed int64) (float64, []lookback.Mark, error)

@@ -23,8 +23,8 @@ func variants() []variant {
 		{"grouped", "two heads share keys and values", func(m *run.ModelConfig, _ int) { m.GPT.NumKVHeads = m.GPT.NumHeads / 2 }},
 		{"window", "a token sees a quarter of the sequence", func(m *run.ModelConfig, n int) { m.Parts.Window = n }},
 	}
-	for _, form := range layers.LinearForms() {
-		all = append(all, variant{form, "", func(m *run.ModelConfig, _ int) { m.Parts.Linear = form }})
+	for _, form := range run.Forms() {
+		all = append(all, variant{form, "", func(m *run.ModelConfig, _ int) { m.Parts.Form = form }})
 	}
 	return all
 }
@@ -97,5 +97,10 @@ func (g goal) config(v variant, width int) layers.DecoderConfig {
 	m := run.ModelConfig{GPT: &gpt, Parts: run.Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}}
 	v.set(&m, g.model.ContextLength/4)
 	c, _ := m.Blocks() // a GPT has them
+	for _, b := range c.Blocks {
+		if b.Latent != nil { // whose own width is for larger heads
+			b.Latent.KVLoraRank = gpt.EmbedDim / 2
+		}
+	}
 	return c
 }
