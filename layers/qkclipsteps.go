@@ -92,7 +92,8 @@ func (c *QKClip) of(call *AttentionCall) *clippedLayer {
 			return l
 		}
 	}
-	l := &clippedLayer{layer: call.layer, path: call.Path, largest: make([]float64, call.layer.config.NumHeads)}
+	heads, _, _ := call.layer.config.softmaxes()
+	l := &clippedLayer{layer: call.layer, path: call.Path, largest: make([]float64, heads)}
 	l.reset()
 	c.layers = append(c.layers, l)
 	return l
