@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"attention/cmd/attention/internal/plot"
@@ -38,7 +39,8 @@ type Server struct {
 	looks    *looks
 	listener net.Listener
 	server   *http.Server
-	base     context.Context // of all requests; done when the server ends
+	base     context.Context // done when the server ends
+	followed atomic.Bool     // whether a page has followed the run
 	turns    *turns          // of the computations of heads
 	moves    moves           // the answer to GET watched
 	opened   opened
@@ -77,10 +79,15 @@ func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
 }
 
+// untilTold is how long a server answers after its end pages that follow the run: what they ask before they are told.
+const untilTold = 200 * time.Millisecond
+
 // Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
 func (s *Server) Run(ctx context.Context) error {
 	s.base = ctx
-	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	requests, cancelAll := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelAll()
+	s.server.BaseContext = func(net.Listener) context.Context { return requests }
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Serve(s.listener) }()
 	select {
@@ -88,6 +95,10 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
+	if s.followed.Load() {
+		time.Sleep(untilTold)
+	}
+	cancelAll()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := s.server.Shutdown(last); err != nil {

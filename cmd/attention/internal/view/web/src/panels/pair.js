@@ -7,6 +7,7 @@ import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
 import { saveMenu } from '../save.js';
 import * as state from '../state.js';
+import { mostSeen } from '../tokens.js';
 
 export const pair = {
   name: 'pair',
@@ -56,7 +57,7 @@ class Pair {
 
   show(look, layer, head, numbers) {
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S);
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
     const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);

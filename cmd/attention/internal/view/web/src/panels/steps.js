@@ -13,6 +13,7 @@ import { Matrix } from '../matrix.js';
 import { tableButton } from '../save.js';
 import { Slider } from '../slider.js';
 import * as state from '../state.js';
+import { mostSeen } from '../tokens.js';
 
 export const steps = {
   name: 'steps',
@@ -106,7 +107,7 @@ class Steps {
     const [numbers, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S);
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const tokens = (list) => list.map((t, i) => [i, `${i} ${textOf(t)}`]);
     return {
       title: nameOf(look, layer, head),
