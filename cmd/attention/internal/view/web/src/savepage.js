@@ -20,7 +20,7 @@ async function looksOf(view) {
 
 /** savePage is a button that saves the page. */
 export function savePage(view) {
-  const note = h('span', { class: 'error', role: 'alert' });
+  const note = h('span', {});
   const make = async () => {
     fill(note);
     try {
@@ -28,7 +28,7 @@ export function savePage(view) {
       const bytes = await file('page', { state: location.hash.slice(1), looks });
       save('attention.html', new Blob([bytes], { type: 'text/html' }));
     } catch (e) {
-      fill(note, e.message);
+      fill(note, h('span', { class: 'error', role: 'alert' }, ` ${e.message}`));
     }
   };
   const title = 'one HTML file with what this page shows, which opens without the program';
