@@ -97,14 +97,18 @@ func TestReversedIsTheModels(t *testing.T) {
 		label := js[string](p, fmt.Sprintf(`document.querySelectorAll("svg.reversing")[%d].getAttribute("aria-label")`, i))
 		require.Contains(t, label, fmt.Sprintf("for letter 3 it looks most at letter %d, ", most+1))
 		require.Contains(t, label, fmt.Sprintf("weight %.2f", row[most]))
-		var shares []string
-		for _, w := range row {
+		var lines []string
+		for key, w := range row {
 			if w > 0.02 {
-				shares = append(shares, fmt.Sprintf("%.3f", w))
+				lines = append(lines, fmt.Sprintf("2 to %d: %.3f", key, w))
 			}
 		}
-		require.Equal(t, shares, js[[]string](p, fmt.Sprintf(`[...document.querySelectorAll("svg.reversing")[%d].
-			querySelectorAll(".now")].map((e) => e.getAttribute("stroke-opacity"))`, i)))
+		require.Equal(t, lines, js[[]string](p, fmt.Sprintf(`((root) => {
+			const [above, below] = ["16", "102"].map((y) => [...root.querySelectorAll(".letter[y='" + y + "']")]);
+			const at = (letters, x) => letters.findIndex((e) => e.getAttribute("x") === x);
+			return [...root.querySelectorAll(".now")].map((e) => at(below, e.getAttribute("x1")) + " to " +
+				at(above, e.getAttribute("x2")) + ": " + e.getAttribute("stroke-opacity"));
+		})(document.querySelectorAll("svg.reversing")[%d])`, i)))
 	}
 	require.Equal(t, 92, js[int](p, `document.querySelectorAll("[data-rival=squeezed] svg rect:not(.vector)").length`))
 }

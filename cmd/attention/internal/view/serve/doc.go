@@ -12,6 +12,7 @@
 //
 //	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
+//	POST page                      the state of the page, and looks; the answer is the page with them as one file; HTML
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
 //	GET  overview?look&layer&head&side  the largest weight of each block of a head, at most side × side; packed
 //	GET  thumbnails?look&layer     thumbnail and statistics of each head of a layer; packed

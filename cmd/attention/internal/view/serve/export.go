@@ -53,7 +53,11 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 			return nil, err
 		}
 	}
-	if err := e.addModels(ctx); err != nil {
+	add := e.addModels
+	if len(c.chosen.Looks) > 0 {
+		add = e.addChosen
+	}
+	if err := add(ctx); err != nil {
 		return nil, err
 	}
 	if c.Chapter {
@@ -113,12 +117,21 @@ func (e *export) addModels(ctx context.Context) error {
 	return nil
 }
 
-// addModel adds a model over a text: the thumbnails of all layers, the heads layer by layer, and their values.
+// addModel adds a model over a text.
 func (e *export) addModel(ctx context.Context, model int, text string) (*look.Look, error) {
-	s, request := e.server, lookRequest{Model: model, Request: look.Request{Text: text}}
+	l, err := e.addLook(ctx, lookRequest{Model: model, Request: look.Request{Text: text}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.server.config.Models[model].Name, err)
+	}
+	return l, nil
+}
+
+// addLook adds a look: the thumbnails of all layers, the heads layer by layer, and their values.
+func (e *export) addLook(ctx context.Context, request lookRequest) (*look.Look, error) {
+	s := e.server
 	l, err := s.looks.see(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
+		return nil, err
 	}
 	if err := e.keep(request.path(), l); err != nil {
 		return nil, err

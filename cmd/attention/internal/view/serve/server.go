@@ -29,6 +29,7 @@ type Config struct {
 
 	Folder *follow.Folder                    // of runs, which are listed; nil for none
 	Open   func(path string) (Config, error) // opens a run of Folder
+	chosen chosen                            // by a reader who exports the page
 	isOne  bool                              // of the page of one run of a folder
 }
 
@@ -144,6 +145,7 @@ func (s *Server) routes(p places) http.Handler {
 	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(p.busy)) }
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
+	handle("POST /page", s.page)
 	handle("GET /head", s.head)
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
@@ -171,10 +173,11 @@ type viewAnswer struct {
 	Training bool          `json:"training"`
 	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
 	Reverse  *reversing    `json:"reverse,omitempty"`
-	Runs     bool          `json:"runs,omitempty"` // of a folder are listed
-	One      bool          `json:"one,omitempty"`  // run of a folder is shown, which is at ../../
-	Left     []string      `json:"left,omitempty"` // what an exported page has no room for
-	Light    plot.Palette  `json:"light"`          // colours of pictures on light and on dark paper
+	Runs     bool          `json:"runs,omitempty"`  // of a folder are listed
+	One      bool          `json:"one,omitempty"`   // run of a folder is shown, which is at ../../
+	Left     []string      `json:"left,omitempty"`  // what an exported page has no room for
+	State    string        `json:"state,omitempty"` // of an exported page, at first
+	Light    plot.Palette  `json:"light"`           // colours of pictures on light and on dark paper
 	Dark     plot.Palette  `json:"dark"`
 }
 
@@ -184,7 +187,7 @@ func (s *Server) view(*http.Request) (any, error) { return s.contents(), nil }
 func (s *Server) contents() viewAnswer {
 	c := s.config
 	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil,
-		Runs: c.Folder != nil, One: c.isOne}
+		Runs: c.Folder != nil, One: c.isOne, State: c.chosen.State}
 	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
 		all.Chapter = look.Contents()

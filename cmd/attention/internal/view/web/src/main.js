@@ -13,6 +13,7 @@ import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
 import { why } from './panels/why.js';
+import { savePage } from './savepage.js';
 import * as state from './state.js';
 import { showTips } from './tip.js';
 
@@ -115,6 +116,7 @@ function header(view) {
     h('h1', {}, view.reverse ? 'attention why' : 'attention view'),
     usable.length > 1 ? nav : null,
     view.one && !isExported ? h('a', { class: 'home', href: '../../#panel=runs' }, 'All runs') : null,
+    isExported || view.reverse ? null : savePage(view),
     colours(),
     h('div', { id: 'newer' }),
     isExported
@@ -159,6 +161,7 @@ async function start() {
     theme(state.get('theme'));
     const view = await json('view');
     setPalettes(view);
+    if (isExported && view.state && !location.hash) state.restore(view.state);
     showTips();
     header(view);
     showNewer(view);

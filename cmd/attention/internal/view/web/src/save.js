@@ -2,7 +2,8 @@
 import { busy } from './busy.js';
 import { button, h } from './dom.js';
 
-function save(name, blob) {
+/** save saves a file. */
+export function save(name, blob) {
   const url = URL.createObjectURL(blob);
   const a = h('a', { href: url, download: name });
   document.body.append(a);

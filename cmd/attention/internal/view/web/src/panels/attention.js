@@ -344,7 +344,8 @@ class Attention {
       return;
     }
     const all = keysOf(before).flatMap((s) => s.tokens);
-    const undo = (text, act) => button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
+    const undo = (text, act) =>
+      isExported ? h('span', { class: 'chip' }, text) : button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
     fill(
       this.changes,
       h(
@@ -358,7 +359,9 @@ class Attention {
             setFactor(f.layer, f.head, 1),
           ),
         ),
-        button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
+        isExported
+          ? null
+          : button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
         h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
       ),
     );
