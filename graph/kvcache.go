@@ -17,6 +17,9 @@ type KVCacheConfig struct {
 	KeyWidth   int // of a token's keys, all heads together: K·D
 	ValueWidth int // of a token's values: K·Dv
 	Capacity   int // tokens that are kept at most
+	// ValuesInKeys means that the values of each head are the first numbers of its keys, as those of latent attention:
+	// they are not kept beside them.
+	ValuesInKeys bool
 	// Room is the number of tokens that there is memory for at first. It doubles, up to
 	// Capacity, when more come; 0 means Capacity.
 	Room int
@@ -51,6 +54,9 @@ func (c KVCacheConfig) Validate() error {
 		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache",
 			c.KeepFirst, c.Capacity)
 	}
+	if c.ValuesInKeys && c.ValueWidth > c.KeyWidth {
+		return fmt.Errorf("graph: KVCache: ValueWidth: got %d in keys, want at most KeyWidth=%d", c.ValueWidth, c.KeyWidth)
+	}
 	return c.checkRows(cmp.Or(c.Room, c.Capacity))
 }
 
@@ -69,7 +75,7 @@ func (c KVCacheConfig) checkRows(rows int) error {
 type KVCache struct {
 	config KVCacheConfig
 	rows   int           // tokens that there is memory for
-	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence
+	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	seen   []int         // tokens of each sequence
 }
 
@@ -91,6 +97,9 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 // memory returns room for the keys and values of a number of tokens.
 func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v *tensor.Dense) {
 	k = tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.KeyWidth))
+	if c.ValuesInKeys {
+		return k, k
+	}
 	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth))
 }
 
@@ -122,7 +131,12 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 func (c *KVCache) Len() int { return slices.Min(c.seen) }
 
 // Bytes returns the memory that keys and values take now.
-func (c *KVCache) Bytes() int { return int(c.k.MemSize() + c.v.MemSize()) }
+func (c *KVCache) Bytes() int {
+	if c.v == c.k {
+		return int(c.k.MemSize())
+	}
+	return int(c.k.MemSize() + c.v.MemSize())
+}
 
 // Reset forgets all tokens.
 func (c *KVCache) Reset() { clear(c.seen) }
