@@ -21,10 +21,15 @@ type AttentionConfig struct {
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
-	Sinks        *G.Node // (H) scores that take weight and have no value; may be nil
+	// LogGates makes it forgetting attention (Lin et al. 2025): the logarithms of a gate between 0 and 1 of each key and
+	// head, (…, S, H), or (…, S) of heads that do not lie side by side. The score of query t and key s gets the sum of the
+	// log-gates of the keys after s up to the query's own, where the queries are the last T of the keys; of a key after
+	// the query less those between. Sums are float64. It may be nil.
+	LogGates *G.Node
+	Sinks    *G.Node // (H) scores that take weight and have no value; may be nil
 
-	// ExtraKeys is how many of the last keys every query sees, without any bias: mask
-	// and biases are then for the S−ExtraKeys before them (torch's add_bias_kv and
+	// ExtraKeys is how many of the last keys every query sees, without any bias: mask,
+	// biases and log-gates are then for the S−ExtraKeys before them (torch's add_bias_kv and
 	// add_zero_attn).
 	ExtraKeys int
 
@@ -37,7 +42,7 @@ type AttentionConfig struct {
 // Attention returns scaled dot-product attention (Vaswani et al. 2017, equation 1;
 // torch's scaled_dot_product_attention):
 //
-//	scores  = softcap(q·kᵀ·scale) + bias
+//	scores  = softcap(q·kᵀ·scale) + bias + forget
 //	weights = dropout(softmax(mask(scores)))
 //	out     = weights·v
 //
@@ -71,6 +76,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	scores = f.Of(a.softcap(scores))                  // (…, H, T, S)
 	scores = f.Of(a.addBias(scores))                  // (…, H, T, S)
 	scores = f.Of(a.addRelativeBias(scores))          // (…, H, T, S)
+	scores = f.Of(a.forget(scores))                   // (…, H, T, S)
 	scores = f.Of(a.hide(scores))                     // (…, H, T, S), −∞ where the mask hides a key
 	weights = f.Of(a.softmax(scores))                 // (…, H, T, S)
 	weights = f.Of(Dropout(weights, c.Dropout))       // (…, H, T, S)

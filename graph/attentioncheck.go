@@ -124,6 +124,7 @@ func (a *attentionArgs) resolveInputs() (err error) {
 	}{
 		{"bias", a.Bias, a.checkBias},
 		{"relative_bias", a.RelativeBias, a.checkRelativeBias},
+		{"log_gates", a.LogGates, a.checkLogGates},
 		{"sinks", a.Sinks, func(s tensor.Shape) error { return checkSinks(a.op, s, a.scores) }},
 	} {
 		if x.node == nil {

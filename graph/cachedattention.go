@@ -124,7 +124,8 @@ func startsOf(in *tensor.Dense) []int {
 
 // attendToCache stores the chunk and sets the kernel's arguments to all keys.
 func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, starts []int) {
-	positions := cachedKeys(o.Cache, a, x, starts)
+	chunkSums := continueSums(o.Cache, a, x.Forget, starts)
+	positions := cachedKeys(o.Cache, a, x, chunkSums, starts)
 	switch {
 	case positions != nil:
 		seen = seen.At(positions)
@@ -147,11 +148,15 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 
 // cachedKeys puts the chunk's keys and values into the cache and all that its queries
 // may see in their place. It returns the positions of the keys, nil if they are in order.
-func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], starts []int) (positions []int) {
-	size, k, v := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v)
+func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], chunkSums []float64,
+	starts []int) (positions []int) {
+	size, k, v, sums := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), c.gateSums()
 	put := func() {
 		store(c, k, x.K, a.K, starts, a.T)
 		store(c, v, x.V, a.K, starts, a.T)
+		if sums != nil {
+			store(c, sums, chunkSums, a.H, starts, a.T)
+		}
 		for b := range c.seen {
 			c.seen[b] = starts[b%len(starts)] + a.T
 		}
@@ -163,12 +168,18 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 			positions = append(positions, start+t)
 		}
 		allK, allV := beside(c, k, x.K, a.K, n, a.T), beside(c, v, x.V, a.K, n, a.T)
+		if sums != nil {
+			x.Forget.Key, x.Forget.Rows = beside(c, sums, chunkSums, a.H, n, a.T), n+a.T
+		}
 		put()
 		x.K, x.V, a.S = allK, allV, len(positions)
 		a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, a.S, a.D), kernel.HeadsFirst(a.K, a.S, a.DV)
 		return positions
 	}
 	put()
+	if sums != nil {
+		x.Forget.Key, x.Forget.Rows = sums, c.rows
+	}
 	longest := slices.Max(c.seen)
 	x.K, x.V, a.S = k, v, min(longest, size.Capacity)
 	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, c.rows, a.D), kernel.HeadsFirst(a.K, c.rows, a.DV)

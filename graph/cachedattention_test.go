@@ -30,6 +30,7 @@ type cached struct {
 	bias            array     // (H, N, N) or none
 	relative        array     // (H, N): by distance 0, 1, …; or none
 	sinks           array     // (H) or none
+	gates           array     // (B, N, H), log-gates or none
 	mask            func(c *cached, in *cachedInputs) mask.Mask
 	queries, allKey int // rows of q in the graph, keys that masks and biases count
 }
@@ -112,6 +113,9 @@ func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
 		a.Sinks = in.node("sinks", c.sinks)
 	}
 	from, n := max(in.start, 0), c.q.shape[1]
+	if c.gates.v != nil {
+		a.LogGates = in.node("log gates", tokenRows(c.gates, from, from+c.queries))
+	}
 	if c.bias.v != nil {
 		bias := zeros(c.heads, c.queries, c.allKey)
 		for h := range c.heads {
@@ -228,6 +232,9 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 		if rapid.Bool().Draw(rt, "sinks") {
 			c.sinks = normal(r, c.heads)
 		}
+		if rapid.Bool().Draw(rt, "forgets") {
+			c.gates, c.size.Gates = normal(r, b, n, c.heads), c.heads
+		}
 		var lengths []int
 		for left := n; left > 0; {
 			lengths = append(lengths, rapid.IntRange(1, left).Draw(rt, "chunk"))
@@ -267,6 +274,9 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 		if rapid.Bool().Draw(rt, "relative") {
 			c.relative = normal(r, c.heads, max(n, c.size.Capacity))
 		}
+		if rapid.Bool().Draw(rt, "forgets") {
+			c.gates, c.size.Gates = normal(r, b, n, c.heads), c.heads
+		}
 		near(t, fmt.Sprintf("%+v", c.size), c.whole(t), c.ragged(t, r), 10*kind.tol)
 	})
 }
@@ -292,7 +302,11 @@ func (c *cached) ragged(t testing.TB, r *rand.Rand) array {
 			return in.node(name, rows)
 		}
 		first := node(in.g, "start", of(starts, B, 1), tensor.Int64)
-		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
+		a := c.config(in)
+		if c.gates.v != nil {
+			a.LogGates = chunk("log gates of each", c.gates)
+		}
+		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, a)
 		require.NoError(t, err)
 		y := run(t, got)
 		for b, start := range starts {

@@ -41,6 +41,7 @@ const (
 	values
 	bias
 	relativeBias
+	logGates
 	sinks
 	dropoutKey
 	headNumber
@@ -68,6 +69,9 @@ func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	}
 	if a.RelativeBias != nil {
 		add(a.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(a.RelativeBias)})
+	}
+	if a.LogGates != nil {
+		add(a.LogGates, logGates, arg{name: "log_gates", fixed: isConstant(a.LogGates)})
 	}
 	if a.Sinks != nil {
 		add(a.Sinks, sinks, arg{name: "sinks"})
@@ -176,7 +180,9 @@ func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySe
 // numbers returns the kernel's arguments among the inputs: those that hold floats, of a the kernel's view.
 func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (x kernel.QKV[F]) {
 	for i, input := range f.in {
-		if input.role <= sinks {
+		if input.role == logGates {
+			x.Forget = sumsOf(f, a, dense.Floats[F](in[i]), in)
+		} else if input.role <= sinks {
 			give(f, &x, input.role, dense.Floats[F](in[i]))
 		}
 	}
@@ -184,4 +190,13 @@ func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (
 		fromHead(f, &x, a, f.head(in))
 	}
 	return x
+}
+
+// sumsOf returns the kernel's view of log-gates.
+func sumsOf[F kernel.Float](f fused, a *kernel.Attention, gates []F, in []*tensor.Dense) kernel.Forgetting {
+	at := gateLayout(f.Heads > 0, max(f.Heads, a.H), a.S-a.Unbiased)
+	if f.OneHead {
+		gates = gates[f.head(in)*at.Head:]
+	}
+	return kernel.ForgettingOf(a, gates, at)
 }

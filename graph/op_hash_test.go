@@ -242,7 +242,7 @@ func TestDifferentSettingsAreDifferentNodes(t *testing.T) {
 	ops["LayerNorm, bias"] = func() (*G.Node, error) { return graph.LayerNorm(x, w, w, 1e-5) }
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
 		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "ReLU": graph.ReLU, "ReLUSquared": graph.ReLUSquared,
-		"SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid,
+		"SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid, "LogSigmoid": graph.LogSigmoid,
 		"Softcap 30": softcapBy(30), "Softcap 50": softcapBy(50), "Transpose": graph.Transpose,
 		"Rows 0, 1": rowsBy(0, 1), "Rows 1, 1": rowsBy(1, 1), "Rows 0, 2": rowsBy(0, 2), "Rows 0, 6": rowsBy(0, 6),
 		"Split 1": func(x *G.Node) (*G.Node, error) { return firstOf(graph.Split(x, 1, 5)) },

@@ -23,12 +23,14 @@ type Attention struct {
 	keyRow, valueRow         Param // of the key and value that AddBiasKV adds
 	queryGain, keyGain       Param
 	sinks, gate, buckets     Param
+	forget, forgetBias       Param
 }
 
 // NewAttention makes the parameters of the layout and then those of the options that the
 // config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
-// k_norm.weight (D), or with QKNormWhole (H·D) and (K·D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
-// relative_attention_bias.weight (Buckets, H). Declare lists the parameters of a config.
+// k_norm.weight (D), or with QKNormWhole (H·D) and (K·D), sinks (H), gate_proj.weight (H·Dv, EmbedDim),
+// relative_attention_bias.weight (Buckets, H), fgate_proj.weight (H, KDim) and fgate_proj.bias (H). Declare lists the
+// parameters of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return checked(s, "Attention", c, newAttention)
 }
@@ -64,6 +66,10 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
 	}
+	if c.Forget {
+		l.forget = m.weight("fgate_proj.weight", linearWeight(c.KDim), layouts[Book], c.NumHeads, c.KDim)
+		l.forgetBias = m.param("fgate_proj.bias", Constant(0), c.NumHeads)
+	}
 	if causal, ok := c.Mask.(mask.Causal); ok && causal.Offset == 0 && c.Layout == Book && m.err == nil {
 		s.buffer("mask", CausalBuffer{c.ContextLength})
 	}
@@ -75,7 +81,10 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	if l.heads != nil {
 		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
 	}
-	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.valueWidth()
+	c.KeyWidth, c.ValueWidth, c.Gates = l.config.keyWidth(), l.config.valueWidth(), 0
+	if l.config.Forget {
+		c.Gates = l.config.NumHeads
+	}
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
@@ -179,7 +188,7 @@ func (s *step) attention() graph.AttentionConfig {
 	c := s.config
 	return graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
-		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(),
+		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(), LogGates: s.logGates(),
 		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
 		Precision: s.b.precision,
 	}

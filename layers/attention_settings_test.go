@@ -170,6 +170,20 @@ var attentionCases = map[string]layers.AttentionConfig{
 	}),
 	"causal_starts":         but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
 	"causal_starts_padding": sixHeads,
+
+	"forget": but(sixHeads, func(c *layers.AttentionConfig) { c.Forget, c.Mask = true, mask.Causal{} }),
+	"forget_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Mask, c.Layout, c.NumKVHeads = true, mask.Causal{}, layers.Llama, 2
+		c.RoPE, c.QKNorm = &graph.RoPEConfig{}, layers.RMSNorm
+	}),
+	"forget_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+		c.KDim, c.VDim, c.QKVBias, c.Sinks = 13, 3, true, true
+	}),
+	"forget_padding": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+		c.AddBiasKV, c.Softcap = true, 2
+	}),
 }
 
 func mhaBoth() layers.AttentionConfig {

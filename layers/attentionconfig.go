@@ -14,7 +14,7 @@ import (
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
 // and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
-// biases (of the input, ALiBi, RelativeBias), the mask, the softmax. So the keys that
+// biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax. So the keys that
 // AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
 // and no mask hides them.
 type AttentionConfig struct {
@@ -60,6 +60,11 @@ type AttentionConfig struct {
 	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance, as graph.ALiBi's
 	// RelativeBias is a learned bias by distance, as graph.T5RelativeBias; nil means none.
 	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
+	// Forget makes it forgetting attention (FoX: Lin et al. 2025): each token has a gate sigmoid(fgate_proj(key)) for
+	// each head, and the score of a query and a key before it gets the sum of the gates' logarithms from the token after
+	// the key to the query's own. It is for causal masks: keys after a query would gain. Queries that are fewer than keys
+	// are the last of them, with Align mask.LowerRight.
+	Forget bool `json:"forget,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output

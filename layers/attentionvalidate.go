@@ -139,6 +139,7 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
 		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
 		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
+		{lacking: PerHead, field: "Forget", has: c.Forget},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
 		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},

@@ -81,6 +81,8 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.ContextOnly, c.OutDim = true, 5 }},
 		{wantErr: `Layout: got "per_head" with ALiBi, want another layout`,
 			change: func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true }},
+		{wantErr: `Layout: got "per_head" with Forget, want another layout`,
+			change: func(c *layers.AttentionConfig) { c.Layout, c.Forget = layers.PerHead, true }},
 		{wantErr: `Layout: got "per_head" with NumKVHeads, want another layout`,
 			change: func(c *layers.AttentionConfig) { c.Layout, c.NumKVHeads = layers.PerHead, 1 }},
 		{wantErr: `Layout: got "raw" with QKVBias, want another layout`,

@@ -91,6 +91,15 @@ func biasSettings() []setting {
 		threeHeads("sinks, nothing to see for some", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.Sinks, c.Mask = more[0], mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
 		}, Float("sinks", 3)),
+		threeHeads("log-gates, causal", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.LogGates, c.Mask = more[0], mask.Causal{Align: mask.LowerRight}
+		}, Float("log gates", 2, 7, 3)),
+		threeHeads("log-gates, keys after the queries, an extra key, sinks", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.LogGates, c.Sinks, c.ExtraKeys = more[0], more[1], 1
+		}, Float("log gates", 2, 6, 3), Float("sinks", 3)),
+		{about: "log-gates, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3},
+			set:  func(c *graph.AttentionConfig, more G.Nodes) { c.LogGates = more[0] },
+			more: []Input{Float("log gates", 7)}},
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]
@@ -103,12 +112,12 @@ func everythingAtOnce() setting {
 	return setting{
 		about: "everything at once", q: s{2, 5, 12}, k: s{2, 9, 4}, v: s{2, 9, 6},
 		more: []Input{IDs("lengths", []int{6, 7}, 2), Float("bias", 2, 1, 5, 7), Float("relative bias", 6, 11),
-			Float("sinks", 6), Key()},
+			Float("sinks", 6), Key(), Float("log gates", 2, 7, 6)},
 		set: func(c *graph.AttentionConfig, more G.Nodes) {
 			*c = graph.AttentionConfig{
 				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,
 				Mask: mask.And(mask.Causal{Align: mask.LowerRight}, mask.KeyLengths{Lengths: more[0]}),
-				Bias: more[1], RelativeBias: more[2], Sinks: more[3],
+				Bias: more[1], RelativeBias: more[2], Sinks: more[3], LogGates: more[5],
 				Dropout: graph.DropoutConfig{P: 0.3, Key: more[4], Site: 1},
 			}
 		},

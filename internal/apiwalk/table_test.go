@@ -56,6 +56,7 @@ var exportedFunctions = []struct {
 	{"graph.Exp", graph.Exp},
 	{"graph.Tanh", graph.Tanh},
 	{"graph.Sigmoid", graph.Sigmoid},
+	{"graph.LogSigmoid", graph.LogSigmoid},
 	{"graph.ReLU", graph.ReLU},
 	{"graph.ReLUSquared", graph.ReLUSquared},
 	{"graph.SiLU", graph.SiLU},

@@ -5,7 +5,7 @@ import "math"
 // Attention holds the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
-//	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s)   for the keys s that t sees
+//	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s) + forget(t,s)   for the keys s that t sees
 //	weight(s) = dropout(exp(score(s) − lse))        with lse = log (exp(sink) + Σ exp(score))
 //	out       = Σ weight(s)·v(s)
 //
@@ -20,7 +20,7 @@ type Attention struct {
 	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
 	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
 	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased int                         // the last keys, which get no bias and no relative bias
+	Unbiased int                         // the last keys, which get no bias, and nothing relative or forgotten
 	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
@@ -71,7 +71,10 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 
 // QKV holds the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
 // none.
-type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
+type QKV[F Float] struct {
+	Q, K, V, Bias, Relative, Sinks []F
+	Forget                         Forgetting
+}
 
 // checkAttention makes sure that every element an attention reaches lies inside its slice.
 func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
@@ -119,6 +122,7 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Sinks != nil && len(in.Sinks) < a.H {
 		panic("kernel: attention: sinks" + of + ": slice is too short")
 	}
+	in.Forget.check(a, of)
 }
 
 // biased returns the number of keys that get a bias.

@@ -8,7 +8,7 @@ package kernel
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
-//	dBias = P⊙(dP − Σ dOut⊙Out), and dRelative its sums along the diagonals
+//	dBias = P⊙(dP − Σ dOut⊙Out), dRelative its sums along the diagonals, dForget its sums along keys and queries
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
 //
@@ -59,6 +59,8 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 		r.turns[i].Store(0)
 	}
 	r.failed.Store(false)
+	clear(grad.Forget.Query)
+	clear(grad.Forget.Key)
 	r.shared.batch, r.shared.head, r.shared.key = false, false, false
 	if grad.Bias != nil {
 		r.clearBias()
@@ -103,16 +105,17 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v        []F            // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
-	p, dp       []F            // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F            // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	lse         []F            // of each query
-	first, last []F            // of each query: the columns of the tile that it sees
-	dk, dv      []F            // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group    int            // batch and key/value head
-	s0, keys    int            // the block
-	keyRows     operandRows[F] // its keys
-	copied      []F            // a copy of them, if that pays
+	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope       []F                 // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	lse         []F                 // of each query
+	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
+	first, last []F                 // of each query: the columns of the tile that it sees
+	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group    int                 // batch and key/value head
+	s0, keys    int                 // the block
+	keyRows     operandRows[F]      // its keys
+	copied      []F                 // a copy of them, if that pays
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {

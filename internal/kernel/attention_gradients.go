@@ -15,7 +15,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 			t1, t2 = 0, 0
 		}
 	}
-	if r.grad.Q == nil {
+	if r.grad.Q == nil && r.grad.Forget.Query == nil {
 		return
 	}
 	first, last := seen.lo/keyBlock, (seen.hi-1)/keyBlock
@@ -30,6 +30,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
+		r.addRowSums(w, &x)
+	}
+	if t1 < t2 && r.grad.Q != nil {
 		x.data = w.dp
 		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
 		r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), beta, dq)
@@ -104,6 +107,9 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	dp.data = w.dp
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
+	}
+	if r.grad.Forget.Key != nil {
+		r.addForgetting(w, &dp)
 	}
 	if r.Softcap > 0 {
 		for t := range x.queries {

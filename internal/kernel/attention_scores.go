@@ -58,11 +58,14 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.in.Relative != nil {
 		r.addRelative(&biased)
 	}
+	if r.in.Forget.Key != nil {
+		r.forget(&biased)
+	}
 }
 
 // changesProducts reports whether scores are not just products.
 func (r *attentionRun[F]) changesProducts() bool {
-	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil
+	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil
 }
 
 // biased returns the part of a tile whose keys have a bias.

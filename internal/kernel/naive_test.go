@@ -32,7 +32,7 @@ func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
 	return y
 }
 
-// denseBias is the sum of both biases.
+// denseBias is the sum of both biases and of what is forgotten.
 func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 	y := make([]float64, a.B*a.H*a.T*a.S)
 	for i := range y {
@@ -41,6 +41,9 @@ func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 		}
 		if in.Relative != nil && isBiased(a, i) {
 			y[i] += float64(in.Relative[relativeIndex(a, i)])
+		}
+		if in.Forget.Key != nil && isBiased(a, i) {
+			y[i] += in.Forget.At(a, i/a.S, i%a.S)
 		}
 	}
 	return y

@@ -114,6 +114,10 @@ func calls() []call {
 			c.Softcap, c.Gate, c.Sinks = 0.7, true, true
 			c.Mask = mask.SlidingWindow{Left: 1, Right: 1, Align: mask.UpperLeft}
 		})},
+		{about: "forget, lower right, extra keys", query: x, key: key, config: small(func(c *layers.AttentionConfig) {
+			c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+			c.AddBiasKV, c.Sinks = true, true
+		})},
 		{about: "segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
 			config: small(func(*layers.AttentionConfig) {}),
 			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},

@@ -120,6 +120,9 @@ func score(l *Layer, p layers.HeadOperands, q, k int) (score float64) {
 	if p.Bias != nil {
 		score += float64(p.Bias[q-k+l.S-1])
 	}
+	for i := k + 1; i <= q && p.LogGates != nil; i++ {
+		score += float64(p.LogGates[i])
+	}
 	return score
 }
 
