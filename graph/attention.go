@@ -28,6 +28,12 @@ type AttentionConfig struct {
 	LogGates *G.Node
 	Sinks    *G.Node // (H) scores that take weight and have no value; may be nil
 
+	// Sigmoid makes the weights sigmoid(scores + SigmoidBias) in place of the softmax (Ramapuram et al. 2024): they need
+	// not add up to 1. There are no sinks then. SigmoidBias holds the weights down as the softmax's sum does: −ln S, of
+	// the longest S there is, is the paper's.
+	Sigmoid     bool
+	SigmoidBias float64
+
 	// ExtraKeys is how many of the last keys every query sees, without any bias: mask,
 	// biases and log-gates are then for the S−ExtraKeys before them (torch's add_bias_kv and
 	// add_zero_attn).
@@ -43,7 +49,7 @@ type AttentionConfig struct {
 // torch's scaled_dot_product_attention):
 //
 //	scores  = softcap(q·kᵀ·scale) + bias + forget
-//	weights = dropout(softmax(mask(scores)))
+//	weights = dropout(softmax(mask(scores))), or with Sigmoid dropout(sigmoid(mask(scores) + SigmoidBias))
 //	out     = weights·v
 //
 // q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
@@ -78,7 +84,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	scores = f.Of(a.addRelativeBias(scores))          // (…, H, T, S)
 	scores = f.Of(a.forget(scores))                   // (…, H, T, S)
 	scores = f.Of(a.hide(scores))                     // (…, H, T, S), −∞ where the mask hides a key
-	weights = f.Of(a.softmax(scores))                 // (…, H, T, S)
+	weights = f.Of(a.weigh(scores))                   // (…, H, T, S)
 	weights = f.Of(Dropout(weights, c.Dropout))       // (…, H, T, S)
 	out = f.Of(a.product(weights, v, false))          // (…, H, T, Dv), weights·v of these pairs
 	out = f.Of(a.mergeHeads(out))                     // (…, T, H·Dv)

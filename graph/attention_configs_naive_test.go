@@ -92,7 +92,11 @@ func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 			sum += math.Exp(score - top)
 		}
 		for s, score := range scores {
-			w.v[w.i(n, t, s)] = math.Exp(score-top) / sum * keep.v[w.i(n, t, s)]
+			weight := math.Exp(score-top) / sum
+			if a.c.Sigmoid {
+				weight = 1 / (1 + math.Exp(-score-a.c.SigmoidBias))
+			}
+			w.v[w.i(n, t, s)] = weight * keep.v[w.i(n, t, s)]
 			for i := range to.shape[2] {
 				to.v[to.i(n, t, i)] += w.at(n, t, s) * v.at(n, s, i)
 			}

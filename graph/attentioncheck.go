@@ -101,6 +101,12 @@ func (a *attentionArgs) checkNumbers(width int) error {
 		return a.errorf("scale: got %v, want a finite number above 0", a.Scale)
 	case !(a.Softcap >= 0) || math.IsInf(a.Softcap, 0):
 		return a.errorf("softcap: got %v, want a finite number above 0, or 0 for none", a.Softcap)
+	case a.Sigmoid && a.Sinks != nil:
+		return a.errorf("sinks: got some with a sigmoid, which no key takes weight from, want none")
+	case !a.Sigmoid && a.SigmoidBias != 0:
+		return a.errorf("sigmoid bias: got %v without a sigmoid, want 0", a.SigmoidBias)
+	case math.IsNaN(a.SigmoidBias) || math.IsInf(a.SigmoidBias, 0):
+		return a.errorf("sigmoid bias: got %v, want a finite number", a.SigmoidBias)
 	case a.ExtraKeys < 0 || a.ExtraKeys >= a.scores.S:
 		return a.errorf("extra keys: got %d, want 0 or more and fewer than S=%d", a.ExtraKeys, a.scores.S)
 	}

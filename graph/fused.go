@@ -14,6 +14,8 @@ type fused struct {
 	operands
 	Heads, KVHeads int // side by side in a row; with Heads 0 they have an axis of their own, if any
 	Scale, Softcap float64
+	Sigmoid        bool
+	SigmoidBias    float64
 	Mask           mask.Mask // resolved
 	Extra          int
 	P              float64
@@ -52,7 +54,7 @@ const (
 // one that they are packed in.
 func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
-		Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
+		Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
@@ -102,7 +104,8 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	q, k, v := f.heads(in)
 	axes := scoresOf(q, k, f.Heads)
 	a := kernel.Attention{B: axes.B(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
-		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra, Precision: f.kernel()}
+		Scale: f.Scale, Softcap: f.Softcap, Sigmoid: f.Sigmoid, SigmoidBias: f.SigmoidBias, Unbiased: f.Extra,
+		Precision: f.kernel()}
 	layout := kernel.HeadsFirst
 	if f.Heads > 0 {
 		layout, a.K = kernel.HeadsInRow, f.KVHeads

@@ -103,7 +103,7 @@ func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
+// (With P = sigmoid(scores), dbias = P⊙(1 − P)⊙dropout(dout·vᵀ).) With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
 // dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
 // dq = dscores·k, dk = dscoresᵀ·q, dgate[i] = Σ dbias[t,s] over the t ≥ i and s < i.
 func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {

@@ -89,6 +89,8 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		"fused other keep":  masked(mask.Keep{Keep: other}),
 		"fused keep, other": masked(mask.And(mask.Keep{Keep: keep}, mask.Not(mask.Keep{Keep: other}))),
 		"fused other, keep": masked(mask.And(mask.Keep{Keep: other}, mask.Not(mask.Keep{Keep: keep}))),
+		"fused sigmoid":     fused(graph.AttentionConfig{Sigmoid: true}),
+		"fused sigmoid −2":  fused(graph.AttentionConfig{Sigmoid: true, SigmoidBias: -2}),
 		"fused softcap 2":   fused(graph.AttentionConfig{Softcap: 2}),
 		"fused softcap 3":   fused(graph.AttentionConfig{Softcap: 3}),
 		"fused 1 extra key": fused(graph.AttentionConfig{ExtraKeys: 1}),

@@ -51,8 +51,9 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 		"func": set(func(c *config) {
 			c.Mask = mask.And(mask.Causal{}, mask.Func{Visible: func(b, h, t, s int) bool { return (t-s+h+b)%3 != 1 }})
 		}),
-		"gpt2":   set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
-		"forget": set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
+		"gpt2":    set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"sigmoid": set(func(c *config) { c.Sigmoid, c.ContextLength = true, 30 }),
+		"forget":  set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
 		"all": set(func(c *config) {
 			c.NumKVHeads, c.Forget, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, true, layers.L2Norm, 5
 			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}

@@ -70,6 +70,7 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.QKNormWhole = c.QKNorm != "" && flag("QKNormWhole")
 	c.QKNormOffset = c.QKNorm != "" && flag("QKNormOffset")
 	c.Sinks = flag("Sinks")
+	c.Sigmoid = !c.Sinks && flag("Sigmoid")
 	c.Forget = (a.S == 0 || c.Align == mask.LowerRight) && flag("Forget")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
 	if c.Layout == layers.PerHead { // which has none of these

@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 
 	"attention/graph"
 	"attention/graph/mask"
@@ -14,7 +15,7 @@ import (
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
 // and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
-// biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax. So the keys that
+// biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax or Sigmoid. So the keys that
 // AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
 // and no mask hides them.
 type AttentionConfig struct {
@@ -69,9 +70,15 @@ type AttentionConfig struct {
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
-	Gate        bool `json:"gate,omitempty"`
-	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // appends a learned key and value
-	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
+	Gate bool `json:"gate,omitempty"`
+	// Sigmoid makes each weight the sigmoid of its score plus SigmoidBias, in place of the softmax (Ramapuram et al. 2024):
+	// the weights of a query need not add up to 1. There are no sinks then.
+	Sigmoid bool `json:"sigmoid,omitempty"`
+	// SigmoidBias is below 0, to hold the weights down as the softmax's sum does: 0 means the paper's −ln ContextLength,
+	// or no bias if that is 0.
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
+	AddBiasKV   bool    `json:"add_bias_kv,omitempty"`   // appends a learned key and value
+	AddZeroAttn bool    `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
 
 	Dropout        float64 `json:"dropout,omitempty"`         // of the weights, in Train graphs
 	ContextDropout float64 `json:"context_dropout,omitempty"` // of the heads' outputs, before the output projection
@@ -184,6 +191,9 @@ func (c AttentionConfig) resolved() AttentionConfig {
 		b := *c.RelativeBias
 		b.Buckets, b.MaxDistance = cmp.Or(b.Buckets, 32), cmp.Or(b.MaxDistance, 128)
 		c.RelativeBias = &b
+	}
+	if c.Sigmoid && c.SigmoidBias == 0 && c.ContextLength > 1 {
+		c.SigmoidBias = -math.Log(float64(c.ContextLength))
 	}
 	if c.QKNormEps == 0 {
 		c.QKNormEps = 1e-6

@@ -38,7 +38,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 		QKNorm: layers.L2Norm, QKNormEps: 1e-3, QKNormWhole: true, QKNormOffset: true,
 		RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 10, MaxDistance: 11, Unidirectional: true},
-		Forget:       true, Sinks: true, Gate: true, AddBiasKV: true, AddZeroAttn: true,
+		Forget:       true, Sigmoid: true, SigmoidBias: -2, Sinks: true, Gate: true, AddBiasKV: true, AddZeroAttn: true,
 		Dropout: 0.1, ContextDropout: 0.2, OutDropout: 0.3,
 	}
 	requireNoZero(t, full)

@@ -11,7 +11,8 @@ import (
 
 // HeadOperands are the numbers that the scores and the output of one head over one text are computed from, row by row.
 // With no mask the score of query t and key s is softcap(scale·Query[t]·Key[s]) + Bias[t−s+S−1], and with LogGates of N
-// keys the sum of those up to t+N−T less that up to s.
+// keys the sum of those up to t+N−T less that up to s. With Config.Sigmoid the weight is the sigmoid of the score plus
+// Config.SigmoidBias.
 type HeadOperands struct {
 	ProjectedQuery, ProjectedKey []float32 // before QKNorm and RoPE; nil if these change neither
 	Query, Key                   []float32 // (T, D), (S, D)

@@ -27,6 +27,9 @@ func TestHeadOperands(t *testing.T) {
 	settings["forgetting"] = but(settings["book"], func(c *layers.AttentionConfig) {
 		c.Forget, c.AddBiasKV, c.NumKVHeads = true, true, 2
 	})
+	settings["sigmoid"] = but(settings["book"], func(c *layers.AttentionConfig) {
+		c.Sigmoid, c.ContextLength, c.Forget = true, 9, true
+	})
 	for name, c := range settings {
 		p, l := newAttention(t, tensor.Float64, c)
 		b := layers.NewBuild(p, layers.Eval)
@@ -89,7 +92,13 @@ func weightsOfHead(o layers.AttentionOperands, h layers.HeadOperands, shown []ui
 			}
 			weights[s] = math.Exp(score)
 			total += weights[s]
+			if o.Config.Sigmoid {
+				weights[s] = 1 / (1 + math.Exp(-score-o.Config.SigmoidBias))
+			}
 		}
+	}
+	if o.Config.Sigmoid {
+		return weights
 	}
 	for s := range weights {
 		weights[s] /= total

@@ -41,6 +41,7 @@ func TestKeptOperands(t *testing.T) {
 	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{}
 	})
+	settings["sigmoid"] = but(settings["gpt2"], func(c *layers.AttentionConfig) { c.Sigmoid, c.SigmoidBias = true, -1 })
 	settings["forgetting"] = but(settings["torch"], func(c *layers.AttentionConfig) { c.Forget = true })
 	for name, c := range settings {
 		p, l := newAttention(t, tensor.Float64, c)

@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"errors"
+	"math"
 
 	"attention/graph/mask"
 	"attention/internal/config"
@@ -72,6 +73,12 @@ func (c AttentionConfig) validateParts() error {
 		return config.Errorf(c, "QKNormWhole", "got true without %s, want both", config.Field("QKNorm"))
 	case c.QKNorm == "" && c.QKNormOffset:
 		return config.Errorf(c, "QKNormOffset", "got true without %s, want both", config.Field("QKNorm"))
+	case c.Sigmoid && c.Sinks:
+		return config.Errorf(c, "Sigmoid", "got true with %s, want one of the two", config.Field("Sinks"))
+	case !c.Sigmoid && c.SigmoidBias != 0:
+		return config.Errorf(c, "SigmoidBias", "got %v without %s, want both", c.SigmoidBias, config.Field("Sigmoid"))
+	case c.SigmoidBias > 0 || math.IsNaN(c.SigmoidBias) || math.IsInf(c.SigmoidBias, 0):
+		return config.Errorf(c, "SigmoidBias", "got %v, want a finite number below 0, or 0", c.SigmoidBias)
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
 	}

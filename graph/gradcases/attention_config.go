@@ -100,6 +100,17 @@ func biasSettings() []setting {
 		{about: "log-gates, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3},
 			set:  func(c *graph.AttentionConfig, more G.Nodes) { c.LogGates = more[0] },
 			more: []Input{Float("log gates", 7)}},
+		threeHeads("sigmoid, nothing to see for some", func(c *graph.AttentionConfig, _ G.Nodes) {
+			c.Sigmoid, c.Mask = true, mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
+		}),
+		threeHeads("sigmoid less 2, a bias, log-gates, an extra key, softcap", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Sigmoid, c.SigmoidBias, c.Bias, c.LogGates = true, -2, more[0], more[1]
+			c.ExtraKeys, c.Softcap = 1, 2
+		}, Float("bias", 5, 6), Float("log gates", 2, 6, 3)),
+		threeHeads("sigmoid, causal, dropout", func(c *graph.AttentionConfig, more G.Nodes) {
+			dropout(c, more)
+			c.Sigmoid, c.Mask = true, mask.Causal{Align: mask.LowerRight}
+		}, Key()),
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]

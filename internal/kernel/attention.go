@@ -12,16 +12,21 @@ import "math"
 // where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
 // gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
 // no NaN.
+//
+// With Sigmoid, which has no sinks, the weights are dropout(sigmoid(score + SigmoidBias)) instead, and lse is the
+// logarithm of their sum before dropout.
 type Attention struct {
-	B, H, K  int // batch, query heads, key/value heads; K divides H
-	T, S     int // queries, keys
-	D, DV    int // width of queries and keys, width of values
-	Scale    float64
-	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
-	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased int                         // the last keys, which get no bias, and nothing relative or forgotten
-	Dropout  WeightDropout
+	B, H, K     int // batch, query heads, key/value heads; K divides H
+	T, S        int // queries, keys
+	D, DV       int // width of queries and keys, width of values
+	Scale       float64
+	Softcap     float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
+	Sigmoid     bool
+	SigmoidBias float64
+	Visible     func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Shown       ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	Unbiased    int                         // the last keys, which get no bias, and nothing relative or forgotten
+	Dropout     WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
 	Precision Precision
@@ -93,6 +98,9 @@ func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
 	}
 	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
+	}
+	if a.Sigmoid && in.Sinks != nil {
+		panic("kernel: attention: sinks beside a sigmoid")
 	}
 	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)

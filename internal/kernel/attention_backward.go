@@ -12,7 +12,7 @@ package kernel
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
 //
-// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
+// (with a sigmoid dBias = P⊙(1−P)⊙dP) where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
 // score: all but that key's dP cancels there.
 //
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.

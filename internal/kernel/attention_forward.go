@@ -80,6 +80,9 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	// A sink is like a key with this score and the value 0. What one of NaN or +∞ does is left to the end: it must not
 	// reach a row that sees nothing.
 	sink, one, bad := lowest[F](), F(0), false
+	if r.Sigmoid {
+		sink = 0 // the sums are of weights that no maximum was taken from
+	}
 	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
 		if bad = !isFinite(r.in.Sinks[h]); !bad {
 			sink, one = r.in.Sinks[h], 1
@@ -131,6 +134,10 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad boo
 		factors[t] = 1 / sum
 	}
 	at := r.OutputAt.at(b, h, t0)
+	if r.Sigmoid {
+		copyRows(r.out[at:], r.OutputAt.Row, w.out, r.DV, rows, r.DV)
+		return
+	}
 	scaleRows(chosenPath, rows, r.DV, r.out[at:], r.OutputAt.Row, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
@@ -160,6 +167,20 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	if !r.score(w, &x) {
 		return
 	}
+	if r.Sigmoid {
+		r.weighBySigmoid(w, &x)
+	} else {
+		r.weighBySoftmax(w, &x)
+	}
+	r.drop(&x)
+	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, h/(r.H/r.K)), s0, keys, forms{along: true})
+	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
+}
+
+// weighBySoftmax turns a tile of scores into exp(score−max), and adds these to the sums of their queries.
+func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
+	from, keys, n, p := x.t0-w.t0, x.keys, x.queries, x.data
+	end := from + n
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
 	if r.watched {
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
@@ -172,7 +193,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	}
 	if r.watched {
 		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
-		r.watchWeights(w, &x)
+		r.watchWeights(w, x)
 	} else {
 		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
 	}
@@ -181,9 +202,6 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 			w.sum[from+t] += v
 		}
 	}
-	r.drop(&x)
-	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, h/(r.H/r.K)), s0, keys, forms{along: true})
-	r.sumKeys(&w.attentionTiles, &x, 1, v, 1, rowsOf[F]{w.out[from*r.DV:], r.DV, r.DV})
 }
 
 // score fills a tile of some of the block's queries with scores, −∞ where a key is not seen. It reports whether any

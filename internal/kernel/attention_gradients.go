@@ -76,6 +76,18 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
+	if r.Sigmoid {
+		w.sigmoidGradients(x)
+	} else {
+		r.softmaxGradients(w, x)
+	}
+	if x.hidden {
+		w.bound(x, w.first, w.last)
+	}
+}
+
+// softmaxGradients turns scores in p and gradients of the weights in dp into weights and gradients of the scores.
+func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 	row := (x.b*r.H+x.h)*r.T + x.t0
 	lse := w.lse[:x.queries]
 	copy(lse, r.lse[row:])
@@ -91,9 +103,6 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 			scaleInto(p, p, f)
 			scaleInto(dp, dp, f)
 		}
-	}
-	if x.hidden {
-		w.bound(x, w.first, w.last)
 	}
 }
 

@@ -61,11 +61,14 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.in.Forget.Key != nil {
 		r.forget(&biased)
 	}
+	if r.Sigmoid && r.SigmoidBias != 0 {
+		x.shift(F(r.SigmoidBias))
+	}
 }
 
 // changesProducts reports whether scores are not just products.
 func (r *attentionRun[F]) changesProducts() bool {
-	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil
+	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil || r.SigmoidBias != 0
 }
 
 // biased returns the part of a tile whose keys have a bias.

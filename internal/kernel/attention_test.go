@@ -59,6 +59,9 @@ func (p *attentionProblem[F]) forget(from float64) {
 	for _, sums := range [][]float64{p.in.Forget.Query, p.in.Forget.Key} {
 		sum := from
 		for i := range sums {
+			if i%(len(sums)/(a.B*a.H)) == 0 {
+				sum = from
+			}
 			sum -= p.rand.ExpFloat64() / 8
 			sums[i] = sum
 		}
@@ -182,6 +185,9 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 	}
 	if rapid.Bool().Draw(t, "sinks") {
 		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
+	}
+	if p.in.Sinks == nil && a.Scale < 1e4 && rapid.Bool().Draw(t, "sigmoid") {
+		a.Sigmoid, a.SigmoidBias = true, rapid.SampledFrom([]float64{0, -2.5}).Draw(t, "sigmoid bias")
 	}
 	a.Shown = shownRules(p.rand, a)[rapid.SampledFrom(shownNames).Draw(t, "shown")]
 	p.fill()
@@ -437,6 +443,7 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{want: "the key/value heads do not divide the query heads", change: func(p *problem) { p.a.K = 0 }},
 		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Softcap = math.NaN() }},
 		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Dropout.P = 1 }},
+		{want: "sinks beside a sigmoid", change: func(p *problem) { p.a.Sigmoid = true }},
 		{want: "q: slice is too short", change: func(p *problem) { p.in.Q = p.in.Q[1:] }},
 		{want: "k: slice is too short", change: func(p *problem) { p.in.K = p.in.K[1:] }},
 		{want: "v: slice is too short", change: func(p *problem) { p.in.V = p.in.V[1:] }},

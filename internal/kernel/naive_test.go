@@ -134,7 +134,7 @@ func (n *naive) forward() {
 				y := math.Tanh(x / a.Softcap)
 				x, slope[s] = a.Softcap*y, 1-y*y
 			}
-			x += n.bias[row*a.S+s]
+			x += n.bias[row*a.S+s] + a.SigmoidBias
 			if s < lo || s >= hi || !shown[s] {
 				x = math.Inf(-1)
 			}
@@ -151,11 +151,19 @@ func (n *naive) forward() {
 			return
 		}
 		sum := math.Exp(sink - top)
+		if a.Sigmoid {
+			sum, top = 0, 0
+		}
 		for s := range p {
-			p[s] = math.Exp(p[s] - top)
+			if p[s] = math.Exp(p[s] - top); a.Sigmoid {
+				p[s] = 1 / (1 + 1/p[s])
+			}
 			sum += p[s]
 		}
 		n.lse[row] = top + math.Log(sum)
+		if a.Sigmoid {
+			sum = 1
+		}
 		for s := range p {
 			p[s] /= sum
 			for d := range a.DV {
@@ -190,6 +198,9 @@ func (n *naive) backward(dout []float64) {
 			dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
 			ds := n.p[i] * (dp*n.z[i] - delta)
 			dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
+			if a.Sigmoid {
+				ds, dsAbs = n.p[i]*(1-n.p[i])*dp*n.z[i], n.p[i]*dpAbs*n.z[i]
+			}
 			n.db[i], n.dbA[i] = ds, dsAbs
 			for d, v := range do {
 				n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v

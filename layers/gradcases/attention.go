@@ -118,6 +118,9 @@ func calls() []call {
 			c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
 			c.AddBiasKV, c.Sinks = true, true
 		})},
+		{about: "sigmoid, causal, dropout", query: x, config: small(func(c *layers.AttentionConfig) {
+			c.Sigmoid, c.ContextLength, c.Mask, c.Dropout = true, 7, mask.Causal{}, 0.3
+		})},
 		{about: "segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
 			config: small(func(*layers.AttentionConfig) {}),
 			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},

@@ -278,6 +278,10 @@ LATER_CASES = {
     "attention_forget": (
         dict(**ATT, layout="llama", d_in=6, num_heads=4, num_kv_heads=2, head_dim=3, k_dim=5, v_dim=5, causal="lower_right",
              forget=True, rope=dict(dims=2)), {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
+    "attention_sigmoid": (
+        dict(**ATT, d_in=6, num_heads=3, qkv_bias=True, causal="upper_left", sigmoid=True, context_length=9),
+        {"query": (2, 7, 6)}, {"lengths": torch.tensor([7, 0])}),
+    "attention_sigmoid_bias": (dict(**ATT, d_in=6, num_heads=3, sigmoid=True, sigmoid_bias=-2.5), {"query": (7, 6)}, {}),
 }
 
 

@@ -163,6 +163,8 @@ class Attention(nn.Module):
             total = weights.sum(-1, keepdim=True)
             return weights / torch.where(total == 0, torch.ones(()), total)
         scores = scores.masked_fill(~shown, -torch.inf)
+        if self.c.get("sigmoid"):
+            return torch.sigmoid(scores + self.c.get("sigmoid_bias", -math.log(self.c.get("context_length", 1))))
         if self.c.get("sinks"):
             sinks = self.sinks[:, None, None].expand(*scores.shape[:-1], 1)
             return torch.softmax(torch.cat([scores, sinks], -1), -1)[..., :-1]

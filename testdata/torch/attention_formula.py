@@ -148,7 +148,9 @@ def attend(o, p, query, key, value):
     shown = F.pad(shown, (0, extra), value=True)
     if not o.renormalize:
         scores = scores.masked_fill(~shown, -torch.inf)
-    if o.sinks:
+    if o.sigmoid:
+        weights = torch.sigmoid(scores + o.sigmoid_bias)
+    elif o.sinks:
         sink = p["sinks"].view(-1, 1, 1).expand(*scores.shape[:-1], 1)
         weights = torch.cat((scores, sink), -1).softmax(-1)[..., :-1]
     else:
