@@ -156,6 +156,21 @@ func dotStored[F Float](p path, a []uint16, aRow int, x, y []F) {
 	}
 }
 
+// weighStored is weigh of a that is stored as bfloat16. In assembly whole vectors fill y.
+func weighStored[F Float](p path, alpha F, a []uint16, aRow int, x, y []F) {
+	m := len(x)
+	n := len(y)
+	if p == pathGo || sizeOf[F]() != 4 || min(m, n) < 1 || aRow < 0 || n*2%tileWidth[F](p) != 0 {
+		weighStoredGo(alpha, a, aRow, x, y)
+		return
+	}
+	reaches("weighStored: a", len(a), (m-1)*aRow+n)
+	switch {
+	default:
+		sweighStoredNEON(m, n, float32(alpha), unsafe.SliceData(a), aRow, single(x), single(y))
+	}
+}
+
 // widenVectors sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.
 func widenVectors[F Float](p path, y []F, x []uint16) {
 	n := len(y)

@@ -41,6 +41,10 @@ func dotStored[F Float](_ path, a []uint16, aRow int, x, y []F) {
 	dotStoredGo(a, aRow, x, y)
 }
 
+func weighStored[F Float](_ path, alpha F, a []uint16, aRow int, x, y []F) {
+	weighStoredGo(alpha, a, aRow, x, y)
+}
+
 func widenVectors[F Float](_ path, y []F, x []uint16) {
 	widenVectorsGo(y, x)
 }

@@ -50,6 +50,11 @@ func sfmaLoopAVX2(n int)
 //go:noescape
 func sdotStoredAVX2(k int, m int, a *uint16, aRow int, x *float32, y *float32)
 
+// sweighStoredAVX2 is weighStored of float32 with AVX2.
+//
+//go:noescape
+func sweighStoredAVX2(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+
 // swidenVectorsAVX2 is widenVectors of float32 with AVX2.
 //
 //go:noescape

@@ -3334,6 +3334,213 @@ less_247:
 	VZEROUPPER
 	RET
 
+// func sweighStoredAVX2(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sweighStoredAVX2(SB), $0-56
+	MOVQ m+0(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ aRow+32(FP), DX
+	SHLQ $0x01, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ x+40(FP), SI
+	MOVQ n+8(FP), DI
+
+rows8_249:
+	CMPQ         AX, $0x00000008
+	JLT          less_250
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y0, Y5, Y5
+	VBROADCASTSS 16(SI), Y6
+	VMULPS       Y0, Y6, Y6
+	VBROADCASTSS 20(SI), Y7
+	VMULPS       Y0, Y7, Y7
+	VBROADCASTSS 24(SI), Y8
+	VMULPS       Y0, Y8, Y8
+	VBROADCASTSS 28(SI), Y9
+	VMULPS       Y0, Y9, Y9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_252
+
+n_251:
+	VMOVUPS     (R9), Y0
+	PREFETCHT1  (R12)
+	VPMOVZXWD   (R8), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+	PREFETCHT1  (R12)(DX*1)
+	VPMOVZXWD   (R8)(DX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y3, Y0
+	PREFETCHT1  (R12)(DX*2)
+	VPMOVZXWD   (R8)(DX*2), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y4, Y0
+	PREFETCHT1  (R12)(BX*1)
+	VPMOVZXWD   (R8)(BX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y5, Y0
+	PREFETCHT1  (R13)
+	VPMOVZXWD   (R11), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y6, Y0
+	PREFETCHT1  (R13)(DX*1)
+	VPMOVZXWD   (R11)(DX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y7, Y0
+	PREFETCHT1  (R13)(DX*2)
+	VPMOVZXWD   (R11)(DX*2), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y8, Y0
+	PREFETCHT1  (R13)(BX*1)
+	VPMOVZXWD   (R11)(BX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y9, Y0
+	VMOVUPS     Y0, (R9)
+	ADDQ        $0x00000010, R8
+	ADDQ        $0x00000010, R11
+	ADDQ        $0x00000010, R12
+	ADDQ        $0x00000010, R13
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_251
+
+rest_252:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_249
+
+less_250:
+rows4_254:
+	CMPQ         AX, $0x00000004
+	JLT          less_255
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y0, Y5, Y5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_257
+
+n_256:
+	VMOVUPS     (R9), Y0
+	VPMOVZXWD   (R8), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VPMOVZXWD   (R8)(DX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y3, Y0
+	VPMOVZXWD   (R8)(DX*2), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y4, Y0
+	VPMOVZXWD   (R8)(BX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMOVUPS     Y0, (R9)
+	ADDQ        $0x00000010, R8
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, R10
+	JNE         n_256
+
+rest_257:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_254
+
+less_255:
+rows2_259:
+	CMPQ         AX, $0x00000002
+	JLT          less_260
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y0, Y3, Y3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_262
+
+n_261:
+	VMOVUPS     (R8), Y0
+	VPMOVZXWD   (BX), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VPMOVZXWD   (BX)(DX*1), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y3, Y0
+	VMOVUPS     Y0, (R8)
+	ADDQ        $0x00000010, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_261
+
+rest_262:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_259
+
+less_260:
+rows1_264:
+	CMPQ         AX, $0x00000001
+	JLT          less_265
+	VBROADCASTSS alpha+16(FP), Y0
+	VBROADCASTSS (SI), Y2
+	VMULPS       Y0, Y2, Y2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_267
+
+n_266:
+	VMOVUPS     (R8), Y0
+	VPMOVZXWD   (BX), Y1
+	VPSLLD      $0x10, Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+	VMOVUPS     Y0, (R8)
+	ADDQ        $0x00000010, BX
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, R9
+	JNE         n_266
+
+rest_267:
+	ADDQ   $0x00000004, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_264
+
+less_265:
+	VZEROUPPER
+	RET
+
 // func swidenVectorsAVX2(n int, y *float32, x *uint16)
 // Requires: AVX, AVX2
 TEXT ·swidenVectorsAVX2(SB), $0-24
@@ -3341,14 +3548,14 @@ TEXT ·swidenVectorsAVX2(SB), $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector_249:
+vector_269:
 	VPMOVZXWD (DX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVUPS   Y0, (CX)
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000008, AX
-	JGT       vector_249
+	JGT       vector_269
 	VZEROUPPER
 	RET
 
@@ -3367,15 +3574,15 @@ TEXT ·dtileAVX2(SB), $0-104
 	XORL R8, R8
 	MOVQ n+8(FP), R8
 	CMPQ R8, $0x00000004
-	JLE  narrow_250
+	JLE  narrow_270
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_251
+	JNE  columns_271
 
-rows6_252:
+rows6_272:
 	CMPQ       AX, $0x00000006
-	JLT        less_253
+	JLT        less_273
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3403,9 +3610,9 @@ rows6_252:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_255
+	JLT        rest_275
 
-k_254:
+k_274:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3493,13 +3700,13 @@ k_254:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_254
+	JGE          k_274
 
-rest_255:
+rest_275:
 	ADDQ $0x00000004, R12
-	JEQ  summed_256
+	JEQ  summed_276
 
-one_257:
+one_277:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3524,9 +3731,9 @@ one_257:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_257
+	JNE          one_277
 
-summed_256:
+summed_276:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -3546,7 +3753,7 @@ summed_256:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_258
+	JEQ          fresh_278
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3568,7 +3775,7 @@ summed_256:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_260
+	JNE          edge_280
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3587,9 +3794,9 @@ summed_256:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_261
+	JMP          stored_281
 
-edge_260:
+edge_280:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -3619,10 +3826,10 @@ edge_260:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_261:
-	JMP done_259
+stored_281:
+	JMP done_279
 
-fresh_258:
+fresh_278:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3632,16 +3839,16 @@ fresh_258:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_262
+	JNE     edge_282
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_263
+	JMP     stored_283
 
-edge_262:
+edge_282:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -3659,19 +3866,19 @@ edge_262:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_263:
-done_259:
+stored_283:
+done_279:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_252
+	JMP    rows6_272
 
-less_253:
+less_273:
 	CMPQ       AX, $0x00000004
-	JLT        less_265
+	JLT        less_285
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -3691,7 +3898,7 @@ less_253:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_269:
+one_289:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3709,7 +3916,7 @@ one_269:
 	VFMADD231PD  Y13, Y15, Y7
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_269
+	JNE          one_289
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3724,7 +3931,7 @@ one_269:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_270
+	JEQ          fresh_290
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3740,7 +3947,7 @@ one_269:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_272
+	JNE          edge_292
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3753,9 +3960,9 @@ one_269:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_273
+	JMP          stored_293
 
-edge_272:
+edge_292:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -3779,10 +3986,10 @@ edge_272:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_273:
-	JMP done_271
+stored_293:
+	JMP done_291
 
-fresh_270:
+fresh_290:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3790,14 +3997,14 @@ fresh_270:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_274
+	JNE     edge_294
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_275
+	JMP     stored_295
 
-edge_274:
+edge_294:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -3813,17 +4020,17 @@ edge_274:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_275:
-done_271:
+stored_295:
+done_291:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_265:
+less_285:
 	CMPQ       AX, $0x00000002
-	JLT        less_277
+	JLT        less_297
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3837,7 +4044,7 @@ less_265:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_281:
+one_301:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3849,7 +4056,7 @@ one_281:
 	VFMADD231PD  Y13, Y15, Y3
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_281
+	JNE          one_301
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3860,7 +4067,7 @@ one_281:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_282
+	JEQ          fresh_302
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -3870,16 +4077,16 @@ one_281:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_284
+	JNE          edge_304
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_285
+	JMP          stored_305
 
-edge_284:
+edge_304:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -3897,21 +4104,21 @@ edge_284:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_285:
-	JMP done_283
+stored_305:
+	JMP done_303
 
-fresh_282:
+fresh_302:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_286
+	JNE     edge_306
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_287
+	JMP     stored_307
 
-edge_286:
+edge_306:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -3925,17 +4132,17 @@ edge_286:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_287:
-done_283:
+stored_307:
+done_303:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_277:
+less_297:
 	CMPQ       AX, $0x00000001
-	JLT        less_289
+	JLT        less_309
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -3946,7 +4153,7 @@ less_277:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_293:
+one_313:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -3955,7 +4162,7 @@ one_293:
 	VFMADD231PD  Y13, Y14, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_293
+	JNE          one_313
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3964,20 +4171,20 @@ one_293:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_294
+	JEQ          fresh_314
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_296
+	JNE          edge_316
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_297
+	JMP          stored_317
 
-edge_296:
+edge_316:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -3992,19 +4199,19 @@ edge_296:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_297:
-	JMP done_295
+stored_317:
+	JMP done_315
 
-fresh_294:
+fresh_314:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_298
+	JNE     edge_318
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_299
+	JMP     stored_319
 
-edge_298:
+edge_318:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4017,22 +4224,22 @@ edge_298:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_299:
-done_295:
+stored_319:
+done_315:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_289:
+less_309:
 	VZEROUPPER
 	RET
 
-columns_251:
-rows6_300:
+columns_271:
+rows6_320:
 	CMPQ       AX, $0x00000006
-	JLT        less_301
+	JLT        less_321
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4060,9 +4267,9 @@ rows6_300:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_303
+	JLT        rest_323
 
-k_302:
+k_322:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4160,13 +4367,13 @@ k_302:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_302
+	JGE          k_322
 
-rest_303:
+rest_323:
 	ADDQ $0x00000004, R11
-	JEQ  summed_304
+	JEQ  summed_324
 
-one_305:
+one_325:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4192,9 +4399,9 @@ one_305:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_305
+	JNE          one_325
 
-summed_304:
+summed_324:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4214,7 +4421,7 @@ summed_304:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_306
+	JEQ          fresh_326
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4236,7 +4443,7 @@ summed_304:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_308
+	JNE          edge_328
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4255,9 +4462,9 @@ summed_304:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_309
+	JMP          stored_329
 
-edge_308:
+edge_328:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4287,10 +4494,10 @@ edge_308:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_309:
-	JMP done_307
+stored_329:
+	JMP done_327
 
-fresh_306:
+fresh_326:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4300,16 +4507,16 @@ fresh_306:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_310
+	JNE     edge_330
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_311
+	JMP     stored_331
 
-edge_310:
+edge_330:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4327,19 +4534,19 @@ edge_310:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_311:
-done_307:
+stored_331:
+done_327:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_300
+	JMP    rows6_320
 
-less_301:
+less_321:
 	CMPQ       AX, $0x00000004
-	JLT        less_313
+	JLT        less_333
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4360,7 +4567,7 @@ less_301:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_317:
+one_337:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4380,7 +4587,7 @@ one_317:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_317
+	JNE          one_337
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4395,7 +4602,7 @@ one_317:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_318
+	JEQ          fresh_338
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4411,7 +4618,7 @@ one_317:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_320
+	JNE          edge_340
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4424,9 +4631,9 @@ one_317:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_321
+	JMP          stored_341
 
-edge_320:
+edge_340:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4450,10 +4657,10 @@ edge_320:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_321:
-	JMP done_319
+stored_341:
+	JMP done_339
 
-fresh_318:
+fresh_338:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4461,14 +4668,14 @@ fresh_318:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_322
+	JNE     edge_342
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_323
+	JMP     stored_343
 
-edge_322:
+edge_342:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4484,17 +4691,17 @@ edge_322:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_323:
-done_319:
+stored_343:
+done_339:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_313:
+less_333:
 	CMPQ       AX, $0x00000002
-	JLT        less_325
+	JLT        less_345
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4509,7 +4716,7 @@ less_313:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_329:
+one_349:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4523,7 +4730,7 @@ one_329:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_329
+	JNE          one_349
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4534,7 +4741,7 @@ one_329:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_330
+	JEQ          fresh_350
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -4544,16 +4751,16 @@ one_329:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_332
+	JNE          edge_352
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_333
+	JMP          stored_353
 
-edge_332:
+edge_352:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4571,21 +4778,21 @@ edge_332:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_333:
-	JMP done_331
+stored_353:
+	JMP done_351
 
-fresh_330:
+fresh_350:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_334
+	JNE     edge_354
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_335
+	JMP     stored_355
 
-edge_334:
+edge_354:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4599,17 +4806,17 @@ edge_334:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_335:
-done_331:
+stored_355:
+done_351:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_325:
+less_345:
 	CMPQ       AX, $0x00000001
-	JLT        less_337
+	JLT        less_357
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4621,7 +4828,7 @@ less_325:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_341:
+one_361:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4632,7 +4839,7 @@ one_341:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_341
+	JNE          one_361
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4641,20 +4848,20 @@ one_341:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_342
+	JEQ          fresh_362
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_344
+	JNE          edge_364
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_345
+	JMP          stored_365
 
-edge_344:
+edge_364:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4669,19 +4876,19 @@ edge_344:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_345:
-	JMP done_343
+stored_365:
+	JMP done_363
 
-fresh_342:
+fresh_362:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_346
+	JNE     edge_366
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_347
+	JMP     stored_367
 
-edge_346:
+edge_366:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4694,27 +4901,27 @@ edge_346:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_347:
-done_343:
+stored_367:
+done_363:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_337:
+less_357:
 	VZEROUPPER
 	RET
 
-narrow_250:
+narrow_270:
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_348
+	JNE  columns_368
 
-rows6_349:
+rows6_369:
 	CMPQ       AX, $0x00000006
-	JLT        less_350
+	JLT        less_370
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4736,9 +4943,9 @@ rows6_349:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_352
+	JLT        rest_372
 
-k_351:
+k_371:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4798,13 +5005,13 @@ k_351:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_351
+	JGE          k_371
 
-rest_352:
+rest_372:
 	ADDQ $0x00000004, R12
-	JEQ  summed_353
+	JEQ  summed_373
 
-one_354:
+one_374:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -4822,9 +5029,9 @@ one_354:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_354
+	JNE          one_374
 
-summed_353:
+summed_373:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4838,11 +5045,11 @@ summed_353:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_355
+	JEQ          fresh_375
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_357
+	JNE          edge_377
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4861,9 +5068,9 @@ summed_353:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_358
+	JMP          stored_378
 
-edge_357:
+edge_377:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4893,23 +5100,23 @@ edge_357:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_358:
-	JMP done_356
+stored_378:
+	JMP done_376
 
-fresh_355:
+fresh_375:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_359
+	JNE     edge_379
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_360
+	JMP     stored_380
 
-edge_359:
+edge_379:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4927,19 +5134,19 @@ edge_359:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_360:
-done_356:
+stored_380:
+done_376:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_349
+	JMP    rows6_369
 
-less_350:
+less_370:
 	CMPQ       AX, $0x00000004
-	JLT        less_362
+	JLT        less_382
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4955,7 +5162,7 @@ less_350:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_366:
+one_386:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R9), Y14
@@ -4968,7 +5175,7 @@ one_366:
 	VFMADD231PD  Y12, Y15, Y3
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_366
+	JNE          one_386
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4979,11 +5186,11 @@ one_366:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_367
+	JEQ          fresh_387
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_369
+	JNE          edge_389
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4996,9 +5203,9 @@ one_366:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_370
+	JMP          stored_390
 
-edge_369:
+edge_389:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5022,21 +5229,21 @@ edge_369:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_370:
-	JMP done_368
+stored_390:
+	JMP done_388
 
-fresh_367:
+fresh_387:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_371
+	JNE     edge_391
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_372
+	JMP     stored_392
 
-edge_371:
+edge_391:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5052,17 +5259,17 @@ edge_371:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_372:
-done_368:
+stored_392:
+done_388:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_362:
+less_382:
 	CMPQ       AX, $0x00000002
-	JLT        less_374
+	JLT        less_394
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5074,7 +5281,7 @@ less_362:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_378:
+one_398:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
@@ -5083,7 +5290,7 @@ one_378:
 	VFMADD231PD  Y12, Y15, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_378
+	JNE          one_398
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5092,20 +5299,20 @@ one_378:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_379
+	JEQ          fresh_399
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_381
+	JNE          edge_401
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_382
+	JMP          stored_402
 
-edge_381:
+edge_401:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5123,19 +5330,19 @@ edge_381:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_382:
-	JMP done_380
+stored_402:
+	JMP done_400
 
-fresh_379:
+fresh_399:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_383
+	JNE     edge_403
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_384
+	JMP     stored_404
 
-edge_383:
+edge_403:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5149,17 +5356,17 @@ edge_383:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_384:
-done_380:
+stored_404:
+done_400:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_374:
+less_394:
 	CMPQ       AX, $0x00000001
-	JLT        less_386
+	JLT        less_406
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5169,14 +5376,14 @@ less_374:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_390:
+one_410:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_390
+	JNE          one_410
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5184,17 +5391,17 @@ one_390:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_391
+	JEQ          fresh_411
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_393
+	JNE          edge_413
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_394
+	JMP          stored_414
 
-edge_393:
+edge_413:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5209,18 +5416,18 @@ edge_393:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_394:
-	JMP done_392
+stored_414:
+	JMP done_412
 
-fresh_391:
+fresh_411:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_395
+	JNE     edge_415
 	VMOVUPD Y0, (BX)
-	JMP     stored_396
+	JMP     stored_416
 
-edge_395:
+edge_415:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5233,22 +5440,22 @@ edge_395:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_396:
-done_392:
+stored_416:
+done_412:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_386:
+less_406:
 	VZEROUPPER
 	RET
 
-columns_348:
-rows6_397:
+columns_368:
+rows6_417:
 	CMPQ       AX, $0x00000006
-	JLT        less_398
+	JLT        less_418
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -5270,9 +5477,9 @@ rows6_397:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_400
+	JLT        rest_420
 
-k_399:
+k_419:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5342,13 +5549,13 @@ k_399:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_399
+	JGE          k_419
 
-rest_400:
+rest_420:
 	ADDQ $0x00000004, R11
-	JEQ  summed_401
+	JEQ  summed_421
 
-one_402:
+one_422:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5367,9 +5574,9 @@ one_402:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_402
+	JNE          one_422
 
-summed_401:
+summed_421:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -5383,11 +5590,11 @@ summed_401:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_403
+	JEQ          fresh_423
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_405
+	JNE          edge_425
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5406,9 +5613,9 @@ summed_401:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_406
+	JMP          stored_426
 
-edge_405:
+edge_425:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -5438,23 +5645,23 @@ edge_405:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_406:
-	JMP done_404
+stored_426:
+	JMP done_424
 
-fresh_403:
+fresh_423:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_407
+	JNE     edge_427
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_408
+	JMP     stored_428
 
-edge_407:
+edge_427:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -5472,19 +5679,19 @@ edge_407:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_408:
-done_404:
+stored_428:
+done_424:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_397
+	JMP    rows6_417
 
-less_398:
+less_418:
 	CMPQ       AX, $0x00000004
-	JLT        less_410
+	JLT        less_430
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -5501,7 +5708,7 @@ less_398:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_414:
+one_434:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5516,7 +5723,7 @@ one_414:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_414
+	JNE          one_434
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5527,11 +5734,11 @@ one_414:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_415
+	JEQ          fresh_435
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_417
+	JNE          edge_437
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5544,9 +5751,9 @@ one_414:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_418
+	JMP          stored_438
 
-edge_417:
+edge_437:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5570,21 +5777,21 @@ edge_417:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_418:
-	JMP done_416
+stored_438:
+	JMP done_436
 
-fresh_415:
+fresh_435:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_419
+	JNE     edge_439
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_420
+	JMP     stored_440
 
-edge_419:
+edge_439:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5600,17 +5807,17 @@ edge_419:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_420:
-done_416:
+stored_440:
+done_436:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_410:
+less_430:
 	CMPQ       AX, $0x00000002
-	JLT        less_422
+	JLT        less_442
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5623,7 +5830,7 @@ less_410:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_426:
+one_446:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5634,7 +5841,7 @@ one_426:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_426
+	JNE          one_446
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5643,20 +5850,20 @@ one_426:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_427
+	JEQ          fresh_447
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_429
+	JNE          edge_449
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_430
+	JMP          stored_450
 
-edge_429:
+edge_449:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5674,19 +5881,19 @@ edge_429:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_430:
-	JMP done_428
+stored_450:
+	JMP done_448
 
-fresh_427:
+fresh_447:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_431
+	JNE     edge_451
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_432
+	JMP     stored_452
 
-edge_431:
+edge_451:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5700,17 +5907,17 @@ edge_431:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_432:
-done_428:
+stored_452:
+done_448:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_422:
+less_442:
 	CMPQ       AX, $0x00000001
-	JLT        less_434
+	JLT        less_454
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5721,7 +5928,7 @@ less_422:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_438:
+one_458:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5730,7 +5937,7 @@ one_438:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_438
+	JNE          one_458
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5738,17 +5945,17 @@ one_438:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_439
+	JEQ          fresh_459
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_441
+	JNE          edge_461
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_442
+	JMP          stored_462
 
-edge_441:
+edge_461:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5763,18 +5970,18 @@ edge_441:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_442:
-	JMP done_440
+stored_462:
+	JMP done_460
 
-fresh_439:
+fresh_459:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_443
+	JNE     edge_463
 	VMOVUPD Y0, (BX)
-	JMP     stored_444
+	JMP     stored_464
 
-edge_443:
+edge_463:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5787,15 +5994,15 @@ edge_443:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_444:
-done_440:
+stored_464:
+done_460:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_434:
+less_454:
 	VZEROUPPER
 	RET
 
@@ -5835,9 +6042,9 @@ TEXT ·ddotAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y15
 	LEAQ    (DX)(DX*2), DI
 
-rows4_445:
+rows4_465:
 	CMPQ   AX, $0x00000004
-	JLT    less_446
+	JLT    less_466
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -5850,9 +6057,9 @@ rows4_445:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x00000008, R10
-	JLT    rest_448
+	JLT    rest_468
 
-k_447:
+k_467:
 	VMOVUPD     (R9), Y8
 	VMOVUPD     (R8), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5874,11 +6081,11 @@ k_447:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JGE         k_447
+	JGE         k_467
 
-rest_448:
+rest_468:
 	TESTQ       SI, SI
-	JEQ         sum_449
+	JEQ         sum_469
 	VMASKMOVPD  (R9), Y14, Y8
 	VMASKMOVPD  (R8), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5898,7 +6105,7 @@ rest_448:
 	VMASKMOVPD  32(R8)(DI*1), Y15, Y13
 	VFMADD231PD Y9, Y13, Y7
 
-sum_449:
+sum_469:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -5923,21 +6130,21 @@ sum_449:
 	IMUL3Q       $0x00000004, DX, R8
 	ADDQ         R8, CX
 	SUBQ         $0x00000004, AX
-	JMP          rows4_445
+	JMP          rows4_465
 
-less_446:
-rows1_450:
+less_466:
+rows1_470:
 	CMPQ   AX, $0x00000001
-	JLT    less_451
+	JLT    less_471
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R9
-	JLT    rest_453
+	JLT    rest_473
 
-k_452:
+k_472:
 	VMOVUPD     (R8), Y8
 	VMOVUPD     (DI), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5947,11 +6154,11 @@ k_452:
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JGE         k_452
+	JGE         k_472
 
-rest_453:
+rest_473:
 	TESTQ       SI, SI
-	JEQ         sum_454
+	JEQ         sum_474
 	VMASKMOVPD  (R8), Y14, Y8
 	VMASKMOVPD  (DI), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -5959,7 +6166,7 @@ rest_453:
 	VMASKMOVPD  32(DI), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_454:
+sum_474:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -5969,9 +6176,9 @@ sum_454:
 	IMUL3Q       $0x00000001, DX, DI
 	ADDQ         DI, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_450
+	JMP          rows1_470
 
-less_451:
+less_471:
 	VZEROUPPER
 	RET
 
@@ -6013,9 +6220,9 @@ TEXT ·drowDotsAVX2(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_455:
+rows1_475:
 	CMPQ   AX, $0x00000001
-	JLT    less_456
+	JLT    less_476
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -6023,9 +6230,9 @@ rows1_455:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R11
-	JLT    rest_458
+	JLT    rest_478
 
-k_457:
+k_477:
 	VMOVUPD     (R10), Y8
 	VMOVUPD     (R9), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6035,11 +6242,11 @@ k_457:
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000008, R11
-	JGE         k_457
+	JGE         k_477
 
-rest_458:
+rest_478:
 	TESTQ       SI, SI
-	JEQ         sum_459
+	JEQ         sum_479
 	VMASKMOVPD  (R10), Y14, Y8
 	VMASKMOVPD  (R9), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6047,7 +6254,7 @@ rest_458:
 	VMASKMOVPD  32(R9), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_459:
+sum_479:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -6057,9 +6264,9 @@ sum_459:
 	IMUL3Q       $0x00000001, DX, R9
 	ADDQ         R9, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_455
+	JMP          rows1_475
 
-less_456:
+less_476:
 	VZEROUPPER
 	RET
 
@@ -6087,9 +6294,9 @@ TEXT ·dweighAVX2(SB), $0-56
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows8_460:
+rows8_480:
 	CMPQ         AX, $0x00000008
-	JLT          less_461
+	JLT          less_481
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6114,9 +6321,9 @@ rows8_460:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_463
+	JE           rest_483
 
-n_462:
+n_482:
 	VMOVUPD     (R9), Y0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Y2, Y0
@@ -6141,12 +6348,12 @@ n_462:
 	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_462
+	JNE         n_482
 
-rest_463:
+rest_483:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_464
+	JE          next_484
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6166,17 +6373,17 @@ rest_463:
 	VFMADD231PD Y1, Y9, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_464:
+next_484:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_460
+	JMP    rows8_480
 
-less_461:
-rows4_465:
+less_481:
+rows4_485:
 	CMPQ         AX, $0x00000004
-	JLT          less_466
+	JLT          less_486
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6190,9 +6397,9 @@ rows4_465:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_468
+	JE           rest_488
 
-n_467:
+n_487:
 	VMOVUPD     (R9), Y0
 	VFMADD231PD (R8), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y3, Y0
@@ -6202,12 +6409,12 @@ n_467:
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_467
+	JNE         n_487
 
-rest_468:
+rest_488:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_469
+	JE          next_489
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6219,17 +6426,17 @@ rest_468:
 	VFMADD231PD Y1, Y5, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_469:
+next_489:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_465
+	JMP    rows4_485
 
-less_466:
-rows2_470:
+less_486:
+rows2_490:
 	CMPQ         AX, $0x00000002
-	JLT          less_471
+	JLT          less_491
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6239,9 +6446,9 @@ rows2_470:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_473
+	JE           rest_493
 
-n_472:
+n_492:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VFMADD231PD (BX)(DX*1), Y3, Y0
@@ -6249,12 +6456,12 @@ n_472:
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_472
+	JNE         n_492
 
-rest_473:
+rest_493:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_474
+	JE          next_494
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6262,17 +6469,17 @@ rest_473:
 	VFMADD231PD Y1, Y3, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_474:
+next_494:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_470
+	JMP    rows2_490
 
-less_471:
-rows1_475:
+less_491:
+rows1_495:
 	CMPQ         AX, $0x00000001
-	JLT          less_476
+	JLT          less_496
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6280,34 +6487,34 @@ rows1_475:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_478
+	JE           rest_498
 
-n_477:
+n_497:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_477
+	JNE         n_497
 
-rest_478:
+rest_498:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_479
+	JE          next_499
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_479:
+next_499:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_475
+	JMP    rows1_495
 
-less_476:
+less_496:
 	VZEROUPPER
 	RET
 
@@ -6347,9 +6554,9 @@ TEXT ·dcopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000004
-	JLE     narrow_480
+	JLE     narrow_500
 
-k_481:
+k_501:
 	VMASKMOVPD (CX), Y4, Y0
 	VMASKMOVPD 32(CX), Y5, Y1
 	VMOVUPD    Y0, (BX)
@@ -6358,19 +6565,19 @@ k_481:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_481
+	JNE        k_501
 	VZEROUPPER
 	RET
 
-narrow_480:
-k_482:
+narrow_500:
+k_502:
 	VMASKMOVPD (CX), Y4, Y0
 	VMOVUPD    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_482
+	JNE        k_502
 	VZEROUPPER
 	RET
 
@@ -6384,18 +6591,18 @@ TEXT ·dforeseeAVX2(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_483:
+row_503:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_484:
+line_504:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_484
+	JGT        line_504
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_483
+	JNE        row_503
 	VZEROUPPER
 	RET
 
@@ -6413,13 +6620,13 @@ TEXT ·dtransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_485:
+rows_505:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000004, R11
 
-k_487:
+k_507:
 	VMOVUPD    (R9), Y0
 	VMOVUPD    (R9)(CX*1), Y1
 	VMOVUPD    (R9)(CX*2), Y2
@@ -6442,38 +6649,38 @@ k_487:
 	VMOVUPD    Y10, (R10)(BX*2)
 	VMOVUPD    Y11, (R10)(DI*1)
 	TESTQ      R11, R11
-	JEQ        turned_489
+	JEQ        turned_509
 	CMPQ       R11, $0x00000004
-	JLT        last_488
+	JLT        last_508
 	ADDQ       $0x00000020, R9
 	LEAQ       (R10)(BX*4), R10
 	SUBQ       $0x00000004, R11
-	JMP        k_487
+	JMP        k_507
 
-last_488:
+last_508:
 	LEAQ  (R9)(R11*8), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_487
+	JMP   k_507
 
-turned_489:
+turned_509:
 	SUBQ  $0x00000004, R8
-	JEQ   done_486
+	JEQ   done_506
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000020, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_485
+	JGE   rows_505
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*8), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_485
+	JMP   rows_505
 
-done_486:
+done_506:
 	VZEROUPPER
 	RET
 
@@ -6496,7 +6703,7 @@ TEXT ·dfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_490:
+loop_510:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -6510,6 +6717,6 @@ loop_490:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_490
+	JNE         loop_510
 	VZEROUPPER
 	RET

@@ -45,6 +45,11 @@ func sfmaLoopAVX512(n int)
 //go:noescape
 func sdotStoredAVX512(k int, m int, a *uint16, aRow int, x *float32, y *float32)
 
+// sweighStoredAVX512 is weighStored of float32 with AVX512.
+//
+//go:noescape
+func sweighStoredAVX512(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+
 // swidenVectorsAVX512 is widenVectors of float32 with AVX512.
 //
 //go:noescape

@@ -5245,6 +5245,213 @@ DATA highInTurns<>+48(SB)/8, $0x0000001e0000000e
 DATA highInTurns<>+56(SB)/8, $0x0000001f0000000f
 GLOBL highInTurns<>(SB), RODATA|NOPTR, $64
 
+// func sweighStoredAVX512(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sweighStoredAVX512(SB), $0-56
+	MOVQ m+0(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ aRow+32(FP), DX
+	SHLQ $0x01, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ x+40(FP), SI
+	MOVQ n+8(FP), DI
+
+rows8_248:
+	CMPQ         AX, $0x00000008
+	JLT          less_249
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	VBROADCASTSS 8(SI), Z4
+	VMULPS       Z0, Z4, Z4
+	VBROADCASTSS 12(SI), Z5
+	VMULPS       Z0, Z5, Z5
+	VBROADCASTSS 16(SI), Z6
+	VMULPS       Z0, Z6, Z6
+	VBROADCASTSS 20(SI), Z7
+	VMULPS       Z0, Z7, Z7
+	VBROADCASTSS 24(SI), Z8
+	VMULPS       Z0, Z8, Z8
+	VBROADCASTSS 28(SI), Z9
+	VMULPS       Z0, Z9, Z9
+	MOVQ         CX, R8
+	LEAQ         (CX)(DX*4), R11
+	LEAQ         (CX)(DX*8), R12
+	LEAQ         (R11)(DX*8), R13
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_251
+
+n_250:
+	VMOVUPS     (R9), Z0
+	PREFETCHT1  (R12)
+	VPMOVZXWD   (R8), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	PREFETCHT1  (R12)(DX*1)
+	VPMOVZXWD   (R8)(DX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	PREFETCHT1  (R12)(DX*2)
+	VPMOVZXWD   (R8)(DX*2), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z4, Z0
+	PREFETCHT1  (R12)(BX*1)
+	VPMOVZXWD   (R8)(BX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z5, Z0
+	PREFETCHT1  (R13)
+	VPMOVZXWD   (R11), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z6, Z0
+	PREFETCHT1  (R13)(DX*1)
+	VPMOVZXWD   (R11)(DX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z7, Z0
+	PREFETCHT1  (R13)(DX*2)
+	VPMOVZXWD   (R11)(DX*2), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z8, Z0
+	PREFETCHT1  (R13)(BX*1)
+	VPMOVZXWD   (R11)(BX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z9, Z0
+	VMOVUPS     Z0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000020, R13
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000010, R10
+	JNE         n_250
+
+rest_251:
+	ADDQ   $0x00000020, SI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000008, AX
+	JMP    rows8_248
+
+less_249:
+rows4_253:
+	CMPQ         AX, $0x00000004
+	JLT          less_254
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	VBROADCASTSS 8(SI), Z4
+	VMULPS       Z0, Z4, Z4
+	VBROADCASTSS 12(SI), Z5
+	VMULPS       Z0, Z5, Z5
+	MOVQ         CX, R8
+	MOVQ         y+48(FP), R9
+	MOVQ         DI, R10
+	TESTQ        R10, R10
+	JE           rest_256
+
+n_255:
+	VMOVUPS     (R9), Z0
+	VPMOVZXWD   (R8), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VPMOVZXWD   (R8)(DX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	VPMOVZXWD   (R8)(DX*2), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z4, Z0
+	VPMOVZXWD   (R8)(BX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z5, Z0
+	VMOVUPS     Z0, (R9)
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000010, R10
+	JNE         n_255
+
+rest_256:
+	ADDQ   $0x00000010, SI
+	IMUL3Q $0x00000004, DX, R8
+	ADDQ   R8, CX
+	SUBQ   $0x00000004, AX
+	JMP    rows4_253
+
+less_254:
+rows2_258:
+	CMPQ         AX, $0x00000002
+	JLT          less_259
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	VBROADCASTSS 4(SI), Z3
+	VMULPS       Z0, Z3, Z3
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_261
+
+n_260:
+	VMOVUPS     (R8), Z0
+	VPMOVZXWD   (BX), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VPMOVZXWD   (BX)(DX*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z3, Z0
+	VMOVUPS     Z0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000010, R9
+	JNE         n_260
+
+rest_261:
+	ADDQ   $0x00000008, SI
+	IMUL3Q $0x00000002, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000002, AX
+	JMP    rows2_258
+
+less_259:
+rows1_263:
+	CMPQ         AX, $0x00000001
+	JLT          less_264
+	VBROADCASTSS alpha+16(FP), Z0
+	VBROADCASTSS (SI), Z2
+	VMULPS       Z0, Z2, Z2
+	MOVQ         CX, BX
+	MOVQ         y+48(FP), R8
+	MOVQ         DI, R9
+	TESTQ        R9, R9
+	JE           rest_266
+
+n_265:
+	VMOVUPS     (R8), Z0
+	VPMOVZXWD   (BX), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS     Z0, (R8)
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000040, R8
+	SUBQ        $0x00000010, R9
+	JNE         n_265
+
+rest_266:
+	ADDQ   $0x00000004, SI
+	IMUL3Q $0x00000001, DX, BX
+	ADDQ   BX, CX
+	SUBQ   $0x00000001, AX
+	JMP    rows1_263
+
+less_264:
+	VZEROUPPER
+	RET
+
 // func swidenVectorsAVX512(n int, y *float32, x *uint16)
 // Requires: AVX, AVX512F
 TEXT ·swidenVectorsAVX512(SB), $0-24
@@ -5252,14 +5459,14 @@ TEXT ·swidenVectorsAVX512(SB), $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector_248:
+vector_268:
 	VPMOVZXWD (DX), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000040, CX
 	SUBQ      $0x00000010, AX
-	JGT       vector_248
+	JGT       vector_268
 	VZEROUPPER
 	RET
 
@@ -5302,27 +5509,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_249
+	JNE     counted_269
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_249
+	JGT     counted_269
 	MOVQ    DX, R10
 
-counted_249:
+counted_269:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_250
+	JLE  narrow_270
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_251
+	JNE  columns_271
 
-taller_252:
+taller_272:
 	DECQ       R10
-	JLT        less_253
+	JLT        less_273
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -5388,9 +5595,9 @@ taller_252:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_255
+	JLT        rest_275
 
-k_254:
+k_274:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5564,13 +5771,13 @@ k_254:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_254
+	JGE          k_274
 
-rest_255:
+rest_275:
 	ADDQ $0x00000004, R15
-	JEQ  summed_256
+	JEQ  summed_276
 
-one_257:
+one_277:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5618,9 +5825,9 @@ one_257:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_257
+	JNE          one_277
 
-summed_256:
+summed_276:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5656,7 +5863,7 @@ summed_256:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_258
+	JEQ          fresh_278
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5735,9 +5942,9 @@ summed_256:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_259
+	JMP          done_279
 
-fresh_258:
+fresh_278:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5765,18 +5972,18 @@ fresh_258:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_259:
+done_279:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_252
+	JMP    taller_272
 
-less_253:
-rows12_260:
+less_273:
+rows12_280:
 	CMPQ       CX, $0x0000000c
-	JLT        less_261
+	JLT        less_281
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -5836,9 +6043,9 @@ rows12_260:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_263
+	JLT        rest_283
 
-k_262:
+k_282:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -5999,13 +6206,13 @@ k_262:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_262
+	JGE          k_282
 
-rest_263:
+rest_283:
 	ADDQ $0x00000004, R13
-	JEQ  summed_264
+	JEQ  summed_284
 
-one_265:
+one_285:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -6049,9 +6256,9 @@ one_265:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_265
+	JNE          one_285
 
-summed_264:
+summed_284:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6084,7 +6291,7 @@ summed_264:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_266
+	JEQ          fresh_286
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6157,9 +6364,9 @@ summed_264:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_267
+	JMP          done_287
 
-fresh_266:
+fresh_286:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6185,18 +6392,18 @@ fresh_266:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_267:
+done_287:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_260
+	JMP    rows12_280
 
-less_261:
+less_281:
 	CMPQ       CX, $0x00000008
-	JLT        less_269
+	JLT        less_289
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6238,7 +6445,7 @@ less_261:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_273:
+one_293:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -6269,7 +6476,7 @@ one_273:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_273
+	JNE          one_293
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6293,7 +6500,7 @@ one_273:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_274
+	JEQ          fresh_294
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6342,9 +6549,9 @@ one_273:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_275
+	JMP          done_295
 
-fresh_274:
+fresh_294:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6362,16 +6569,16 @@ fresh_274:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_275:
+done_295:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_269:
+less_289:
 	CMPQ       CX, $0x00000004
-	JLT        less_277
+	JLT        less_297
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -6395,7 +6602,7 @@ less_269:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_281:
+one_301:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -6413,7 +6620,7 @@ one_281:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_281
+	JNE          one_301
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6428,7 +6635,7 @@ one_281:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_282
+	JEQ          fresh_302
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6453,9 +6660,9 @@ one_281:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_283
+	JMP          done_303
 
-fresh_282:
+fresh_302:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6465,16 +6672,16 @@ fresh_282:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_283:
+done_303:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_277:
+less_297:
 	CMPQ       CX, $0x00000002
-	JLT        less_285
+	JLT        less_305
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6490,7 +6697,7 @@ less_277:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_289:
+one_309:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6502,7 +6709,7 @@ one_289:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_289
+	JNE          one_309
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6513,7 +6720,7 @@ one_289:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_290
+	JEQ          fresh_310
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6526,24 +6733,24 @@ one_289:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_291
+	JMP          done_311
 
-fresh_290:
+fresh_310:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_291:
+done_311:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_285:
+less_305:
 	CMPQ       CX, $0x00000001
-	JLT        less_293
+	JLT        less_313
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6555,7 +6762,7 @@ less_285:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_297:
+one_317:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6564,7 +6771,7 @@ one_297:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_297
+	JNE          one_317
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6573,34 +6780,34 @@ one_297:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_298
+	JEQ          fresh_318
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_299
+	JMP          done_319
 
-fresh_298:
+fresh_318:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_299:
+done_319:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_293:
+less_313:
 	VZEROUPPER
 	RET
 
-columns_251:
-taller_300:
+columns_271:
+taller_320:
 	DECQ       R10
-	JLT        less_301
+	JLT        less_321
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6664,9 +6871,9 @@ taller_300:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_303
+	JLT        rest_323
 
-k_302:
+k_322:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6824,13 +7031,13 @@ k_302:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_302
+	JGE              k_322
 
-rest_303:
+rest_323:
 	ADDQ $0x00000004, R12
-	JEQ  summed_304
+	JEQ  summed_324
 
-one_305:
+one_325:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -6871,9 +7078,9 @@ one_305:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_305
+	JNE              one_325
 
-summed_304:
+summed_324:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -6909,7 +7116,7 @@ summed_304:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_306
+	JEQ          fresh_326
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6988,9 +7195,9 @@ summed_304:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_307
+	JMP          done_327
 
-fresh_306:
+fresh_326:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7018,18 +7225,18 @@ fresh_306:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_307:
+done_327:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_300
+	JMP    taller_320
 
-less_301:
-rows12_308:
+less_321:
+rows12_328:
 	CMPQ       CX, $0x0000000c
-	JLT        less_309
+	JLT        less_329
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7088,9 +7295,9 @@ rows12_308:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_311
+	JLT        rest_331
 
-k_310:
+k_330:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7236,13 +7443,13 @@ k_310:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_310
+	JGE              k_330
 
-rest_311:
+rest_331:
 	ADDQ $0x00000004, R11
-	JEQ  summed_312
+	JEQ  summed_332
 
-one_313:
+one_333:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7280,9 +7487,9 @@ one_313:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_313
+	JNE              one_333
 
-summed_312:
+summed_332:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7315,7 +7522,7 @@ summed_312:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_314
+	JEQ          fresh_334
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7388,9 +7595,9 @@ summed_312:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_315
+	JMP          done_335
 
-fresh_314:
+fresh_334:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7416,18 +7623,18 @@ fresh_314:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_315:
+done_335:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_308
+	JMP    rows12_328
 
-less_309:
+less_329:
 	CMPQ       CX, $0x00000008
-	JLT        less_317
+	JLT        less_337
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7469,7 +7676,7 @@ less_309:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_321:
+one_341:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7497,7 +7704,7 @@ one_321:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_321
+	JNE              one_341
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7521,7 +7728,7 @@ one_321:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_322
+	JEQ              fresh_342
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7570,9 +7777,9 @@ one_321:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_323
+	JMP              done_343
 
-fresh_322:
+fresh_342:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7590,16 +7797,16 @@ fresh_322:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_323:
+done_343:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_317:
+less_337:
 	CMPQ       CX, $0x00000004
-	JLT        less_325
+	JLT        less_345
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7624,7 +7831,7 @@ less_317:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_329:
+one_349:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7642,7 +7849,7 @@ one_329:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_329
+	JNE              one_349
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7657,7 +7864,7 @@ one_329:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_330
+	JEQ              fresh_350
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7682,9 +7889,9 @@ one_329:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_331
+	JMP              done_351
 
-fresh_330:
+fresh_350:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7694,16 +7901,16 @@ fresh_330:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_331:
+done_351:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_325:
+less_345:
 	CMPQ       CX, $0x00000002
-	JLT        less_333
+	JLT        less_353
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7720,7 +7927,7 @@ less_325:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_337:
+one_357:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7733,7 +7940,7 @@ one_337:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_337
+	JNE              one_357
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7744,7 +7951,7 @@ one_337:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_338
+	JEQ              fresh_358
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7757,24 +7964,24 @@ one_337:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_339
+	JMP              done_359
 
-fresh_338:
+fresh_358:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_339:
+done_359:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_333:
+less_353:
 	CMPQ       CX, $0x00000001
-	JLT        less_341
+	JLT        less_361
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7787,7 +7994,7 @@ less_333:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_345:
+one_365:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -7798,7 +8005,7 @@ one_345:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_345
+	JNE          one_365
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -7807,39 +8014,39 @@ one_345:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_346
+	JEQ          fresh_366
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_347
+	JMP          done_367
 
-fresh_346:
+fresh_366:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_347:
+done_367:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_341:
+less_361:
 	VZEROUPPER
 	RET
 
-narrow_250:
+narrow_270:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_348
+	JNE  columns_368
 
-taller_349:
+taller_369:
 	DECQ       R10
-	JLT        less_350
+	JLT        less_370
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -7879,9 +8086,9 @@ taller_349:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_352
+	JLT        rest_372
 
-k_351:
+k_371:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -7999,13 +8206,13 @@ k_351:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_351
+	JGE          k_371
 
-rest_352:
+rest_372:
 	ADDQ $0x00000004, R15
-	JEQ  summed_353
+	JEQ  summed_373
 
-one_354:
+one_374:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -8039,9 +8246,9 @@ one_354:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_354
+	JNE          one_374
 
-summed_353:
+summed_373:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8064,7 +8271,7 @@ summed_353:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_355
+	JEQ          fresh_375
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8104,9 +8311,9 @@ summed_353:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_356
+	JMP          done_376
 
-fresh_355:
+fresh_375:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8121,18 +8328,18 @@ fresh_355:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_356:
+done_376:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_349
+	JMP    taller_369
 
-less_350:
-rows12_357:
+less_370:
+rows12_377:
 	CMPQ       CX, $0x0000000c
-	JLT        less_358
+	JLT        less_378
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8168,9 +8375,9 @@ rows12_357:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_360
+	JLT        rest_380
 
-k_359:
+k_379:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8279,13 +8486,13 @@ k_359:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_359
+	JGE          k_379
 
-rest_360:
+rest_380:
 	ADDQ $0x00000004, R13
-	JEQ  summed_361
+	JEQ  summed_381
 
-one_362:
+one_382:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8316,9 +8523,9 @@ one_362:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_362
+	JNE          one_382
 
-summed_361:
+summed_381:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8339,7 +8546,7 @@ summed_361:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_363
+	JEQ          fresh_383
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8376,9 +8583,9 @@ summed_361:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_364
+	JMP          done_384
 
-fresh_363:
+fresh_383:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8392,18 +8599,18 @@ fresh_363:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_364:
+done_384:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_357
+	JMP    rows12_377
 
-less_358:
+less_378:
 	CMPQ       CX, $0x00000008
-	JLT        less_366
+	JLT        less_386
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8429,7 +8636,7 @@ less_358:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_370:
+one_390:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -8451,7 +8658,7 @@ one_370:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_370
+	JNE          one_390
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8467,7 +8674,7 @@ one_370:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_371
+	JEQ          fresh_391
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8492,9 +8699,9 @@ one_370:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_372
+	JMP          done_392
 
-fresh_371:
+fresh_391:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8504,16 +8711,16 @@ fresh_371:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_372:
+done_392:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_366:
+less_386:
 	CMPQ       CX, $0x00000004
-	JLT        less_374
+	JLT        less_394
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8529,7 +8736,7 @@ less_366:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_378:
+one_398:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8542,7 +8749,7 @@ one_378:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_378
+	JNE          one_398
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8553,7 +8760,7 @@ one_378:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_379
+	JEQ          fresh_399
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8566,24 +8773,24 @@ one_378:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_380
+	JMP          done_400
 
-fresh_379:
+fresh_399:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_380:
+done_400:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_374:
+less_394:
 	CMPQ       CX, $0x00000002
-	JLT        less_382
+	JLT        less_402
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8595,7 +8802,7 @@ less_374:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_386:
+one_406:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8604,7 +8811,7 @@ one_386:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_386
+	JNE          one_406
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8613,29 +8820,29 @@ one_386:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_387
+	JEQ          fresh_407
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_388
+	JMP          done_408
 
-fresh_387:
+fresh_407:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_388:
+done_408:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_382:
+less_402:
 	CMPQ       CX, $0x00000001
-	JLT        less_390
+	JLT        less_410
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8645,14 +8852,14 @@ less_382:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_394:
+one_414:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_394
+	JNE          one_414
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8660,30 +8867,30 @@ one_394:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_395
+	JEQ          fresh_415
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_396
+	JMP          done_416
 
-fresh_395:
+fresh_415:
 	VMOVUPD Z0, K1, (AX)
 
-done_396:
+done_416:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_390:
+less_410:
 	VZEROUPPER
 	RET
 
-columns_348:
-taller_397:
+columns_368:
+taller_417:
 	DECQ       R10
-	JLT        less_398
+	JLT        less_418
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8721,9 +8928,9 @@ taller_397:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_400
+	JLT        rest_420
 
-k_399:
+k_419:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8825,13 +9032,13 @@ k_399:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_399
+	JGE              k_419
 
-rest_400:
+rest_420:
 	ADDQ $0x00000004, R12
-	JEQ  summed_401
+	JEQ  summed_421
 
-one_402:
+one_422:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -8858,9 +9065,9 @@ one_402:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_402
+	JNE              one_422
 
-summed_401:
+summed_421:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8883,7 +9090,7 @@ summed_401:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_403
+	JEQ          fresh_423
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8923,9 +9130,9 @@ summed_401:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_404
+	JMP          done_424
 
-fresh_403:
+fresh_423:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8940,18 +9147,18 @@ fresh_403:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_404:
+done_424:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_397
+	JMP    taller_417
 
-less_398:
-rows12_405:
+less_418:
+rows12_425:
 	CMPQ       CX, $0x0000000c
-	JLT        less_406
+	JLT        less_426
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8986,9 +9193,9 @@ rows12_405:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_408
+	JLT        rest_428
 
-k_407:
+k_427:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9082,13 +9289,13 @@ k_407:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_407
+	JGE              k_427
 
-rest_408:
+rest_428:
 	ADDQ $0x00000004, R11
-	JEQ  summed_409
+	JEQ  summed_429
 
-one_410:
+one_430:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9113,9 +9320,9 @@ one_410:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_410
+	JNE              one_430
 
-summed_409:
+summed_429:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -9136,7 +9343,7 @@ summed_409:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_411
+	JEQ          fresh_431
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -9173,9 +9380,9 @@ summed_409:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_412
+	JMP          done_432
 
-fresh_411:
+fresh_431:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9189,18 +9396,18 @@ fresh_411:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_412:
+done_432:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_405
+	JMP    rows12_425
 
-less_406:
+less_426:
 	CMPQ       CX, $0x00000008
-	JLT        less_414
+	JLT        less_434
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -9226,7 +9433,7 @@ less_406:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_418:
+one_438:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9245,7 +9452,7 @@ one_418:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_418
+	JNE              one_438
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -9261,7 +9468,7 @@ one_418:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_419
+	JEQ              fresh_439
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9286,9 +9493,9 @@ one_418:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_420
+	JMP              done_440
 
-fresh_419:
+fresh_439:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9298,16 +9505,16 @@ fresh_419:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_420:
+done_440:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_414:
+less_434:
 	CMPQ       CX, $0x00000004
-	JLT        less_422
+	JLT        less_442
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -9324,7 +9531,7 @@ less_414:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_426:
+one_446:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9337,7 +9544,7 @@ one_426:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_426
+	JNE              one_446
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9348,7 +9555,7 @@ one_426:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_427
+	JEQ              fresh_447
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9361,24 +9568,24 @@ one_426:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_428
+	JMP              done_448
 
-fresh_427:
+fresh_447:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_428:
+done_448:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_422:
+less_442:
 	CMPQ       CX, $0x00000002
-	JLT        less_430
+	JLT        less_450
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9391,7 +9598,7 @@ less_422:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_434:
+one_454:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9401,7 +9608,7 @@ one_434:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_434
+	JNE              one_454
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9410,29 +9617,29 @@ one_434:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_435
+	JEQ              fresh_455
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_436
+	JMP              done_456
 
-fresh_435:
+fresh_455:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_436:
+done_456:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_430:
+less_450:
 	CMPQ       CX, $0x00000001
-	JLT        less_438
+	JLT        less_458
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9443,7 +9650,7 @@ less_430:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_442:
+one_462:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -9452,7 +9659,7 @@ one_442:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_442
+	JNE          one_462
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -9460,23 +9667,23 @@ one_442:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_443
+	JEQ          fresh_463
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_444
+	JMP          done_464
 
-fresh_443:
+fresh_463:
 	VMOVUPD Z0, K1, (AX)
 
-done_444:
+done_464:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_438:
+less_458:
 	VZEROUPPER
 	RET
 
@@ -9514,9 +9721,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	KMOVW   R8, K2
 	LEAQ    (DX)(DX*2), DI
 
-rows4_445:
+rows4_465:
 	CMPQ   AX, $0x00000004
-	JLT    less_446
+	JLT    less_466
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9529,9 +9736,9 @@ rows4_445:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_448
+	JLT    rest_468
 
-k_447:
+k_467:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9553,11 +9760,11 @@ k_447:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_447
+	JGE         k_467
 
-rest_448:
+rest_468:
 	TESTQ       SI, SI
-	JEQ         sum_449
+	JEQ         sum_469
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9577,7 +9784,7 @@ rest_448:
 	VMOVUPD.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_449:
+sum_469:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9610,21 +9817,21 @@ sum_449:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_445
+	JMP           rows4_465
 
-less_446:
-rows1_450:
+less_466:
+rows1_470:
 	CMPQ   AX, $0x00000001
-	JLT    less_451
+	JLT    less_471
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_453
+	JLT    rest_473
 
-k_452:
+k_472:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (DI), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9634,11 +9841,11 @@ k_452:
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_452
+	JGE         k_472
 
-rest_453:
+rest_473:
 	TESTQ       SI, SI
-	JEQ         sum_454
+	JEQ         sum_474
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (DI), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9646,7 +9853,7 @@ rest_453:
 	VMOVUPD.Z   64(DI), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_454:
+sum_474:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9658,9 +9865,9 @@ sum_454:
 	IMUL3Q        $0x00000001, DX, DI
 	ADDQ          DI, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_450
+	JMP           rows1_470
 
-less_451:
+less_471:
 	VZEROUPPER
 	RET
 
@@ -9700,9 +9907,9 @@ TEXT ·drowDotsAVX512(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_455:
+rows1_475:
 	CMPQ   AX, $0x00000001
-	JLT    less_456
+	JLT    less_476
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -9710,9 +9917,9 @@ rows1_455:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R11
-	JLT    rest_458
+	JLT    rest_478
 
-k_457:
+k_477:
 	VMOVUPD     (R10), Z8
 	VMOVUPD     (R9), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9722,11 +9929,11 @@ k_457:
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R11
-	JGE         k_457
+	JGE         k_477
 
-rest_458:
+rest_478:
 	TESTQ       SI, SI
-	JEQ         sum_459
+	JEQ         sum_479
 	VMOVUPD.Z   (R10), K1, Z8
 	VMOVUPD.Z   (R9), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9734,7 +9941,7 @@ rest_458:
 	VMOVUPD.Z   64(R9), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_459:
+sum_479:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9746,9 +9953,9 @@ sum_459:
 	IMUL3Q        $0x00000001, DX, R9
 	ADDQ          R9, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_455
+	JMP           rows1_475
 
-less_456:
+less_476:
 	VZEROUPPER
 	RET
 
@@ -9775,9 +9982,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_460:
+rows8_480:
 	CMPQ         AX, $0x00000008
-	JLT          less_461
+	JLT          less_481
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9802,9 +10009,9 @@ rows8_460:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_463
+	JE           rest_483
 
-n_462:
+n_482:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -9829,12 +10036,12 @@ n_462:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_462
+	JNE         n_482
 
-rest_463:
+rest_483:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_464
+	JE          next_484
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9854,17 +10061,17 @@ rest_463:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_464:
+next_484:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_460
+	JMP    rows8_480
 
-less_461:
-rows4_465:
+less_481:
+rows4_485:
 	CMPQ         AX, $0x00000004
-	JLT          less_466
+	JLT          less_486
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9878,9 +10085,9 @@ rows4_465:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_468
+	JE           rest_488
 
-n_467:
+n_487:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -9890,12 +10097,12 @@ n_467:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_467
+	JNE         n_487
 
-rest_468:
+rest_488:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_469
+	JE          next_489
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9907,17 +10114,17 @@ rest_468:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_469:
+next_489:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_465
+	JMP    rows4_485
 
-less_466:
-rows2_470:
+less_486:
+rows2_490:
 	CMPQ         AX, $0x00000002
-	JLT          less_471
+	JLT          less_491
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9927,9 +10134,9 @@ rows2_470:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_473
+	JE           rest_493
 
-n_472:
+n_492:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -9937,12 +10144,12 @@ n_472:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_472
+	JNE         n_492
 
-rest_473:
+rest_493:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_474
+	JE          next_494
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -9950,17 +10157,17 @@ rest_473:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_474:
+next_494:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_470
+	JMP    rows2_490
 
-less_471:
-rows1_475:
+less_491:
+rows1_495:
 	CMPQ         AX, $0x00000001
-	JLT          less_476
+	JLT          less_496
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -9968,34 +10175,34 @@ rows1_475:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_478
+	JE           rest_498
 
-n_477:
+n_497:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_477
+	JNE         n_497
 
-rest_478:
+rest_498:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_479
+	JE          next_499
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_479:
+next_499:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_475
+	JMP    rows1_495
 
-less_476:
+less_496:
 	VZEROUPPER
 	RET
 
@@ -10033,9 +10240,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_480
+	JLE     narrow_500
 
-k_481:
+k_501:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -10044,19 +10251,19 @@ k_481:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_481
+	JNE        k_501
 	VZEROUPPER
 	RET
 
-narrow_480:
-k_482:
+narrow_500:
+k_502:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_482
+	JNE        k_502
 	VZEROUPPER
 	RET
 
@@ -10070,18 +10277,18 @@ TEXT ·dforeseeAVX512(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_483:
+row_503:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_484:
+line_504:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_484
+	JGT        line_504
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_483
+	JNE        row_503
 	VZEROUPPER
 	RET
 
@@ -10116,7 +10323,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_485:
+loop_505:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -10142,6 +10349,6 @@ loop_485:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_485
+	JNE         loop_505
 	VZEROUPPER
 	RET

@@ -12,6 +12,7 @@ const (
 const (
 	farBytes   = 1 << 20
 	aheadBytes = 512
+	longRow    = 12 << 10 // bytes of a row from which memory is read as fast by several rows together
 )
 
 // maxRows returns how many rows one goroutine takes at once.
@@ -149,11 +150,15 @@ func (g *product[F]) dots(p path) {
 		}
 	}
 	x = x[:g.k]
+	far := g.m*g.a.apart() >= farBytes/8 && g.a.apart() < longRow // the rows are a part of the matrix
 	for i := 0; i < g.m; i += dotRows {
 		y := room(&w.a, min(dotRows, g.m-i))
-		if g.a.stored != nil {
+		switch {
+		case g.a.stored != nil:
 			dotsStored(p, w, g.a.stored[i*g.a.row:], g.a.row, x, y)
-		} else {
+		case far: // a row after the other, for memory is then read along
+			rowDots(p, g.k, g.a.data[i*g.a.row:], g.a.row, x, 0, y)
+		default:
 			dot(p, g.a.data[i*g.a.row:], g.a.row, x, y)
 		}
 		c := g.c.data[i*g.c.row:]

@@ -50,6 +50,11 @@ func sfmaLoopNEON(n int)
 //go:noescape
 func sdotStoredNEON(k int, m int, a *uint16, aRow int, x *float32, y *float32)
 
+// sweighStoredNEON is weighStored of float32 with NEON.
+//
+//go:noescape
+func sweighStoredNEON(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+
 // swidenVectorsNEON is widenVectors of float32 with NEON.
 //
 //go:noescape

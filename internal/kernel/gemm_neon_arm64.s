@@ -5437,12 +5437,240 @@ k_763:
 less_762:
 	RET
 
+// func sweighStoredNEON(m int, n int, alpha float32, a *uint16, aRow int, x *float32, y *float32)
+TEXT ·sweighStoredNEON(SB), NOSPLIT, $0-56
+	MOVD m+0(FP), R0
+	MOVD a+24(FP), R1
+	MOVD aRow+32(FP), R2
+	LSL $1, R2
+	ADD R2<<1, R2, R3
+	MOVD x+40(FP), R6
+	MOVD n+8(FP), R7
+	MOVD R7, R7
+rows8_764:
+	CMP $8, R0
+	BLT less_765
+	FMOVS alpha+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R6), F2
+	VDUP V2.S[0], V2.S4
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVS 4(R6), F3
+	VDUP V3.S[0], V3.S4
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	FMOVS 8(R6), F4
+	VDUP V4.S[0], V4.S4
+	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
+	FMOVS 12(R6), F5
+	VDUP V5.S[0], V5.S4
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	FMOVS 16(R6), F6
+	VDUP V6.S[0], V6.S4
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	FMOVS 20(R6), F7
+	VDUP V7.S[0], V7.S4
+	WORD $0x6e20dce7 // FMUL V7.4S, V7.4S, V0.4S
+	FMOVS 24(R6), F8
+	VDUP V8.S[0], V8.S4
+	WORD $0x6e20dd08 // FMUL V8.4S, V8.4S, V0.4S
+	FMOVS 28(R6), F9
+	VDUP V9.S[0], V9.S4
+	WORD $0x6e20dd29 // FMUL V9.4S, V9.4S, V0.4S
+	MOVD R1, R8
+	ADD R2<<2, R1, R11
+	ADD R2<<3, R1, R12
+	ADD R2<<3, R11, R13
+	MOVD y+48(FP), R9
+	MOVD R7, R10
+	CMP $0, R10
+	BEQ rest_767
+n_766:
+	FMOVQ 0(R9), F0
+	PRFM 0(R12), PLDL2KEEP
+	FMOVD 0(R8), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V2.S4, V0.S4
+	FMOVD (R8)(R2), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V3.S4, V0.S4
+	ADD R2<<1, R8, R19
+	FMOVD 0(R19), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V4.S4, V0.S4
+	FMOVD (R8)(R3), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V5.S4, V0.S4
+	PRFM 0(R13), PLDL2KEEP
+	FMOVD 0(R11), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V6.S4, V0.S4
+	FMOVD (R11)(R2), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V7.S4, V0.S4
+	ADD R2<<1, R11, R19
+	FMOVD 0(R19), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V8.S4, V0.S4
+	FMOVD (R11)(R3), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V9.S4, V0.S4
+	FMOVQ F0, 0(R9)
+	ADD $8, R8
+	ADD $8, R11
+	ADD $8, R12
+	ADD $8, R13
+	ADD $16, R9
+	SUBS $4, R10
+	BNE n_766
+rest_767:
+	ADD $32, R6
+	MOVD $8, R20
+	MUL R20, R2, R8
+	ADD R8, R1
+	SUBS $8, R0
+	B rows8_764
+less_765:
+rows4_769:
+	CMP $4, R0
+	BLT less_770
+	FMOVS alpha+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R6), F2
+	VDUP V2.S[0], V2.S4
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVS 4(R6), F3
+	VDUP V3.S[0], V3.S4
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	FMOVS 8(R6), F4
+	VDUP V4.S[0], V4.S4
+	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
+	FMOVS 12(R6), F5
+	VDUP V5.S[0], V5.S4
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	MOVD R1, R8
+	MOVD y+48(FP), R9
+	MOVD R7, R10
+	CMP $0, R10
+	BEQ rest_772
+n_771:
+	FMOVQ 0(R9), F0
+	FMOVD 0(R8), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V2.S4, V0.S4
+	FMOVD (R8)(R2), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V3.S4, V0.S4
+	ADD R2<<1, R8, R19
+	FMOVD 0(R19), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V4.S4, V0.S4
+	FMOVD (R8)(R3), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V5.S4, V0.S4
+	FMOVQ F0, 0(R9)
+	ADD $8, R8
+	ADD $16, R9
+	SUBS $4, R10
+	BNE n_771
+rest_772:
+	ADD $16, R6
+	MOVD $4, R20
+	MUL R20, R2, R8
+	ADD R8, R1
+	SUBS $4, R0
+	B rows4_769
+less_770:
+rows2_774:
+	CMP $2, R0
+	BLT less_775
+	FMOVS alpha+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R6), F2
+	VDUP V2.S[0], V2.S4
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVS 4(R6), F3
+	VDUP V3.S[0], V3.S4
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	MOVD R1, R3
+	MOVD y+48(FP), R8
+	MOVD R7, R9
+	CMP $0, R9
+	BEQ rest_777
+n_776:
+	FMOVQ 0(R8), F0
+	FMOVD 0(R3), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V2.S4, V0.S4
+	FMOVD (R3)(R2), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V3.S4, V0.S4
+	FMOVQ F0, 0(R8)
+	ADD $8, R3
+	ADD $16, R8
+	SUBS $4, R9
+	BNE n_776
+rest_777:
+	ADD $8, R6
+	MOVD $2, R20
+	MUL R20, R2, R3
+	ADD R3, R1
+	SUBS $2, R0
+	B rows2_774
+less_775:
+rows1_779:
+	CMP $1, R0
+	BLT less_780
+	FMOVS alpha+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS 0(R6), F2
+	VDUP V2.S[0], V2.S4
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	MOVD R1, R3
+	MOVD y+48(FP), R8
+	MOVD R7, R9
+	CMP $0, R9
+	BEQ rest_782
+n_781:
+	FMOVQ 0(R8), F0
+	FMOVD 0(R3), F1
+	VUXTL V1.H4, V1.S4
+	VSHL $16, V1.S4, V1.S4
+	VFMLA V1.S4, V2.S4, V0.S4
+	FMOVQ F0, 0(R8)
+	ADD $8, R3
+	ADD $16, R8
+	SUBS $4, R9
+	BNE n_781
+rest_782:
+	ADD $4, R6
+	MOVD $1, R20
+	MUL R20, R2, R3
+	ADD R3, R1
+	SUBS $1, R0
+	B rows1_779
+less_780:
+	RET
+
 // func swidenVectorsNEON(n int, y *float32, x *uint16)
 TEXT ·swidenVectorsNEON(SB), NOSPLIT, $0-24
 	MOVD n+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD x+16(FP), R2
-vector_764:
+vector_784:
 	FMOVD 0(R2), F0
 	VUXTL V0.H4, V0.S4
 	VSHL $16, V0.S4, V0.S4
@@ -5450,7 +5678,7 @@ vector_764:
 	ADD $8, R2
 	ADD $16, R1
 	SUBS $4, R0
-	BGT vector_764
+	BGT vector_784
 	RET
 
 // func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
@@ -5468,10 +5696,10 @@ TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	LSL $3, R8
 	MOVD n+8(FP), R9
 	CMP $2, R9
-	BLE narrow_765
-rows12_766:
+	BLE narrow_785
+rows12_786:
 	CMP $12, R0
-	BLT less_767
+	BLT less_787
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5499,10 +5727,10 @@ rows12_766:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_768
+	BNE apart_788
 	MOVD R1, R11
 	PCALIGN $32
-k_770:
+k_790:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5534,16 +5762,16 @@ k_770:
 	WORD $0x4fdf1b16 // FMLA V22.2D, V24.2D, V31.D[1]
 	WORD $0x4fdf1b37 // FMLA V23.2D, V25.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_770
-	B summed_769
-apart_768:
+	BNE k_790
+	B summed_789
+apart_788:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_771:
+k_791:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5586,8 +5814,8 @@ k_771:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_771
-summed_769:
+	BNE k_791
+summed_789:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5621,8 +5849,8 @@ summed_769:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_772
-	CBZ R9, fresh_774
+	BNE edge_792
+	CBZ R9, fresh_794
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5707,8 +5935,8 @@ summed_769:
 	VFMLA V25.D2, V27.D2, V23.D2
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_773
-fresh_774:
+	B done_793
+fresh_794:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -5745,8 +5973,8 @@ fresh_774:
 	FMOVQ F22, 0(R7)
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_773
-edge_772:
+	B done_793
+edge_792:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -5755,367 +5983,367 @@ edge_772:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_775
+	CBZ R9, fresh_795
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_776
+	TBNZ $1, R10, full_796
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_778
+	TBZ $0, R10, moved_798
 	FMOVD 16(R7), F27
-	B moved_778
-full_776:
+	B moved_798
+full_796:
 	FMOVQ 16(R7), F27
-moved_778:
+moved_798:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_779
-	TBZ $0, R10, moved_781
+	TBNZ $1, R10, full_799
+	TBZ $0, R10, moved_801
 	FMOVD F1, 16(R7)
-	B moved_781
-full_779:
+	B moved_801
+full_799:
 	FMOVQ F1, 16(R7)
-moved_781:
+moved_801:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_782
+	TBNZ $1, R10, full_802
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_784
+	TBZ $0, R10, moved_804
 	FMOVD 16(R7), F27
-	B moved_784
-full_782:
+	B moved_804
+full_802:
 	FMOVQ 16(R7), F27
-moved_784:
+moved_804:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_785
-	TBZ $0, R10, moved_787
+	TBNZ $1, R10, full_805
+	TBZ $0, R10, moved_807
 	FMOVD F3, 16(R7)
-	B moved_787
-full_785:
+	B moved_807
+full_805:
 	FMOVQ F3, 16(R7)
-moved_787:
+moved_807:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_788
+	TBNZ $1, R10, full_808
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_790
+	TBZ $0, R10, moved_810
 	FMOVD 16(R7), F27
-	B moved_790
-full_788:
+	B moved_810
+full_808:
 	FMOVQ 16(R7), F27
-moved_790:
+moved_810:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_791
-	TBZ $0, R10, moved_793
+	TBNZ $1, R10, full_811
+	TBZ $0, R10, moved_813
 	FMOVD F5, 16(R7)
-	B moved_793
-full_791:
+	B moved_813
+full_811:
 	FMOVQ F5, 16(R7)
-moved_793:
+moved_813:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_794
+	TBNZ $1, R10, full_814
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_796
+	TBZ $0, R10, moved_816
 	FMOVD 16(R7), F27
-	B moved_796
-full_794:
+	B moved_816
+full_814:
 	FMOVQ 16(R7), F27
-moved_796:
+moved_816:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_797
-	TBZ $0, R10, moved_799
+	TBNZ $1, R10, full_817
+	TBZ $0, R10, moved_819
 	FMOVD F7, 16(R7)
-	B moved_799
-full_797:
+	B moved_819
+full_817:
 	FMOVQ F7, 16(R7)
-moved_799:
+moved_819:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_800
+	TBNZ $1, R10, full_820
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_802
+	TBZ $0, R10, moved_822
 	FMOVD 16(R7), F27
-	B moved_802
-full_800:
+	B moved_822
+full_820:
 	FMOVQ 16(R7), F27
-moved_802:
+moved_822:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_803
-	TBZ $0, R10, moved_805
+	TBNZ $1, R10, full_823
+	TBZ $0, R10, moved_825
 	FMOVD F9, 16(R7)
-	B moved_805
-full_803:
+	B moved_825
+full_823:
 	FMOVQ F9, 16(R7)
-moved_805:
+moved_825:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_806
+	TBNZ $1, R10, full_826
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_808
+	TBZ $0, R10, moved_828
 	FMOVD 16(R7), F27
-	B moved_808
-full_806:
+	B moved_828
+full_826:
 	FMOVQ 16(R7), F27
-moved_808:
+moved_828:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_809
-	TBZ $0, R10, moved_811
+	TBNZ $1, R10, full_829
+	TBZ $0, R10, moved_831
 	FMOVD F11, 16(R7)
-	B moved_811
-full_809:
+	B moved_831
+full_829:
 	FMOVQ F11, 16(R7)
-moved_811:
+moved_831:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_812
+	TBNZ $1, R10, full_832
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_814
+	TBZ $0, R10, moved_834
 	FMOVD 16(R7), F27
-	B moved_814
-full_812:
+	B moved_834
+full_832:
 	FMOVQ 16(R7), F27
-moved_814:
+moved_834:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_815
-	TBZ $0, R10, moved_817
+	TBNZ $1, R10, full_835
+	TBZ $0, R10, moved_837
 	FMOVD F13, 16(R7)
-	B moved_817
-full_815:
+	B moved_837
+full_835:
 	FMOVQ F13, 16(R7)
-moved_817:
+moved_837:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_818
+	TBNZ $1, R10, full_838
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_820
+	TBZ $0, R10, moved_840
 	FMOVD 16(R7), F27
-	B moved_820
-full_818:
+	B moved_840
+full_838:
 	FMOVQ 16(R7), F27
-moved_820:
+moved_840:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_821
-	TBZ $0, R10, moved_823
+	TBNZ $1, R10, full_841
+	TBZ $0, R10, moved_843
 	FMOVD F15, 16(R7)
-	B moved_823
-full_821:
+	B moved_843
+full_841:
 	FMOVQ F15, 16(R7)
-moved_823:
+moved_843:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V16.D2
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_824
+	TBNZ $1, R10, full_844
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_826
+	TBZ $0, R10, moved_846
 	FMOVD 16(R7), F27
-	B moved_826
-full_824:
+	B moved_846
+full_844:
 	FMOVQ 16(R7), F27
-moved_826:
+moved_846:
 	VFMLA V25.D2, V27.D2, V17.D2
-	TBNZ $1, R10, full_827
-	TBZ $0, R10, moved_829
+	TBNZ $1, R10, full_847
+	TBZ $0, R10, moved_849
 	FMOVD F17, 16(R7)
-	B moved_829
-full_827:
+	B moved_849
+full_847:
 	FMOVQ F17, 16(R7)
-moved_829:
+moved_849:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V18.D2
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_830
+	TBNZ $1, R10, full_850
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_832
+	TBZ $0, R10, moved_852
 	FMOVD 16(R7), F27
-	B moved_832
-full_830:
+	B moved_852
+full_850:
 	FMOVQ 16(R7), F27
-moved_832:
+moved_852:
 	VFMLA V25.D2, V27.D2, V19.D2
-	TBNZ $1, R10, full_833
-	TBZ $0, R10, moved_835
+	TBNZ $1, R10, full_853
+	TBZ $0, R10, moved_855
 	FMOVD F19, 16(R7)
-	B moved_835
-full_833:
+	B moved_855
+full_853:
 	FMOVQ F19, 16(R7)
-moved_835:
+moved_855:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V20.D2
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_836
+	TBNZ $1, R10, full_856
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_838
+	TBZ $0, R10, moved_858
 	FMOVD 16(R7), F27
-	B moved_838
-full_836:
+	B moved_858
+full_856:
 	FMOVQ 16(R7), F27
-moved_838:
+moved_858:
 	VFMLA V25.D2, V27.D2, V21.D2
-	TBNZ $1, R10, full_839
-	TBZ $0, R10, moved_841
+	TBNZ $1, R10, full_859
+	TBZ $0, R10, moved_861
 	FMOVD F21, 16(R7)
-	B moved_841
-full_839:
+	B moved_861
+full_859:
 	FMOVQ F21, 16(R7)
-moved_841:
+moved_861:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V22.D2
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_842
+	TBNZ $1, R10, full_862
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_844
+	TBZ $0, R10, moved_864
 	FMOVD 16(R7), F27
-	B moved_844
-full_842:
+	B moved_864
+full_862:
 	FMOVQ 16(R7), F27
-moved_844:
+moved_864:
 	VFMLA V25.D2, V27.D2, V23.D2
-	TBNZ $1, R10, full_845
-	TBZ $0, R10, moved_847
+	TBNZ $1, R10, full_865
+	TBZ $0, R10, moved_867
 	FMOVD F23, 16(R7)
-	B moved_847
-full_845:
+	B moved_867
+full_865:
 	FMOVQ F23, 16(R7)
-moved_847:
+moved_867:
 	ADD R8, R7
-	B done_773
-fresh_775:
+	B done_793
+fresh_795:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_848
-	TBZ $0, R10, moved_850
+	TBNZ $1, R10, full_868
+	TBZ $0, R10, moved_870
 	FMOVD F1, 16(R7)
-	B moved_850
-full_848:
+	B moved_870
+full_868:
 	FMOVQ F1, 16(R7)
-moved_850:
+moved_870:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_851
-	TBZ $0, R10, moved_853
+	TBNZ $1, R10, full_871
+	TBZ $0, R10, moved_873
 	FMOVD F3, 16(R7)
-	B moved_853
-full_851:
+	B moved_873
+full_871:
 	FMOVQ F3, 16(R7)
-moved_853:
+moved_873:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_854
-	TBZ $0, R10, moved_856
+	TBNZ $1, R10, full_874
+	TBZ $0, R10, moved_876
 	FMOVD F5, 16(R7)
-	B moved_856
-full_854:
+	B moved_876
+full_874:
 	FMOVQ F5, 16(R7)
-moved_856:
+moved_876:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_857
-	TBZ $0, R10, moved_859
+	TBNZ $1, R10, full_877
+	TBZ $0, R10, moved_879
 	FMOVD F7, 16(R7)
-	B moved_859
-full_857:
+	B moved_879
+full_877:
 	FMOVQ F7, 16(R7)
-moved_859:
+moved_879:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_860
-	TBZ $0, R10, moved_862
+	TBNZ $1, R10, full_880
+	TBZ $0, R10, moved_882
 	FMOVD F9, 16(R7)
-	B moved_862
-full_860:
+	B moved_882
+full_880:
 	FMOVQ F9, 16(R7)
-moved_862:
+moved_882:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_863
-	TBZ $0, R10, moved_865
+	TBNZ $1, R10, full_883
+	TBZ $0, R10, moved_885
 	FMOVD F11, 16(R7)
-	B moved_865
-full_863:
+	B moved_885
+full_883:
 	FMOVQ F11, 16(R7)
-moved_865:
+moved_885:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_866
-	TBZ $0, R10, moved_868
+	TBNZ $1, R10, full_886
+	TBZ $0, R10, moved_888
 	FMOVD F13, 16(R7)
-	B moved_868
-full_866:
+	B moved_888
+full_886:
 	FMOVQ F13, 16(R7)
-moved_868:
+moved_888:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_869
-	TBZ $0, R10, moved_871
+	TBNZ $1, R10, full_889
+	TBZ $0, R10, moved_891
 	FMOVD F15, 16(R7)
-	B moved_871
-full_869:
+	B moved_891
+full_889:
 	FMOVQ F15, 16(R7)
-moved_871:
+moved_891:
 	ADD R8, R7
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_872
-	TBZ $0, R10, moved_874
+	TBNZ $1, R10, full_892
+	TBZ $0, R10, moved_894
 	FMOVD F17, 16(R7)
-	B moved_874
-full_872:
+	B moved_894
+full_892:
 	FMOVQ F17, 16(R7)
-moved_874:
+moved_894:
 	ADD R8, R7
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_875
-	TBZ $0, R10, moved_877
+	TBNZ $1, R10, full_895
+	TBZ $0, R10, moved_897
 	FMOVD F19, 16(R7)
-	B moved_877
-full_875:
+	B moved_897
+full_895:
 	FMOVQ F19, 16(R7)
-moved_877:
+moved_897:
 	ADD R8, R7
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_878
-	TBZ $0, R10, moved_880
+	TBNZ $1, R10, full_898
+	TBZ $0, R10, moved_900
 	FMOVD F21, 16(R7)
-	B moved_880
-full_878:
+	B moved_900
+full_898:
 	FMOVQ F21, 16(R7)
-moved_880:
+moved_900:
 	ADD R8, R7
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_881
-	TBZ $0, R10, moved_883
+	TBNZ $1, R10, full_901
+	TBZ $0, R10, moved_903
 	FMOVD F23, 16(R7)
-	B moved_883
-full_881:
+	B moved_903
+full_901:
 	FMOVQ F23, 16(R7)
-moved_883:
+moved_903:
 	ADD R8, R7
-	B done_773
-done_773:
+	B done_793
+done_793:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_766
-less_767:
+	B rows12_786
+less_787:
 	CMP $8, R0
-	BLT less_885
+	BLT less_905
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6135,10 +6363,10 @@ less_767:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_886
+	BNE apart_906
 	MOVD R1, R11
 	PCALIGN $32
-k_888:
+k_908:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6161,15 +6389,15 @@ k_888:
 	WORD $0x4fdd1b0e // FMLA V14.2D, V24.2D, V29.D[1]
 	WORD $0x4fdd1b2f // FMLA V15.2D, V25.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_888
-	B summed_887
-apart_886:
+	BNE k_908
+	B summed_907
+apart_906:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_889:
+k_909:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6199,8 +6427,8 @@ k_889:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_889
-summed_887:
+	BNE k_909
+summed_907:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6226,8 +6454,8 @@ summed_887:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_890
-	CBZ R9, fresh_892
+	BNE edge_910
+	CBZ R9, fresh_912
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6284,8 +6512,8 @@ summed_887:
 	VFMLA V25.D2, V27.D2, V15.D2
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_891
-fresh_892:
+	B done_911
+fresh_912:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6310,8 +6538,8 @@ fresh_892:
 	FMOVQ F14, 0(R7)
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_891
-edge_890:
+	B done_911
+edge_910:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6320,250 +6548,250 @@ edge_890:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_893
+	CBZ R9, fresh_913
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_894
+	TBNZ $1, R10, full_914
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_896
+	TBZ $0, R10, moved_916
 	FMOVD 16(R7), F27
-	B moved_896
-full_894:
+	B moved_916
+full_914:
 	FMOVQ 16(R7), F27
-moved_896:
+moved_916:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_897
-	TBZ $0, R10, moved_899
+	TBNZ $1, R10, full_917
+	TBZ $0, R10, moved_919
 	FMOVD F1, 16(R7)
-	B moved_899
-full_897:
+	B moved_919
+full_917:
 	FMOVQ F1, 16(R7)
-moved_899:
+moved_919:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_900
+	TBNZ $1, R10, full_920
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_902
+	TBZ $0, R10, moved_922
 	FMOVD 16(R7), F27
-	B moved_902
-full_900:
+	B moved_922
+full_920:
 	FMOVQ 16(R7), F27
-moved_902:
+moved_922:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_903
-	TBZ $0, R10, moved_905
+	TBNZ $1, R10, full_923
+	TBZ $0, R10, moved_925
 	FMOVD F3, 16(R7)
-	B moved_905
-full_903:
+	B moved_925
+full_923:
 	FMOVQ F3, 16(R7)
-moved_905:
+moved_925:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_906
+	TBNZ $1, R10, full_926
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_908
+	TBZ $0, R10, moved_928
 	FMOVD 16(R7), F27
-	B moved_908
-full_906:
+	B moved_928
+full_926:
 	FMOVQ 16(R7), F27
-moved_908:
+moved_928:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_909
-	TBZ $0, R10, moved_911
+	TBNZ $1, R10, full_929
+	TBZ $0, R10, moved_931
 	FMOVD F5, 16(R7)
-	B moved_911
-full_909:
+	B moved_931
+full_929:
 	FMOVQ F5, 16(R7)
-moved_911:
+moved_931:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_912
+	TBNZ $1, R10, full_932
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_914
+	TBZ $0, R10, moved_934
 	FMOVD 16(R7), F27
-	B moved_914
-full_912:
+	B moved_934
+full_932:
 	FMOVQ 16(R7), F27
-moved_914:
+moved_934:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_915
-	TBZ $0, R10, moved_917
+	TBNZ $1, R10, full_935
+	TBZ $0, R10, moved_937
 	FMOVD F7, 16(R7)
-	B moved_917
-full_915:
+	B moved_937
+full_935:
 	FMOVQ F7, 16(R7)
-moved_917:
+moved_937:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_918
+	TBNZ $1, R10, full_938
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_920
+	TBZ $0, R10, moved_940
 	FMOVD 16(R7), F27
-	B moved_920
-full_918:
+	B moved_940
+full_938:
 	FMOVQ 16(R7), F27
-moved_920:
+moved_940:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_921
-	TBZ $0, R10, moved_923
+	TBNZ $1, R10, full_941
+	TBZ $0, R10, moved_943
 	FMOVD F9, 16(R7)
-	B moved_923
-full_921:
+	B moved_943
+full_941:
 	FMOVQ F9, 16(R7)
-moved_923:
+moved_943:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_924
+	TBNZ $1, R10, full_944
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_926
+	TBZ $0, R10, moved_946
 	FMOVD 16(R7), F27
-	B moved_926
-full_924:
+	B moved_946
+full_944:
 	FMOVQ 16(R7), F27
-moved_926:
+moved_946:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_927
-	TBZ $0, R10, moved_929
+	TBNZ $1, R10, full_947
+	TBZ $0, R10, moved_949
 	FMOVD F11, 16(R7)
-	B moved_929
-full_927:
+	B moved_949
+full_947:
 	FMOVQ F11, 16(R7)
-moved_929:
+moved_949:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_930
+	TBNZ $1, R10, full_950
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_932
+	TBZ $0, R10, moved_952
 	FMOVD 16(R7), F27
-	B moved_932
-full_930:
+	B moved_952
+full_950:
 	FMOVQ 16(R7), F27
-moved_932:
+moved_952:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_933
-	TBZ $0, R10, moved_935
+	TBNZ $1, R10, full_953
+	TBZ $0, R10, moved_955
 	FMOVD F13, 16(R7)
-	B moved_935
-full_933:
+	B moved_955
+full_953:
 	FMOVQ F13, 16(R7)
-moved_935:
+moved_955:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_936
+	TBNZ $1, R10, full_956
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_938
+	TBZ $0, R10, moved_958
 	FMOVD 16(R7), F27
-	B moved_938
-full_936:
+	B moved_958
+full_956:
 	FMOVQ 16(R7), F27
-moved_938:
+moved_958:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_939
-	TBZ $0, R10, moved_941
+	TBNZ $1, R10, full_959
+	TBZ $0, R10, moved_961
 	FMOVD F15, 16(R7)
-	B moved_941
-full_939:
+	B moved_961
+full_959:
 	FMOVQ F15, 16(R7)
-moved_941:
+moved_961:
 	ADD R8, R7
-	B done_891
-fresh_893:
+	B done_911
+fresh_913:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_942
-	TBZ $0, R10, moved_944
+	TBNZ $1, R10, full_962
+	TBZ $0, R10, moved_964
 	FMOVD F1, 16(R7)
-	B moved_944
-full_942:
+	B moved_964
+full_962:
 	FMOVQ F1, 16(R7)
-moved_944:
+moved_964:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_945
-	TBZ $0, R10, moved_947
+	TBNZ $1, R10, full_965
+	TBZ $0, R10, moved_967
 	FMOVD F3, 16(R7)
-	B moved_947
-full_945:
+	B moved_967
+full_965:
 	FMOVQ F3, 16(R7)
-moved_947:
+moved_967:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_948
-	TBZ $0, R10, moved_950
+	TBNZ $1, R10, full_968
+	TBZ $0, R10, moved_970
 	FMOVD F5, 16(R7)
-	B moved_950
-full_948:
+	B moved_970
+full_968:
 	FMOVQ F5, 16(R7)
-moved_950:
+moved_970:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_951
-	TBZ $0, R10, moved_953
+	TBNZ $1, R10, full_971
+	TBZ $0, R10, moved_973
 	FMOVD F7, 16(R7)
-	B moved_953
-full_951:
+	B moved_973
+full_971:
 	FMOVQ F7, 16(R7)
-moved_953:
+moved_973:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_954
-	TBZ $0, R10, moved_956
+	TBNZ $1, R10, full_974
+	TBZ $0, R10, moved_976
 	FMOVD F9, 16(R7)
-	B moved_956
-full_954:
+	B moved_976
+full_974:
 	FMOVQ F9, 16(R7)
-moved_956:
+moved_976:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_957
-	TBZ $0, R10, moved_959
+	TBNZ $1, R10, full_977
+	TBZ $0, R10, moved_979
 	FMOVD F11, 16(R7)
-	B moved_959
-full_957:
+	B moved_979
+full_977:
 	FMOVQ F11, 16(R7)
-moved_959:
+moved_979:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_960
-	TBZ $0, R10, moved_962
+	TBNZ $1, R10, full_980
+	TBZ $0, R10, moved_982
 	FMOVD F13, 16(R7)
-	B moved_962
-full_960:
+	B moved_982
+full_980:
 	FMOVQ F13, 16(R7)
-moved_962:
+moved_982:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_963
-	TBZ $0, R10, moved_965
+	TBNZ $1, R10, full_983
+	TBZ $0, R10, moved_985
 	FMOVD F15, 16(R7)
-	B moved_965
-full_963:
+	B moved_985
+full_983:
 	FMOVQ F15, 16(R7)
-moved_965:
+moved_985:
 	ADD R8, R7
-	B done_891
-done_891:
+	B done_911
+done_911:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_885:
+less_905:
 	CMP $4, R0
-	BLT less_967
+	BLT less_987
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6575,10 +6803,10 @@ less_885:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_968
+	BNE apart_988
 	MOVD R1, R11
 	PCALIGN $32
-k_970:
+k_990:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6592,14 +6820,14 @@ k_970:
 	WORD $0x4fdb1b06 // FMLA V6.2D, V24.2D, V27.D[1]
 	WORD $0x4fdb1b27 // FMLA V7.2D, V25.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_970
-	B summed_969
-apart_968:
+	BNE k_990
+	B summed_989
+apart_988:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_971:
+k_991:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6616,8 +6844,8 @@ k_971:
 	WORD $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_971
-summed_969:
+	BNE k_991
+summed_989:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6635,8 +6863,8 @@ summed_969:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_972
-	CBZ R9, fresh_974
+	BNE edge_992
+	CBZ R9, fresh_994
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6665,8 +6893,8 @@ summed_969:
 	VFMLA V25.D2, V27.D2, V7.D2
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_973
-fresh_974:
+	B done_993
+fresh_994:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6679,8 +6907,8 @@ fresh_974:
 	FMOVQ F6, 0(R7)
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_973
-edge_972:
+	B done_993
+edge_992:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6689,134 +6917,134 @@ edge_972:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_975
+	CBZ R9, fresh_995
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_976
+	TBNZ $1, R10, full_996
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_978
+	TBZ $0, R10, moved_998
 	FMOVD 16(R7), F27
-	B moved_978
-full_976:
+	B moved_998
+full_996:
 	FMOVQ 16(R7), F27
-moved_978:
+moved_998:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_979
-	TBZ $0, R10, moved_981
+	TBNZ $1, R10, full_999
+	TBZ $0, R10, moved_1001
 	FMOVD F1, 16(R7)
-	B moved_981
-full_979:
+	B moved_1001
+full_999:
 	FMOVQ F1, 16(R7)
-moved_981:
+moved_1001:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_982
+	TBNZ $1, R10, full_1002
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_984
+	TBZ $0, R10, moved_1004
 	FMOVD 16(R7), F27
-	B moved_984
-full_982:
+	B moved_1004
+full_1002:
 	FMOVQ 16(R7), F27
-moved_984:
+moved_1004:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_985
-	TBZ $0, R10, moved_987
+	TBNZ $1, R10, full_1005
+	TBZ $0, R10, moved_1007
 	FMOVD F3, 16(R7)
-	B moved_987
-full_985:
+	B moved_1007
+full_1005:
 	FMOVQ F3, 16(R7)
-moved_987:
+moved_1007:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_988
+	TBNZ $1, R10, full_1008
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_990
+	TBZ $0, R10, moved_1010
 	FMOVD 16(R7), F27
-	B moved_990
-full_988:
+	B moved_1010
+full_1008:
 	FMOVQ 16(R7), F27
-moved_990:
+moved_1010:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_991
-	TBZ $0, R10, moved_993
+	TBNZ $1, R10, full_1011
+	TBZ $0, R10, moved_1013
 	FMOVD F5, 16(R7)
-	B moved_993
-full_991:
+	B moved_1013
+full_1011:
 	FMOVQ F5, 16(R7)
-moved_993:
+moved_1013:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_994
+	TBNZ $1, R10, full_1014
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_996
+	TBZ $0, R10, moved_1016
 	FMOVD 16(R7), F27
-	B moved_996
-full_994:
+	B moved_1016
+full_1014:
 	FMOVQ 16(R7), F27
-moved_996:
+moved_1016:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_997
-	TBZ $0, R10, moved_999
+	TBNZ $1, R10, full_1017
+	TBZ $0, R10, moved_1019
 	FMOVD F7, 16(R7)
-	B moved_999
-full_997:
+	B moved_1019
+full_1017:
 	FMOVQ F7, 16(R7)
-moved_999:
+moved_1019:
 	ADD R8, R7
-	B done_973
-fresh_975:
+	B done_993
+fresh_995:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1000
-	TBZ $0, R10, moved_1002
+	TBNZ $1, R10, full_1020
+	TBZ $0, R10, moved_1022
 	FMOVD F1, 16(R7)
-	B moved_1002
-full_1000:
+	B moved_1022
+full_1020:
 	FMOVQ F1, 16(R7)
-moved_1002:
+moved_1022:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1003
-	TBZ $0, R10, moved_1005
+	TBNZ $1, R10, full_1023
+	TBZ $0, R10, moved_1025
 	FMOVD F3, 16(R7)
-	B moved_1005
-full_1003:
+	B moved_1025
+full_1023:
 	FMOVQ F3, 16(R7)
-moved_1005:
+moved_1025:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_1006
-	TBZ $0, R10, moved_1008
+	TBNZ $1, R10, full_1026
+	TBZ $0, R10, moved_1028
 	FMOVD F5, 16(R7)
-	B moved_1008
-full_1006:
+	B moved_1028
+full_1026:
 	FMOVQ F5, 16(R7)
-moved_1008:
+moved_1028:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_1009
-	TBZ $0, R10, moved_1011
+	TBNZ $1, R10, full_1029
+	TBZ $0, R10, moved_1031
 	FMOVD F7, 16(R7)
-	B moved_1011
-full_1009:
+	B moved_1031
+full_1029:
 	FMOVQ F7, 16(R7)
-moved_1011:
+moved_1031:
 	ADD R8, R7
-	B done_973
-done_973:
+	B done_993
+done_993:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_967:
+less_987:
 	CMP $2, R0
-	BLT less_1013
+	BLT less_1033
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6825,7 +7053,7 @@ less_967:
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1016:
+k_1036:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6836,7 +7064,7 @@ k_1016:
 	WORD $0x4fdb1323 // FMLA V3.2D, V25.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1016
+	BNE k_1036
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6850,8 +7078,8 @@ k_1016:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_1017
-	CBZ R9, fresh_1019
+	BNE edge_1037
+	CBZ R9, fresh_1039
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6866,16 +7094,16 @@ k_1016:
 	VFMLA V25.D2, V27.D2, V3.D2
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1018
-fresh_1019:
+	B done_1038
+fresh_1039:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1018
-edge_1017:
+	B done_1038
+edge_1037:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6884,83 +7112,83 @@ edge_1017:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1020
+	CBZ R9, fresh_1040
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1021
+	TBNZ $1, R10, full_1041
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1023
+	TBZ $0, R10, moved_1043
 	FMOVD 16(R7), F27
-	B moved_1023
-full_1021:
+	B moved_1043
+full_1041:
 	FMOVQ 16(R7), F27
-moved_1023:
+moved_1043:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_1024
-	TBZ $0, R10, moved_1026
+	TBNZ $1, R10, full_1044
+	TBZ $0, R10, moved_1046
 	FMOVD F1, 16(R7)
-	B moved_1026
-full_1024:
+	B moved_1046
+full_1044:
 	FMOVQ F1, 16(R7)
-moved_1026:
+moved_1046:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1027
+	TBNZ $1, R10, full_1047
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1029
+	TBZ $0, R10, moved_1049
 	FMOVD 16(R7), F27
-	B moved_1029
-full_1027:
+	B moved_1049
+full_1047:
 	FMOVQ 16(R7), F27
-moved_1029:
+moved_1049:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1030
-	TBZ $0, R10, moved_1032
+	TBNZ $1, R10, full_1050
+	TBZ $0, R10, moved_1052
 	FMOVD F3, 16(R7)
-	B moved_1032
-full_1030:
+	B moved_1052
+full_1050:
 	FMOVQ F3, 16(R7)
-moved_1032:
+moved_1052:
 	ADD R8, R7
-	B done_1018
-fresh_1020:
+	B done_1038
+fresh_1040:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1033
-	TBZ $0, R10, moved_1035
+	TBNZ $1, R10, full_1053
+	TBZ $0, R10, moved_1055
 	FMOVD F1, 16(R7)
-	B moved_1035
-full_1033:
+	B moved_1055
+full_1053:
 	FMOVQ F1, 16(R7)
-moved_1035:
+moved_1055:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1036
-	TBZ $0, R10, moved_1038
+	TBNZ $1, R10, full_1056
+	TBZ $0, R10, moved_1058
 	FMOVD F3, 16(R7)
-	B moved_1038
-full_1036:
+	B moved_1058
+full_1056:
 	FMOVQ F3, 16(R7)
-moved_1038:
+moved_1058:
 	ADD R8, R7
-	B done_1018
-done_1018:
+	B done_1038
+done_1038:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1013:
+less_1033:
 	CMP $1, R0
-	BLT less_1040
+	BLT less_1060
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1043:
+k_1063:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6968,7 +7196,7 @@ k_1043:
 	WORD $0x4fda1321 // FMLA V1.2D, V25.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1043
+	BNE k_1063
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6980,8 +7208,8 @@ k_1043:
 	MOVD n+8(FP), R6
 	SUBS $2, R6
 	CMP $2, R6
-	BNE edge_1044
-	CBZ R3, fresh_1046
+	BNE edge_1064
+	CBZ R3, fresh_1066
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6989,13 +7217,13 @@ k_1043:
 	VFMLA V25.D2, V27.D2, V1.D2
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1045
-fresh_1046:
+	B done_1065
+fresh_1066:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1045
-edge_1044:
+	B done_1065
+edge_1064:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -7004,50 +7232,50 @@ edge_1044:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1047
+	CBZ R3, fresh_1067
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1048
+	TBNZ $1, R6, full_1068
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R6, moved_1050
+	TBZ $0, R6, moved_1070
 	FMOVD 16(R7), F27
-	B moved_1050
-full_1048:
+	B moved_1070
+full_1068:
 	FMOVQ 16(R7), F27
-moved_1050:
+moved_1070:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R6, full_1051
-	TBZ $0, R6, moved_1053
+	TBNZ $1, R6, full_1071
+	TBZ $0, R6, moved_1073
 	FMOVD F1, 16(R7)
-	B moved_1053
-full_1051:
+	B moved_1073
+full_1071:
 	FMOVQ F1, 16(R7)
-moved_1053:
+moved_1073:
 	ADD R8, R7
-	B done_1045
-fresh_1047:
+	B done_1065
+fresh_1067:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1054
-	TBZ $0, R6, moved_1056
+	TBNZ $1, R6, full_1074
+	TBZ $0, R6, moved_1076
 	FMOVD F1, 16(R7)
-	B moved_1056
-full_1054:
+	B moved_1076
+full_1074:
 	FMOVQ F1, 16(R7)
-moved_1056:
+moved_1076:
 	ADD R8, R7
-	B done_1045
-done_1045:
+	B done_1065
+done_1065:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1040:
+less_1060:
 	RET
-narrow_765:
-rows12_1057:
+narrow_785:
+rows12_1077:
 	CMP $12, R0
-	BLT less_1058
+	BLT less_1078
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7063,10 +7291,10 @@ rows12_1057:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1059
+	BNE apart_1079
 	MOVD R1, R11
 	PCALIGN $32
-k_1061:
+k_1081:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7086,16 +7314,16 @@ k_1061:
 	WORD $0x4fdf130a // FMLA V10.2D, V24.2D, V31.D[0]
 	WORD $0x4fdf1b0b // FMLA V11.2D, V24.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_1061
-	B summed_1060
-apart_1059:
+	BNE k_1081
+	B summed_1080
+apart_1079:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_1062:
+k_1082:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7126,8 +7354,8 @@ k_1062:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_1062
-summed_1060:
+	BNE k_1082
+summed_1080:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7149,8 +7377,8 @@ summed_1060:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1063
-	CBZ R9, fresh_1065
+	BNE edge_1083
+	CBZ R9, fresh_1085
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7199,8 +7427,8 @@ summed_1060:
 	VFMLA V25.D2, V26.D2, V11.D2
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1064
-fresh_1065:
+	B done_1084
+fresh_1085:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7225,8 +7453,8 @@ fresh_1065:
 	ADD R8, R7
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1064
-edge_1063:
+	B done_1084
+edge_1083:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7235,319 +7463,319 @@ edge_1063:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1066
-	TBNZ $1, R10, full_1067
+	CBZ R9, fresh_1086
+	TBNZ $1, R10, full_1087
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1069
+	TBZ $0, R10, moved_1089
 	FMOVD 0(R7), F26
-	B moved_1069
-full_1067:
+	B moved_1089
+full_1087:
 	FMOVQ 0(R7), F26
-moved_1069:
+moved_1089:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1070
-	TBZ $0, R10, moved_1072
+	TBNZ $1, R10, full_1090
+	TBZ $0, R10, moved_1092
 	FMOVD F0, 0(R7)
-	B moved_1072
-full_1070:
+	B moved_1092
+full_1090:
 	FMOVQ F0, 0(R7)
-moved_1072:
+moved_1092:
 	ADD R8, R7
-	TBNZ $1, R10, full_1073
+	TBNZ $1, R10, full_1093
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1075
+	TBZ $0, R10, moved_1095
 	FMOVD 0(R7), F26
-	B moved_1075
-full_1073:
+	B moved_1095
+full_1093:
 	FMOVQ 0(R7), F26
-moved_1075:
+moved_1095:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1076
-	TBZ $0, R10, moved_1078
+	TBNZ $1, R10, full_1096
+	TBZ $0, R10, moved_1098
 	FMOVD F1, 0(R7)
-	B moved_1078
-full_1076:
+	B moved_1098
+full_1096:
 	FMOVQ F1, 0(R7)
-moved_1078:
+moved_1098:
 	ADD R8, R7
-	TBNZ $1, R10, full_1079
+	TBNZ $1, R10, full_1099
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1081
+	TBZ $0, R10, moved_1101
 	FMOVD 0(R7), F26
-	B moved_1081
-full_1079:
+	B moved_1101
+full_1099:
 	FMOVQ 0(R7), F26
-moved_1081:
+moved_1101:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1082
-	TBZ $0, R10, moved_1084
+	TBNZ $1, R10, full_1102
+	TBZ $0, R10, moved_1104
 	FMOVD F2, 0(R7)
-	B moved_1084
-full_1082:
+	B moved_1104
+full_1102:
 	FMOVQ F2, 0(R7)
-moved_1084:
+moved_1104:
 	ADD R8, R7
-	TBNZ $1, R10, full_1085
+	TBNZ $1, R10, full_1105
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1087
+	TBZ $0, R10, moved_1107
 	FMOVD 0(R7), F26
-	B moved_1087
-full_1085:
+	B moved_1107
+full_1105:
 	FMOVQ 0(R7), F26
-moved_1087:
+moved_1107:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1088
-	TBZ $0, R10, moved_1090
+	TBNZ $1, R10, full_1108
+	TBZ $0, R10, moved_1110
 	FMOVD F3, 0(R7)
-	B moved_1090
-full_1088:
+	B moved_1110
+full_1108:
 	FMOVQ F3, 0(R7)
-moved_1090:
+moved_1110:
 	ADD R8, R7
-	TBNZ $1, R10, full_1091
+	TBNZ $1, R10, full_1111
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1093
+	TBZ $0, R10, moved_1113
 	FMOVD 0(R7), F26
-	B moved_1093
-full_1091:
+	B moved_1113
+full_1111:
 	FMOVQ 0(R7), F26
-moved_1093:
+moved_1113:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1094
-	TBZ $0, R10, moved_1096
+	TBNZ $1, R10, full_1114
+	TBZ $0, R10, moved_1116
 	FMOVD F4, 0(R7)
-	B moved_1096
-full_1094:
+	B moved_1116
+full_1114:
 	FMOVQ F4, 0(R7)
-moved_1096:
+moved_1116:
 	ADD R8, R7
-	TBNZ $1, R10, full_1097
+	TBNZ $1, R10, full_1117
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1099
+	TBZ $0, R10, moved_1119
 	FMOVD 0(R7), F26
-	B moved_1099
-full_1097:
+	B moved_1119
+full_1117:
 	FMOVQ 0(R7), F26
-moved_1099:
+moved_1119:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1100
-	TBZ $0, R10, moved_1102
+	TBNZ $1, R10, full_1120
+	TBZ $0, R10, moved_1122
 	FMOVD F5, 0(R7)
-	B moved_1102
-full_1100:
+	B moved_1122
+full_1120:
 	FMOVQ F5, 0(R7)
-moved_1102:
+moved_1122:
 	ADD R8, R7
-	TBNZ $1, R10, full_1103
+	TBNZ $1, R10, full_1123
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1105
+	TBZ $0, R10, moved_1125
 	FMOVD 0(R7), F26
-	B moved_1105
-full_1103:
+	B moved_1125
+full_1123:
 	FMOVQ 0(R7), F26
-moved_1105:
+moved_1125:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1106
-	TBZ $0, R10, moved_1108
+	TBNZ $1, R10, full_1126
+	TBZ $0, R10, moved_1128
 	FMOVD F6, 0(R7)
-	B moved_1108
-full_1106:
+	B moved_1128
+full_1126:
 	FMOVQ F6, 0(R7)
-moved_1108:
+moved_1128:
 	ADD R8, R7
-	TBNZ $1, R10, full_1109
+	TBNZ $1, R10, full_1129
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1111
+	TBZ $0, R10, moved_1131
 	FMOVD 0(R7), F26
-	B moved_1111
-full_1109:
+	B moved_1131
+full_1129:
 	FMOVQ 0(R7), F26
-moved_1111:
+moved_1131:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1112
-	TBZ $0, R10, moved_1114
+	TBNZ $1, R10, full_1132
+	TBZ $0, R10, moved_1134
 	FMOVD F7, 0(R7)
-	B moved_1114
-full_1112:
+	B moved_1134
+full_1132:
 	FMOVQ F7, 0(R7)
-moved_1114:
+moved_1134:
 	ADD R8, R7
-	TBNZ $1, R10, full_1115
+	TBNZ $1, R10, full_1135
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1117
+	TBZ $0, R10, moved_1137
 	FMOVD 0(R7), F26
-	B moved_1117
-full_1115:
+	B moved_1137
+full_1135:
 	FMOVQ 0(R7), F26
-moved_1117:
+moved_1137:
 	VFMLA V25.D2, V26.D2, V8.D2
-	TBNZ $1, R10, full_1118
-	TBZ $0, R10, moved_1120
+	TBNZ $1, R10, full_1138
+	TBZ $0, R10, moved_1140
 	FMOVD F8, 0(R7)
-	B moved_1120
-full_1118:
+	B moved_1140
+full_1138:
 	FMOVQ F8, 0(R7)
-moved_1120:
+moved_1140:
 	ADD R8, R7
-	TBNZ $1, R10, full_1121
+	TBNZ $1, R10, full_1141
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1123
+	TBZ $0, R10, moved_1143
 	FMOVD 0(R7), F26
-	B moved_1123
-full_1121:
+	B moved_1143
+full_1141:
 	FMOVQ 0(R7), F26
-moved_1123:
+moved_1143:
 	VFMLA V25.D2, V26.D2, V9.D2
-	TBNZ $1, R10, full_1124
-	TBZ $0, R10, moved_1126
+	TBNZ $1, R10, full_1144
+	TBZ $0, R10, moved_1146
 	FMOVD F9, 0(R7)
-	B moved_1126
-full_1124:
+	B moved_1146
+full_1144:
 	FMOVQ F9, 0(R7)
-moved_1126:
+moved_1146:
 	ADD R8, R7
-	TBNZ $1, R10, full_1127
+	TBNZ $1, R10, full_1147
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1129
+	TBZ $0, R10, moved_1149
 	FMOVD 0(R7), F26
-	B moved_1129
-full_1127:
+	B moved_1149
+full_1147:
 	FMOVQ 0(R7), F26
-moved_1129:
+moved_1149:
 	VFMLA V25.D2, V26.D2, V10.D2
-	TBNZ $1, R10, full_1130
-	TBZ $0, R10, moved_1132
+	TBNZ $1, R10, full_1150
+	TBZ $0, R10, moved_1152
 	FMOVD F10, 0(R7)
-	B moved_1132
-full_1130:
+	B moved_1152
+full_1150:
 	FMOVQ F10, 0(R7)
-moved_1132:
+moved_1152:
 	ADD R8, R7
-	TBNZ $1, R10, full_1133
+	TBNZ $1, R10, full_1153
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1135
+	TBZ $0, R10, moved_1155
 	FMOVD 0(R7), F26
-	B moved_1135
-full_1133:
+	B moved_1155
+full_1153:
 	FMOVQ 0(R7), F26
-moved_1135:
+moved_1155:
 	VFMLA V25.D2, V26.D2, V11.D2
-	TBNZ $1, R10, full_1136
-	TBZ $0, R10, moved_1138
+	TBNZ $1, R10, full_1156
+	TBZ $0, R10, moved_1158
 	FMOVD F11, 0(R7)
-	B moved_1138
-full_1136:
+	B moved_1158
+full_1156:
 	FMOVQ F11, 0(R7)
-moved_1138:
+moved_1158:
 	ADD R8, R7
-	B done_1064
-fresh_1066:
-	TBNZ $1, R10, full_1139
-	TBZ $0, R10, moved_1141
+	B done_1084
+fresh_1086:
+	TBNZ $1, R10, full_1159
+	TBZ $0, R10, moved_1161
 	FMOVD F0, 0(R7)
-	B moved_1141
-full_1139:
+	B moved_1161
+full_1159:
 	FMOVQ F0, 0(R7)
-moved_1141:
+moved_1161:
 	ADD R8, R7
-	TBNZ $1, R10, full_1142
-	TBZ $0, R10, moved_1144
+	TBNZ $1, R10, full_1162
+	TBZ $0, R10, moved_1164
 	FMOVD F1, 0(R7)
-	B moved_1144
-full_1142:
+	B moved_1164
+full_1162:
 	FMOVQ F1, 0(R7)
-moved_1144:
+moved_1164:
 	ADD R8, R7
-	TBNZ $1, R10, full_1145
-	TBZ $0, R10, moved_1147
+	TBNZ $1, R10, full_1165
+	TBZ $0, R10, moved_1167
 	FMOVD F2, 0(R7)
-	B moved_1147
-full_1145:
+	B moved_1167
+full_1165:
 	FMOVQ F2, 0(R7)
-moved_1147:
+moved_1167:
 	ADD R8, R7
-	TBNZ $1, R10, full_1148
-	TBZ $0, R10, moved_1150
+	TBNZ $1, R10, full_1168
+	TBZ $0, R10, moved_1170
 	FMOVD F3, 0(R7)
-	B moved_1150
-full_1148:
+	B moved_1170
+full_1168:
 	FMOVQ F3, 0(R7)
-moved_1150:
+moved_1170:
 	ADD R8, R7
-	TBNZ $1, R10, full_1151
-	TBZ $0, R10, moved_1153
+	TBNZ $1, R10, full_1171
+	TBZ $0, R10, moved_1173
 	FMOVD F4, 0(R7)
-	B moved_1153
-full_1151:
+	B moved_1173
+full_1171:
 	FMOVQ F4, 0(R7)
-moved_1153:
+moved_1173:
 	ADD R8, R7
-	TBNZ $1, R10, full_1154
-	TBZ $0, R10, moved_1156
+	TBNZ $1, R10, full_1174
+	TBZ $0, R10, moved_1176
 	FMOVD F5, 0(R7)
-	B moved_1156
-full_1154:
+	B moved_1176
+full_1174:
 	FMOVQ F5, 0(R7)
-moved_1156:
+moved_1176:
 	ADD R8, R7
-	TBNZ $1, R10, full_1157
-	TBZ $0, R10, moved_1159
+	TBNZ $1, R10, full_1177
+	TBZ $0, R10, moved_1179
 	FMOVD F6, 0(R7)
-	B moved_1159
-full_1157:
+	B moved_1179
+full_1177:
 	FMOVQ F6, 0(R7)
-moved_1159:
+moved_1179:
 	ADD R8, R7
-	TBNZ $1, R10, full_1160
-	TBZ $0, R10, moved_1162
+	TBNZ $1, R10, full_1180
+	TBZ $0, R10, moved_1182
 	FMOVD F7, 0(R7)
-	B moved_1162
-full_1160:
+	B moved_1182
+full_1180:
 	FMOVQ F7, 0(R7)
-moved_1162:
+moved_1182:
 	ADD R8, R7
-	TBNZ $1, R10, full_1163
-	TBZ $0, R10, moved_1165
+	TBNZ $1, R10, full_1183
+	TBZ $0, R10, moved_1185
 	FMOVD F8, 0(R7)
-	B moved_1165
-full_1163:
+	B moved_1185
+full_1183:
 	FMOVQ F8, 0(R7)
-moved_1165:
+moved_1185:
 	ADD R8, R7
-	TBNZ $1, R10, full_1166
-	TBZ $0, R10, moved_1168
+	TBNZ $1, R10, full_1186
+	TBZ $0, R10, moved_1188
 	FMOVD F9, 0(R7)
-	B moved_1168
-full_1166:
+	B moved_1188
+full_1186:
 	FMOVQ F9, 0(R7)
-moved_1168:
+moved_1188:
 	ADD R8, R7
-	TBNZ $1, R10, full_1169
-	TBZ $0, R10, moved_1171
+	TBNZ $1, R10, full_1189
+	TBZ $0, R10, moved_1191
 	FMOVD F10, 0(R7)
-	B moved_1171
-full_1169:
+	B moved_1191
+full_1189:
 	FMOVQ F10, 0(R7)
-moved_1171:
+moved_1191:
 	ADD R8, R7
-	TBNZ $1, R10, full_1172
-	TBZ $0, R10, moved_1174
+	TBNZ $1, R10, full_1192
+	TBZ $0, R10, moved_1194
 	FMOVD F11, 0(R7)
-	B moved_1174
-full_1172:
+	B moved_1194
+full_1192:
 	FMOVQ F11, 0(R7)
-moved_1174:
+moved_1194:
 	ADD R8, R7
-	B done_1064
-done_1064:
+	B done_1084
+done_1084:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_1057
-less_1058:
+	B rows12_1077
+less_1078:
 	CMP $8, R0
-	BLT less_1176
+	BLT less_1196
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7559,10 +7787,10 @@ less_1058:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1177
+	BNE apart_1197
 	MOVD R1, R11
 	PCALIGN $32
-k_1179:
+k_1199:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7577,15 +7805,15 @@ k_1179:
 	WORD $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
 	WORD $0x4fdd1b07 // FMLA V7.2D, V24.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_1179
-	B summed_1178
-apart_1177:
+	BNE k_1199
+	B summed_1198
+apart_1197:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_1180:
+k_1200:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7607,8 +7835,8 @@ k_1180:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_1180
-summed_1178:
+	BNE k_1200
+summed_1198:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7626,8 +7854,8 @@ summed_1178:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1181
-	CBZ R9, fresh_1183
+	BNE edge_1201
+	CBZ R9, fresh_1203
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7660,8 +7888,8 @@ summed_1178:
 	VFMLA V25.D2, V26.D2, V7.D2
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1182
-fresh_1183:
+	B done_1202
+fresh_1203:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7678,8 +7906,8 @@ fresh_1183:
 	ADD R8, R7
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1182
-edge_1181:
+	B done_1202
+edge_1201:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7688,218 +7916,218 @@ edge_1181:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1184
-	TBNZ $1, R10, full_1185
+	CBZ R9, fresh_1204
+	TBNZ $1, R10, full_1205
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1187
+	TBZ $0, R10, moved_1207
 	FMOVD 0(R7), F26
-	B moved_1187
-full_1185:
+	B moved_1207
+full_1205:
 	FMOVQ 0(R7), F26
-moved_1187:
+moved_1207:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1188
-	TBZ $0, R10, moved_1190
+	TBNZ $1, R10, full_1208
+	TBZ $0, R10, moved_1210
 	FMOVD F0, 0(R7)
-	B moved_1190
-full_1188:
+	B moved_1210
+full_1208:
 	FMOVQ F0, 0(R7)
-moved_1190:
+moved_1210:
 	ADD R8, R7
-	TBNZ $1, R10, full_1191
+	TBNZ $1, R10, full_1211
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1193
+	TBZ $0, R10, moved_1213
 	FMOVD 0(R7), F26
-	B moved_1193
-full_1191:
+	B moved_1213
+full_1211:
 	FMOVQ 0(R7), F26
-moved_1193:
+moved_1213:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1194
-	TBZ $0, R10, moved_1196
+	TBNZ $1, R10, full_1214
+	TBZ $0, R10, moved_1216
 	FMOVD F1, 0(R7)
-	B moved_1196
-full_1194:
+	B moved_1216
+full_1214:
 	FMOVQ F1, 0(R7)
-moved_1196:
+moved_1216:
 	ADD R8, R7
-	TBNZ $1, R10, full_1197
+	TBNZ $1, R10, full_1217
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1199
+	TBZ $0, R10, moved_1219
 	FMOVD 0(R7), F26
-	B moved_1199
-full_1197:
+	B moved_1219
+full_1217:
 	FMOVQ 0(R7), F26
-moved_1199:
+moved_1219:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1200
-	TBZ $0, R10, moved_1202
+	TBNZ $1, R10, full_1220
+	TBZ $0, R10, moved_1222
 	FMOVD F2, 0(R7)
-	B moved_1202
-full_1200:
+	B moved_1222
+full_1220:
 	FMOVQ F2, 0(R7)
-moved_1202:
+moved_1222:
 	ADD R8, R7
-	TBNZ $1, R10, full_1203
+	TBNZ $1, R10, full_1223
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1205
+	TBZ $0, R10, moved_1225
 	FMOVD 0(R7), F26
-	B moved_1205
-full_1203:
+	B moved_1225
+full_1223:
 	FMOVQ 0(R7), F26
-moved_1205:
+moved_1225:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1206
-	TBZ $0, R10, moved_1208
+	TBNZ $1, R10, full_1226
+	TBZ $0, R10, moved_1228
 	FMOVD F3, 0(R7)
-	B moved_1208
-full_1206:
+	B moved_1228
+full_1226:
 	FMOVQ F3, 0(R7)
-moved_1208:
+moved_1228:
 	ADD R8, R7
-	TBNZ $1, R10, full_1209
+	TBNZ $1, R10, full_1229
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1211
+	TBZ $0, R10, moved_1231
 	FMOVD 0(R7), F26
-	B moved_1211
-full_1209:
+	B moved_1231
+full_1229:
 	FMOVQ 0(R7), F26
-moved_1211:
+moved_1231:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1212
-	TBZ $0, R10, moved_1214
+	TBNZ $1, R10, full_1232
+	TBZ $0, R10, moved_1234
 	FMOVD F4, 0(R7)
-	B moved_1214
-full_1212:
+	B moved_1234
+full_1232:
 	FMOVQ F4, 0(R7)
-moved_1214:
+moved_1234:
 	ADD R8, R7
-	TBNZ $1, R10, full_1215
+	TBNZ $1, R10, full_1235
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1217
+	TBZ $0, R10, moved_1237
 	FMOVD 0(R7), F26
-	B moved_1217
-full_1215:
+	B moved_1237
+full_1235:
 	FMOVQ 0(R7), F26
-moved_1217:
+moved_1237:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1218
-	TBZ $0, R10, moved_1220
+	TBNZ $1, R10, full_1238
+	TBZ $0, R10, moved_1240
 	FMOVD F5, 0(R7)
-	B moved_1220
-full_1218:
+	B moved_1240
+full_1238:
 	FMOVQ F5, 0(R7)
-moved_1220:
+moved_1240:
 	ADD R8, R7
-	TBNZ $1, R10, full_1221
+	TBNZ $1, R10, full_1241
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1223
+	TBZ $0, R10, moved_1243
 	FMOVD 0(R7), F26
-	B moved_1223
-full_1221:
+	B moved_1243
+full_1241:
 	FMOVQ 0(R7), F26
-moved_1223:
+moved_1243:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1224
-	TBZ $0, R10, moved_1226
+	TBNZ $1, R10, full_1244
+	TBZ $0, R10, moved_1246
 	FMOVD F6, 0(R7)
-	B moved_1226
-full_1224:
+	B moved_1246
+full_1244:
 	FMOVQ F6, 0(R7)
-moved_1226:
+moved_1246:
 	ADD R8, R7
-	TBNZ $1, R10, full_1227
+	TBNZ $1, R10, full_1247
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1229
+	TBZ $0, R10, moved_1249
 	FMOVD 0(R7), F26
-	B moved_1229
-full_1227:
+	B moved_1249
+full_1247:
 	FMOVQ 0(R7), F26
-moved_1229:
+moved_1249:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1230
-	TBZ $0, R10, moved_1232
+	TBNZ $1, R10, full_1250
+	TBZ $0, R10, moved_1252
 	FMOVD F7, 0(R7)
-	B moved_1232
-full_1230:
+	B moved_1252
+full_1250:
 	FMOVQ F7, 0(R7)
-moved_1232:
+moved_1252:
 	ADD R8, R7
-	B done_1182
-fresh_1184:
-	TBNZ $1, R10, full_1233
-	TBZ $0, R10, moved_1235
+	B done_1202
+fresh_1204:
+	TBNZ $1, R10, full_1253
+	TBZ $0, R10, moved_1255
 	FMOVD F0, 0(R7)
-	B moved_1235
-full_1233:
+	B moved_1255
+full_1253:
 	FMOVQ F0, 0(R7)
-moved_1235:
+moved_1255:
 	ADD R8, R7
-	TBNZ $1, R10, full_1236
-	TBZ $0, R10, moved_1238
+	TBNZ $1, R10, full_1256
+	TBZ $0, R10, moved_1258
 	FMOVD F1, 0(R7)
-	B moved_1238
-full_1236:
+	B moved_1258
+full_1256:
 	FMOVQ F1, 0(R7)
-moved_1238:
+moved_1258:
 	ADD R8, R7
-	TBNZ $1, R10, full_1239
-	TBZ $0, R10, moved_1241
+	TBNZ $1, R10, full_1259
+	TBZ $0, R10, moved_1261
 	FMOVD F2, 0(R7)
-	B moved_1241
-full_1239:
+	B moved_1261
+full_1259:
 	FMOVQ F2, 0(R7)
-moved_1241:
+moved_1261:
 	ADD R8, R7
-	TBNZ $1, R10, full_1242
-	TBZ $0, R10, moved_1244
+	TBNZ $1, R10, full_1262
+	TBZ $0, R10, moved_1264
 	FMOVD F3, 0(R7)
-	B moved_1244
-full_1242:
+	B moved_1264
+full_1262:
 	FMOVQ F3, 0(R7)
-moved_1244:
+moved_1264:
 	ADD R8, R7
-	TBNZ $1, R10, full_1245
-	TBZ $0, R10, moved_1247
+	TBNZ $1, R10, full_1265
+	TBZ $0, R10, moved_1267
 	FMOVD F4, 0(R7)
-	B moved_1247
-full_1245:
+	B moved_1267
+full_1265:
 	FMOVQ F4, 0(R7)
-moved_1247:
+moved_1267:
 	ADD R8, R7
-	TBNZ $1, R10, full_1248
-	TBZ $0, R10, moved_1250
+	TBNZ $1, R10, full_1268
+	TBZ $0, R10, moved_1270
 	FMOVD F5, 0(R7)
-	B moved_1250
-full_1248:
+	B moved_1270
+full_1268:
 	FMOVQ F5, 0(R7)
-moved_1250:
+moved_1270:
 	ADD R8, R7
-	TBNZ $1, R10, full_1251
-	TBZ $0, R10, moved_1253
+	TBNZ $1, R10, full_1271
+	TBZ $0, R10, moved_1273
 	FMOVD F6, 0(R7)
-	B moved_1253
-full_1251:
+	B moved_1273
+full_1271:
 	FMOVQ F6, 0(R7)
-moved_1253:
+moved_1273:
 	ADD R8, R7
-	TBNZ $1, R10, full_1254
-	TBZ $0, R10, moved_1256
+	TBNZ $1, R10, full_1274
+	TBZ $0, R10, moved_1276
 	FMOVD F7, 0(R7)
-	B moved_1256
-full_1254:
+	B moved_1276
+full_1274:
 	FMOVQ F7, 0(R7)
-moved_1256:
+moved_1276:
 	ADD R8, R7
-	B done_1182
-done_1182:
+	B done_1202
+done_1202:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1176:
+less_1196:
 	CMP $4, R0
-	BLT less_1258
+	BLT less_1278
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7907,10 +8135,10 @@ less_1176:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1259
+	BNE apart_1279
 	MOVD R1, R11
 	PCALIGN $32
-k_1261:
+k_1281:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7920,14 +8148,14 @@ k_1261:
 	WORD $0x4fdb1302 // FMLA V2.2D, V24.2D, V27.D[0]
 	WORD $0x4fdb1b03 // FMLA V3.2D, V24.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_1261
-	B summed_1260
-apart_1259:
+	BNE k_1281
+	B summed_1280
+apart_1279:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_1262:
+k_1282:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7940,8 +8168,8 @@ k_1262:
 	WORD $0x4fdd1303 // FMLA V3.2D, V24.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1262
-summed_1260:
+	BNE k_1282
+summed_1280:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7955,8 +8183,8 @@ summed_1260:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1263
-	CBZ R9, fresh_1265
+	BNE edge_1283
+	CBZ R9, fresh_1285
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7973,8 +8201,8 @@ summed_1260:
 	VFMLA V25.D2, V26.D2, V3.D2
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1264
-fresh_1265:
+	B done_1284
+fresh_1285:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7983,8 +8211,8 @@ fresh_1265:
 	ADD R8, R7
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1264
-edge_1263:
+	B done_1284
+edge_1283:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7993,125 +8221,125 @@ edge_1263:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1266
-	TBNZ $1, R10, full_1267
+	CBZ R9, fresh_1286
+	TBNZ $1, R10, full_1287
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1269
+	TBZ $0, R10, moved_1289
 	FMOVD 0(R7), F26
-	B moved_1269
-full_1267:
+	B moved_1289
+full_1287:
 	FMOVQ 0(R7), F26
-moved_1269:
+moved_1289:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1270
-	TBZ $0, R10, moved_1272
+	TBNZ $1, R10, full_1290
+	TBZ $0, R10, moved_1292
 	FMOVD F0, 0(R7)
-	B moved_1272
-full_1270:
+	B moved_1292
+full_1290:
 	FMOVQ F0, 0(R7)
-moved_1272:
+moved_1292:
 	ADD R8, R7
-	TBNZ $1, R10, full_1273
+	TBNZ $1, R10, full_1293
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1275
+	TBZ $0, R10, moved_1295
 	FMOVD 0(R7), F26
-	B moved_1275
-full_1273:
+	B moved_1295
+full_1293:
 	FMOVQ 0(R7), F26
-moved_1275:
+moved_1295:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1276
-	TBZ $0, R10, moved_1278
+	TBNZ $1, R10, full_1296
+	TBZ $0, R10, moved_1298
 	FMOVD F1, 0(R7)
-	B moved_1278
-full_1276:
+	B moved_1298
+full_1296:
 	FMOVQ F1, 0(R7)
-moved_1278:
+moved_1298:
 	ADD R8, R7
-	TBNZ $1, R10, full_1279
+	TBNZ $1, R10, full_1299
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1281
+	TBZ $0, R10, moved_1301
 	FMOVD 0(R7), F26
-	B moved_1281
-full_1279:
+	B moved_1301
+full_1299:
 	FMOVQ 0(R7), F26
-moved_1281:
+moved_1301:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1282
-	TBZ $0, R10, moved_1284
+	TBNZ $1, R10, full_1302
+	TBZ $0, R10, moved_1304
 	FMOVD F2, 0(R7)
-	B moved_1284
-full_1282:
+	B moved_1304
+full_1302:
 	FMOVQ F2, 0(R7)
-moved_1284:
+moved_1304:
 	ADD R8, R7
-	TBNZ $1, R10, full_1285
+	TBNZ $1, R10, full_1305
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1287
+	TBZ $0, R10, moved_1307
 	FMOVD 0(R7), F26
-	B moved_1287
-full_1285:
+	B moved_1307
+full_1305:
 	FMOVQ 0(R7), F26
-moved_1287:
+moved_1307:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1288
-	TBZ $0, R10, moved_1290
+	TBNZ $1, R10, full_1308
+	TBZ $0, R10, moved_1310
 	FMOVD F3, 0(R7)
-	B moved_1290
-full_1288:
+	B moved_1310
+full_1308:
 	FMOVQ F3, 0(R7)
-moved_1290:
+moved_1310:
 	ADD R8, R7
-	B done_1264
-fresh_1266:
-	TBNZ $1, R10, full_1291
-	TBZ $0, R10, moved_1293
+	B done_1284
+fresh_1286:
+	TBNZ $1, R10, full_1311
+	TBZ $0, R10, moved_1313
 	FMOVD F0, 0(R7)
-	B moved_1293
-full_1291:
+	B moved_1313
+full_1311:
 	FMOVQ F0, 0(R7)
-moved_1293:
+moved_1313:
 	ADD R8, R7
-	TBNZ $1, R10, full_1294
-	TBZ $0, R10, moved_1296
+	TBNZ $1, R10, full_1314
+	TBZ $0, R10, moved_1316
 	FMOVD F1, 0(R7)
-	B moved_1296
-full_1294:
+	B moved_1316
+full_1314:
 	FMOVQ F1, 0(R7)
-moved_1296:
+moved_1316:
 	ADD R8, R7
-	TBNZ $1, R10, full_1297
-	TBZ $0, R10, moved_1299
+	TBNZ $1, R10, full_1317
+	TBZ $0, R10, moved_1319
 	FMOVD F2, 0(R7)
-	B moved_1299
-full_1297:
+	B moved_1319
+full_1317:
 	FMOVQ F2, 0(R7)
-moved_1299:
+moved_1319:
 	ADD R8, R7
-	TBNZ $1, R10, full_1300
-	TBZ $0, R10, moved_1302
+	TBNZ $1, R10, full_1320
+	TBZ $0, R10, moved_1322
 	FMOVD F3, 0(R7)
-	B moved_1302
-full_1300:
+	B moved_1322
+full_1320:
 	FMOVQ F3, 0(R7)
-moved_1302:
+moved_1322:
 	ADD R8, R7
-	B done_1264
-done_1264:
+	B done_1284
+done_1284:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1258:
+less_1278:
 	CMP $2, R0
-	BLT less_1304
+	BLT less_1324
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1307:
+k_1327:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -8120,7 +8348,7 @@ k_1307:
 	WORD $0x4fdb1301 // FMLA V1.2D, V24.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1307
+	BNE k_1327
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8132,8 +8360,8 @@ k_1307:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1308
-	CBZ R9, fresh_1310
+	BNE edge_1328
+	CBZ R9, fresh_1330
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -8142,14 +8370,14 @@ k_1307:
 	VFMLA V25.D2, V26.D2, V1.D2
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1309
-fresh_1310:
+	B done_1329
+fresh_1330:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1309
-edge_1308:
+	B done_1329
+edge_1328:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -8158,81 +8386,81 @@ edge_1308:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1311
-	TBNZ $1, R10, full_1312
+	CBZ R9, fresh_1331
+	TBNZ $1, R10, full_1332
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1314
+	TBZ $0, R10, moved_1334
 	FMOVD 0(R7), F26
-	B moved_1314
-full_1312:
+	B moved_1334
+full_1332:
 	FMOVQ 0(R7), F26
-moved_1314:
+moved_1334:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1315
-	TBZ $0, R10, moved_1317
+	TBNZ $1, R10, full_1335
+	TBZ $0, R10, moved_1337
 	FMOVD F0, 0(R7)
-	B moved_1317
-full_1315:
+	B moved_1337
+full_1335:
 	FMOVQ F0, 0(R7)
-moved_1317:
+moved_1337:
 	ADD R8, R7
-	TBNZ $1, R10, full_1318
+	TBNZ $1, R10, full_1338
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1320
+	TBZ $0, R10, moved_1340
 	FMOVD 0(R7), F26
-	B moved_1320
-full_1318:
+	B moved_1340
+full_1338:
 	FMOVQ 0(R7), F26
-moved_1320:
+moved_1340:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1321
-	TBZ $0, R10, moved_1323
+	TBNZ $1, R10, full_1341
+	TBZ $0, R10, moved_1343
 	FMOVD F1, 0(R7)
-	B moved_1323
-full_1321:
+	B moved_1343
+full_1341:
 	FMOVQ F1, 0(R7)
-moved_1323:
+moved_1343:
 	ADD R8, R7
-	B done_1309
-fresh_1311:
-	TBNZ $1, R10, full_1324
-	TBZ $0, R10, moved_1326
+	B done_1329
+fresh_1331:
+	TBNZ $1, R10, full_1344
+	TBZ $0, R10, moved_1346
 	FMOVD F0, 0(R7)
-	B moved_1326
-full_1324:
+	B moved_1346
+full_1344:
 	FMOVQ F0, 0(R7)
-moved_1326:
+moved_1346:
 	ADD R8, R7
-	TBNZ $1, R10, full_1327
-	TBZ $0, R10, moved_1329
+	TBNZ $1, R10, full_1347
+	TBZ $0, R10, moved_1349
 	FMOVD F1, 0(R7)
-	B moved_1329
-full_1327:
+	B moved_1349
+full_1347:
 	FMOVQ F1, 0(R7)
-moved_1329:
+moved_1349:
 	ADD R8, R7
-	B done_1309
-done_1309:
+	B done_1329
+done_1329:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1304:
+less_1324:
 	CMP $1, R0
-	BLT less_1331
+	BLT less_1351
 	VEOR V0.B16, V0.B16, V0.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1334:
+k_1354:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
 	WORD $0x4fda1300 // FMLA V0.2D, V24.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1334
+	BNE k_1354
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8243,18 +8471,18 @@ k_1334:
 	MOVD n+8(FP), R6
 	SUBS $0, R6
 	CMP $2, R6
-	BNE edge_1335
-	CBZ R3, fresh_1337
+	BNE edge_1355
+	CBZ R3, fresh_1357
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1336
-fresh_1337:
+	B done_1356
+fresh_1357:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1336
-edge_1335:
+	B done_1356
+edge_1355:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -8263,41 +8491,41 @@ edge_1335:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1338
-	TBNZ $1, R6, full_1339
+	CBZ R3, fresh_1358
+	TBNZ $1, R6, full_1359
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R6, moved_1341
+	TBZ $0, R6, moved_1361
 	FMOVD 0(R7), F26
-	B moved_1341
-full_1339:
+	B moved_1361
+full_1359:
 	FMOVQ 0(R7), F26
-moved_1341:
+moved_1361:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R6, full_1342
-	TBZ $0, R6, moved_1344
+	TBNZ $1, R6, full_1362
+	TBZ $0, R6, moved_1364
 	FMOVD F0, 0(R7)
-	B moved_1344
-full_1342:
+	B moved_1364
+full_1362:
 	FMOVQ F0, 0(R7)
-moved_1344:
+moved_1364:
 	ADD R8, R7
-	B done_1336
-fresh_1338:
-	TBNZ $1, R6, full_1345
-	TBZ $0, R6, moved_1347
+	B done_1356
+fresh_1358:
+	TBNZ $1, R6, full_1365
+	TBZ $0, R6, moved_1367
 	FMOVD F0, 0(R7)
-	B moved_1347
-full_1345:
+	B moved_1367
+full_1365:
 	FMOVQ F0, 0(R7)
-moved_1347:
+moved_1367:
 	ADD R8, R7
-	B done_1336
-done_1336:
+	B done_1356
+done_1356:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1331:
+less_1351:
 	RET
 
 // func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
@@ -8331,9 +8559,9 @@ TEXT ·ddotNEON(SB), NOSPLIT, $0-48
 	SUB R7<<3, R9
 	FMOVQ 16(R9), F15
 	ADD R2<<1, R2, R9
-rows4_1348:
+rows4_1368:
 	CMP $4, R0
-	BLT less_1349
+	BLT less_1369
 	MOVD R1, R10
 	MOVD x+32(FP), R11
 	MOVD k+0(FP), R12
@@ -8346,8 +8574,8 @@ rows4_1348:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	SUBS $4, R12
-	BLT rest_1351
-k_1350:
+	BLT rest_1371
+k_1370:
 	FMOVQ 0(R11), F8
 	FMOVQ 0(R10), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8373,108 +8601,108 @@ k_1350:
 	ADD $32, R10
 	ADD $32, R11
 	SUBS $4, R12
-	BGE k_1350
-rest_1351:
+	BGE k_1370
+rest_1371:
 	CMP $0, R6
-	BEQ sum_1352
-	TBNZ $1, R8, full_1353
+	BEQ sum_1372
+	TBNZ $1, R8, full_1373
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1355
+	TBZ $0, R8, moved_1375
 	FMOVD 0(R11), F8
-	B moved_1355
-full_1353:
+	B moved_1375
+full_1373:
 	FMOVQ 0(R11), F8
-moved_1355:
-	TBNZ $1, R8, full_1356
+moved_1375:
+	TBNZ $1, R8, full_1376
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1358
+	TBZ $0, R8, moved_1378
 	FMOVD 0(R10), F10
-	B moved_1358
-full_1356:
+	B moved_1378
+full_1376:
 	FMOVQ 0(R10), F10
-moved_1358:
+moved_1378:
 	VFMLA V8.D2, V10.D2, V0.D2
 	ADD R2<<0, R10, R12
-	TBNZ $1, R8, full_1359
+	TBNZ $1, R8, full_1379
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R8, moved_1361
+	TBZ $0, R8, moved_1381
 	FMOVD 0(R12), F11
-	B moved_1361
-full_1359:
+	B moved_1381
+full_1379:
 	FMOVQ 0(R12), F11
-moved_1361:
+moved_1381:
 	VFMLA V8.D2, V11.D2, V2.D2
 	ADD R2<<1, R10, R12
-	TBNZ $1, R8, full_1362
+	TBNZ $1, R8, full_1382
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R8, moved_1364
+	TBZ $0, R8, moved_1384
 	FMOVD 0(R12), F12
-	B moved_1364
-full_1362:
+	B moved_1384
+full_1382:
 	FMOVQ 0(R12), F12
-moved_1364:
+moved_1384:
 	VFMLA V8.D2, V12.D2, V4.D2
 	ADD R9<<0, R10, R12
-	TBNZ $1, R8, full_1365
+	TBNZ $1, R8, full_1385
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R8, moved_1367
+	TBZ $0, R8, moved_1387
 	FMOVD 0(R12), F13
-	B moved_1367
-full_1365:
+	B moved_1387
+full_1385:
 	FMOVQ 0(R12), F13
-moved_1367:
+moved_1387:
 	VFMLA V8.D2, V13.D2, V6.D2
-	TBNZ $1, R7, full_1368
+	TBNZ $1, R7, full_1388
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1370
+	TBZ $0, R7, moved_1390
 	FMOVD 16(R11), F9
-	B moved_1370
-full_1368:
+	B moved_1390
+full_1388:
 	FMOVQ 16(R11), F9
-moved_1370:
-	TBNZ $1, R7, full_1371
+moved_1390:
+	TBNZ $1, R7, full_1391
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1373
+	TBZ $0, R7, moved_1393
 	FMOVD 16(R10), F10
-	B moved_1373
-full_1371:
+	B moved_1393
+full_1391:
 	FMOVQ 16(R10), F10
-moved_1373:
+moved_1393:
 	VFMLA V9.D2, V10.D2, V1.D2
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1374
+	TBNZ $1, R7, full_1394
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R7, moved_1376
+	TBZ $0, R7, moved_1396
 	FMOVD 0(R11), F11
-	B moved_1376
-full_1374:
+	B moved_1396
+full_1394:
 	FMOVQ 0(R11), F11
-moved_1376:
+moved_1396:
 	VFMLA V9.D2, V11.D2, V3.D2
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1377
+	TBNZ $1, R7, full_1397
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R7, moved_1379
+	TBZ $0, R7, moved_1399
 	FMOVD 0(R11), F12
-	B moved_1379
-full_1377:
+	B moved_1399
+full_1397:
 	FMOVQ 0(R11), F12
-moved_1379:
+moved_1399:
 	VFMLA V9.D2, V12.D2, V5.D2
 	ADD R9<<0, R10, R10
 	ADD $16, R10
-	TBNZ $1, R7, full_1380
+	TBNZ $1, R7, full_1400
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R7, moved_1382
+	TBZ $0, R7, moved_1402
 	FMOVD 0(R10), F13
-	B moved_1382
-full_1380:
+	B moved_1402
+full_1400:
 	FMOVQ 0(R10), F13
-moved_1382:
+moved_1402:
 	VFMLA V9.D2, V13.D2, V7.D2
-sum_1352:
+sum_1372:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8496,19 +8724,19 @@ sum_1352:
 	MUL R20, R2, R10
 	ADD R10, R1
 	SUBS $4, R0
-	B rows4_1348
-less_1349:
-rows1_1383:
+	B rows4_1368
+less_1369:
+rows1_1403:
 	CMP $1, R0
-	BLT less_1384
+	BLT less_1404
 	MOVD R1, R9
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R11
-	BLT rest_1386
-k_1385:
+	BLT rest_1406
+k_1405:
 	FMOVQ 0(R10), F8
 	FMOVQ 0(R9), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8518,45 +8746,45 @@ k_1385:
 	ADD $32, R9
 	ADD $32, R10
 	SUBS $4, R11
-	BGE k_1385
-rest_1386:
+	BGE k_1405
+rest_1406:
 	CMP $0, R6
-	BEQ sum_1387
-	TBNZ $1, R8, full_1388
+	BEQ sum_1407
+	TBNZ $1, R8, full_1408
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1390
+	TBZ $0, R8, moved_1410
 	FMOVD 0(R10), F8
-	B moved_1390
-full_1388:
+	B moved_1410
+full_1408:
 	FMOVQ 0(R10), F8
-moved_1390:
-	TBNZ $1, R8, full_1391
+moved_1410:
+	TBNZ $1, R8, full_1411
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1393
+	TBZ $0, R8, moved_1413
 	FMOVD 0(R9), F10
-	B moved_1393
-full_1391:
+	B moved_1413
+full_1411:
 	FMOVQ 0(R9), F10
-moved_1393:
+moved_1413:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1394
+	TBNZ $1, R7, full_1414
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1396
+	TBZ $0, R7, moved_1416
 	FMOVD 16(R10), F9
-	B moved_1396
-full_1394:
+	B moved_1416
+full_1414:
 	FMOVQ 16(R10), F9
-moved_1396:
-	TBNZ $1, R7, full_1397
+moved_1416:
+	TBNZ $1, R7, full_1417
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1399
+	TBZ $0, R7, moved_1419
 	FMOVD 16(R9), F10
-	B moved_1399
-full_1397:
+	B moved_1419
+full_1417:
 	FMOVQ 16(R9), F10
-moved_1399:
+moved_1419:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1387:
+sum_1407:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8566,8 +8794,8 @@ sum_1387:
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $1, R0
-	B rows1_1383
-less_1384:
+	B rows1_1403
+less_1404:
 	RET
 
 // func drowDotsNEON(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
@@ -8603,9 +8831,9 @@ TEXT ·drowDotsNEON(SB), NOSPLIT, $0-56
 	MOVD x+32(FP), R9
 	MOVD xRow+40(FP), R10
 	LSL $3, R10
-rows1_1400:
+rows1_1420:
 	CMP $1, R0
-	BLT less_1401
+	BLT less_1421
 	MOVD R1, R11
 	MOVD R9, R12
 	ADD R10, R9
@@ -8613,8 +8841,8 @@ rows1_1400:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R13
-	BLT rest_1403
-k_1402:
+	BLT rest_1423
+k_1422:
 	FMOVQ 0(R12), F8
 	FMOVQ 0(R11), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8624,45 +8852,45 @@ k_1402:
 	ADD $32, R11
 	ADD $32, R12
 	SUBS $4, R13
-	BGE k_1402
-rest_1403:
+	BGE k_1422
+rest_1423:
 	CMP $0, R6
-	BEQ sum_1404
-	TBNZ $1, R8, full_1405
+	BEQ sum_1424
+	TBNZ $1, R8, full_1425
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1407
+	TBZ $0, R8, moved_1427
 	FMOVD 0(R12), F8
-	B moved_1407
-full_1405:
+	B moved_1427
+full_1425:
 	FMOVQ 0(R12), F8
-moved_1407:
-	TBNZ $1, R8, full_1408
+moved_1427:
+	TBNZ $1, R8, full_1428
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1410
+	TBZ $0, R8, moved_1430
 	FMOVD 0(R11), F10
-	B moved_1410
-full_1408:
+	B moved_1430
+full_1428:
 	FMOVQ 0(R11), F10
-moved_1410:
+moved_1430:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1411
+	TBNZ $1, R7, full_1431
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1413
+	TBZ $0, R7, moved_1433
 	FMOVD 16(R12), F9
-	B moved_1413
-full_1411:
+	B moved_1433
+full_1431:
 	FMOVQ 16(R12), F9
-moved_1413:
-	TBNZ $1, R7, full_1414
+moved_1433:
+	TBNZ $1, R7, full_1434
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1416
+	TBZ $0, R7, moved_1436
 	FMOVD 16(R11), F10
-	B moved_1416
-full_1414:
+	B moved_1436
+full_1434:
 	FMOVQ 16(R11), F10
-moved_1416:
+moved_1436:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1404:
+sum_1424:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8672,8 +8900,8 @@ sum_1404:
 	MUL R20, R2, R11
 	ADD R11, R1
 	SUBS $1, R0
-	B rows1_1400
-less_1401:
+	B rows1_1420
+less_1421:
 	RET
 
 // func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
@@ -8696,9 +8924,9 @@ TEXT ·dweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-rows8_1417:
+rows8_1437:
 	CMP $8, R0
-	BLT less_1418
+	BLT less_1438
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8732,8 +8960,8 @@ rows8_1417:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1420
-n_1419:
+	BEQ rest_1440
+n_1439:
 	FMOVQ 0(R10), F0
 	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
@@ -8762,115 +8990,115 @@ n_1419:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1419
-rest_1420:
+	BNE n_1439
+rest_1440:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1421
-	TBNZ $1, R8, full_1422
+	BEQ next_1441
+	TBNZ $1, R8, full_1442
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1424
+	TBZ $0, R8, moved_1444
 	FMOVD 0(R10), F0
-	B moved_1424
-full_1422:
+	B moved_1444
+full_1442:
 	FMOVQ 0(R10), F0
-moved_1424:
-	TBNZ $1, R8, full_1425
+moved_1444:
+	TBNZ $1, R8, full_1445
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1427
+	TBZ $0, R8, moved_1447
 	FMOVD 0(R9), F1
-	B moved_1427
-full_1425:
+	B moved_1447
+full_1445:
 	FMOVQ 0(R9), F1
-moved_1427:
+moved_1447:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1428
+	TBNZ $1, R8, full_1448
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1430
+	TBZ $0, R8, moved_1450
 	FMOVD 0(R11), F1
-	B moved_1430
-full_1428:
+	B moved_1450
+full_1448:
 	FMOVQ 0(R11), F1
-moved_1430:
+moved_1450:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1431
+	TBNZ $1, R8, full_1451
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1433
+	TBZ $0, R8, moved_1453
 	FMOVD 0(R11), F1
-	B moved_1433
-full_1431:
+	B moved_1453
+full_1451:
 	FMOVQ 0(R11), F1
-moved_1433:
+moved_1453:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1434
+	TBNZ $1, R8, full_1454
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1436
+	TBZ $0, R8, moved_1456
 	FMOVD 0(R9), F1
-	B moved_1436
-full_1434:
+	B moved_1456
+full_1454:
 	FMOVQ 0(R9), F1
-moved_1436:
+moved_1456:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1437
+	TBNZ $1, R8, full_1457
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1439
+	TBZ $0, R8, moved_1459
 	FMOVD 0(R12), F1
-	B moved_1439
-full_1437:
+	B moved_1459
+full_1457:
 	FMOVQ 0(R12), F1
-moved_1439:
+moved_1459:
 	VFMLA V1.D2, V6.D2, V0.D2
 	ADD R2<<0, R12, R9
-	TBNZ $1, R8, full_1440
+	TBNZ $1, R8, full_1460
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1442
+	TBZ $0, R8, moved_1462
 	FMOVD 0(R9), F1
-	B moved_1442
-full_1440:
+	B moved_1462
+full_1460:
 	FMOVQ 0(R9), F1
-moved_1442:
+moved_1462:
 	VFMLA V1.D2, V7.D2, V0.D2
 	ADD R2<<1, R12, R9
-	TBNZ $1, R8, full_1443
+	TBNZ $1, R8, full_1463
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1445
+	TBZ $0, R8, moved_1465
 	FMOVD 0(R9), F1
-	B moved_1445
-full_1443:
+	B moved_1465
+full_1463:
 	FMOVQ 0(R9), F1
-moved_1445:
+moved_1465:
 	VFMLA V1.D2, V8.D2, V0.D2
 	ADD R3<<0, R12, R9
-	TBNZ $1, R8, full_1446
+	TBNZ $1, R8, full_1466
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1448
+	TBZ $0, R8, moved_1468
 	FMOVD 0(R9), F1
-	B moved_1448
-full_1446:
+	B moved_1468
+full_1466:
 	FMOVQ 0(R9), F1
-moved_1448:
+moved_1468:
 	VFMLA V1.D2, V9.D2, V0.D2
-	TBNZ $1, R8, full_1449
-	TBZ $0, R8, moved_1451
+	TBNZ $1, R8, full_1469
+	TBZ $0, R8, moved_1471
 	FMOVD F0, 0(R10)
-	B moved_1451
-full_1449:
+	B moved_1471
+full_1469:
 	FMOVQ F0, 0(R10)
-moved_1451:
-next_1421:
+moved_1471:
+next_1441:
 	ADD $64, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_1417
-less_1418:
-rows4_1452:
+	B rows8_1437
+less_1438:
+rows4_1472:
 	CMP $4, R0
-	BLT less_1453
+	BLT less_1473
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8889,8 +9117,8 @@ rows4_1452:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1455
-n_1454:
+	BEQ rest_1475
+n_1474:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8905,76 +9133,76 @@ n_1454:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1454
-rest_1455:
+	BNE n_1474
+rest_1475:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1456
-	TBNZ $1, R8, full_1457
+	BEQ next_1476
+	TBNZ $1, R8, full_1477
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1459
+	TBZ $0, R8, moved_1479
 	FMOVD 0(R10), F0
-	B moved_1459
-full_1457:
+	B moved_1479
+full_1477:
 	FMOVQ 0(R10), F0
-moved_1459:
-	TBNZ $1, R8, full_1460
+moved_1479:
+	TBNZ $1, R8, full_1480
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1462
+	TBZ $0, R8, moved_1482
 	FMOVD 0(R9), F1
-	B moved_1462
-full_1460:
+	B moved_1482
+full_1480:
 	FMOVQ 0(R9), F1
-moved_1462:
+moved_1482:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1463
+	TBNZ $1, R8, full_1483
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1465
+	TBZ $0, R8, moved_1485
 	FMOVD 0(R11), F1
-	B moved_1465
-full_1463:
+	B moved_1485
+full_1483:
 	FMOVQ 0(R11), F1
-moved_1465:
+moved_1485:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1466
+	TBNZ $1, R8, full_1486
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1468
+	TBZ $0, R8, moved_1488
 	FMOVD 0(R11), F1
-	B moved_1468
-full_1466:
+	B moved_1488
+full_1486:
 	FMOVQ 0(R11), F1
-moved_1468:
+moved_1488:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1469
+	TBNZ $1, R8, full_1489
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1471
+	TBZ $0, R8, moved_1491
 	FMOVD 0(R9), F1
-	B moved_1471
-full_1469:
+	B moved_1491
+full_1489:
 	FMOVQ 0(R9), F1
-moved_1471:
+moved_1491:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1472
-	TBZ $0, R8, moved_1474
+	TBNZ $1, R8, full_1492
+	TBZ $0, R8, moved_1494
 	FMOVD F0, 0(R10)
-	B moved_1474
-full_1472:
+	B moved_1494
+full_1492:
 	FMOVQ F0, 0(R10)
-moved_1474:
-next_1456:
+moved_1494:
+next_1476:
 	ADD $32, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_1452
-less_1453:
-rows2_1475:
+	B rows4_1472
+less_1473:
+rows2_1495:
 	CMP $2, R0
-	BLT less_1476
+	BLT less_1496
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8987,8 +9215,8 @@ rows2_1475:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1478
-n_1477:
+	BEQ rest_1498
+n_1497:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -8998,56 +9226,56 @@ n_1477:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1477
-rest_1478:
+	BNE n_1497
+rest_1498:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1479
-	TBNZ $1, R8, full_1480
+	BEQ next_1499
+	TBNZ $1, R8, full_1500
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1482
+	TBZ $0, R8, moved_1502
 	FMOVD 0(R9), F0
-	B moved_1482
-full_1480:
+	B moved_1502
+full_1500:
 	FMOVQ 0(R9), F0
-moved_1482:
-	TBNZ $1, R8, full_1483
+moved_1502:
+	TBNZ $1, R8, full_1503
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1485
+	TBZ $0, R8, moved_1505
 	FMOVD 0(R3), F1
-	B moved_1485
-full_1483:
+	B moved_1505
+full_1503:
 	FMOVQ 0(R3), F1
-moved_1485:
+moved_1505:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R3, R3
-	TBNZ $1, R8, full_1486
+	TBNZ $1, R8, full_1506
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1488
+	TBZ $0, R8, moved_1508
 	FMOVD 0(R3), F1
-	B moved_1488
-full_1486:
+	B moved_1508
+full_1506:
 	FMOVQ 0(R3), F1
-moved_1488:
+moved_1508:
 	VFMLA V1.D2, V3.D2, V0.D2
-	TBNZ $1, R8, full_1489
-	TBZ $0, R8, moved_1491
+	TBNZ $1, R8, full_1509
+	TBZ $0, R8, moved_1511
 	FMOVD F0, 0(R9)
-	B moved_1491
-full_1489:
+	B moved_1511
+full_1509:
 	FMOVQ F0, 0(R9)
-moved_1491:
-next_1479:
+moved_1511:
+next_1499:
 	ADD $16, R6
 	MOVD $2, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $2, R0
-	B rows2_1475
-less_1476:
-rows1_1492:
+	B rows2_1495
+less_1496:
+rows1_1512:
 	CMP $1, R0
-	BLT less_1493
+	BLT less_1513
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -9057,8 +9285,8 @@ rows1_1492:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1495
-n_1494:
+	BEQ rest_1515
+n_1514:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -9066,43 +9294,43 @@ n_1494:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1494
-rest_1495:
+	BNE n_1514
+rest_1515:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1496
-	TBNZ $1, R8, full_1497
+	BEQ next_1516
+	TBNZ $1, R8, full_1517
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1499
+	TBZ $0, R8, moved_1519
 	FMOVD 0(R9), F0
-	B moved_1499
-full_1497:
+	B moved_1519
+full_1517:
 	FMOVQ 0(R9), F0
-moved_1499:
-	TBNZ $1, R8, full_1500
+moved_1519:
+	TBNZ $1, R8, full_1520
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1502
+	TBZ $0, R8, moved_1522
 	FMOVD 0(R3), F1
-	B moved_1502
-full_1500:
+	B moved_1522
+full_1520:
 	FMOVQ 0(R3), F1
-moved_1502:
+moved_1522:
 	VFMLA V1.D2, V2.D2, V0.D2
-	TBNZ $1, R8, full_1503
-	TBZ $0, R8, moved_1505
+	TBNZ $1, R8, full_1523
+	TBZ $0, R8, moved_1525
 	FMOVD F0, 0(R9)
-	B moved_1505
-full_1503:
+	B moved_1525
+full_1523:
 	FMOVQ F0, 0(R9)
-moved_1505:
-next_1496:
+moved_1525:
+next_1516:
 	ADD $8, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1492
-less_1493:
+	B rows1_1512
+less_1513:
 	RET
 
 // func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -9129,34 +9357,34 @@ TEXT ·dcopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F1
-row_1506:
+row_1526:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_1508
-vector_1507:
+	BGE rest_1528
+vector_1527:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1507
-rest_1508:
+	BLT vector_1527
+rest_1528:
 	CMP $0, R8
-	BEQ next_1509
+	BEQ next_1529
 	ADD R10<<0, R1, R11
-	TBNZ $1, R9, full_1510
+	TBNZ $1, R9, full_1530
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1512
+	TBZ $0, R9, moved_1532
 	FMOVD 0(R11), F0
-	B moved_1512
-full_1510:
+	B moved_1532
+full_1530:
 	FMOVQ 0(R11), F0
-moved_1512:
+moved_1532:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_1509:
+next_1529:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_1506
+	BNE row_1526
 	RET
 
 // func dforeseeNEON(k int, n int, b *float64, bRow int)
@@ -9167,17 +9395,17 @@ TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
 	MOVD bRow+24(FP), R3
 	LSL $3, R3
 	LSL $3, R1
-row_1513:
+row_1533:
 	MOVD R2, R7
 	MOVD R1, R6
-line_1514:
+line_1534:
 	PRFM 0(R7), PLDL2KEEP
 	ADD $64, R7
 	SUBS $64, R6
-	BGT line_1514
+	BGT line_1534
 	ADD R3, R2
 	SUBS $1, R0
-	BNE row_1513
+	BNE row_1533
 	RET
 
 // func dtransposePanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -9189,7 +9417,7 @@ TEXT ·dtransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $3, R3
 	MOVD n+8(FP), R6
-rows_1515:
+rows_1535:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -9197,7 +9425,7 @@ rows_1515:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $2, R12
-k_1517:
+k_1537:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -9213,16 +9441,16 @@ k_1517:
 	FMOVQ F7, 16(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_1519
+	BEQ turned_1539
 	CMP $2, R12
-	BLT last_1518
+	BLT last_1538
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R12
-	B k_1517
-last_1518:
+	B k_1537
+last_1538:
 	ADD R12<<3, R7, R7
 	ADD R12<<3, R8, R8
 	ADD R12<<3, R9, R9
@@ -9231,21 +9459,21 @@ last_1518:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_1517
-turned_1519:
+	B k_1537
+turned_1539:
 	SUBS $4, R6
-	BEQ done_1516
+	BEQ done_1536
 	ADD R1<<2, R0, R0
 	ADD $32, R2
 	CMP $4, R6
-	BGE rows_1515
+	BGE rows_1535
 	SUBS $4, R6
 	ADD R6<<3, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_1515
-done_1516:
+	B rows_1535
+done_1536:
 	RET
 
 // func dfmaLoopNEON(n int)
@@ -9277,7 +9505,7 @@ TEXT ·dfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_1520:
+loop_1540:
 	VFMLA V24.D2, V25.D2, V0.D2
 	VFMLA V24.D2, V25.D2, V1.D2
 	VFMLA V24.D2, V25.D2, V2.D2
@@ -9303,5 +9531,5 @@ loop_1520:
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V23.D2
 	SUBS $1, R0
-	BNE loop_1520
+	BNE loop_1540
 	RET

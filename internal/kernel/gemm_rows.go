@@ -50,23 +50,27 @@ func (g *product[F]) sumAlong(p path, l int, weights matrix[F], sums []F, ld int
 	for i := range g.m {
 		clear(sums[i*ld:][:g.n])
 	}
-	step := rowsTogether
-	if g.m == 1 && g.b.stored == nil {
+	_, lanes := tileShape[F](p)
+	step, widens := rowsTogether, g.b.stored != nil && g.n%lanes != 0
+	if g.m == 1 && !widens {
 		step = blockK
 	}
 	var room *[]F
+	if widens {
+		room = borrow[F](step * g.n)
+	}
 	for k0 := block(l, blocks, g.k); k0 < end; k0 += step {
-		rows, b := min(step, end-k0), g.b
-		if b.stored != nil {
-			if room == nil {
-				room = borrow[F](step * g.n)
-			}
-			b = widenRows(p, *room, g.b.from(k0, 0), rows, g.n)
-		} else {
-			b = g.b.from(k0, 0)
+		rows, b := min(step, end-k0), g.b.from(k0, 0)
+		if widens {
+			b = widenRows(p, *room, b, rows, g.n)
 		}
 		for i := range g.m {
-			weigh(p, 1, b.data, b.row, weights.data[i*weights.row+k0:][:rows], sums[i*ld:][:g.n])
+			x, sum := weights.data[i*weights.row+k0:][:rows], sums[i*ld:][:g.n]
+			if b.stored != nil {
+				weighStored(p, 1, b.stored, b.row, x, sum)
+				continue
+			}
+			weigh(p, 1, b.data, b.row, x, sum)
 		}
 	}
 	giveBack(room)

@@ -7,7 +7,8 @@ import (
 
 // GemmStored computes Y ← α·X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is
 // stored as bfloat16, the upper halves of float32s. It is widened where it is copied or multiplied; the bits of Y are
-// those of GemmOf with all of W widened first.
+// those of GemmOf with all of W widened first. One row waits for the memory in which W lies: in BFloat16, X is rounded
+// for it, and the product is that of Full.
 func GemmStored(p Precision, trans Transpose, m, n, k int, alpha float32, x []float32, w []uint16,
 	y []float32) {
 	if min(m, n, k) < 1 {
@@ -20,7 +21,13 @@ func GemmStored(p Precision, trans Transpose, m, n, k int, alpha float32, x []fl
 	checkProduct(1, NoTrans, trans, m, n, k, len(x), k, 0, len(w), ld, 0, len(y), n, 0)
 	b := view[float32](trans, nil, ld)
 	b.stored = w
-	if p == BFloat16 {
+	switch {
+	case p == BFloat16 && m == 1:
+		rounded := borrow[float32](k)
+		defer giveBack(rounded)
+		roundElements(x[:k], *rounded)
+		x = *rounded
+	case p == BFloat16:
 		pairProduct{
 			batch: 1, m: m, n: n, k: k, alpha: alpha, c: y, ldc: n,
 			a: pairMatrix{from: view(NoTrans, x, k), count: 1}, b: pairMatrix{from: b, count: 1},
@@ -99,6 +106,16 @@ func dotStoredGo[F Float](a []uint16, aRow int, x, y []F) {
 			s3 += widened[F](r[3]) * v[3]
 		}
 		y[i] = (s0 + s1) + (s2 + s3)
+	}
+}
+
+func weighStoredGo[F Float](alpha F, a []uint16, aRow int, x, y []F) {
+	for i, v := range x {
+		w := alpha * v
+		row := a[i*aRow:][:len(y)]
+		for j, v := range row {
+			y[j] += w * widened[F](v)
+		}
 	}
 }
 

@@ -31,9 +31,11 @@ var storedShapes = []struct {
 	{1, 70, 100, "one row: no whole steps"},
 	{1, 700, 1024, "one row on several goroutines"},
 	{1, 1500, 600, "one row along a matrix in blocks of k"},
+	{1, 1536, 605, "one row along a matrix of whole vectors"},
 	{1, 15, 3072, "one row that is long: eight rows together, four, and one"},
 	{5, 1, 33, "one column"},
 	{3, 600, 300, "few rows, read along the matrix"},
+	{4, 640, 301, "few rows, along a matrix of whole vectors"},
 	{4, 33, 7, "few rows, few numbers"},
 	{8, 64, 256, "whole tiles"},
 	{13, 45, 31, "beside tiles"},
@@ -71,7 +73,12 @@ func testGemmStored(t *testing.T, precision Precision) {
 				if trans {
 					ld = s.k
 				}
-				GemmOf(precision, NoTrans, trans, s.m, s.n, s.k, 1, x, s.k, wide[offset:], ld, 0, want, s.n)
+				of, as := x, precision
+				if s.m == 1 && precision == BFloat16 {
+					of, as = make([]float32, s.k), Full
+					roundElements(x, of)
+				}
+				GemmOf(as, NoTrans, trans, s.m, s.n, s.k, 1, of, s.k, wide[offset:], ld, 0, want, s.n)
 				GemmStored(precision, trans, s.m, s.n, s.k, 1, x, stored[offset:], got)
 				require.Equal(t, want, got, "%s, transposed %v, offset %d", s.reason, trans, offset)
 			}
@@ -122,17 +129,21 @@ func TestLinearLossOfStored(t *testing.T) {
 }
 
 // BenchmarkStored prints how fast a product of one row reads a stored matrix that lies in memory, at shapes of
-// Qwen2.5-0.5B and Llama-3.2-1B: the best of calls that take turns with reading as many bytes.
+// Qwen2.5-0.5B, Llama-3.2-1B and, not transposed, GPT-2: the best of calls that take turns with reading as many bytes.
 func BenchmarkStored(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const most = 1 << 27
+	const most = 1 << 28
 	words := make([]uint16, most)
 	for i := range words {
 		words[i] = 0x3f80 | uint16(i)&0x807f
 	}
 	at := 0
-	for _, s := range []struct{ n, k int }{
-		{896, 896}, {4864, 896}, {896, 4864}, {8192, 2048}, {2048, 8192}, {151936, 896},
+	for _, s := range []struct {
+		n, k  int
+		trans Transpose
+	}{
+		{896, 896, Trans}, {4864, 896, Trans}, {896, 4864, Trans}, {8192, 2048, Trans}, {2048, 8192, Trans},
+		{151936, 896, Trans}, {768, 768, NoTrans}, {2304, 768, NoTrans}, {3072, 768, NoTrans}, {768, 3072, NoTrans},
 	} {
 		x, y, size := normals[float32](r, s.k), make([]float32, s.n), s.n*s.k
 		bytes, read := float64(2*size), math.Inf(1)
@@ -146,12 +157,16 @@ func BenchmarkStored(b *testing.B) {
 		numbers := func() []float32 {
 			return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(next()))), size/2)
 		}
+		half, ld := s.n/2, s.n/2 // as many bytes of float32
+		if s.trans {
+			ld = s.k
+		}
 		b.Run(fmt.Sprintf("%dx%d", s.n, s.k), func(b *testing.B) {
 			for b.Loop() {
 				read = min(read, timeOf(func() { readAll(numbers()) }))
-				product = min(product, timeOf(func() { GemmStored(Full, Trans, 1, s.n, s.k, 1, x, next(), y) }))
+				product = min(product, timeOf(func() { GemmStored(Full, s.trans, 1, s.n, s.k, 1, x, next(), y) }))
 				float = min(float, timeOf(func() {
-					Gemm(NoTrans, Trans, 1, s.n, s.k/2, 1, x, s.k/2, numbers(), s.k/2, 0, y, s.n)
+					Gemm(NoTrans, s.trans, 1, half, s.k, 1, x, s.k, numbers(), ld, 0, y, half)
 				}))
 			}
 			b.ReportMetric(bytes/read/1e9, "GB/s")

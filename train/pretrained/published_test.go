@@ -22,13 +22,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// published are models by what their config.json says, with the number of their parameters.
-var published = []struct {
+// publishedShape is a model that others published.
+type publishedShape struct {
 	name    string
 	config  string
 	weights int
 	large   bool // only with ATTENTION_TESTS=all
-}{
+}
+
+// published are models by what their config.json says, with the number of their parameters.
+var published = []publishedShape{
 	{name: "SmolLM2-135M", weights: 134515008, config: `{"architectures": ["LlamaForCausalLM"], "attention_bias": false,
 		"attention_dropout": 0.0, "bos_token_id": 0, "eos_token_id": 0, "hidden_act": "silu", "hidden_size": 576,
 		"initializer_range": 0.041666666666666664, "intermediate_size": 1536, "is_llama_config": true,
@@ -88,7 +91,7 @@ func TestPublishedShapes(t *testing.T) {
 			if of.weights > 4e8 && os.Getenv("ATTENTION_TESTS_LARGE") == "" {
 				t.Skip("takes up to 8 GB of memory: only with ATTENTION_TESTS_LARGE=1")
 			}
-			dir, out := randomFolder(t, of.config, of.weights), filepath.Join(t.TempDir(), "out")
+			dir, out := randomFolder(t, of.config, of.weights, safetensors.BF16), filepath.Join(t.TempDir(), "out")
 			g, err := pretrained.ReadGPT(dir)
 			require.NoError(t, err)
 			require.Equal(t, of.weights, g.Params.Count())
@@ -104,8 +107,8 @@ func TestPublishedShapes(t *testing.T) {
 	}
 }
 
-// randomFolder returns a folder with a config.json and random weights in bfloat16.
-func randomFolder(t testing.TB, config string, weights int) string {
+// randomFolder returns a folder with a config.json and random weights of a type.
+func randomFolder(t testing.TB, config string, weights int, of safetensors.DType) string {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
 	f, err := pretrained.Open(dir)
@@ -116,7 +119,7 @@ func randomFolder(t testing.TB, config string, weights int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []safetensors.Tensor
 	for name, shape := range declared.Shapes() {
-		all = append(all, safetensors.Tensor{Name: name, Shape: shape, Data: safetensors.Stream{DType: safetensors.BF16,
+		all = append(all, safetensors.Tensor{Name: name, Shape: shape, Data: safetensors.Stream{DType: of,
 			Each: func(write func(any) error) error {
 				part := make([]float32, shape[len(shape)-1])
 				for range shape.TotalSize() / len(part) {

@@ -15,6 +15,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/kernel"
+	"attention/internal/safetensors"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -65,10 +66,10 @@ func storedShape(b *testing.B, shape, dir string) string {
 			continue
 		}
 		if dir == "" {
-			return randomFolder(b, of.config, of.weights)
+			return randomFolder(b, of.config, of.weights, safetensors.BF16)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
-			require.NoError(b, os.Rename(randomFolder(b, of.config, of.weights), dir))
+			require.NoError(b, os.Rename(randomFolder(b, of.config, of.weights, safetensors.BF16), dir))
 		}
 	}
 	if dir == "" {

@@ -78,6 +78,14 @@ var gemmKernels = []kernel{
 		write:  (*generator).dotStored,
 	},
 	{
+		name:   "weighStored",
+		does:   "is weigh of a that is stored as bfloat16. In assembly whole vectors fill y.",
+		params: "alpha F; a [(m-1)*aRow+n]uint16; aRow stride; x [m]F; y [n]F",
+		plain:  "n*2%tileWidth[F](p) != 0",
+		only:   "float32",
+		write:  (*generator).weighStored,
+	},
+	{
 		name:   "widenVectors",
 		does:   "sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.",
 		params: "y [n]F; x [n]uint16",

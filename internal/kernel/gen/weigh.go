@@ -9,21 +9,33 @@ import (
 
 // weigh writes the sum of rows, each with its weight, onto y. An element of y takes the rows one after the other,
 // however many rows go together: its bits do not depend on how the rows are grouped.
-func (g *generator) weigh() {
-	w := &weighted{
-		generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), x: g.GP64(), whole: g.GP64(),
-	}
+func (g *generator) weigh() { g.weighRows(false) }
+
+// weighStored is weigh of rows of bfloat16, of whole vectors.
+func (g *generator) weighStored() { g.weighRows(true) }
+
+func (g *generator) weighRows(stored bool) {
+	w := &weighted{generator: g, stored: stored, step: g.width,
+		m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), x: g.GP64(), whole: g.GP64()}
 	g.loadInto(w.m, "m")
 	g.loadInto(w.a, "a")
-	g.loadInto(w.aRow, "aRow")
+	if stored {
+		w.step /= 2
+		g.parameter("aRow", w.aRow)
+		g.shiftLeft(operand.U8(1), w.aRow)
+	} else {
+		g.loadInto(w.aRow, "aRow")
+	}
 	g.address(operand.Mem{Base: w.aRow, Index: w.aRow, Scale: 2}, w.aRow3)
 	g.loadInto(w.x, "x")
 	n := g.load("n")["n"]
 	g.set(n, w.whole)
-	g.keepBits(operand.U8(g.lanes()-1), n)
-	g.decrease(n, w.whole)
-	w.tail = &mask{k: reg.K1, v: g.vectors[15]}
-	g.makeMask(n, w.tail)
+	if !stored {
+		g.keepBits(operand.U8(g.lanes()-1), n)
+		g.decrease(n, w.whole)
+		w.tail = &mask{k: reg.K1, v: g.vectors[15]}
+		g.makeMask(n, w.tail)
+	}
 	for _, rows := range []int{8, 4, 2, 1} {
 		w.asLongAs(w.m, rows, func() { w.rows(rows) })
 	}
@@ -32,6 +44,8 @@ func (g *generator) weigh() {
 // weighted is the state of the function that adds up rows.
 type weighted struct {
 	*generator
+	stored               bool // rows are of bfloat16
+	step                 int  // bytes of a row that fill a vector
 	m, a, aRow, aRow3, x reg.GPVirtual
 	whole                reg.GPVirtual // the elements of the whole vectors of a row
 	tail                 *mask         // of the elements behind them
@@ -56,18 +70,21 @@ func (w *weighted) rows(rows int) {
 	w.test(n)
 	w.jumpIf(none, rest)
 	w.Label(loop)
-	w.step(rows, p, ahead, y, nil)
-	for _, q := range slices.Concat(p, ahead, []reg.GPVirtual{y}) {
-		w.increase(operand.U32(w.width), q)
+	w.add(rows, p, ahead, y, nil)
+	for _, q := range slices.Concat(p, ahead) {
+		w.increase(operand.U32(w.step), q)
 	}
+	w.increase(operand.U32(w.width), y)
 	w.decrease(operand.U32(w.lanes()), n)
 	w.jumpIf(other, loop)
 	w.Label(rest)
-	w.parameter("n", n)
-	w.check(n, w.whole)
-	w.jumpIf(none, next)
-	w.step(rows, p, nil, y, w.tail)
-	w.Label(next)
+	if !w.stored {
+		w.parameter("n", n)
+		w.check(n, w.whole)
+		w.jumpIf(none, next)
+		w.add(rows, p, nil, y, w.tail)
+		w.Label(next)
+	}
 	w.increase(operand.U32(rows*w.size), w.x)
 	step := w.GP64()
 	w.times(operand.U32(rows), w.aRow, step)
@@ -88,8 +105,8 @@ func (w *weighted) weights(rows int) {
 
 func (w *weighted) weight(r int) reg.VecPhysical { return w.vectors[2+r] }
 
-// step adds a vector of each row to y.
-func (w *weighted) step(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part *mask) {
+// add adds a vector of each row to y.
+func (w *weighted) add(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part *mask) {
 	sum, a := w.vectors[0], w.vectors[1]
 	w.read(operand.Mem{Base: y}, part, sum)
 	for r := range rows {
@@ -99,10 +116,14 @@ func (w *weighted) step(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part
 				q := fourRows(next[r/4], w.aRow, w.aRow3)[r%4]
 				w.prefetch(q)
 			}
-			w.fma(m, w.weight(r), sum)
-			continue
+			if !w.stored {
+				w.fma(m, w.weight(r), sum)
+				continue
+			}
+			w.readBF16(m, a)
+		} else {
+			w.read(m, part, a)
 		}
-		w.read(m, part, a)
 		w.fma(a, w.weight(r), sum)
 	}
 	w.write(sum, part, operand.Mem{Base: y})
