@@ -14,6 +14,8 @@ type AttentionConfig struct {
 	KVHeads int     // K, heads that lie side by side in k and v, each shared by H/K query heads; 0 means H
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
+	// Score changes the scores after Softcap, by a ScoreFunc or a ScoreGraph; nil means they stay.
+	Score ScoreMod
 
 	Mask mask.Mask // which keys a query sees; nil means all
 
@@ -48,7 +50,7 @@ type AttentionConfig struct {
 // Attention returns scaled dot-product attention (Vaswani et al. 2017, equation 1;
 // torch's scaled_dot_product_attention):
 //
-//	scores  = softcap(q·kᵀ·scale) + bias + forget
+//	scores  = score(softcap(q·kᵀ·scale)) + bias + forget
 //	weights = dropout(softmax(mask(scores))), or with Sigmoid dropout(sigmoid(mask(scores) + SigmoidBias))
 //	out     = weights·v
 //
@@ -80,6 +82,7 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	scores := f.Of(a.product(q, k, true))             // (…, H, T, S), q·kᵀ of the pairs that the mask shows
 	scores = f.Of(Scale(scores, a.Scale))             // (…, H, T, S)
 	scores = f.Of(a.softcap(scores))                  // (…, H, T, S)
+	scores = f.Of(a.change(scores))                   // (…, H, T, S)
 	scores = f.Of(a.addBias(scores))                  // (…, H, T, S)
 	scores = f.Of(a.addRelativeBias(scores))          // (…, H, T, S)
 	scores = f.Of(a.forget(scores))                   // (…, H, T, S)

@@ -142,6 +142,10 @@ func (a drawnAttention) scoreOf(product float64, b, h, t, s int) (x, slope float
 	if s >= z.S { // an extra key
 		return x, slope
 	}
+	if f, ok := a.c.Score.(graph.ScoreFunc); ok {
+		slope *= f.Slope(x, b, h, t, s)
+		x = f.Score(x, b, h, t, s)
+	}
 	if a.bias.name != "" {
 		x += z.of(a.bias.sum, b, h, t, s)
 	}
@@ -256,6 +260,12 @@ func (a drawnAttention) batch(b int) drawnAttention {
 	if a.mask != nil {
 		m := a.maskOf(*a.mask, b)
 		one.mask = &m
+	}
+	if f, ok := a.c.Score.(graph.ScoreFunc); ok {
+		one.c.Score = graph.ScoreFunc{
+			Score: func(x float64, _, h, t, s int) float64 { return f.Score(x, b, h, t, s) },
+			Slope: func(x float64, _, h, t, s int) float64 { return f.Slope(x, b, h, t, s) },
+		}
 	}
 	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
 	return one

@@ -23,6 +23,9 @@ func TestAttentionOfAnyConfig(t *testing.T) {
 			if a.sinks.name == "" && rapid.IntRange(0, 3).Draw(rt, "sigmoid") == 3 {
 				a.c.Sigmoid, a.c.SigmoidBias = true, rapid.SampledFrom([]float64{0, -2.5}).Draw(rt, "sigmoid bias")
 			}
+			if !a.huge && rapid.IntRange(0, 3).Draw(rt, "score func") == 3 {
+				a.c.Score = wave
+			}
 			a.check(shrinking{t, rt})
 		})
 	}

@@ -123,6 +123,9 @@ func (a *attentionArgs) checkNumbers(width int) error {
 
 // resolveInputs checks the nodes that are added to the scores, and resolves the mask.
 func (a *attentionArgs) resolveInputs() (err error) {
+	if err := a.checkScore(); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		name  string
 		node  *G.Node

@@ -133,6 +133,12 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 		seen = seen.First(a.S)
 	}
 	setVisibility(a, seen)
+	o.Score.into(a, 0, func(b, t, s int) (int, int) {
+		if positions != nil {
+			s = positions[s]
+		}
+		return starts[b%len(starts)] + t, s
+	})
 	switch {
 	case x.Relative == nil:
 	case positions == nil && len(starts) == 1:

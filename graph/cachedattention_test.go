@@ -31,6 +31,7 @@ type cached struct {
 	relative        array     // (H, N): by distance 0, 1, …; or none
 	sinks           array     // (H) or none
 	gates           array     // (B, N, H), log-gates or none
+	changed         bool      // whether there is a function of scores
 	mask            func(c *cached, in *cachedInputs) mask.Mask
 	queries, allKey int // rows of q in the graph, keys that masks and biases count
 }
@@ -109,6 +110,9 @@ var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the
 // config returns the attention of the chunk at start, or of the whole sequence.
 func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
 	a := graph.AttentionConfig{Heads: c.heads, KVHeads: c.kvHeads, Softcap: c.softcap, Mask: c.mask(c, in)}
+	if c.changed {
+		a.Score = wave
+	}
 	if c.sinks.v != nil {
 		a.Sinks = in.node("sinks", c.sinks)
 	}
@@ -223,6 +227,7 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 			c.segments, c.keep = append(c.segments, float64(r.IntN(3))), append(c.keep, float64(r.IntN(2)))
 		}
 		c.softcap = rapid.SampledFrom([]float64{0, 2}).Draw(rt, "softcap")
+		c.changed = rapid.Bool().Draw(rt, "score func")
 		if rapid.Bool().Draw(rt, "bias") && !c.size.Rolling {
 			c.bias = normal(r, c.heads, n, n)
 		}
@@ -265,6 +270,7 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 		c.q, c.k, c.v = normal(r, b, n, 6), normal(r, b, n, 3), normal(r, b, n, 2)
 		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: 3, ValueWidth: 2, Capacity: n + r.IntN(3)}
 		c.mask = cachedMasks[rapid.SampledFrom(cachedMaskNames[:len(cachedMaskNames)-1]).Draw(rt, "mask")]
+		c.changed = rapid.Bool().Draw(rt, "score func")
 		for range b {
 			c.lengths = append(c.lengths, float64(r.IntN(n+1)))
 		}

@@ -14,6 +14,7 @@ type fused struct {
 	operands
 	Heads, KVHeads int // side by side in a row; with Heads 0 they have an axis of their own, if any
 	Scale, Softcap float64
+	Score          numberedScore
 	Sigmoid        bool
 	SigmoidBias    float64
 	Mask           mask.Mask // resolved
@@ -54,7 +55,7 @@ const (
 // one that they are packed in.
 func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
-		Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
+		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
@@ -133,6 +134,9 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 			return a, err
 		}
 		axes.H = f.Heads // as masks and biases have them
+		f.Score.into(&a, f.head(in), nil)
+	} else {
+		f.Score.into(&a, 0, nil)
 	}
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err

@@ -105,7 +105,7 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	how := fused
 	switch {
 	case in.Cache != nil:
-	case b.Composes(c.Path):
+	case b.Composes(c.Path) || l.config.ScoreGraph != nil:
 		how = composed
 	case b.Observes(c.Path):
 		how = observed
@@ -187,7 +187,7 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 func (s *step) attention() graph.AttentionConfig {
 	c := s.config
 	return graph.AttentionConfig{
-		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
+		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap, Score: s.scoreMod(),
 		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(), LogGates: s.logGates(),
 		Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias, Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
 		Precision: s.b.precision,

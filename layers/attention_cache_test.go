@@ -51,7 +51,13 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 		"func": set(func(c *config) {
 			c.Mask = mask.And(mask.Causal{}, mask.Func{Visible: func(b, h, t, s int) bool { return (t-s+h+b)%3 != 1 }})
 		}),
-		"gpt2":    set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"gpt2": set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"function": set(func(c *config) {
+			c.Score = &graph.ScoreFunc{
+				Score: func(x float64, b, h, t, s int) float64 { return x * float64(1+b+h) / float64(2+t-s) },
+				Slope: func(x float64, b, h, t, s int) float64 { return float64(1+b+h) / float64(2+t-s) },
+			}
+		}),
 		"sigmoid": set(func(c *config) { c.Sigmoid, c.ContextLength = true, 30 }),
 		"forget":  set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
 		"all": set(func(c *config) {

@@ -14,8 +14,8 @@ import (
 // which is plain multi-head attention without biases.
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
-// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
-// biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax or Sigmoid. So the keys that
+// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, Score
+// or ScoreGraph, the biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax or Sigmoid. So the keys that
 // AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
 // and no mask hides them.
 type AttentionConfig struct {
@@ -47,6 +47,10 @@ type AttentionConfig struct {
 
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
+	// Score changes each score by a function of one's own, after Softcap; nil means none. It has no JSON.
+	Score *graph.ScoreFunc `json:"score,omitempty"`
+	// ScoreGraph changes the scores by ops, in the place of Score; nil means none. It has no JSON.
+	ScoreGraph *ScoreGraph `json:"score_graph,omitempty"`
 
 	// QKNorm normalises each head's queries and keys, with a gain: L2Norm or RMSNorm; zero
 	// means none.

@@ -101,7 +101,20 @@ func (c AttentionConfig) validateParts() error {
 			return config.In(c, "RoPE", err)
 		}
 	}
-	return c.validateRelativeBias()
+	return cmp.Or(c.validateScore(), c.validateRelativeBias())
+}
+
+// validateScore checks the functions of scores.
+func (c AttentionConfig) validateScore() error {
+	switch {
+	case c.Score != nil && c.ScoreGraph != nil:
+		return config.Errorf(c, "Score", "got %v with %v, want one of the two", c.Score, c.ScoreGraph)
+	case c.Score != nil:
+		return config.In(c, "Score", c.Score.Validate())
+	case c.ScoreGraph != nil && c.ScoreGraph.Of == nil:
+		return config.Errorf(c, "ScoreGraph", "got %v without Of, want a function", c.ScoreGraph)
+	}
+	return nil
 }
 
 // validateRelativeBias checks the sizes of T5's bias.
@@ -147,6 +160,7 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
 		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
 		{lacking: PerHead, field: "Forget", has: c.Forget},
+		{lacking: PerHead, field: "ScoreGraph", has: c.ScoreGraph != nil},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
 		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},

@@ -81,6 +81,14 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			change: func(c *layers.AttentionConfig) { c.ContextOnly, c.OutDim = true, 5 }},
 		{wantErr: `Layout: got "per_head" with ALiBi, want another layout`,
 			change: func(c *layers.AttentionConfig) { c.Layout, c.ALiBi = layers.PerHead, true }},
+		{wantErr: `Score: got ScoreFunc "mine" without Score or Slope, want both`,
+			change: func(c *layers.AttentionConfig) { c.Score = &graph.ScoreFunc{Name: "mine"} }},
+		{wantErr: `ScoreGraph: got ScoreGraph "mine" without Of, want a function`,
+			change: func(c *layers.AttentionConfig) { c.ScoreGraph = &layers.ScoreGraph{Name: "mine"} }},
+		{wantErr: `Score: got ScoreFunc "f" with ScoreGraph "g", want one of the two`,
+			change: func(c *layers.AttentionConfig) {
+				c.Score, c.ScoreGraph = &graph.ScoreFunc{Name: "f"}, &layers.ScoreGraph{Name: "g"}
+			}},
 		{wantErr: "Sigmoid: got true with Sinks, want one of the two",
 			change: func(c *layers.AttentionConfig) { c.Sigmoid, c.Sinks = true, true }},
 		{wantErr: "SigmoidBias: got -1 without Sigmoid, want both",

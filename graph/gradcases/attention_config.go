@@ -111,6 +111,13 @@ func biasSettings() []setting {
 			dropout(c, more)
 			c.Sigmoid, c.Mask = true, mask.Causal{Align: mask.LowerRight}
 		}, Key()),
+		own(threeHeads("a function of scores, batches, heads and positions", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Softcap, c.Bias, c.ExtraKeys, c.Mask = 2, more[0], 1, mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
+			c.Score = graph.ScoreFunc{
+				Score: func(x float64, b, h, t, s int) float64 { return math.Sin(2*x + float64(b+2*h+t-s)) },
+				Slope: func(x float64, b, h, t, s int) float64 { return 2 * math.Cos(2*x+float64(b+2*h+t-s)) },
+			}
+		}, Float("bias", 5, 6))),
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]

@@ -5,7 +5,7 @@ import "math"
 // Attention holds the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
-//	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s) + forget(t,s)   for the keys s that t sees
+//	score(s)  = change(softcap(Scale · q·k(s))) + bias(t,s) + relative(t−s) + forget(t,s)   for the keys s that t sees
 //	weight(s) = dropout(exp(score(s) − lse))        with lse = log (exp(sink) + Σ exp(score))
 //	out       = Σ weight(s)·v(s)
 //
@@ -16,17 +16,19 @@ import "math"
 // With Sigmoid, which has no sinks, the weights are dropout(sigmoid(score + SigmoidBias)) instead, and lse is the
 // logarithm of their sum before dropout.
 type Attention struct {
-	B, H, K     int // batch, query heads, key/value heads; K divides H
-	T, S        int // queries, keys
-	D, DV       int // width of queries and keys, width of values
-	Scale       float64
-	Softcap     float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	Sigmoid     bool
-	SigmoidBias float64
-	Visible     func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
-	Shown       ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased    int                         // the last keys, which get no bias, and nothing relative or forgotten
-	Dropout     WeightDropout
+	B, H, K int // batch, query heads, key/value heads; K divides H
+	T, S    int // queries, keys
+	D, DV   int // width of queries and keys, width of values
+	Scale   float64
+	Softcap float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
+	// Score changes capped scores, of keys that are not Unbiased, and ScoreSlope is its derivative; nil: they stay.
+	Score, ScoreSlope ScoreFunc
+	Sigmoid           bool
+	SigmoidBias       float64
+	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	Unbiased          int                         // the last keys, which get no bias, and nothing relative or forgotten
+	Dropout           WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
 	Precision Precision

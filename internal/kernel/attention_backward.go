@@ -10,7 +10,7 @@ package kernel
 //	dP = (dOut·Vᵀ)⊙Z
 //	dBias = P⊙(dP − Σ dOut⊙Out), dRelative its sums along the diagonals, dForget its sums along keys and queries
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
-//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
+//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
 // (with a sigmoid dBias = P⊙(1−P)⊙dP) where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
 // score: all but that key's dP cancels there.
@@ -107,7 +107,7 @@ type backwardTiles[F Float] struct {
 	*attentionTiles[F]
 	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
 	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F                 // (queryBlock,keyBlock): derivative of the softcap, if there is one
+	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if there is one
 	lse         []F                 // of each query
 	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
 	first, last []F                 // of each query: the columns of the tile that it sees
@@ -137,7 +137,7 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
 	w.attentionTiles = poolOf[F](&attentionTilePools).Get().(*attentionTiles[F])
 	slope := 0
-	if r.Softcap > 0 {
+	if r.Softcap > 0 || r.Score != nil {
 		slope = queryBlock * keyBlock
 	}
 	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},

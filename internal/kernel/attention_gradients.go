@@ -120,7 +120,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	if r.grad.Forget.Key != nil {
 		r.addForgetting(w, &dp)
 	}
-	if r.Softcap > 0 {
+	if len(w.slope) > 0 {
 		for t := range x.queries {
 			line := w.dp[t*keyBlock:][:x.keys]
 			for s, v := range w.slope[t*keyBlock:][:x.keys] {

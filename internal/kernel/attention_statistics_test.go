@@ -118,6 +118,9 @@ func (n *naive) largest(row int) (score, product float64) {
 		if a.Softcap > 0 {
 			x = a.Softcap * math.Tanh(x/a.Softcap)
 		}
+		if a.Score != nil && s < a.biased() {
+			x = a.Score(x, b, h, t, s)
+		}
 		score = max(score, x+n.bias[row*a.S+s]+a.SigmoidBias)
 	}
 	return score, product

@@ -186,6 +186,10 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 	if rapid.Bool().Draw(t, "sinks") {
 		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "change") == 0 {
+		a.Score = func(x float64, b, h, t, s int) float64 { return x/2 + math.Sin(x+float64(b+2*h+3*t-s)) }
+		a.ScoreSlope = func(x float64, b, h, t, s int) float64 { return 0.5 + math.Cos(x+float64(b+2*h+3*t-s)) }
+	}
 	if p.in.Sinks == nil && a.Scale < 1e4 && rapid.Bool().Draw(t, "sigmoid") {
 		a.Sigmoid, a.SigmoidBias = true, rapid.SampledFrom([]float64{0, -2.5}).Draw(t, "sigmoid bias")
 	}

@@ -134,6 +134,10 @@ func (n *naive) forward() {
 				y := math.Tanh(x / a.Softcap)
 				x, slope[s] = a.Softcap*y, 1-y*y
 			}
+			if a.Score != nil && s < a.biased() {
+				slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
+				x = a.Score(x, b, row/a.T%a.H, t, s)
+			}
 			x += n.bias[row*a.S+s] + a.SigmoidBias
 			if s < lo || s >= hi || !shown[s] {
 				x = math.Inf(-1)

@@ -69,6 +69,9 @@ func (l *Layer) keep() error {
 	if l.kept.Config.Bias != nil {
 		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
 	}
+	if l.kept.Config.Score != nil {
+		return fmt.Errorf("%s: got %v, which cannot be shown", l.Path, l.kept.Config.Score)
+	}
 	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
 	if err != nil {
 		return err
