@@ -276,7 +276,8 @@ func (a drawnAttention) batch(b int) drawnAttention {
 func (a drawnAttention) part(name string, x array, b int) array {
 	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
 	own, ok := map[string]int{
-		"bias": scores, "keep": scores, "lengths": 0, "causal at": 0, "segments": 1, "relative bias": 2, "sinks": 1, "log gates": 0,
+		"bias": scores, "keep": scores, "lengths": 0, "causal at": 0, "segments": 1, "relative bias": 2, "sinks": 1,
+		"log gates": 0,
 	}[name]
 	switch {
 	case !ok:

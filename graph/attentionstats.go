@@ -16,8 +16,8 @@ import (
 // (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
 //
 // The weights of a Sigmoid need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is what the sigmoid sees.
-// Entropy, First, Own, Previous and Distance are of the weights divided by their sum; Received, Rows, Pooled and Largest
-// have the weights themselves.
+// Entropy, First, Own, Previous and Distance are of the weights divided by their sum, which Received, Rows, Pooled and
+// Largest do not divide by.
 //
 // Its methods give more, by going over the scores a second time, at about the cost of a forward without values.
 type AttentionStats struct {

@@ -25,7 +25,8 @@ func (o op) AddTo(sum G.Value, in ...G.Value) error {
 	return o.call(a.addTo, sum, in)
 }
 
-// call calls a function of the body with tensors of the values. A panic in a function of masks or scores becomes an error.
+// call calls a function of the body with tensors of the values. A panic in a function of masks or scores becomes an
+// error.
 func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) (err error) {
 	f := frames.Get().(*frame)
 	defer f.giveBack()

@@ -55,7 +55,8 @@ const (
 // one that they are packed in.
 func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
-		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
+		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
+		P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)

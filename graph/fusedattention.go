@@ -103,9 +103,10 @@ func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// (With P = sigmoid(scores), dbias = P⊙(1 − P)⊙dropout(dout·vᵀ).) With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
-// dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
+// With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
+// dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = slope(dbias)·scale,
 // dq = dscores·k, dk = dscoresᵀ·q, dgate[i] = Σ dbias[t,s] over the t ≥ i and s < i.
+// With P = sigmoid(scores): dbias = P⊙(1 − P)⊙dropout(dout·vᵀ).
 func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 	grads, err := apply(fusedBackward[F]{fused: o.fused}, append(append(G.Nodes{}, in...), dout)...)
 	if err != nil {

@@ -1,22 +1,18 @@
 package graph
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"attention/graph/mask"
-	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-// A ScoreMod changes the scores of an attention, as flex_attention's score_mod does: a ScoreFunc or a ScoreGraph. It gets
-// them after Scale and Softcap, before the biases and the mask.
+// A ScoreMod changes the scores of an attention, as flex_attention's score_mod does: a ScoreFunc or a ScoreGraph. It
+// gets them after Scale and Softcap, before the biases and the mask.
 type ScoreMod interface {
 	fmt.Stringer
 	// check refuses a change that is none, or wrong for scores of these axes.
@@ -36,9 +32,9 @@ type ScoreFunc struct {
 	Slope func(score float64, b, h, t, s int) float64 // the derivative of Score by the score
 }
 
-// ScoreGraph changes the scores by ops of a graph, in which other nodes may take part, such as parameters: Of returns the
-// changed scores of scores (…, H, T, S), those of ExtraKeys among them. Attention alone takes it: the fused forms have no
-// node for scores.
+// ScoreGraph changes the scores by ops of a graph, in which other nodes may take part, such as parameters: Of returns
+// the changed scores of scores (…, H, T, S), those of ExtraKeys among them. Attention alone takes it: the fused forms
+// have no node for scores.
 type ScoreGraph struct {
 	Name string // in errors
 	Of   func(scores *G.Node) (*G.Node, error)
@@ -115,8 +111,8 @@ func (m ScoreFunc) called(f kernel.ScoreFunc) kernel.ScoreFunc {
 // scoreError is the panic of a ScoreFunc.
 type scoreError struct{ error }
 
-// recovered returns the error of a function of masks or scores that panicked, from what recover returned. It panics with
-// anything else.
+// recovered returns the error of a function of masks or scores that panicked, from what recover returned. It panics
+// with anything else.
 func recovered(r any) error {
 	if e, ok := r.(*scoreError); ok {
 		return e.error
@@ -174,82 +170,4 @@ func (m numberedScore) into(a *kernel.Attention, head int, place func(b, t, s in
 		}
 	}
 	a.Score, a.ScoreSlope = of(m.Score), of(m.Slope)
-}
-
-// change returns the changed scores.
-func (a *attentionArgs) change(scores *G.Node) (*G.Node, error) {
-	switch m := a.Score.(type) {
-	case ScoreFunc:
-		f := changing{biased{a.scores.Heads, a.ExtraKeys}, a.numbered()}
-		return applyTyped(changeScores[float32]{changing: f}, changeScores[float64]{changing: f}, scores)
-	case ScoreGraph:
-		out, err := m.Of(scores)
-		if err == nil && out == nil {
-			err = errors.New("got nil, want a node")
-		}
-		if err == nil && !slices.Equal(out.Shape(), scores.Shape()) {
-			err = fmt.Errorf("shape %v, want %v, that of the scores", out.Shape(), scores.Shape())
-		}
-		if err != nil {
-			return nil, a.errorf("score: %v: %w", m, err)
-		}
-		return out, nil
-	}
-	return scores, nil
-}
-
-// changing are scores that a ScoreFunc changes.
-type changing struct {
-	biased
-	Score numberedScore
-}
-
-// each calls f with the place in (…, T, S) and the pair of every score that is changed.
-func (o changing) each(scores tensor.Shape, f func(i, b, h, t, s int)) {
-	axes := o.axes(scores)
-	for row := range axes.B() * axes.H * axes.T {
-		for s := range axes.S {
-			f(row*last(scores)+s, row/axes.T/axes.H, row/axes.T%axes.H, row%axes.T, s)
-		}
-	}
-}
-
-type changeScores[F kernel.Float] struct {
-	sameShape
-	changing
-}
-
-func (changeScores[F]) spec() (string, []arg) { return "ScoreFunc", named("scores") }
-
-func (o changeScores[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Score)
-	copy(y, x)
-	o.each(in[0].Shape(), func(i, b, h, t, s int) { y[i] = F(f(float64(x[i]), b, h, t, s)) })
-	return nil
-}
-
-// y = score(x):  dx = dy⊙slope(x).
-func (o changeScores[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(apply(changeScoresBackward[F]{changing: o.changing}, in[0], dy))
-}
-
-type changeScoresBackward[F kernel.Float] struct {
-	sameShape
-	isGradient
-	changing
-}
-
-func (changeScoresBackward[F]) spec() (string, []arg) {
-	return "ScoreFuncBackward", named("scores", "dscores")
-}
-
-func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, dx, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Slope)
-	copy(dx, dense.Floats[F](in[1]))
-	o.each(in[0].Shape(), func(i, b, h, t, s int) {
-		if dx[i] != 0 { // as it is of a hidden key, whose slope may be NaN
-			dx[i] *= F(f(float64(x[i]), b, h, t, s))
-		}
-	})
-	return nil
 }

@@ -47,9 +47,12 @@ func TestScoreModsAreTheBuiltInOnes(t *testing.T) {
 		is, of  func(c *graph.AttentionConfig, in G.Nodes, dt tensor.Dtype) error
 		asGraph bool
 	}{
-		{name: "alibi", is: alibi, of: set(graph.ScoreFunc{Slope: constantSlope, Score: func(x float64, _, h, t, s int) float64 {
-			return x - math.Exp2(-2*float64(h+1))*math.Abs(float64(t+64-s))
-		}})},
+		{name: "alibi", is: alibi, of: set(graph.ScoreFunc{
+			Score: func(x float64, _, h, t, s int) float64 {
+				return x - math.Exp2(-2*float64(h+1))*math.Abs(float64(t+64-s))
+			},
+			Slope: constantSlope,
+		})},
 		{name: "softcap",
 			is: func(c *graph.AttentionConfig, _ G.Nodes, _ tensor.Dtype) error { c.Softcap = 1.5; return nil },
 			of: set(graph.ScoreFunc{
@@ -109,7 +112,8 @@ func TestWrongScoreModsAreRefused(t *testing.T) {
 		{mod: graph.ScoreFunc{Name: "mine", Score: wave.Score, Slope: half},
 			composed: `ScoreFunc "mine": Slope of score -2.3 for batch 0, head 0, query 0 and key 0: got 0.5, want -0.166276, ` +
 				"the difference quotient of Score"},
-		{mod: late, composed: `ScoreFunc "late": got a panic for batch 1, head 2, query 2 and key 6: too late, want a number`},
+		{mod: late,
+			composed: `ScoreFunc "late": got a panic for batch 1, head 2, query 2 and key 6: too late, want a number`},
 		{mod: graph.ScoreGraph{Name: "mine"}, composed: `got ScoreGraph "mine" without Of, want a function`,
 			fused: `got ScoreGraph "mine", want a ScoreFunc, or Attention for it`},
 		{mod: graph.ScoreGraph{Name: "mine", Of: graph.MergeHeads},
@@ -144,17 +148,18 @@ func TestAPanicInAScoreFuncIsAnErrorOfTheOp(t *testing.T) {
 		}
 	}
 	const said = `: ScoreFunc "mine": got a panic for batch 1, head 2, query 66 and key 3: no answer, want a number`
+	forward := graph.ScoreFunc{Name: "mine", Score: fails(wave.Score), Slope: wave.Slope}
+	backward := graph.ScoreFunc{Name: "mine", Score: wave.Score, Slope: fails(wave.Slope)}
 	in := inputs(normal(random(3), 2, 67, 6))
 	for name, c := range map[string]struct {
 		by   func(graph.AttentionConfig) func(G.Nodes) (*G.Node, error)
 		of   graph.ScoreFunc
 		want string
 	}{
-		"fused":           {fusedBy, graph.ScoreFunc{Name: "mine", Score: fails(wave.Score), Slope: wave.Slope}, "FusedAttention"},
-		"fused, backward": {fusedBy, graph.ScoreFunc{Name: "mine", Score: wave.Score, Slope: fails(wave.Slope)}, "FusedAttentionBackward"},
-		"composed":        {composedBy, graph.ScoreFunc{Name: "mine", Score: fails(wave.Score), Slope: wave.Slope}, "ScoreFunc"},
-		"composed, backward": {composedBy, graph.ScoreFunc{Name: "mine", Score: wave.Score, Slope: fails(wave.Slope)},
-			"ScoreFuncBackward"},
+		"fused":              {fusedBy, forward, "FusedAttention"},
+		"fused, backward":    {fusedBy, backward, "FusedAttentionBackward"},
+		"composed":           {composedBy, forward, "ScoreFunc"},
+		"composed, backward": {composedBy, backward, "ScoreFuncBackward"},
 	} {
 		nodes := G.Nodes{}
 		e := express(t, func(in G.Nodes) (*G.Node, error) {

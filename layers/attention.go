@@ -189,7 +189,8 @@ func (s *step) attention() graph.AttentionConfig {
 	return graph.AttentionConfig{
 		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap, Score: s.scoreMod(),
 		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(), LogGates: s.logGates(),
-		Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias, Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
+		Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias, Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(),
+		Dropout:   s.site(c.Dropout),
 		Precision: s.b.precision,
 	}
 }

@@ -20,8 +20,8 @@ var turned = graph.ScoreFunc{Name: "turned",
 	Score: func(x float64, b, h, t, s int) float64 { return x * math.Cos(float64(b+h*(t-s))) },
 	Slope: func(x float64, b, h, t, s int) float64 { return math.Cos(float64(b + h*(t-s))) }}
 
-// T5's bias written as a graph, with a table of one's own, is the built-in one: outputs, weights and the gradient of the
-// table.
+// T5's bias written as a graph, with a table of one's own, is the built-in one: outputs, weights and the gradient of
+// the table.
 func TestALearnedBiasAsAGraph(t *testing.T) {
 	const T = 7
 	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, NumKVHeads: 1, Mask: mask.Causal{}}
@@ -78,7 +78,8 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 func TestHeadsThatStandAloneKeepTheirNumbersInAScoreFunc(t *testing.T) {
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &turned}
 	p, l := newAttention(t, tensor.Float64, c)
-	alone, err := layers.NewAttention(p.Scope("alone"), but(c, func(c *layers.AttentionConfig) { c.Layout = layers.PerHead }))
+	c.Layout = layers.PerHead
+	alone, err := layers.NewAttention(p.Scope("alone"), c)
 	require.NoError(t, err)
 	state, err := l.State(layers.PerHead)
 	require.NoError(t, err)

@@ -15,9 +15,9 @@ import (
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
 // and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, Score
-// or ScoreGraph, the biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax or Sigmoid. So the keys that
-// AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
-// and no mask hides them.
+// or ScoreGraph, the biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax
+// or Sigmoid. So the keys that AddBiasKV and AddZeroAttn add are neither normalised nor turned;
+// they also get no bias, and no mask hides them.
 type AttentionConfig struct {
 	EmbedDim int `json:"d_in"`            // E, width of the queries
 	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
@@ -75,8 +75,8 @@ type AttentionConfig struct {
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
 	Gate bool `json:"gate,omitempty"`
-	// Sigmoid makes each weight the sigmoid of its score plus SigmoidBias, in place of the softmax (Ramapuram et al. 2024):
-	// the weights of a query need not add up to 1. There are no sinks then.
+	// Sigmoid makes each weight the sigmoid of its score plus SigmoidBias, in place of the softmax (Ramapuram et al.
+	// 2024): the weights of a query need not add up to 1. There are no sinks then.
 	Sigmoid bool `json:"sigmoid,omitempty"`
 	// SigmoidBias is below 0, to hold the weights down as the softmax's sum does: 0 means the paper's −ln ContextLength,
 	// or no bias if that is 0.

@@ -9,8 +9,8 @@ import (
 )
 
 // ScoreGraph changes the scores of an attention by ops of a graph, in which parameters may take part: Of returns the
-// changed scores of scores ([B,] H, T, S), in a build whose Node gives the parameters. A layer with one is composed of an
-// op for each step, whose memory grows with T·S, and has neither a cache nor statistics. It has no JSON.
+// changed scores of scores ([B,] H, T, S), in a build whose Node gives the parameters. A layer with one is composed of
+// an op for each step, whose memory grows with T·S, and has neither a cache nor statistics. It has no JSON.
 type ScoreGraph struct {
 	Name string // in errors
 	Of   func(b *Build, scores *G.Node) (*G.Node, error)

@@ -1,8 +1,8 @@
 package kernel
 
-// Forgetting is the sums of the log-gates of forgetting attention (Lin et al. 2025) up to the position of each query and
-// up to each key: a score gets Query − Key. They grow along a sequence though the differences of near positions do not,
-// so they are float64. Those of gradients are the derivatives by them. A zero Forgetting is none.
+// Forgetting is the sums of the log-gates of forgetting attention (Lin et al. 2025) up to the position of each query
+// and up to each key: a score gets Query − Key. They grow along a sequence though the differences of near positions do
+// not, so they are float64. Those of gradients are the derivatives by them. A zero Forgetting is none.
 type Forgetting struct {
 	Query []float64 // (B,H,T)
 	Key   []float64 // (B,H,Rows), of which the first S−Unbiased are of keys
@@ -98,8 +98,8 @@ func (r *attentionRun[F]) forget(x *scores[F]) {
 	}
 }
 
-// addForgetting adds the gradients of the scores of a tile, one query in each row, to those of the keys' sums, and keeps
-// the sum of each row: it is added to the queries' in the order of the blocks of keys.
+// addForgetting adds the gradients of the scores of a tile, one query in each row, to those of the keys' sums, and
+// keeps the sum of each row: it is added to the queries' in the order of the blocks of keys.
 func (r *attentionRun[F]) addForgetting(w *backwardTiles[F], tile *scores[F]) {
 	x := tile.biased(&r.Attention)
 	_, key := r.grad.Forget.tile(&r.Attention, x.b, x.h, x.t0, 0, min(x.s0, r.biased()), x.keys)

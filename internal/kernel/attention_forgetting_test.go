@@ -10,7 +10,7 @@ import (
 // TestForgettingOfGates compares the sums, and the gradients that come back, with sums of their own.
 func TestForgettingOfGates(t *testing.T) {
 	a := Attention{B: 2, H: 3, T: 4, S: 7, Unbiased: 1}
-	for name, at := range map[string]HeadLayout{"heads in a row": HeadsInRow(3, 6, 1), "heads first": HeadsFirst(3, 6, 1)} {
+	for name, at := range map[string]HeadLayout{"in a row": HeadsInRow(3, 6, 1), "first": HeadsFirst(3, 6, 1)} {
 		r := rand.New(rand.NewPCG(1, 2))
 		gates, grads, d := normals[float32](r, 36), make([]float32, 36), a.NewForgetting()
 		f := ForgettingOf(&a, gates, at)

@@ -25,8 +25,8 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If they stay, the
-// product is added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of cap and change.
+// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If they stay, the product is
+// added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of cap and change.
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)

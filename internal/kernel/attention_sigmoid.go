@@ -31,8 +31,8 @@ func (w *forwardTiles[F]) addMoments(x *scores[F], moment []F) {
 	}
 }
 
-// weightColumns turns a tile of scores, one query in each column, into weights, given each query's log-sum-exp, and adds
-// each column to sum.
+// weightColumns turns a tile of scores, one query in each column, into weights, given each query's log-sum-exp, and
+// adds each column to sum.
 func (r *attentionRun[F]) weightColumns(keys, n int, x, lse, sum []F) {
 	if !r.Sigmoid {
 		expColumns(chosenPath, keys, n, x, queryBlock, lse, sum)
