@@ -18,7 +18,7 @@ import (
 // int64 node that each run gives anew: the number of tokens before the chunk, () of all
 // sequences or (…, 1) of each, equal with a rolling cache. Each run puts the chunk's keys
 // and values into the cache. A chunk that starts before the end of what a cache holds
-// takes the place of what followed there.
+// takes the place of what followed there. Of a cache with ValuesInKeys v is the first numbers of each head's k, again.
 //
 // Masks and biases count positions in the whole sequence, whatever their
 // alignment: query t of the chunk is at position start+t. With S = Capacity of a cache that
@@ -156,7 +156,10 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 // may see in their place. It returns the positions of the keys, nil if they are in order.
 func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], chunkSums []float64,
 	starts []int) (positions []int) {
-	size, k, v, sums := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), c.gateSums()
+	size, k, v, sums, width := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), c.gateSums(), a.DV
+	if size.ValuesInKeys { // then v is k
+		x.V, width = x.K, a.D
+	}
 	put := func() {
 		store(c, k, x.K, a.K, starts, a.T)
 		store(c, v, x.V, a.K, starts, a.T)
@@ -179,7 +182,7 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 		}
 		put()
 		x.K, x.V, a.S = allK, allV, len(positions)
-		a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, a.S, a.D), kernel.HeadsFirst(a.K, a.S, a.DV)
+		a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, a.S, a.D), kernel.HeadsFirst(a.K, a.S, width)
 		return positions
 	}
 	put()
@@ -188,7 +191,7 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 	}
 	longest := slices.Max(c.seen)
 	x.K, x.V, a.S = k, v, min(longest, size.Capacity)
-	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, c.rows, a.D), kernel.HeadsFirst(a.K, c.rows, a.DV)
+	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, c.rows, a.D), kernel.HeadsFirst(a.K, c.rows, width)
 	if longest <= size.Capacity {
 		return nil
 	}

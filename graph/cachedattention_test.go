@@ -249,6 +249,11 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 			to := rapid.SampledFrom([][]float64{c.q.v, c.k.v, c.v.v, c.k.v, c.v.v}).Draw(rt, "array")
 			to[r.IntN(len(to))] = rapid.SampledFrom([]float64{nan, inf, -inf}).Draw(rt, "number")
 		}
+		if c.size.ValuesInKeys = rapid.Bool().Draw(rt, "values in keys"); c.size.ValuesInKeys {
+			for i := range c.v.v {
+				c.v.v[i] = c.k.v[i/dv*d+i%dv]
+			}
+		}
 		want, got := c.whole(t), c.chunks(t, lengths)
 		for i, x := range want.v {
 			require.Equal(rt, notFinite(x), notFinite(got.v[i]), "element %d: got %v, want %v", i, got.v[i], x)

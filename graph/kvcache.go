@@ -18,6 +18,9 @@ type KVCacheConfig struct {
 	ValueWidth int // of a token's values: K·Dv
 	Gates      int // log-gates of a token, whose sums are kept: the H of forgetting attention; 0 means none
 	Capacity   int // tokens that are kept at most
+	// ValuesInKeys means that the values of each head are the first numbers of its keys, as those of latent attention:
+	// they are not kept beside them.
+	ValuesInKeys bool
 	// Room is the number of tokens that there is memory for at first. It doubles, up to
 	// Capacity, when more come; 0 means Capacity.
 	Room int
@@ -52,6 +55,9 @@ func (c KVCacheConfig) Validate() error {
 		return fmt.Errorf("graph: KVCache: KeepFirst: got %d, want fewer than Capacity=%d and a rolling cache",
 			c.KeepFirst, c.Capacity)
 	}
+	if c.ValuesInKeys && c.ValueWidth > c.KeyWidth {
+		return fmt.Errorf("graph: KVCache: ValueWidth: got %d in keys, want at most KeyWidth=%d", c.ValueWidth, c.KeyWidth)
+	}
 	return c.checkRows(cmp.Or(c.Room, c.Capacity))
 }
 
@@ -70,7 +76,7 @@ func (c KVCacheConfig) checkRows(rows int) error {
 type KVCache struct {
 	config KVCacheConfig
 	rows   int           // tokens that there is memory for
-	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence
+	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
 	seen   []int         // tokens of each sequence
 }
@@ -96,6 +102,9 @@ func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v, sums *tensor.Den
 		sums = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(c.Batch, rows, c.Gates))
 	}
 	k = tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.KeyWidth))
+	if c.ValuesInKeys {
+		return k, k, sums
+	}
 	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth)), sums
 }
 
@@ -134,10 +143,11 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 func (c *KVCache) Len() int { return slices.Min(c.seen) }
 
 // Bytes returns the memory that keys, values and sums of log-gates take now.
-func (c *KVCache) Bytes() int {
-	n := int(c.k.MemSize() + c.v.MemSize())
-	if c.sums != nil {
-		n += int(c.sums.MemSize())
+func (c *KVCache) Bytes() (n int) {
+	for i, x := range []*tensor.Dense{c.k, c.v, c.sums} {
+		if x != nil && (i != 1 || x != c.k) {
+			n += int(x.MemSize())
+		}
 	}
 	return n
 }

@@ -93,9 +93,13 @@ func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // turnHeads turns the pairs of every head of one row of x; y may be x.
 func turnHeads[F kernel.Float](r rotation, y, x, cos, sin []F) {
 	half, d := len(cos), len(x)/r.Heads
+	begin, others := 0, r.Dims // of the elements that are turned, and of those that are not
+	if r.AtEnd {
+		begin, others = d-r.Dims, 0
+	}
 	for lo := 0; lo < len(x); lo += d {
-		copy(y[lo+r.Dims:lo+d], x[lo+r.Dims:])
-		xh, yh := x[lo:][:r.Dims], y[lo:][:r.Dims]
+		copy(y[lo+others:][:d-r.Dims], x[lo+others:])
+		xh, yh := x[lo+begin:][:r.Dims], y[lo+begin:][:r.Dims]
 		if r.Interleaved {
 			turnNeighbours(yh, xh, cos, sin)
 			continue

@@ -51,6 +51,9 @@ func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 					if c.Interleaved {
 						a, b = h*d+2*i, h*d+2*i+1
 					}
+					if c.AtEnd {
+						a, b = a+d-dims, b+d-dims
+					}
 					w := naiveFrequency(c, i, dims, math.Pow(base, -2*float64(i)/float64(dims)))
 					cos, sin := length*math.Cos(p*w), length*math.Sin(p*w)
 					y.v[x.i(row, a)] = cos*x.at(row, a) - sin*x.at(row, b)
@@ -179,13 +182,13 @@ func TestRoPELeavesAlone(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		x := normal(rand.New(rand.NewPCG(3, 4)), 1, 2*7)
 		x = arrayOf(t, x.value(dt))
-		for _, interleaved := range []bool{false, true} {
-			c := graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: interleaved}
+		for i := range 4 {
+			c := graph.RoPEConfig{Heads: 2, Dims: 4, Interleaved: i%2 == 1, AtEnd: i > 1}
 			at := func(p float64) array { return express(t, rotate(c), append(inputs(x), key(p)), dt).onOurs(t).out }
 			require.Equal(t, bits(x), bits(at(0)))
 			far := at(1e6)
 			for j := range 14 {
-				require.Equal(t, j%7 >= 4, x.v[j] == far.v[j], "element %d", j)
+				require.Equal(t, c.AtEnd && j%7 < 3 || !c.AtEnd && j%7 >= 4, x.v[j] == far.v[j], "element %d", j)
 			}
 		}
 	}
@@ -211,9 +214,8 @@ func TestRoPEsOfOneNodeAreTold(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	settings := []graph.RoPEConfig{{}, {Heads: 2}, {Heads: 3}, {Dims: 4}, {Base: 5}, {Interleaved: true},
-		{Scaling: graph.LinearScaling,
-			Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
+	settings := []graph.RoPEConfig{{}, {Heads: 2}, {Heads: 3}, {Dims: 4}, {Dims: 4, AtEnd: true}, {Base: 5},
+		{Interleaved: true}, {Scaling: graph.LinearScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 2}, {Scaling: graph.NTKScaling, Factor: 3}}
 	for i, c := range settings {
 		for _, positions := range []*G.Node{nil, p, bench{g}.ids()} {
 			n := add(positions, c)

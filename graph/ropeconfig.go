@@ -13,8 +13,9 @@ type RoPEConfig struct {
 	Heads int `json:"-"` // H, heads side by side in x's last axis; 0 means 1
 
 	// Dims elements at the start of each head are turned, an even number up to D; 0 means D.
-	Dims int     `json:"dims,omitempty"`
-	Base float64 `json:"base,omitempty"` // of the frequencies; 0 means 10000
+	Dims  int     `json:"dims,omitempty"`
+	AtEnd bool    `json:"at_end,omitempty"` // those at the end instead, as in DeepSeek-V2
+	Base  float64 `json:"base,omitempty"`   // of the frequencies; 0 means 10000
 
 	// Interleaved pairs are (2i, 2i+1), as in the paper and GPT-J; otherwise they are
 	// (i, i+Dims/2), as in GPT-NeoX and Hugging Face's Llama.

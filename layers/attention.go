@@ -24,6 +24,7 @@ type Attention struct {
 	queryGain, keyGain       Param
 	sinks, gate, buckets     Param
 	forget, forgetBias       Param
+	latent                   *latents // of a LatentAttention, in place of the projections
 }
 
 // NewAttention makes the parameters of the layout and then those of the options that the
@@ -152,7 +153,11 @@ func (s *step) context() *G.Node {
 	}
 	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
-	return s.attend(q, k, v)        // (…, T, H·Dv)
+	out := s.attend(q, k, v)        // (…, T, H·Dv)
+	if s.latent != nil && s.latent.absorbed {
+		return s.valuesOf(out) // of sums of latents
+	}
+	return out
 }
 
 // positioned returns queries, keys and values as the attention itself takes them.

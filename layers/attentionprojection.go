@@ -68,6 +68,9 @@ func (l *Attention) makeOutput(m *maker) {
 // project maps the inputs to queries (…, T, H·D), keys (…, S, K·D) and values
 // (…, S, K·Dv). Packed weights map a sequence to all three by one product.
 func (s *step) project() (q, k, v *G.Node) {
+	if s.latent != nil {
+		return s.projectLatent()
+	}
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := s.linear(in.Query, s.packedWeight, s.packedBias, s.layout.transposed)

@@ -25,7 +25,9 @@ const (
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
 	// Linear takes the attention's place, of which it has the layout and the sizes that it lacks; nil means none.
-	Linear        *LinearAttentionConfig `json:"linear,omitempty"`
+	Linear *LinearAttentionConfig `json:"linear,omitempty"`
+	// Latent takes the attention's place, of which it has what it lacks; nil means none.
+	Latent        *LatentAttentionConfig `json:"latent,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
 	NormPlacement NormPlacement          `json:"norm_placement,omitempty"` // zero means PreNorm
@@ -38,21 +40,25 @@ type BlockConfig struct {
 // validate returns an error that names the first wrong field.
 func (c BlockConfig) validate() error {
 	c = c.resolved()
+	if c.Linear != nil && c.Latent != nil {
+		return config.Errorf(c, "Latent", "got one beside %s, want one of the two", config.Field("Linear"))
+	}
+	field, form := c.form()
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
 	}
-	if c.Linear != nil {
-		if err := c.Linear.validate(); err != nil {
-			return config.In(c, "Linear", err)
-		}
-		own := size{"Linear.EmbedDim", c.Linear.EmbedDim}
-		if err := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, own); err != nil {
-			return err
+	if field != "Attention" {
+		if err := form.validate(); err != nil {
+			return config.In(c, field, err)
 		}
 	}
-	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim,
+	var sizes []size
+	for _, own := range form.modelWidths() {
+		sizes = append(sizes, size{field + "." + own.field, own.number})
+	}
+	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, append(sizes,
 		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
-		size{"Norm.EmbedDim", c.Norm.EmbedDim})
+		size{"Norm.EmbedDim", c.Norm.EmbedDim})...)
 	err := cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()),
 		config.OneOf(c, "NormPlacement", c.NormPlacement, PreNorm, PostNorm, OutputNorm, SandwichNorm),
 		config.AtLeast(c, 0, "ResidualScale"))
@@ -67,8 +73,10 @@ func (c BlockConfig) validate() error {
 func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
 	if c.Linear != nil {
-		linear := c.Linear.like(c.Attention)
-		c.Linear = &linear
+		c.Linear = new(c.Linear.like(c.Attention))
+	}
+	if c.Latent != nil {
+		c.Latent = new(c.Latent.like(c.Attention))
 	}
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
@@ -90,14 +98,6 @@ type Block struct {
 	attention blockAttention
 	mlp       *MLP
 	norms     [2]partNorms // of the attention and of the MLP
-}
-
-// blockAttention is the attention of a Block.
-type blockAttention interface {
-	// Attend maps in.Query (…, T, E) to (…, T, E).
-	Attend(b *Build, in AttentionInput) (*G.Node, error)
-	// newCache returns an empty cache of the layer's widths and type.
-	newCache(c graph.KVCacheConfig) (AttentionCache, error)
 }
 
 // partNorms are the norms around a part of a block; nil stands for none.
@@ -128,11 +128,8 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	m := maker{scope: s}
 	l := &Block{name: s.name("Block"), config: c}
 	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
-	if c.Linear != nil {
-		l.attention = part(&m, at.attention, newLinearAttention, *c.Linear)
-	} else {
-		l.attention = part(&m, at.attention, newAttention, c.Attention)
-	}
+	_, form := c.form()
+	l.attention = form.layer(&m, at.attention)
 	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	return done(&m, l)

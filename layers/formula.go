@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"attention/graph"
+	"attention/internal/dense"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -105,6 +107,18 @@ func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig
 		c.WithX, c.WithWeight = len(f.b.Learnables()) > 0, !f.b.params.Frozen(weight.name)
 	}
 	return c
+}
+
+// filled returns a constant tensor of one number.
+func (f *formula) filled(v float64, shape ...int) *G.Node {
+	return f.constant(fmt.Sprint("all ", v), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
+}
+
+// constant returns a node with these values. Those of one name and shape have the same.
+func (f *formula) constant(name string, values []float64, shape ...int) *G.Node {
+	v := dense.Of(f.b.params.Dtype(), values, shape...)
+	return G.NewTensor(f.b.graph, v.Dtype(), v.Dims(), G.WithShape(shape...), G.WithValue(v),
+		G.WithName(fmt.Sprintf("constant %s %v", name, tensor.Shape(shape))))
 }
 
 // dropout drops elements of x with probability p, in a Train graph.

@@ -1,16 +1,13 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // linearStep builds the graph of one call.
@@ -139,16 +136,4 @@ func (s *linearStep) read(v *G.Node, state func(c *LinearCache) *graph.StateCach
 	}
 	o, _, err := graph.LinearAttention(s.q, s.k, v, s.options)
 	return s.Of(o, err)
-}
-
-// filled returns a constant tensor of one number.
-func (s *linearStep) filled(v float64, shape ...int) *G.Node {
-	return s.constant(fmt.Sprint("all ", v), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
-}
-
-// constant returns a node with these values. Those of one name and shape have the same.
-func (s *linearStep) constant(name string, values []float64, shape ...int) *G.Node {
-	v := dense.Of(s.b.params.Dtype(), values, shape...)
-	return G.NewTensor(s.b.graph, v.Dtype(), v.Dims(), G.WithShape(shape...), G.WithValue(v),
-		G.WithName(fmt.Sprintf("linear attention %s %v", name, tensor.Shape(shape))))
 }

@@ -227,6 +227,17 @@ func addScaled[F float32 | float64](weight, d *tensor.Dense, scale float64, tran
 	}
 }
 
+// merged returns the node of a weight (out, in) with what its adapter adds, in place of adapted in an Eval graph.
+func (f *formula) merged(weight Param) *G.Node {
+	w := f.node(weight)
+	low, ok := f.b.params.adapters[weight.name]
+	if !ok {
+		return w
+	}
+	b := f.Of(graph.Scale(f.node(low.b), f.b.params.lora.scale()))
+	return f.Of(graph.Add(w, f.Of(f.b.precision.MatMul(b, f.node(low.a)))))
+}
+
 // adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.
 func (f *formula) adapted(y, x *G.Node, weight Param) *G.Node {
 	low, ok := f.b.params.adapters[weight.name]

@@ -72,6 +72,13 @@ func (l *Attention) scaleHead(h int, gamma float64) {
 		l.heads[h].scaleHead(0, gamma)
 		return
 	}
+	if p := l.latent; p != nil { // the rotary key belongs to all heads: the rotary queries take all of γ
+		q, up, at := l.clipped()[0], l.clipped()[1], h*(p.nope+p.rope)
+		q.scale(at, p.nope, math.Sqrt(gamma))
+		q.scale(at+p.nope, p.rope, gamma)
+		up.scale(h*(p.nope+p.value), p.nope, math.Sqrt(gamma))
+		return
+	}
 	D, each := l.config.HeadDim, gamma
 	if !l.sharesKeys() {
 		each = math.Sqrt(gamma)
@@ -93,6 +100,9 @@ type outputs struct {
 
 // clipped returns the projections that ClipQK scales.
 func (l *Attention) clipped() []outputs {
+	if p := l.latent; p != nil {
+		return []outputs{{param: p.query.weight}, {param: p.up.weight}}
+	}
 	transposed, keys := l.layout.transposed, l.config.queryWidth()
 	all := []outputs{{l.qkvWeights[0], 0, transposed}, {l.qkvBiases[0], 0, true},
 		{l.packedWeight, 0, transposed}, {l.packedBias, 0, true}}

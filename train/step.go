@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"attention/graph/machine"
 	"attention/internal/config"
 	"attention/internal/expr"
 	"attention/layers"
@@ -146,15 +147,18 @@ func (s *Step) step(source Source) (StepResult, error) {
 	if err != nil {
 		return StepResult{}, err
 	}
+	clipped := machine.Timed("clipping")
 	norm, err := s.gradientNorm()
 	if err != nil {
 		return StepResult{}, s.program.withOrigin(err)
 	}
 	s.clip(norm)
-	rate := s.config.Schedule.At(s.taken)
+	clipped()
+	rate, updated := s.config.Schedule.At(s.taken), machine.Timed("solver")
 	if err := s.solver.Step(rate, s.program.params); err != nil {
 		return StepResult{}, err
 	}
+	updated()
 	if s.group != nil {
 		if err := s.group.spread(s.program.hooks); err != nil {
 			return StepResult{}, err

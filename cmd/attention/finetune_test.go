@@ -50,8 +50,15 @@ func TestTunedModels(t *testing.T) {
 		require.NoError(t, err)
 		got, err := os.ReadFile(pair[1])
 		require.NoError(t, err)
-		require.Equal(t, want[len(want)/2:], got[len(got)/2:], pair) // without the names of the files
+		n := min(len(want), len(got)) / 2 // without the names of the files, and the template that an adapter has not
+		require.Equal(t, want[len(want)-n:], got[len(got)-n:], pair)
 	}
+	template, err := os.ReadFile("whole/chat_template.jinja")
+	require.NoError(t, err)
+	require.Contains(t, string(template), "### Instruction:", "which the run has learned")
+	file, err := os.ReadFile("whole.gguf")
+	require.NoError(t, err)
+	require.Contains(t, string(file), string(template))
 	said, _, err = attention(t, "runs", ".")
 	require.NoError(t, err)
 	require.Contains(t, said, "finished")
@@ -72,4 +79,57 @@ func TestTunedModels(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join("moved", "model.safetensors"), weights, 0o644))
 	_, _, err = attention(t, "generate", "--model", "tuned", "--prompt", "the cat", "--base", "moved")
 	require.ErrorContains(t, err, "those that the run began with")
+}
+
+// What else takes a model takes a tuned one: the page, llama.cpp's file of its adapter; and classes go out, too.
+func TestTunedModelsGoOn(t *testing.T) {
+	base, other := commandtest.SmallLlama(t), commandtest.WriteGPT(t, commandtest.SmallGPT(t))
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cats.jsonl", []byte(`{"text": "the cat", "label": "a"}`+"\n"+
+		`{"text": "the mat", "label": "b"}`), 0o644))
+	for task, more := range map[string]string{"answer": "", "classify": " --valid cats.jsonl"} {
+		_, _, err := attention(t, strings.Fields("finetune --data cats.jsonl --steps 2 --context 24 --model "+base+" --task "+
+			task+" --out "+task+more)...)
+		require.NoError(t, err)
+	}
+	for _, row := range []struct{ args, want string }{
+		{args: "view --model answer --text cat --export page.html"},
+		{args: "view --model answer --run answer --export run.html"},
+		{args: "export --model answer --format gguf --adapter-only --out a.gguf"},
+		{args: "export --model answer --format adapter --out adapter"},
+		{args: "export --model " + base + " --adapter adapter --format gguf --adapter-only --out b.gguf"},
+		{args: "export --model classify --format huggingface --out classes"},
+		{args: "export --model classify --format adapter --out classes-adapter"},
+		{args: "classify --model classify --text cat"},
+		{"export --model " + other + " --adapter adapter --format huggingface --out x",
+			"--adapter: pretrained: adapter: adapter_model.safetensors: got no adapter of a map of the model, want one such as "},
+		{"export --model classify --format gguf --out x.gguf", "parameter score.weight: llama.cpp's form llama has none of this kind"},
+		{"export --model classify --format gguf --adapter-only --out x.gguf", "parameter score.weight: got one that is trained whole"},
+		{"export --model answer --format huggingface --adapter-only --out x",
+			"--adapter-only: got it with --format huggingface, want gguf, or --format adapter"},
+		{"export --model " + base + " --format gguf --adapter-only --out x.gguf",
+			"--adapter-only: got a model without an adapter, want a run of attention finetune or --adapter"},
+		{"generate --model classify --prompt cat", "--model: classify: got a run that has learned classes, want one of a model that writes"},
+		{"generate --model " + other + " --prompt cat --base " + base, "--base: got " + base + " with the model of " + other +
+			", want none: it is no run of attention finetune"},
+		{"chat --model " + other + " --base " + base, "--base: got " + base},
+		{"export --model " + other + " --base " + base + " --format torch --out x", "--base: got " + base},
+		{"classify --model " + other + " --text cat --base " + base, "--base: got " + base},
+	} {
+		_, _, err := attention(t, strings.Fields(row.args)...)
+		if row.want == "" {
+			require.NoError(t, err, row.args)
+			continue
+		}
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	a, err := os.ReadFile("a.gguf")
+	require.NoError(t, err)
+	b, err := os.ReadFile("b.gguf")
+	require.NoError(t, err)
+	require.Equal(t, a, b)
+	config, err := os.ReadFile("classes/config.json")
+	require.NoError(t, err)
+	require.Contains(t, string(config), `"LlamaForSequenceClassification"`)
 }

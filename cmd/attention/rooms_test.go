@@ -85,9 +85,10 @@ var rooms = map[string]string{
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
 		internal/config internal/folder internal/pattern internal/safetensors`,
-	"cmd/attention/internal/session": `cmd/attention/internal/pictures cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/metrics train/record
-		train/parallel layers internal/about internal/config internal/folder internal/kernel internal/oneline`,
+	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
+		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint
+		train/metrics train/record train/parallel layers graph internal/about internal/config internal/folder
+		internal/kernel internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term layers/apply
 		internal/safetensors internal/dense`,
@@ -106,8 +107,9 @@ var rooms = map[string]string{
 		internal/config`,
 	"cmd/attention/internal/classify": `cmd/attention/internal/run cmd/attention/internal/term`,
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term train train/checkpoint
-		train/pretrained train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
+		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
+		cmd/attention/internal/view/live train train/checkpoint
+		train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
@@ -118,7 +120,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
+		cmd/attention/internal/view/live
 		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr
 		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/dates`,
@@ -137,8 +139,11 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,
-	"cmd/attention/internal/view/serve": `cmd/attention/internal/program cmd/attention/internal/view/follow
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
 		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/text`,
+	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
+		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
+		cmd/attention/internal/view/serve train/text internal/oneline`,
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter

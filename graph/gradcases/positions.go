@@ -39,6 +39,8 @@ func ropes() []Case {
 			Apply: rope(graph.RoPEConfig{})},
 		{Op: "RoPE", About: "2-D", Inputs: x(5, 6), Apply: rope(graph.RoPEConfig{})},
 		{Op: "RoPE", About: "three heads", Inputs: x(2, 5, 6), Apply: rope(graph.RoPEConfig{Heads: 3})},
+		{Op: "RoPE", About: "the end of two heads", Inputs: x(2, 5, 6),
+			Apply: rope(graph.RoPEConfig{Heads: 2, Dims: 2, AtEnd: true, Interleaved: true})},
 		{Op: "RoPE", About: "three heads, a part of each", Inputs: placed(s{2, 5, 21}, []int{17}),
 			Apply: rope(graph.RoPEConfig{Heads: 3, Dims: 4})},
 		{Op: "RoPE", About: "interleaved", Inputs: placed(s{2, 3, 5, 6}, []int{3, -1, 4, 1, 5}, 5),

@@ -159,12 +159,20 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	if m.mapped {
 		defer mapped.Catch()()
 	}
+	recorded := recording.Load()
 	for i := range m.steps {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)
 		}
+		var at mark
+		if recorded != nil {
+			at = markNow()
+		}
 		if err := m.run(&m.steps[i]); err != nil {
 			return err
+		}
+		if recorded != nil && m.steps[i].computes() {
+			recorded.add(m.steps[i].name(), at)
 		}
 	}
 	for _, i := range m.wanted {

@@ -3,6 +3,7 @@
 package about
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,12 +41,15 @@ func Put(metadata map[string]string, prefix string, values map[string]string) {
 	}
 }
 
+// renamed are the names of keys that earlier files have under others.
+var renamed = map[string]string{"model.linear_attention": "model.attention_form"}
+
 // Get returns the values of metadata whose keys have a prefix, without it.
 func Get(metadata map[string]string, prefix string) map[string]string {
 	values := map[string]string{}
 	for key, value := range metadata {
 		if key, ok := strings.CutPrefix(key, prefix); ok {
-			values[key] = value
+			values[cmp.Or(renamed[key], key)] = value
 		}
 	}
 	return values

@@ -70,6 +70,9 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	}
 	j.work(0)
 	j.end(begin)
+	if counting.Load() {
+		countTo(&inParallel, begin)
+	}
 }
 
 // others counts the computations beside one that SideBySide announces.
@@ -125,6 +128,9 @@ func (j *job) end(begin time.Time) {
 func (j *job) work(own int) {
 	defer j.unpost()
 	defer j.keepPanic()
+	if counting.Load() {
+		defer countTo(&atWork, time.Now())
+	}
 	for i := range j.shares {
 		s := &j.shares[(own+i)%len(j.shares)]
 		for s.next.Load() < s.end && !j.failed.Load() {

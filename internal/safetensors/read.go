@@ -46,6 +46,8 @@ func readHeader(r io.ReaderAt, size int64) (*contents, error) {
 	}
 	n := binary.LittleEndian.Uint64(prefix[:])
 	switch {
+	case string(prefix[:]) == "version ": // https://git-lfs.github.com/spec/v1
+		return nil, errors.New("got a pointer of Git LFS, want the file itself, which git lfs pull fetches")
 	case n > maxHeader:
 		return nil, fmt.Errorf("header length: got %d bytes, want at most %d", n, maxHeader)
 	case int64(n) > size-8:

@@ -141,7 +141,7 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "rope": true`, want: "rope: got true, "},
 		{text: `"num_heads": 2, "rope": null`, want: "rope: got null, "},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"theta": 1}`,
-			want: `rope: unknown field "theta"; it has dims, base, interleaved, scaling, factor`},
+			want: `rope: unknown field "theta"; it has dims, at_end, base, interleaved, scaling, factor`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 2, "dims": 2}`, want: `rope: field "dims" comes twice`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0}`,
 			want: "rope.base: got 0, want another value or no such field"},

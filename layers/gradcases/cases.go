@@ -8,5 +8,5 @@ func Cases() []Case {
 		multiHeadVariants(),
 		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), decoders(),
 		seq2seqs(),
-		grus(), rnnSeq2Seqs(), vits(), linearAttentions())
+		grus(), rnnSeq2Seqs(), vits(), linearAttentions(), latentAttentions())
 }

@@ -3,7 +3,7 @@
 //
 //   node judge.mjs JOBS.json ANSWERS.json
 //
-// A job: {"model": path, "ids": [ids], "greedy": number of tokens, "texts": [texts], "special": whether texts may name
+// A job: {"model": path, "lora": path of an adapter for it, "ids": [ids], "greedy": number of tokens, "texts": [texts], "special": whether texts may name
 // special tokens, "letters": whether the tokens are too few for any text}. Its answer, one of a list:
 // {"warnings": what llama.cpp says of the file, "logProbs": a row of the vocabulary after each id, "greedy": ids,
 // "tokens": ids of each text, "error": why there is nothing else}.
@@ -23,6 +23,7 @@ async function answer(job) {
         to.warnings = to.warnings.filter((w) => !w.includes("to tokenize text and then detokenize it"));
     if (job.ids?.length) {
         const context = await model.createContext({contextSize: 256, flashAttention: false,
+            lora: job.lora && {adapters: [{filePath: job.lora, scale: 1}]},
             experimentalKvCacheKeyType: "F32", experimentalKvCacheValueType: "F32"});
         const sequence = context.getSequence();
         const ids = job.ids.map((id) => [id, {generateNext: {probabilities: true}}]);

@@ -24,6 +24,7 @@ from torch import nn
 
 import apply_attention
 import golden
+import latentattention
 import linearlayers
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apply")
@@ -163,9 +164,37 @@ class LinearAttention(nn.Module):
         return (out, weights) if x.dim() == 3 else (out[0], weights[0])
 
 
+class LatentAttention(nn.Module):
+    """With the formulas of latentattention.py, causal."""
+
+    def __init__(self, c):
+        super().__init__()
+        E, H = c["attention"]["d_in"], c["attention"]["num_heads"]
+        P, R, Dv, N = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"], c["kv_lora_rank"]
+        self.form = dict(heads=H, nope=P, value=Dv, scale=(P + R) ** -0.5)
+
+        def linear(name, inner, outer):
+            self.add_module(name, nn.Linear(inner, outer, bias=False))
+
+        rank = c.get("q_lora_rank")
+        if rank:
+            linear("q_a_proj", E, rank), linear("q_b_proj", rank, H * (P + R))
+            self.q_a_layernorm = Gain(rank)
+        else:
+            linear("q_proj", E, H * (P + R))
+        linear("kv_a_proj_with_mqa", E, N + R), linear("kv_b_proj", N, H * (P + Dv)), linear("o_proj", H * Dv, E)
+        self.kv_a_layernorm = Gain(N)
+
+    def forward(self, x, lengths=None):
+        batch = x if x.dim() == 3 else x[None]
+        out, weights = latentattention.forward(dict(self.named_parameters()), batch, **self.form, lengths=lengths)
+        return (out, weights) if x.dim() == 3 else (out[0], weights[0])
+
+
 LAYERS = {"simple": Simple, "self_v1": SelfV1, "self_v2": SelfV2, "causal": Causal,
           "multi_head_wrapper": Wrapper, "multi_head": MultiHead, "additive": Additive,
-          "attention": apply_attention.make, "linear_attention": LinearAttention}
+          "attention": apply_attention.make, "linear_attention": LinearAttention,
+          "latent_attention": LatentAttention}
 X, BATCH = {"x": (7, 5)}, {"x": (2, 7, 5)}
 PAIR = {"query": (4, 5), "key": (7, 3)}
 ONE = dict(d_in=1, d_out=1, context_length=1, num_heads=1, qkv_bias=True)
@@ -272,6 +301,13 @@ LINEAR_CASES = {
         {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
 }
 
+LATENT = dict(layer="latent_attention", attention=dict(d_in=6, num_heads=3, causal="upper_left"), kv_lora_rank=5,
+              qk_nope_head_dim=3, qk_rope_head_dim=4, v_head_dim=2)
+LATENT_CASES = {
+    "latent_attention": (LATENT, {"x": (7, 6)}, {}),
+    "latent_attention_low_rank": (dict(**LATENT, q_lora_rank=7), {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
+}
+
 
 # More cases of attention; a case's seed is its number.
 LATER_CASES = {
@@ -287,7 +323,8 @@ LATER_CASES = {
 
 def main():
     torch.set_default_dtype(torch.float64)
-    cases = {name: (*case, {}) for name, case in CASES.items()} | ATTENTION_CASES | LINEAR_CASES | LATER_CASES
+    cases = {name: (*case, {}) for name, case in CASES.items()}
+    cases |= ATTENTION_CASES | LINEAR_CASES | LATENT_CASES | LATER_CASES
     for seed, (name, (config, shapes, others)) in enumerate(cases.items()):
         torch.manual_seed(seed)
         layer = LAYERS[config["layer"]](config)

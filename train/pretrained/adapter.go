@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,15 +77,17 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	return c, nil
 }
 
-// moduleOf returns PEFT's name of the module of a parameter.
-func (n names) moduleOf(name string) (module, kind string, err error) {
-	at := n.place(name)
-	if at.of > 0 {
-		return "", "", fmt.Errorf("%s: got an adapter of a part of %s, which is one map in a folder, want one of the whole: "+
-			"it is not supported", name, at.name)
-	}
+// moduleOf returns PEFT's name of the module of a parameter at a place.
+func moduleOf(at place) (module, kind string) {
 	dot := strings.LastIndexByte(at.name, '.')
-	return adapterPrefix + at.name[:dot], at.name[dot:], nil
+	return adapterPrefix + at.name[:dot], at.name[dot:]
+}
+
+// placeOf returns where a parameter is in a folder.
+func (t *target) placeOf(name string) place {
+	at := t.family.weights.place(name)
+	at.headDim = plainBlocks(t.Model.Config())[0].Attention.HeadDim
+	return at
 }
 
 // ReadAdapter adds the adapter in a folder to the model, in the form of Hugging Face's PEFT:
@@ -125,19 +128,18 @@ func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
 		stored[s.Name] = s
 	}
 	lora := layers.LoRAConfig{Rank: c.Rank, Alpha: c.Alpha, RankStabilized: c.Stabilized, Dropout: c.Dropout}
-	places := map[string]string{} // names in the file by names of parameters
+	places := map[string]place{} // in the file
 	for name := range g.Params.Shapes() {
-		module, kind, err := t.family.weights.moduleOf(name)
-		if err != nil { // a part of a map, of which no adapter is read
-			continue
-		}
+		at := t.placeOf(name)
+		module, kind := moduleOf(at)
 		if _, ok := stored[module+loraA]; ok && kind == ".weight" {
 			stem := strings.TrimSuffix(name, kind)
 			lora.Targets = append(lora.Targets, name)
-			places[stem+loraA], places[stem+loraB] = module+loraA, module+loraB
+			places[stem+loraA] = place{name: module + loraA}
+			places[stem+loraB] = at.named(module + loraB)
 		}
 		if _, ok := stored[module+kind]; ok {
-			lora.Whole, places[name] = append(lora.Whole, name), module+kind
+			lora.Whole, places[name] = append(lora.Whole, name), at.named(module+kind)
 		}
 	}
 	if len(lora.Targets) == 0 {
@@ -152,17 +154,18 @@ func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
 }
 
 // fillAdapter sets parameters to the tensors in places of a file, which has no others.
-func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.Tensor, places map[string]string) error {
+func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.Tensor, places map[string]place) error {
 	var missing, unknown, wrong []string
 	used := map[string]bool{}
 	for name, value := range g.Params.Own() {
 		at, ok := places[name]
-		s, found := stored[at]
-		switch used[at] = true; {
+		s, found := stored[at.name]
+		switch used[at.name] = true; {
 		case !ok || !found:
-			missing = append(missing, at)
-		case !slices.Equal(s.Shape, value.Shape()) || !isFloat(s.DType):
-			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at, s.DType, tensor.Shape(s.Shape), value.Shape()))
+			missing = append(missing, at.name)
+		case !slices.Equal(s.Shape, at.shape(value.Shape())) || !isFloat(s.DType):
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at.name, s.DType, tensor.Shape(s.Shape),
+				at.shape(value.Shape())))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
@@ -174,9 +177,16 @@ func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.T
 		return err
 	}
 	for name, value := range g.Params.Own() {
-		data := make([]float64, value.Shape().TotalSize())
-		if err := safetensors.ReadFloats(r, places[name], data); err != nil {
+		at := places[name]
+		shape := at.shape(value.Shape())
+		data := make([]float64, shape.TotalSize())
+		if err := safetensors.ReadFloats(r, at.name, data); err != nil {
 			return err
+		}
+		if !at.plain() {
+			whole := data
+			data = make([]float64, value.Shape().TotalSize())
+			at.arrange(dense.Bytes(data), dense.Bytes(whole), shape, 8)
 		}
 		dense.SetFloats(value, data)
 	}
@@ -185,7 +195,8 @@ func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.T
 
 // WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
 // or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
-// that they are added to.
+// that they are added to. The adapters of GPT-NeoX's queries, keys and values are one of their common map there, of
+// their ranks together; all others have that rank, too, filled up with zeros.
 func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
 	w, err := g.adapter(base)
 	if err != nil {
@@ -212,33 +223,38 @@ func (g *GPT) adapter(base string) (*writing, error) {
 	if !ok {
 		return nil, fmt.Errorf("got a model without adapters, want one with")
 	}
-	var targets, whole []string // modules
+	var whole []string // modules
 	f := &safetensors.File{Metadata: map[string]string{"format": "pt"}}
 	for name, value := range g.Params.Own() {
-		of, end := name, ""
-		for _, e := range []string{loraA, loraB} {
-			if stem, ok := strings.CutSuffix(name, e); ok && g.Params.IsAdapter(name) {
-				of, end = stem+".weight", e
-			}
+		if g.Params.IsAdapter(name) {
+			continue
 		}
-		module, kind, err := t.family.weights.moduleOf(of)
-		if err != nil {
-			return nil, err
+		at := t.placeOf(name)
+		if at.of > 0 {
+			return nil, fmt.Errorf("%s: got a part of %s trained whole, which is one map in a folder: it is not supported", name,
+				at.name)
 		}
-		at, plain := module+kind, strings.TrimPrefix(module, adapterPrefix)
-		switch {
-		case end == loraA:
-			at, targets = module+end, append(targets, plain)
-		case end == loraB:
-			at = module + end
-		case !slices.Contains(whole, plain):
+		module, kind := moduleOf(at)
+		if plain := strings.TrimPrefix(module, adapterPrefix); !slices.Contains(whole, plain) {
 			whole = append(whole, plain)
 		}
-		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: at, Shape: value.Shape(), Data: dense.Slice(value)})
+		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: module + kind, Shape: value.Shape(), Data: dense.Slice(value)})
 	}
-	contents, err := jsonOf(map[string]any{"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": base,
-		"r": lora.Rank, "lora_alpha": lora.Alpha, "lora_dropout": lora.Dropout, "use_rslora": lora.RankStabilized,
-		"target_modules": g.shortTargets(t.family.weights, targets), "modules_to_save": whole, "bias": "none",
+	tensors, targets, rank := t.adapters(lora.Rank)
+	f.Tensors = append(f.Tensors, tensors...)
+	alpha := lora.Alpha
+	if more := float64(rank) / float64(lora.Rank); lora.RankStabilized {
+		alpha *= math.Sqrt(more)
+	} else {
+		alpha *= more
+	}
+	task := "CAUSAL_LM"
+	if t.Labels != nil {
+		task = "SEQ_CLS"
+	}
+	contents, err := jsonOf(map[string]any{"peft_type": "LORA", "task_type": task, "base_model_name_or_path": base,
+		"r": rank, "lora_alpha": alpha, "lora_dropout": lora.Dropout, "use_rslora": lora.RankStabilized,
+		"target_modules": t.shortTargets(targets), "modules_to_save": whole, "bias": "none",
 		"fan_in_fan_out": t.family == &gpt2, "inference_mode": true})
 	w := &writing{files: []file{{adapterWeightsName, func(to io.Writer) error { return safetensors.Write(to, f) }}}}
 	w.add(adapterConfigName, contents)
@@ -247,17 +263,17 @@ func (g *GPT) adapter(base string) (*writing, error) {
 
 // shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or their names if
 // the words are those of other modules, too.
-func (g *GPT) shortTargets(n names, modules []string) []string {
+func (t *target) shortTargets(modules []string) []string {
 	last := func(module string) string { return module[strings.LastIndexByte(module, '.')+1:] }
 	words := map[string]bool{}
 	for _, m := range modules {
 		words[last(m)] = true
 	}
-	for name := range g.Params.Shapes() {
-		module, kind, err := n.moduleOf(name)
+	for name := range t.Params.Shapes() {
+		module, kind := moduleOf(t.placeOf(name))
 		plain := strings.TrimPrefix(module, adapterPrefix)
-		other := !g.Params.IsAdapter(name) && kind == ".weight" && !slices.Contains(modules, plain)
-		if err == nil && other && words[last(plain)] {
+		other := !t.Params.IsAdapter(name) && kind == ".weight" && !slices.Contains(modules, plain)
+		if other && words[last(plain)] {
 			return modules
 		}
 	}

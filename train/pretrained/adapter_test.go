@@ -106,6 +106,50 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
+// The adapters of GPT-NeoX's queries, keys and values are one of the map that a folder has, in and out: the rank of a
+// file is that of all three.
+func TestAdaptersOfFusedMaps(t *testing.T) {
+	for _, c := range []struct {
+		lora        layers.LoRAConfig
+		rank, alpha float64
+		targets     []any
+	}{
+		{layers.LoRAConfig{Rank: 2, Alpha: 6}, 6, 18, []any{"dense", "dense_4h_to_h", "dense_h_to_4h", "query_key_value"}},
+		{layers.LoRAConfig{Rank: 2, Alpha: 6, RankStabilized: true, Targets: []string{"k_proj", "q_proj", "up_proj"}}, 4,
+			6 * math.Sqrt(2), []any{"dense_h_to_4h", "query_key_value"}},
+		{layers.LoRAConfig{Rank: 3, Targets: []string{"v_proj"}}, 3, 8, []any{"query_key_value"}},
+	} {
+		g, dir, merged := tuned(t, "gpt_neox", c.lora), t.TempDir(), t.TempDir()
+		_, err := g.WriteAdapter(dir, "base")
+		require.NoError(t, err)
+		_, err = g.Write(merged, pretrained.WriteConfig{Format: pretrained.HuggingFace, Dtype: "float64"})
+		require.NoError(t, err)
+		var said map[string]any
+		text, err := os.ReadFile(filepath.Join(dir, "adapter_config.json"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &said))
+		require.Equal(t, []any{c.rank, c.targets}, []any{said["r"], said["target_modules"]})
+		require.InDelta(t, c.alpha, said["lora_alpha"], 1e-12)
+		f, err := safetensors.ReadFile(filepath.Join(dir, "adapter_model.safetensors"))
+		require.NoError(t, err)
+		scale := c.alpha / c.rank
+		if c.lora.RankStabilized {
+			scale = c.alpha / math.Sqrt(c.rank)
+		}
+		got := byName(tensorsIn(t, merged))
+		for _, x := range tensorsIn(t, familyFolder(t, "gpt_neox")) {
+			if !isBuffer(x.Name) {
+				golden.Close(t, x.Name, plainMerge(f, x, scale, false), got[x.Name], 1e-6, 1e-6)
+			}
+		}
+		again, err := pretrained.ReadGPT(familyFolder(t, "gpt_neox"))
+		require.NoError(t, err)
+		require.NoError(t, again.ReadAdapter(dir))
+		ids := []int64{3, 1, 4, 1, 5}
+		golden.Close(t, "logits", run(t, g, ids, 5), run(t, again, ids, 5), 1e-5, 1e-5)
+	}
+}
+
 // plainMerge returns a tensor of a base with what an adapter's file adds to it, or has in its place.
 func plainMerge(f *safetensors.File, x safetensors.Tensor, scale float64, transposed bool) []float64 {
 	at := "base_model.model." + strings.TrimSuffix(x.Name, ".weight")
@@ -169,6 +213,7 @@ func TestAdaptersAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, row.want, row.name)
 		require.ErrorContains(t, err, dir)
 	}
-	_, err = tuned(t, "gpt_neox", layers.LoRAConfig{}).WriteAdapter(t.TempDir(), "")
-	require.ErrorContains(t, err, "got an adapter of a part of gpt_neox.layers.0.attention.query_key_value.weight")
+	lora := layers.LoRAConfig{Targets: []string{"up_proj"}, Whole: []string{"q_proj.weight"}}
+	_, err = tuned(t, "gpt_neox", lora).WriteAdapter(t.TempDir(), "")
+	require.ErrorContains(t, err, "got a part of gpt_neox.layers.0.attention.query_key_value.weight trained whole")
 }

@@ -15,6 +15,7 @@ import (
 type family struct {
 	name         string // model_type
 	architecture string // the class in transformers
+	classifier   string // that of models which give texts classes; "" if there is none
 
 	keys   string   // of config.json that shape a model; each is a field of settings
 	unused string   // keys that change no number here, beside harmlessKeys

@@ -5,7 +5,7 @@ import "attention/layers"
 // gemma2 is Gemma 2 (Gemma Team 2024): norms before and after each part, capped scores and logits, and a window in
 // every other layer.
 var gemma2 = family{
-	name: "gemma2", architecture: "Gemma2ForCausalLM",
+	name: "gemma2", architecture: "Gemma2ForCausalLM", classifier: "Gemma2ForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
 		query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_theta rope_scaling rope_parameters`,

@@ -5,7 +5,7 @@ import "attention/layers"
 // gemma3 is the text model of Gemma 3 (Gemma Team 2025): norms of queries and keys in place of the caps, and windows in
 // five of six layers, whose positions have a base of their own.
 var gemma3 = family{
-	name: "gemma3_text", architecture: "Gemma3ForCausalLM",
+	name: "gemma3_text", architecture: "Gemma3ForCausalLM", classifier: "Gemma3TextForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
 		sliding_window_pattern query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping

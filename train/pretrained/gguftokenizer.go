@@ -71,6 +71,9 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	if v.end >= 0 {
 		v.kinds[v.end] = controlToken
 	}
+	if v.template = g.ChatTemplate; v.template != "" {
+		return v, nil
+	}
 	var err error
 	v.template, err = g.origin.chatTemplate()
 	return v, err
@@ -102,7 +105,7 @@ func (o *origin) chatTemplate() (string, error) {
 	if o == nil {
 		return "", nil
 	}
-	file, err := folder.ReadFile(filepath.Join(o.dir, "chat_template.jinja"), folder.MaxConfig)
+	file, err := folder.ReadFile(filepath.Join(o.dir, chatTemplateName), folder.MaxConfig)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return string(file), err
 	}

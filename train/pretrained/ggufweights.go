@@ -63,8 +63,8 @@ func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, er
 		if m.ggufName(name) == "" {
 			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
 		}
-		if m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj.")) {
-			continue // behind q_proj's
+		if m.isPart(name) {
+			continue
 		}
 		to := m.tensor(p, name, t)
 		all = append(all, to)
@@ -112,14 +112,39 @@ func llama3Factors(r graph.RoPEConfig, headDim int) func(pair int) float64 {
 	}
 }
 
+// isPart reports whether a parameter is in the file behind another one, in the same tensor.
+func (m *ggufModel) isPart(name string) bool {
+	return m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj."))
+}
+
+// parts returns the names of the parameters that are in the tensor of the first of them.
+func (m *ggufModel) parts(name string) []string {
+	if !m.packed || !strings.Contains(name, ".q_proj.") {
+		return []string{name}
+	}
+	return []string{name, strings.Replace(name, ".q_proj.", ".k_proj.", 1), strings.Replace(name, ".q_proj.", ".v_proj.", 1)}
+}
+
+// rows returns which row of the tensor of a parameter a row of one of its parts is.
+func (m *ggufModel) rows(p *layers.Params, name string) func(part, row int) int {
+	var before []int
+	all := 0
+	for _, part := range m.parts(name) {
+		v, _ := p.Get(part)
+		before, all = append(before, all), all+v.Shape()[0]
+	}
+	heads := m.headsOf(m.ggufName(name))
+	return func(part, row int) int {
+		if row += before[part]; heads > 0 {
+			return pairedRow(row, all/heads)
+		}
+		return row
+	}
+}
+
 // tensor returns a parameter in the file's form.
 func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tensor {
-	parts := []string{name}
-	if m.packed && strings.Contains(name, ".q_proj.") {
-		for _, other := range []string{".k_proj.", ".v_proj."} {
-			parts = append(parts, strings.Replace(name, ".q_proj.", other, 1))
-		}
-	}
+	parts, rowOf := m.parts(name), m.rows(p, name)
 	value, _ := p.Get(name)
 	shape := value.Shape().Clone()
 	shape[0] = 0
@@ -133,16 +158,17 @@ func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tenso
 	}
 	to := gguf.Tensor{Name: m.ggufName(name), Shape: shape}
 	to.Type = ggufType(to.Name, shape, t)
-	heads := m.headsOf(to.Name)
 	plus := float32(0)
 	if m.kind.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
 		plus = 1
 	}
 	to.Fill = func(all []float32) error {
-		at := 0 // where the part begins
-		for _, part := range parts {
+		for i, part := range parts {
 			v, _ := p.Merged(part)
-			width, size := v.Shape()[v.Dims()-1], v.Shape().TotalSize()
+			width, size := 1, v.Shape().TotalSize()
+			if v.Dims() > 1 {
+				width = v.Shape()[1]
+			}
 			for row := range size / width {
 				elements := dense.Float32s(v, row*width, (row+1)*width)
 				if transposed {
@@ -151,13 +177,8 @@ func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tenso
 					}
 					continue
 				}
-				to := row
-				if heads > 0 {
-					to = pairedRow(row, shape[0]/heads)
-				}
-				copy(all[at+to*width:], elements)
+				copy(all[rowOf(i, row)*width:], elements)
 			}
-			at += size
 		}
 		for i := range all {
 			all[i] += plus

@@ -25,6 +25,11 @@ type GPT struct {
 	EndOfText int            // the id between texts; −1 if there is none
 	// Ends are the ids that end a text: those of generation_config.json or else config.json.
 	Ends []int
+	// Labels are the names of the classes that the model gives texts by the parameter score.weight, of a
+	// layers.Classifier; nil of a model that continues texts.
+	Labels []string
+	// ChatTemplate is the source of the template that goes out in place of the folder's; "" keeps that.
+	ChatTemplate string
 
 	origin *origin // of a model that was read; nil of others
 }

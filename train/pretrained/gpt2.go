@@ -2,7 +2,7 @@ package pretrained
 
 // gpt2 is GPT-2 (Radford et al. 2019). Its config.json is a layers.GPTConfig.
 var gpt2 = family{
-	name: "gpt2", architecture: "GPT2LMHeadModel",
+	name: "gpt2", architecture: "GPT2LMHeadModel", classifier: "GPT2ForSequenceClassification",
 	keys: `vocab_size n_positions n_embd n_layer n_head n_kv_head n_inner activation_function layer_norm_epsilon embd_pdrop
 		attn_pdrop resid_pdrop tie_word_embeddings bias qkv_bias initializer scale_attn_weights
 		scale_attn_by_inverse_layer_idx add_cross_attention`,

@@ -5,7 +5,7 @@ import "attention/layers"
 // gptNeoX is GPT-NeoX and Pythia (Black et al. 2022, Biderman et al. 2023): attention and MLP beside each other, and
 // the queries, keys and values of a head packed one after the other. Its gelu is the exact one.
 var gptNeoX = family{
-	name: "gpt_neox", architecture: "GPTNeoXForCausalLM",
+	name: "gpt_neox", architecture: "GPTNeoXForCausalLM", classifier: "GPTNeoXForSequenceClassification",
 	keys: sharedKeys + `
 		hidden_act layer_norm_eps attention_bias hidden_dropout use_parallel_residual
 		rotary_emb_base rotary_pct rope_scaling rope_parameters`,

@@ -4,7 +4,7 @@ import "attention/layers"
 
 // llama is Llama 2 and 3 (Touvron et al. 2023, Grattafiori et al. 2024), SmolLM, SmolLM 2 and TinyLlama.
 var llama = family{
-	name: "llama", architecture: "LlamaForCausalLM",
+	name: "llama", architecture: "LlamaForCausalLM", classifier: "LlamaForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias mlp_bias
 		rope_theta rope_scaling rope_parameters`,

@@ -15,6 +15,7 @@ import (
 // job is what llama.cpp is asked of a file.
 type job struct {
 	Model   string   `json:"model"`
+	LoRA    string   `json:"lora,omitempty"` // a file of adapters for it
 	IDs     []int64  `json:"ids"`
 	Greedy  int      `json:"greedy"`  // how many tokens to add to IDs
 	Texts   []string `json:"texts"`   // to tokenize

@@ -2,7 +2,7 @@ package pretrained
 
 // mistral is Mistral (Jiang et al. 2023): Llama with a window in every layer.
 var mistral = family{
-	name: "mistral", architecture: "MistralForCausalLM",
+	name: "mistral", architecture: "MistralForCausalLM", classifier: "MistralForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_act rms_norm_eps sliding_window
 		rope_theta rope_scaling rope_parameters`,

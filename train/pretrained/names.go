@@ -29,6 +29,12 @@ type place struct {
 	headDim    int    // rows of a head in a part
 }
 
+// named returns the place with another tensor's name.
+func (at place) named(name string) place {
+	at.name = name
+	return at
+}
+
 // place returns where the parameter of a name is.
 func (n names) place(name string) place {
 	stem, kind := name, ""

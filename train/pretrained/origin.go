@@ -14,9 +14,12 @@ import (
 // generationName is the file of what transformers' generate does by default.
 const generationName = "generation_config.json"
 
+// chatTemplateName is the file of the template of conversations.
+const chatTemplateName = "chat_template.jinja"
+
 // copiedNames are the files beside a model that go out as they came in.
 var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json",
-	"vocab.json", "merges.txt", sentencePieceName, "chat_template.jinja", "chat_template.json", generationName}
+	"vocab.json", "merges.txt", sentencePieceName, chatTemplateName, "chat_template.json", generationName}
 
 // origin is the folder that a model was read from, as far as it goes out as it came in.
 type origin struct {

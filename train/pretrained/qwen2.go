@@ -5,7 +5,7 @@ import "attention/layers"
 // qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values, which no key says, and
 // with a window, if use_sliding_window says so, from the layer max_window_layers on.
 var qwen2 = family{
-	name: "qwen2", architecture: "Qwen2ForCausalLM",
+	name: "qwen2", architecture: "Qwen2ForCausalLM", classifier: "Qwen2ForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers layer_types
 		rope_theta rope_scaling rope_parameters`,

@@ -4,7 +4,7 @@ import "attention/layers"
 
 // qwen3 is Qwen 3 (Yang et al. 2025): Qwen 2 with norms of each head's queries and keys in place of the biases.
 var qwen3 = family{
-	name: "qwen3", architecture: "Qwen3ForCausalLM",
+	name: "qwen3", architecture: "Qwen3ForCausalLM", classifier: "Qwen3ForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias
 		sliding_window use_sliding_window max_window_layers layer_types rope_theta rope_scaling rope_parameters`,

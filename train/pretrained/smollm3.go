@@ -2,7 +2,7 @@ package pretrained
 
 // smollm3 is SmolLM 3 (Hugging Face 2025): Llama with layers without positions, every fourth if no list says which.
 var smollm3 = family{
-	name: "smollm3", architecture: "SmolLM3ForCausalLM",
+	name: "smollm3", architecture: "SmolLM3ForCausalLM", classifier: "SmolLM3ForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads hidden_act rms_norm_eps attention_bias mlp_bias sliding_window use_sliding_window
 		layer_types no_rope_layers no_rope_layer_interval rope_theta rope_scaling rope_parameters`,

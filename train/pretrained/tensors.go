@@ -29,6 +29,9 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 		if t.Params.IsAdapter(name) { // which its weight has added
 			continue
 		}
+		if t.Labels != nil && from.place(name).name == t.family.weights.head { // in whose place are the scores of classes
+			continue
+		}
 		at, width, size := from.place(name), value.Shape()[value.Dims()-1], value.Shape().TotalSize()
 		parts[at.name] = append(parts[at.name], func() []F {
 			merged, _ := t.Params.Merged(name)
@@ -53,7 +56,7 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 		}
 	}
 	n := t.family.weights
-	if t.origin != nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
+	if t.origin != nil && t.Labels == nil && t.Model.Config().TieWordEmbeddings && t.origin.tensors[n.head].DType != "" {
 		tokens := t.origin.tensors[n.tokens].Shape
 		add(n.head, tokens, tensor.Shape(tokens).TotalSize(), parts[n.tokens]...)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"attention/internal/folder"
 	"attention/internal/mapped"
@@ -41,6 +42,9 @@ type WriteConfig struct {
 // A GPT-2 always has biases, so a model without them gets zeros; it has as many key/value heads as
 // query heads, so a model with fewer is an error. A tokenizer of characters or bytes, or of a file, is written for
 // AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
+//
+// A model with Labels is written for AutoModelForSequenceClassification, if transformers has one of its family. It gives
+// one text at a time a class, at the token that ends a text, which is put behind each.
 //
 // Torch, of a GPT, has the names of HuggingFace, but the weights of linear layers are (out, in),
 // as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
@@ -177,7 +181,10 @@ func (g *GPT) target(c WriteConfig) (t *target, err error) {
 	default:
 		t.family, err = familyFor(config, t.dtype)
 	}
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return t, t.checkLabels()
 }
 
 // addFiles adds the files beside config.json and the weights.
@@ -190,6 +197,10 @@ func (t *target) addFiles(w *writing) error {
 		return nil
 	}
 	copied := t.origin.files()
+	if t.ChatTemplate != "" {
+		copied = slices.DeleteFunc(copied, func(name string) bool { return strings.HasPrefix(name, "chat_template.") })
+		w.add(chatTemplateName, []byte(t.ChatTemplate))
+	}
 	for _, name := range copied {
 		w.files = append(w.files, file{name, t.origin.copyTo(name)})
 	}

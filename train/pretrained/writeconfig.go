@@ -13,7 +13,7 @@ import (
 // config returns config.json: as it came in, or with all keys of the family.
 func (t *target) config() ([]byte, error) {
 	switch {
-	case t.origin != nil && t.dtype == "":
+	case t.origin != nil && t.dtype == "" && t.Labels == nil:
 		return t.origin.config, nil
 	case t.origin == nil && t.family == &gpt2:
 		return t.gptConfig()
@@ -30,7 +30,10 @@ func (t *target) config() ([]byte, error) {
 	if fields["dtype"] != nil {
 		key = "dtype"
 	}
-	fields[key] = t.dtype
+	if t.dtype != "" {
+		fields[key] = t.dtype
+	}
+	t.addLabels(fields)
 	return jsonOf(fields)
 }
 
@@ -97,6 +100,7 @@ func (t *target) gptConfig() ([]byte, error) {
 	fields["model_type"], fields["architectures"] = t.family.name, []string{t.family.architecture}
 	fields["scale_attn_weights"] = true
 	fields["torch_dtype"] = t.dtype
+	t.addLabels(fields)
 	return jsonOf(fields)
 }
 

@@ -183,6 +183,9 @@ const afterEnd = " \t\r\n"
 // learn marks the tokens of a span, without what follows the token that ends it.
 func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) error {
 	end := s.From + len(strings.TrimRight(text[s.From:s.To], afterEnd))
+	if end == s.From {
+		return fmt.Errorf("template: got nothing of what the assistant says in message %d, want its text", s.Message+1)
+	}
 	from, err := l.tokensBefore(lesson.IDs, text[:s.From])
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 // Any number of goroutines may use it.
 type Template struct {
 	BOS, EOS string // the texts of the tokens that begin and end a text; "" for none
+	Source   string // what ParseTemplate was given
 	compiled *jinja.Template
 }
 
@@ -27,7 +28,7 @@ func ParseTemplate(source string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("text: template: %w", err)
 	}
-	return &Template{compiled: compiled}, nil
+	return &Template{Source: source, compiled: compiled}, nil
 }
 
 // OpenTemplate returns the template of a model's folder: of its chat_template.jinja, or else of its

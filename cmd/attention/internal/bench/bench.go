@@ -3,6 +3,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -17,7 +18,7 @@ import (
 // options are the flags of attention bench that are no part of a work.
 type options struct {
 	runs, threads int
-	json          bool
+	json, profile bool
 }
 
 // New returns the command attention bench.
@@ -61,6 +62,7 @@ func newCommand(works []work) *cobra.Command {
 	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, from 5 to 1000)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
+	f.BoolVar(&o.profile, "profile", false, "print the time of a run by op, too; not of variants")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
 	return cmd
 }
@@ -110,6 +112,9 @@ func runHere(ctx context.Context, out io.Writer, o options, w work) error {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
 	}
 	if w.Mode == variants {
+		if o.profile {
+			return errors.New("--profile: got it with --mode variants, want one of the other modes")
+		}
 		return runVariants(ctx, out, o, w)
 	}
 	r, err := measure(ctx, w, o)

@@ -50,6 +50,9 @@ func measureInChild(ctx context.Context, w work, o options) (*result, error) {
 	}
 	args := append([]string{"bench", "--json", "--runs", strconv.Itoa(o.runs), "--threads", strconv.Itoa(o.threads)},
 		w.flags()...)
+	if o.profile {
+		args = append(args, "--profile")
+	}
 	child := exec.CommandContext(ctx, self, args...)
 	child.Env = append(os.Environ(), childVariable+"=1")
 	var out, problem bytes.Buffer

@@ -28,6 +28,12 @@ list; the rest stays float32. It is for all modes but variants, and refused
 where it is not at least 1.5 times as fast as float32, unless the environment
 has ATTENTION_BF16=emulated.
 
+--profile prints where the time of a run goes: a row for each kind of ops, in
+--json a list "ops". CALLS of a run (calls), MS in them (seconds), SHARE of the
+run, and IDLE (idle), the share of all cores' time in which they waited: for an
+op that one core computes, for the last part of one, for helpers to wake.
+"clipping" and "solver" are the rest of a training step.
+
 COLUMNS, and the fields of --json:
 
   WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode; K key
@@ -67,5 +73,6 @@ const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
   attention bench --mode variants --batch 1
   attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
+  attention bench --mode gpt-step --layers 4 --profile
   attention bench --tokens 256 --precision bf16
   attention bench --tokens 4096 --batch 1 --mode forward --threads 1 --json`

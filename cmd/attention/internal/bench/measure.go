@@ -16,7 +16,7 @@ import (
 
 // measure builds the work's graph, runs it once to warm up and then times it.
 func measure(ctx context.Context, w work, o options) (*result, error) {
-	took, err := timeWork(ctx, w, o.runs)
+	took, ops, err := timeWork(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
@@ -32,24 +32,40 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 	return &result{
 		Name: w.name(), work: w, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
 		Seconds: seconds, SecondsMin: slices.Min(took), PeakRSS: memory,
-		Flop: flop, FlopPerSecond: float64(flop) / seconds, Kernels: measureKernels(w),
+		Flop: flop, FlopPerSecond: float64(flop) / seconds, Kernels: measureKernels(w), Ops: ops,
 	}, nil
 }
 
-// timeWork times runs of the work as timeRuns does.
-func timeWork(ctx context.Context, w work, runs int) ([]float64, error) {
+// timeWork times runs of the work as timeRuns does, and with --profile their ops.
+func timeWork(ctx context.Context, w work, o options) (took []float64, ops []opTime, err error) {
+	run, end, err := prepare(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !o.profile {
+		took, err = timeRuns(o.runs, run)
+		return took, nil, cmp.Or(err, end())
+	}
+	run, opTimes := profiled(runtime.GOMAXPROCS(0), run)
+	took, err = timeRuns(o.runs, run)
+	return took, opTimes(), cmp.Or(err, end())
+}
+
+// prepare returns a function that runs the work, and one that ends this.
+func prepare(ctx context.Context, w work) (run, end func() error, err error) {
 	if w.Mode == gptStep {
 		step, err := newGPTStep(w)
-		if err != nil {
-			return nil, err
-		}
-		return timeRuns(runs, func() error { _, err := step(); return err })
+		return func() error { _, err := step(); return err }, func() error { return nil }, err
 	}
 	wanted, err := graphOf(w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return timeGraph(ctx, wanted, runs)
+	m, err := machine.New(wanted...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() error { return m.Run(ctx) }, m.Close, nil
 }
 
 // timeGraph times runs that compute nodes as timeRuns does.

@@ -21,6 +21,7 @@ type result struct {
 	Flop          int     `json:"flop"`
 	FlopPerSecond float64 `json:"flop_per_second"` // at the median
 	program.Kernels
+	Ops []opTime `json:"ops,omitempty"` // of a run, with --profile
 }
 
 // printer prints each result as a row of a table or a line of JSON.
@@ -57,6 +58,8 @@ func (p *printer) print(r *result) error {
 	}
 	row := fmt.Sprintf(columns, fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", r.SecondsMin),
 		program.Giga(float64(r.Flop)), program.Giga(r.FlopPerSecond), share, memory)
-	_, err := io.WriteString(p.out, term.Row(r.Name, name, row))
-	return err
+	if _, err := io.WriteString(p.out, term.Row(r.Name, name, row)); err != nil || r.Ops == nil {
+		return err
+	}
+	return printOps(p.out, r.Ops, r.Seconds)
 }

@@ -78,7 +78,9 @@ func (c *command) run(w, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	in.Base = c.base
+	if err := in.MoveBase(c.base); err != nil {
+		return err
+	}
 	m, err := in.OpenClasses()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

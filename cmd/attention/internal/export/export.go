@@ -35,6 +35,9 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              query heads: a model with fewer cannot be written. A tokenizer of
              characters or bytes is AutoTokenizer.from_pretrained("OUT");
              GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
+             A run of attention finetune --task classify is for
+             AutoModelForSequenceClassification, with one text at a time that
+             ends with the token that ends a text.
 
 torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
              FSDP when one machine is not enough. The folder also gets model.py:
@@ -65,18 +68,23 @@ gguf         one file for llama.cpp and the programs that read its files, such
              name. Where it has no windows, as for Mistral, the longest text
              is the window. It takes GELU from a table in half precision: the
              log-probabilities of GPT-2, GPT-NeoX and Gemma differ by some
-             1e-3. attention does not read it.`
+             1e-3. attention does not read it. --adapter-only writes the adapter
+             of a run of attention finetune, or of --adapter, without the model:
+             llama.cpp's --lora adds it to a file of the model that was tuned.
+             It has no room for what was trained whole.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out wide
   attention export --model gpt2 --format torch --out gpt2-torch
   attention export --model runs/talks --format adapter --out talks
-  attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf`
+  attention export --model gpt2 --format gguf --type q8_0 --out gpt2.gguf
+  attention export --model runs/talks --format gguf --adapter-only --out a.gguf`
 
 // New returns the command attention export.
 func New() *cobra.Command {
 	var from source
 	var out, typ string
+	var alone bool
 	var c weightsConfig
 	cmd := &cobra.Command{
 		Use:                   "export [--model DIR] --format FORMAT --out PATH",
@@ -90,7 +98,9 @@ func New() *cobra.Command {
 			case c.format == gguf && c.dtype+c.shardSize != "":
 				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
 			case c.format == gguf:
-				return writeGGUF(cmd, from, pretrained.GGUFType(typ), out)
+				return writeGGUF(cmd, from, pretrained.GGUFType(typ), alone, out)
+			case alone:
+				return fmt.Errorf("--adapter-only: got it with --format %s, want %s, or --format %s", c.format, gguf, adapter)
 			case typ != "":
 				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
 					gguf)
@@ -113,6 +123,7 @@ func New() *cobra.Command {
 		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
 	f.StringVar(&c.shardSize, "shard-size", "", "most `bytes` of weights in a file, such as 500MB (default 5GB)")
 	f.StringVar(&typ, "type", "", "`type` of the matrices in gguf: f32, bf16, f16 or q8_0 (default f32)")
+	f.BoolVar(&alone, "adapter-only", false, "in gguf, write the adapter without the model")
 	return cmd
 }
 
@@ -188,7 +199,7 @@ const (
 )
 
 // writeGGUF reads a model and writes it for llama.cpp.
-func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, out string) error {
+func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, alone bool, out string) error {
 	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
 	switch {
 	case !slices.Contains(pretrained.GGUFTypes(), typ):
@@ -200,7 +211,13 @@ func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, out str
 	if err != nil {
 		return err
 	}
-	if err := m.WriteGGUF(out, typ); err != nil {
+	write := m.WriteGGUF
+	if _, ok := m.Params.LoRA(); alone && !ok {
+		return errors.New("--adapter-only: got a model without an adapter, want a run of attention finetune or --adapter")
+	} else if alone {
+		write = m.WriteGGUFAdapter
+	}
+	if err := write(out, typ); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s\n", out)
@@ -216,8 +233,10 @@ func read(notes io.Writer, from source) (*pretrained.GPT, *run.Inspection, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("--model: %w", err)
 	}
-	in.Base = from.base
-	m, err := in.GPT()
+	if err := in.MoveBase(from.base); err != nil {
+		return nil, nil, err
+	}
+	m, err := in.Exported()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--model: %w", err)
 	}

@@ -18,6 +18,19 @@ type prompt struct {
 	before           string // the answer of the model before the session
 }
 
+// ask keeps the answers of the model before the session, in the process that leads.
+func (r *tuning) ask(ctx context.Context) (err error) {
+	for i, p := range r.prompts {
+		if !r.Leads() {
+			return nil
+		}
+		if r.prompts[i].before, err = r.answer(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // answer returns the likeliest answer of the model as it is now.
 func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	n := min(r.config.Sample.Tokens, r.model.Context()-len(p.ids))

@@ -17,31 +17,27 @@ type examples struct {
 	training, valid *text.Packed // valid is nil without held-out examples
 }
 
-// openExamples opens the examples of a run, as its base learns them.
-func openExamples(c *run.Config, g *run.Base) (e *examples, err error) {
+// open opens the examples of a run, as its base learns them.
+func (e *examples) open(c *run.Config, g *run.Base) (err error) {
 	if len(g.Ends) == 0 {
-		return nil, errors.New("--model: got a model without a token that ends a text, want one that has it")
+		return errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
-	e = &examples{}
 	e.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: g.Tokenizer, Template: g.Template, Ends: g.Ends,
 		TrainOnPrompts: c.Tuning.TrainOnPrompts, Classes: c.Tuning.Classes})
 	if err != nil {
-		return nil, fmt.Errorf("--template: %w", err)
+		return fmt.Errorf("--template: %w", err)
 	}
-	if e.training, err = e.open("data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
-		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil {
-		return nil, err
+	if e.training, err = e.openFile("data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil || c.Tuning.Valid == nil {
+		return err
 	}
-	if c.Tuning.Valid == nil {
-		return e, nil
-	}
-	e.valid, err = e.open("valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+	e.valid, err = e.openFile("valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
 		Long: c.Tuning.Long, Once: true})
-	return e, err
+	return err
 }
 
-// open opens a file of examples, which must be the one that the run began with.
-func (e *examples) open(flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed, err error) {
+// openFile opens a file of examples, which must be the one that the run began with.
+func (e *examples) openFile(flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed, err error) {
 	if s.SHA256 != "" {
 		err = s.Same()
 	}
@@ -54,9 +50,19 @@ func (e *examples) open(flag string, s *run.TextSource, c text.PackConfig) (p *t
 		p, err = text.NewPacked(file, e.lessons, c)
 	}
 	if err != nil {
-		return nil, oneline.Join(fmt.Errorf("--%s: %w", flag, err), e.close())
+		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	return p, nil
+}
+
+// first returns the ids of the first example: a held-out one, if there is one.
+func (e *examples) first() ([]int, error) {
+	example, err := e.files[len(e.files)-1].At(0)
+	if err != nil {
+		return nil, err
+	}
+	lesson, _, err := e.lessons.Of(example)
+	return lesson.IDs, err
 }
 
 // close closes the files.

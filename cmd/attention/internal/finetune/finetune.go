@@ -2,8 +2,7 @@
 package finetune
 
 import (
-	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/view/live"
 
 	"github.com/spf13/cobra"
 )
@@ -38,7 +37,8 @@ A run's folder holds the adapter and what resumes it, not the model, which it
 names by its path and its checksum. If it has moved, --base says where it is.
 attention generate continues texts with the tuned model, and attention export
 writes it as one model, or the adapter alone. Ctrl-C and kill stop a run with a
-checkpoint, from which --resume goes on with the same bits.`
+checkpoint, from which --resume goes on with the same bits. --view, mpirun and
+kill -USR1 do what they do for attention train.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj
@@ -46,24 +46,19 @@ const example = `  attention finetune --model runs/base --data talks.jsonl --out
   attention finetune --resume runs/talks`
 
 // New returns the command attention finetune.
-func New() *cobra.Command {
-	o := usual()
+func New() *cobra.Command { return command(usual()) }
+
+// command returns the command that sets options.
+func command(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "finetune",
 		Short:   "Train a model further on conversations, instructions or texts",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd.Flags()); err != nil {
-				return err
-			}
-			o.command = flags.CommandLine("finetune", cmd.Flags())
-			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
-			defer release()
-			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return live.Execute(cmd, o.execute) },
 	}
 	o.declare(cmd.Flags())
+	live.AddFlags(cmd.Flags())
 	return cmd
 }

@@ -26,7 +26,6 @@ type options struct {
 	rate, floor    float64
 	warmup         int
 	show           int
-	command        string // the command line
 	given          func(flag string) bool
 }
 
@@ -44,7 +43,8 @@ func usual() *options {
 }
 
 // resumed are the flags that --resume allows.
-var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "sample", "checkpoint-activations"}
+var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "sample", "checkpoint-activations", "view",
+	"addr", "open"}
 
 // declare declares the flags, whose defaults are the values of the options.
 func (o *options) declare(f *pflag.FlagSet) {

@@ -24,6 +24,9 @@ func (o *options) begin() (run.Config, error) {
 		return c, err
 	}
 	t.Template, c.Tuning = source, &t
+	if _, err := run.Inspect(t.Base.Name); err != nil {
+		return c, fmt.Errorf("--model: %w", err)
+	}
 	if c.Tuning.Base, err = run.SourceOf(t.Base.Name); err != nil {
 		return c, fmt.Errorf("--model: %w", err)
 	}

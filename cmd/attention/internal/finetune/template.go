@@ -22,6 +22,9 @@ func templateOf(name string) (string, error) {
 	if err == nil && strings.TrimSpace(string(source)) == "" {
 		err = fmt.Errorf("%s: got an empty file, want a template", name)
 	}
+	if err == nil {
+		_, err = text.ParseTemplate(string(source))
+	}
 	if err != nil {
 		return "", fmt.Errorf("--template: %w", err)
 	}

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/view/live"
 	"attention/internal/config"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
@@ -26,34 +27,36 @@ type tuning struct {
 	config   run.Config
 	base     *run.Base
 	model    run.Model
-	examples *examples
+	examples examples
 	prompts  []prompt
 	tabled   bool // whether the head of the table of losses is printed
 }
 
 // execute begins or resumes a run, or shows examples.
-func (o *options) execute(ctx context.Context, w, notes io.Writer) (err error) {
-	r := &tuning{ctx: ctx}
-	if err := o.prepare(r); err != nil {
+func (o *options) execute(ctx context.Context, c live.Command) (err error) {
+	if err := c.Start(func() error { return o.check(c.Flags) }); err != nil {
 		return err
 	}
+	r := &tuning{ctx: ctx}
 	defer func() { err = oneline.Join(err, r.examples.close()) }()
-	if o.show > 0 {
-		return r.examples.showLessons(w, r.base.Tokenizer, o.show)
+	if err := c.Agree(o.prepare(r, c)); err != nil {
+		return err
 	}
-	p, err := r.plan()
+	if o.show > 0 {
+		return r.examples.showLessons(c.Out, r.base.Tokenizer, o.show)
+	}
+	p, err := r.plan(c)
 	if err != nil {
 		return err
 	}
-	p.CommandLine = o.command
-	if r.Session, err = session.New(w, p, session.Processes{}); err != nil {
+	if r.Session, err = session.New(c.Out, p, c.Processes); err != nil {
 		return err
 	}
 	if o.resume == "" {
 		err = r.Begin(o.out)
 	} else {
 		dir, file := run.FolderOf(o.resume)
-		err = r.Resume(dir, file, notes)
+		err = r.Resume(dir, file, c.Notes)
 	}
 	if err != nil {
 		return err
@@ -62,23 +65,27 @@ func (o *options) execute(ctx context.Context, w, notes io.Writer) (err error) {
 }
 
 // prepare reads the base and the examples of a run, without touching a file.
-func (o *options) prepare(r *tuning) (err error) {
+func (o *options) prepare(r *tuning, c live.Command) (err error) {
 	if o.resume == "" {
 		if r.config, err = o.begin(); err != nil {
+			return err
+		}
+		if err := c.CheckShares(max(r.config.Training.Accumulate, 1), false); err != nil {
 			return err
 		}
 		if err := r.open("--model"); err != nil {
 			return err
 		}
-		if err := o.complete(&r.config, r.examples.training.Summary().Batches); err != nil {
-			return oneline.Join(err, r.examples.close())
-		}
-		return nil
+		return o.complete(&r.config, r.examples.training.Summary().Batches)
 	}
 	dir, _ := run.FolderOf(o.resume)
 	if r.config, err = o.again(dir); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
+	if err := c.CheckShares(r.config.Training.Accumulate, true); err != nil {
+		return err
+	}
+	session.KeepPrecision(r.config, c.Notes)
 	if err := o.move(&r.config); err != nil {
 		return err
 	}
@@ -126,7 +133,7 @@ func (r *tuning) open(flag string) (err error) {
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
 	}
-	if r.examples, err = openExamples(c, r.base); err != nil || c.Sample.Tokens == 0 {
+	if err := r.examples.open(c, r.base); err != nil || c.Sample.Tokens == 0 {
 		return err
 	}
 	r.prompts, err = r.examples.prompts(r.base, shownAnswers)
@@ -137,29 +144,23 @@ func (r *tuning) open(flag string) (err error) {
 const shownAnswers = 2
 
 // plan returns what the session trains.
-func (r *tuning) plan() (p session.Plan, err error) {
+func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	c := r.config
-	p = session.Plan{
-		Command: "finetune", Config: c, Params: r.base.Params, Loss: r.loss, Training: c.Training, Checkpoints: c.Checkpoints,
-		Source: r.examples.training, Title: r.model.Title(), Text: c.Text.Name, Model: r.model.String() + r.adapters(),
-		Facts:     []string{"data", c.Text.SHA256},
-		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
-		Hints: session.Hints{NotFinite: "a smaller --lr may help"},
+	if p, err = session.PlanOf("finetune", c, r.model); err != nil {
+		return p, err
 	}
+	p.CommandLine = flags.CommandLine("finetune", of.Flags)
+	p.Model += r.adapters()
+	p.Loss, p.Source = r.loss, r.examples.training
 	if v := r.examples.valid; v != nil {
 		p.Validation = v
 	}
-	if p.About, err = c.ModelIdentity(); err != nil {
-		return p, err
-	}
-	if p.Training.About, err = c.Identity(); err != nil {
-		return p, err
-	}
-	if p.Training.Precision, err = c.ProductPrecision(); err != nil {
-		return p, err
-	}
-	p.Training.CheckpointBlocks = c.CheckpointActivations
-	return p, flags.CheckPrecision(p.Training.Precision, r.base.Dtype())
+	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
+	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
+	first, err := r.examples.first()
+	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
+		Copy: func() (*run.OpenModel, error) { return c.CopyBase(r.base) }})
+	return p, err
 }
 
 // loss returns the mean cross entropy of the learned tokens.
@@ -182,11 +183,14 @@ func inputs(b *layers.Build, c run.Config) (all [4]*G.Node) {
 
 // run takes the remaining steps and writes the result to the folder.
 func (r *tuning) run(ctx context.Context) (err error) {
-	defer r.Folder.Close()
-	for i, p := range r.prompts {
-		if r.prompts[i].before, err = r.answer(ctx, p); err != nil {
-			return r.Fail(err)
-		}
+	if r.Leads() {
+		defer r.Folder.Close()
+	}
+	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil {
+		return err
+	}
+	if !r.Leads() {
+		return r.Train(ctx)
 	}
 	if err := r.Train(ctx); err != nil {
 		return r.Fail(err)
@@ -198,6 +202,7 @@ func (r *tuning) run(ctx context.Context) (err error) {
 	if err := oneline.Join(err, r.End(err), r.Out.Err()); err != nil {
 		return err
 	}
+	r.PrintTraffic()
 	r.printFiles()
 	return r.Out.Err()
 }

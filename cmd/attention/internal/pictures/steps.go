@@ -54,7 +54,7 @@ func stepsPicture(w *record.Recording, heads []probeHead, title string) plot.Hea
 	for n, h := range heads {
 		for _, i := range moments {
 			picture.Maps = append(picture.Maps, plot.HeatMap{
-				Title:   fmt.Sprintf("%shead %d: step %d", layers[n], h.head+1, w.Steps[i]),
+				Title:   fmt.Sprintf("%shead %d: step %d", layers[n], h.head, w.Steps[i]),
 				Columns: plot.Labels(h.text.Keys), Rows: plot.Labels(h.text.Queries), Values: h.moments[i]})
 		}
 	}
@@ -85,7 +85,7 @@ func layersOf(names []string) (common string, rest []string) {
 		parts := strings.Split(name, ".")
 		text := strings.Join(parts[from:max(len(parts)-to, from)], ".") + ", "
 		if n, err := strconv.Atoi(strings.TrimSuffix(text, ", ")); err == nil {
-			text = fmt.Sprintf("layer %d, ", n+1)
+			text = fmt.Sprintf("layer %d, ", n)
 		}
 		rest = append(rest, text)
 	}

@@ -47,8 +47,8 @@ func TestStepsPicture(t *testing.T) {
 		require.True(t, math.IsNaN(m.Values[1]))
 	}
 	require.Equal(t, []string{
-		"layer 10, head 1: step 0", "layer 10, head 1: step 50", "layer 10, head 2: step 0", "layer 10, head 2: step 50",
-		"layer 10, head 3: step 0", "layer 10, head 3: step 50", "layer 11, head 2: step 0", "layer 11, head 2: step 50",
+		"layer 9, head 0: step 0", "layer 9, head 0: step 50", "layer 9, head 1: step 0", "layer 9, head 1: step 50",
+		"layer 9, head 2: step 0", "layer 9, head 2: step 50", "layer 10, head 1: step 0", "layer 10, head 1: step 50",
 	}, titles)
 	require.InDelta(t, 0.9, picture.Maps[7].Values[3], 1e-6)
 
@@ -104,7 +104,7 @@ func TestLayersOf(t *testing.T) {
 		rest   []string
 	}{
 		{names: []string{"attention", "attention"}, common: "attention", rest: []string{"", ""}},
-		{names: []string{"h.0.attn", "h.11.attn"}, common: "h.*.attn", rest: []string{"layer 1, ", "layer 12, "}},
+		{names: []string{"h.0.attn", "h.11.attn"}, common: "h.*.attn", rest: []string{"layer 0, ", "layer 11, "}},
 		{names: []string{"a.self", "b.self"}, common: "*.self", rest: []string{"a, ", "b, "}},
 		{names: []string{"x", "a.b.c"}, common: "*", rest: []string{"x, ", "a.b.c, "}},
 		{names: []string{"a.b.a", "a.a"}, common: "*", rest: []string{"a.b.a, ", "a.a, "}},

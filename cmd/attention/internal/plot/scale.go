@@ -12,7 +12,7 @@ import (
 func (m HeatMaps) colors() (colors palette.ColorMap, hidden bool) {
 	if m.Signed {
 		top, hidden := scaleTop(m.Maps, []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10})
-		return blueToRed(top), hidden
+		return orangeToBlue(top), hidden
 	}
 	top, hidden := scaleTop(m.Maps, []float64{1, 2, 5, 10})
 	return whiteToBlue(top), hidden
@@ -46,19 +46,59 @@ var hiddenGrey = color.NRGBA{R: 0xc8, G: 0xc8, B: 0xc8, A: 0xff}
 
 // whiteToBlue returns colours for the numbers from 0 to top, whose lightness falls evenly; white is 0.
 func whiteToBlue(top float64) palette.ColorMap {
-	darkToLight, err := moreland.NewLuminance([]color.Color{
-		color.NRGBA{R: 0x08, G: 0x30, B: 0x6b, A: 0xff}, color.NRGBA{R: 0x3b, G: 0x8b, B: 0xc4, A: 0xff}, color.White})
+	return palette.Reverse(rising(top, color.NRGBA{R: 0x08, G: 0x30, B: 0x6b, A: 0xff},
+		color.NRGBA{R: 0x3b, G: 0x8b, B: 0xc4, A: 0xff}, color.White))
+}
+
+// rising returns colours for the numbers from 0 to top, whose lightness rises evenly from each control to the next.
+func rising(top float64, controls ...color.Color) palette.ColorMap {
+	colors, err := moreland.NewLuminance(controls)
 	if err != nil {
 		panic(err) // each of the colours is lighter than the one before
 	}
-	darkToLight.SetMax(top)
-	return palette.Reverse(darkToLight)
-}
-
-// blueToRed returns colours for the numbers from -top to top: blue, white in the middle, red.
-func blueToRed(top float64) palette.ColorMap {
-	colors := moreland.SmoothBlueRed()
-	colors.SetMin(-top)
 	colors.SetMax(top)
 	return colors
 }
+
+// orangeToBlue returns colours for the numbers from -top to top: orange, white in the middle, and those of whiteToBlue.
+func orangeToBlue(top float64) palette.ColorMap {
+	oranges := palette.Reverse(rising(top, color.NRGBA{R: 0x6b, G: 0x2c, B: 0x04, A: 0xff},
+		color.NRGBA{R: 0xdf, G: 0x7d, B: 0x1e, A: 0xff}, color.White))
+	return signed{whiteToBlue(top), oranges}
+}
+
+// signed is colours for the numbers from -top to top: those of two maps from 0 to top, one for each sign.
+type signed struct {
+	palette.ColorMap
+	negative palette.ColorMap
+}
+
+// At returns the colour of a number.
+func (s signed) At(v float64) (color.Color, error) {
+	if v < 0 {
+		return s.negative.At(-v)
+	}
+	return s.ColorMap.At(v)
+}
+
+// Min returns -top.
+func (s signed) Min() float64 { return -s.Max() }
+
+// Palette returns n colours, evenly from -top to top.
+func (s signed) Palette(n int) palette.Palette {
+	colors := make(colorList, n)
+	for i := range colors {
+		v := float64(2*i-n+1) / float64(n-1) * s.Max()
+		var err error
+		if colors[i], err = s.At(v); err != nil {
+			panic(err) // v is from -top to top
+		}
+	}
+	return colors
+}
+
+// colorList is a palette.
+type colorList []color.Color
+
+// Colors returns the colours.
+func (c colorList) Colors() []color.Color { return c }

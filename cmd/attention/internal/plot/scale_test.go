@@ -32,7 +32,7 @@ func TestScaleTop(t *testing.T) {
 func TestSignedScale(t *testing.T) {
 	top, _ := scaleTop([]HeatMap{{Values: []float64{-0.26, 0.1}}}, []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10})
 	require.InDelta(t, 0.3, top, 1e-15)
-	colors := blueToRed(top)
+	colors := orangeToBlue(top)
 	shade := func(v float64) (r, b uint32) {
 		c, err := colors.At(v)
 		require.NoError(t, err)
@@ -40,10 +40,25 @@ func TestSignedScale(t *testing.T) {
 		return r, b
 	}
 	r, b := shade(-top)
-	require.Greater(t, b, r)
+	require.Greater(t, r, b, "negative is orange")
 	r, b = shade(top)
-	require.Greater(t, r, b)
+	require.Greater(t, b, r, "positive is blue")
 	r, b = shade(0)
 	require.InDelta(t, float64(r), float64(b), 300)
 	require.False(t, math.IsNaN(colors.Min()))
+}
+
+// The palettes of a page begin at its paper, and those of light paper are those of pictures.
+func TestPalettes(t *testing.T) {
+	light, dark := Palettes()
+	for _, p := range []Palette{light, dark} {
+		require.Len(t, p.Weights, 6*256)
+		require.Len(t, p.Signed, 6*256)
+	}
+	require.Equal(t, "ffffff", light.Weights[:6])
+	require.Equal(t, "08306b", light.Weights[6*255:])
+	for _, p := range []Palette{light, dark} {
+		require.Equal(t, p.Weights[6*255:], p.Signed[6*255:], "positive numbers have the colours of weights")
+		require.NotEqual(t, p.Weights[6*255:], p.Signed[:6])
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"attention/cmd/attention/internal/program"
 	"attention/layers"
 	"attention/train"
 	"attention/train/text"
@@ -35,6 +36,15 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, length: t.Context}
 	c.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends, Classes: t.Classes})
 	return c, err
+}
+
+// checkWrites returns an error for a run that has learned classes.
+func (in *Inspection) checkWrites() error {
+	if t := in.Config.Tuning; t == nil || len(t.Classes) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes; this one is for: %s", in.Dir,
+		program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
 }
 
 // Of returns the probability of each class of a text. Of a text that is longer than a row was in training, it reads the

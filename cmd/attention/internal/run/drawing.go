@@ -64,7 +64,13 @@ func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
-	d.Dir, in.Base = in.Dir, d.Base
+	d.Dir = in.Dir
+	if err := in.MoveBase(d.Base); err != nil {
+		return nil, err
+	}
+	if err := in.checkWrites(); err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
+	}
 	m, err := in.Open()
 	if err != nil {
 		return nil, fmt.Errorf("--model: %w", err)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/layers"
 	"attention/layers/chapter"
 )
 
@@ -70,8 +69,8 @@ func trainFlags() []flag {
 			usage: "`kind` of norm of each head's queries and keys: rms, as in Qwen 3, or l2 (default none)"},
 		{name: "window", paths: []string{"model.window"},
 			usage: "last `tokens` that each token of a gpt sees, itself among them; 0 means all"},
-		{name: "attention", paths: []string{"model.linear_attention"},
-			usage: "`form` of linear attention of a gpt's layers: " + strings.Join(layers.LinearForms(), ", ")},
+		{name: "attention", paths: []string{"model.attention_form"},
+			usage: "`form` of attention of a gpt's layers, in place of full attention: " + strings.Join(formNames(), ", ")},
 		{name: "full-attention-every", paths: []string{"model.full_attention_every"},
 			usage: "layers of which the last has full attention, with --attention; 0 means none has"},
 		{name: "norm-eps", paths: []string{"model.layer_norm_epsilon"},

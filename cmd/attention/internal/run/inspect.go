@@ -29,11 +29,11 @@ type Inspection struct {
 	Dir         string
 	Kind        string // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
 	Config      Config // of a run of attention train or finetune, valid as far as its model goes
-	Base        string // where the base of a run of attention finetune is now; "" means where it was
 	Planned     int    // steps of the whole run
 	Steps       int    // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int  // steps of the run's checkpoints, ascending
 
+	base       string             // where the base of a run of attention finetune is now; "" means where it was
 	contents   []byte             // of config.json
 	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
 	metadata   map[string]string  // of a run's model; nil without one

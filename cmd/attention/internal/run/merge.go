@@ -16,6 +16,7 @@ var replacements = []config.Replacement{
 	{Path: "model.type", Old: []string{"model"}},
 	{Path: "model.width", Equal: true, Old: following},
 	{Path: "model.context", Equal: true, Old: following},
+	{Path: "model.attention_form", Equal: true, Old: []string{"model.linear_attention"}},
 	{Path: "model.attention.layer", Equal: true, Old: following},
 	{Path: "model.attention.num_heads", Equal: true, Old: following},
 	{Path: "training.schedule.type", Old: []string{"training.schedule"}},

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -188,9 +189,13 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		type strict layers.GPTConfig // whose own decoder ignores other keys, which GPT-2's files have
 		var m strict
 		var p Parts
-		if err := config.Decode(text, &head, &m, &p); err != nil {
+		var old struct { // of runs whose forms were those of linear attention
+			Form string `json:"linear_attention"`
+		}
+		if err := config.Decode(text, &head, &m, &p, &old); err != nil {
 			return err
 		}
+		p.Form = cmp.Or(p.Form, old.Form)
 		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m), Parts: p}
 		return nil
 	case DecoderModel:

@@ -112,20 +112,22 @@ func (c ModelConfig) Queries() (name string, columns int) {
 		a := d.Blocks[0].Attention
 		return "c_attn.weight", a.NumHeads * cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads) // keys and values follow
 	}
+	for _, b := range d.Blocks {
+		if b.Latent != nil && b.Latent.QLoraRank > 0 {
+			return "q_b_proj.weight", 0
+		}
+	}
 	return "q_proj.weight", 0
 }
 
-// Heads returns the number of heads in all blocks of a model, or of its one layer. Linear attention's have no weights
-// and do not count.
+// Heads returns the number of heads in all blocks of a model, or of its one layer, that have weights.
 func (c ModelConfig) Heads() (n int) {
 	d, ok := c.Blocks()
 	if !ok {
 		return max(c.Layer.Attention.NumHeads, 1)
 	}
 	for i := range d.NumLayers {
-		if b := d.Block(i); b.Linear == nil {
-			n += b.Attention.NumHeads
-		}
+		n += d.Block(i).WeightHeads()
 	}
 	return n
 }

@@ -190,6 +190,15 @@ func (in *Inspection) checkModel(identity map[string]string) error {
 
 // GPT reads a GPT or another decoder with its weights, from a finished run or from a model folder.
 func (in *Inspection) GPT() (*pretrained.GPT, error) {
+	g, err := in.Exported()
+	if err == nil && g.Labels != nil {
+		return nil, in.checkWrites()
+	}
+	return g, err
+}
+
+// Exported is GPT for a model that may also be one that gives texts classes.
+func (in *Inspection) Exported() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()
 	}
@@ -200,10 +209,11 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.base != nil && m.base.Classifier != nil {
-		return nil, fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes", in.Dir)
-	}
 	if m.base != nil {
+		m.base.GPT.Labels = in.Config.Tuning.Classes
+		if in.Config.Tuning.Template != "" {
+			m.base.ChatTemplate = m.base.Template.Source
+		}
 		return m.base.GPT, nil
 	}
 	model := m.Model.Network.(*layers.Decoder)

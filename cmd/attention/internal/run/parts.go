@@ -13,13 +13,13 @@ import (
 // Parts are parts of a GPT other than GPT-2's. With any of them its parameters have Llama's names and begin as Llama's,
 // all with one deviation.
 type Parts struct {
-	RoPE   bool              `json:"rope,omitempty"`             // rotary positions, and none that are learned
-	Norm   layers.NormKind   `json:"norm,omitempty"`             // of the norms; empty means LayerNorm
-	MLP    layers.Activation `json:"mlp,omitempty"`              // of the MLPs; empty means the GPT's activation
-	QKNorm layers.NormKind   `json:"qk_norm,omitempty"`          // of each head's queries and keys; empty means none
-	Window int               `json:"window,omitempty"`           // tokens that a token sees, its own among them; 0 means all
-	Linear string            `json:"linear_attention,omitempty"` // a form of layers.LinearAttentionOf; empty means none
-	// FullEvery is n of a Linear model whose every n-th layer has attention to all tokens; 0 means none has.
+	RoPE   bool              `json:"rope,omitempty"`           // rotary positions, and none that are learned
+	Norm   layers.NormKind   `json:"norm,omitempty"`           // of the norms; empty means LayerNorm
+	MLP    layers.Activation `json:"mlp,omitempty"`            // of the MLPs; empty means the GPT's activation
+	QKNorm layers.NormKind   `json:"qk_norm,omitempty"`        // of each head's queries and keys; empty means none
+	Window int               `json:"window,omitempty"`         // tokens that a token sees, its own among them; 0 means all
+	Form   string            `json:"attention_form,omitempty"` // one of attentionForms; empty means full attention
+	// FullEvery is n of a model with a Form whose every n-th layer has full attention; 0 means none has.
 	FullEvery int `json:"full_attention_every,omitempty"`
 }
 
@@ -51,14 +51,8 @@ func (p Parts) of(g layers.GPTConfig) layers.DecoderConfig {
 	if p.Window > 0 {
 		a.Mask = mask.And(mask.Causal{}, mask.SlidingWindow{Left: p.Window - 1})
 	}
-	if form, err := layers.LinearAttentionOf(p.Linear); err == nil {
-		linear := *b
-		linear.Linear = &form
-		c.Blocks = []layers.BlockConfig{linear}
-		if p.FullEvery > 0 {
-			c.Blocks = append(c.Blocks, *b)
-			c.Pattern = append(make([]int, p.FullEvery-1), 1)
-		}
+	if form, ok := attentionForms[p.Form]; ok {
+		c.Blocks, c.Pattern = form.blocks(*b, g, p.FullEvery)
 	}
 	return c
 }
@@ -71,37 +65,16 @@ func (f gptFields) validate() error {
 	if err := cmp.Or(config.AtLeast(f, 0, "Window", "FullEvery"), config.AtMost(f, 1<<16, "FullEvery")); err != nil {
 		return err
 	}
-	if err := f.validateLinear(); err != nil {
+	if err := f.validateForm(); err != nil {
 		return err
 	}
 	const block = "Blocks[0]."
 	return config.From(f, f.Parts.of(f.GPTConfig).Validate(), map[string]string{
 		"Initializer": "Initializer", block + "Norm.Kind": "Norm", block + "MLP.Activation": "MLP",
 		block + "MLP.DimFeedforward": "DimFeedforward", block + "Attention.QKNorm": "QKNorm",
-		block + "Attention.RoPE.Dims": "RoPE",
+		block + "Attention.RoPE.Dims": "RoPE", block + "Latent.Attention.NumKVHeads": "NumKVHeads",
+		block + "Latent.Attention.QKNorm": "QKNorm",
 	})
-}
-
-// linearWords returns where there is linear attention, in words.
-func (p Parts) linearWords() string {
-	text := "attention by " + p.Linear
-	if p.FullEvery > 0 {
-		text += fmt.Sprintf(" but in one of %d layers", p.FullEvery)
-	}
-	return text
-}
-
-// validateLinear returns an error for an unknown form of linear attention, or one with a part missing.
-func (f gptFields) validateLinear() error {
-	switch {
-	case f.Linear == "" && f.FullEvery > 0:
-		return config.Errorf(f, "FullEvery", "got %d without %s, want both", f.FullEvery, config.Field("Linear"))
-	case f.Linear == "":
-		return nil
-	case f.FullEvery != 1:
-		return config.OneOf(f, "Linear", f.Linear, layers.LinearForms()...)
-	}
-	return config.Errorf(f, "FullEvery", "got 1, want 0 or at least 2: no layer would be linear")
 }
 
 // words returns the parts in words.
@@ -112,7 +85,7 @@ func (p Parts) words() (text string) {
 	}{
 		{p.RoPE, "rotary positions"}, {p.Norm != "", string(p.Norm) + " norms"}, {p.MLP != "", string(p.MLP)},
 		{p.QKNorm != "", string(p.QKNorm) + " norms of queries and keys"},
-		{p.Window > 0, fmt.Sprintf("window %d", p.Window)}, {p.Linear != "", p.linearWords()},
+		{p.Window > 0, fmt.Sprintf("window %d", p.Window)}, {p.Form != "", p.formWords()},
 	} {
 		if part.has {
 			text += ", " + part.text

@@ -2,10 +2,12 @@ package run
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/about"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +69,38 @@ func TestLinearPartsOfAGPT(t *testing.T) {
 		c.Model.String())
 }
 
+// A form may differ from layer to layer, also beside layers of full attention.
+func TestFormsOfLayers(t *testing.T) {
+	form := attentionForm(func(b *layers.BlockConfig, _ layers.GPTConfig, i int) { b.Attention.Scale = float64(1 + i/2) })
+	full, g := layers.BlockConfig{ResidualScale: 3}, layers.GPTConfig{NumLayers: 6}
+	scaled := func(by float64) layers.BlockConfig {
+		return layers.BlockConfig{ResidualScale: 3, Attention: layers.AttentionConfig{Scale: by}}
+	}
+	for every, want := range map[int][]int{0: {0, 0, 1, 1, 2, 2}, 2: {0, 3, 1, 3, 2, 3}, 4: {0, 0, 1, 3, 2, 2}} {
+		kinds, pattern := form.blocks(full, g, every)
+		require.Equal(t, append([]layers.BlockConfig{scaled(1), scaled(2), scaled(3)}, full)[:len(kinds)], kinds)
+		require.Equal(t, want, pattern)
+	}
+}
+
+// A run keeps its form under the name of before, also in a file's metadata.
+func TestFormOfEarlierRuns(t *testing.T) {
+	args := []string{"--model", "gpt", "--layers", "8"}
+	file := configFile(t, `{"model": {"type": "gpt", "linear_attention": "gla", "full_attention_every": 4}}`)
+	old := settled(t, append(args, "--config", file)...)
+	require.Equal(t, settled(t, append(args, "--attention", "gla", "--full-attention-every", "4")...), old)
+	other := settled(t, append(args, "--config", file, "--attention", "linear")...)
+	require.Equal(t, "linear", other.Model.Parts.Form)
+	metadata := map[string]string{}
+	identity, err := old.Identity()
+	require.NoError(t, err)
+	for key, value := range identity {
+		metadata[about.Prefix+strings.Replace(key, "attention_form", "linear_attention", 1)] = value
+	}
+	require.Equal(t, identity, about.Get(metadata, about.Prefix))
+	require.Contains(t, identity, "model.attention_form")
+}
+
 func TestPartsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		args []string
@@ -77,11 +111,15 @@ func TestPartsAreRefused(t *testing.T) {
 		{args: []string{"--qk-norm", "x"}, want: `--qk-norm: got "x", want one of l2, rms`},
 		{args: []string{"--window", "-1"}, want: "--window: got -1, want at least 0"},
 		{args: []string{"--attention", "mamba"},
-			want: `--attention: got "mamba", want one of delta_net, gated_delta_net, gla, linear, retention`},
+			want: `--attention: got "mamba", want one of delta_net, gated_delta_net, gla, latent, linear, retention`},
 		{args: []string{"--full-attention-every", "4"},
 			want: "--full-attention-every: got 4 without --attention, want both"},
 		{args: []string{"--attention", "gla", "--full-attention-every", "1"},
-			want: "--full-attention-every: got 1, want 0 or at least 2: no layer would be linear"},
+			want: "--full-attention-every: got 1, want 0 or at least 2: no layer would have gla"},
+		{args: []string{"--attention", "latent", "--kv-heads", "2"},
+			want: "--kv-heads: got 2, want none: it is no part of latent attention"},
+		{args: []string{"--attention", "latent", "--qk-norm", "rms"},
+			want: "--qk-norm: got rms, want none: it is no part of latent attention"},
 		{args: []string{"--rope", "--width", "12"},
 			want: "--rope: got 0 for D=3, want an even D above 0, or an even number of its elements"},
 		{args: []string{"--rope", "--initializer", "torch"},

@@ -15,6 +15,8 @@ import (
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // Tuning is the part of the config of a run of attention finetune that one of attention train has not. The Text of such
@@ -140,6 +142,27 @@ func (c Config) adapt(b *Base) (err error) {
 	return nil
 }
 
+// CopyBase returns the model of a base with a copy of what is trained, which may change afterwards.
+func (c Config) CopyBase(b *Base) (*OpenModel, error) {
+	p := layers.NewStoredParams(b.Params.Dtype())
+	m, err := layers.NewDecoder(p.Scope(""), b.Model.Config())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.adapt(&Base{GPT: &pretrained.GPT{Model: m, Params: p}}); err != nil {
+		return nil, err
+	}
+	for name, value := range b.Params.All() {
+		if !b.Params.Frozen(name) {
+			value = value.Clone().(*tensor.Dense)
+		}
+		if err := p.Keep(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return &OpenModel{Model: NewDecoder(m), Tokenizer: b.Tokenizer, EndOfText: b.EndOfText, Ends: b.Ends}, nil
+}
+
 // errTuned returns the error about a run of attention finetune where another model is wanted.
 func (in *Inspection) errTuned(want string) error {
 	return fmt.Errorf("%s: got a run of attention finetune, want %s; write it with: %s", in.Dir, want,
@@ -187,10 +210,19 @@ func endsOf(g *pretrained.GPT, t *text.Template) []int {
 	return ends
 }
 
+// MoveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.
+func (in *Inspection) MoveBase(dir string) error {
+	if dir != "" && in.Config.Tuning == nil {
+		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune", dir, in.Dir)
+	}
+	in.base = dir
+	return nil
+}
+
 // openTuned returns the model that a run tunes, with adapters as they begin, and its identity.
 func (in *Inspection) openTuned(c Config) (m *OpenModel, identity map[string]string, err error) {
 	of := *c.Tuning
-	of.Base.Name = cmp.Or(in.Base, of.Base.Name)
+	of.Base.Name = cmp.Or(in.base, of.Base.Name)
 	c.Tuning = &of
 	b, err := c.OpenBase()
 	if err != nil {

@@ -47,7 +47,7 @@ func (s *Session) start(ctx context.Context, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	return s.Page.Show(ctx)
+	return s.Page.Show(ctx, s)
 }
 
 // take takes the steps, together with the other processes. A run that is stopped has its best model too.

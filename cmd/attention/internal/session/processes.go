@@ -101,21 +101,25 @@ func (p Processes) Together(err error) error {
 	return nil
 }
 
-// SameTask returns an error in all processes if one has another task than the leading one, before they exchange what
-// belongs to it: as "a new run".
-func (p Processes) SameTask(task string) error {
+// SameTask returns an error in all processes if they do not all begin a run, or all resume one, before they exchange
+// what belongs to it. The leading one decides for all whether bfloat16 is worth it.
+func (p Processes) SameTask(resumes bool) error {
 	if p.Size() == 1 {
 		return nil
 	}
-	return p.Group.Same("task", task)
+	task := "a new run"
+	if resumes {
+		task = "--resume of a run"
+	}
+	if err := p.Group.Same("task", task); err != nil {
+		return err
+	}
+	return p.leadBF16()
 }
 
-// LeadBF16 makes all processes take products of bfloat16 if the leading one does: their processors may differ, but the
+// leadBF16 makes all processes take products of bfloat16 if the leading one does: their processors may differ, but the
 // bits do not.
-func (p Processes) LeadBF16() error {
-	if p.Size() == 1 {
-		return nil
-	}
+func (p Processes) leadBF16() error {
 	answer := []byte{0}
 	if p.Leads() && kernel.CheckBF16() == nil {
 		answer[0] = 1
@@ -128,6 +132,19 @@ func (p Processes) LeadBF16() error {
 		kernel.TakeBF16()
 	}
 	return nil
+}
+
+// CheckShares returns an error for more processes than batches of a step, of a new run or of one that resumes.
+func (p Processes) CheckShares(batches int, resumes bool) error {
+	switch {
+	case batches >= p.Size():
+		return nil
+	case resumes:
+		return fmt.Errorf("--resume: got %d processes for a run with --accumulate %d, want at most %[2]d: "+
+			"they share the batches of a step", p.Size(), batches)
+	}
+	return fmt.Errorf("--accumulate: got %d with %d processes, want at least %[2]d: they share the batches of a step",
+		batches, p.Size())
 }
 
 // checkAlike returns an error if one process has another program or config than the leading one.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -9,64 +8,10 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
-	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/metrics"
-	"attention/train/record"
 )
-
-// Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
-// that print them.
-type Plan struct {
-	Command     string            // that trains and resumes such runs
-	CommandLine string            // of this session
-	Config      any               // config.json
-	Files       map[string][]byte // beside it, by their names
-	About       map[string]string // values of config.json without which the weights mean nothing
-	Params      *layers.Params    // of the model
-	Init        func() error      // reads the initial weights; nil if Params have them
-	Loss        train.Loss        // of the model
-	Training    train.Config      // without what the session sets: its group and its hooks
-	Checkpoints checkpoint.Config // when the run saves
-	Source      train.Resumable   // to learn from
-	Validation  train.Source      // of the evaluations during training
-	EvalBatches int               // random ones of Validation; 0 if it is the whole
-	Whole       train.Source      // of the evaluation at the end, if Validation is a part
-	Record      record.Config     // what is recorded of the weights
-	Title       string            // the model's name in pictures
-	Drawn       string            // pattern of the recorded attention weights to draw
-	Text, Model string            // for the report
-	Counted     Losses            // of counting tokens
-	Facts       []string          // names and values in turns, in which the processes must agree before all others
-	Page        Page              // that shows the run; nil for none
-
-	PrintHead       func()                 // what is trained
-	PrintEvaluation func(train.Evaluation) // a line of the table of losses
-	Hints           Hints
-}
-
-// Hints are the parts of error messages that name a command's flags.
-type Hints struct {
-	NotFinite  string                  // what may help against a loss that is not finite
-	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
-}
-
-// Page shows a run while it trains.
-type Page interface {
-	URL() string
-	Show(ctx context.Context) error // begins to show the run, which has its folder
-	Between()                       // gives the page the weights between two steps
-	Rest()                          // called when training is over: the weights change no more
-}
-
-// noPage is the Page of a run without one.
-type noPage struct{}
-
-func (noPage) URL() string                { return "" }
-func (noPage) Show(context.Context) error { return nil }
-func (noPage) Between()                   {}
-func (noPage) Rest()                      {}
 
 // Session is the life of a run in one process: it begins or resumes the run, trains, saves and reports.
 type Session struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -12,36 +11,21 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
-	"attention/graph"
+	"attention/cmd/attention/internal/view/live"
 	"attention/internal/kernel"
 	"attention/layers"
 	"attention/train/text"
 
-	"github.com/spf13/pflag"
 	G "gorgonia.org/gorgonia"
 )
 
 // command is attention train in one process.
-type command struct {
-	session.Processes
-	out, notes io.Writer
-	flags      *pflag.FlagSet
-	page       *page
-}
+type command struct{ live.Command }
 
-// execute begins or resumes a run. The leading process prints its output and the error, if a process has one.
-func (c command) execute(ctx context.Context) error {
-	if !c.Leads() {
-		c.out, c.notes = io.Discard, io.Discard
-	}
-	return c.Together(c.train(ctx))
-}
-
-func (c command) train(ctx context.Context) error {
-	if err := c.Agree(c.listen()); err != nil {
-		return err
-	}
-	if err := c.together(); err != nil {
+// execute begins or resumes a run.
+func execute(ctx context.Context, of live.Command) error {
+	c := command{of}
+	if err := c.Start(c.check); err != nil {
 		return err
 	}
 	r, err := c.begin()
@@ -51,55 +35,39 @@ func (c command) train(ctx context.Context) error {
 	return r.run(ctx)
 }
 
-// listen checks the flags and listens for --view.
-func (c command) listen() error {
-	if err := run.CheckFlags(c.flags); err != nil {
+// check returns an error for wrong flags.
+func (c command) check() error {
+	if err := run.CheckFlags(c.Flags); err != nil {
 		return err
 	}
-	if c.Size() > 1 && run.Given(c.flags, "text") == run.StandardInput {
+	if c.Size() > 1 && run.Given(c.Flags, "text") == run.StandardInput {
 		return fmt.Errorf("--text: got %s with %d processes, want a file: only one has the standard input",
 			run.StandardInput, c.Size())
 	}
-	if !c.Leads() {
-		return nil
-	}
-	return c.page.listen(c.flags, c.notes)
-}
-
-// together returns an error if the processes do not all begin a run, or all resume one. The leading one decides for all
-// whether bfloat16 is worth it.
-func (c command) together() error {
-	what := "a new run"
-	if c.flags.Changed("resume") {
-		what = "--resume of a run"
-	}
-	if err := c.SameTask(what); err != nil {
-		return err
-	}
-	return c.LeadBF16()
+	return nil
 }
 
 // begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
 // run folder.
 func (c command) begin() (*training, error) {
-	if c.flags.Changed("resume") {
-		dir, checkpoint := run.FolderOf(run.Given(c.flags, "resume"))
+	if c.Flags.Changed("resume") {
+		dir, checkpoint := run.FolderOf(run.Given(c.Flags, "resume"))
 		r, err := c.oldRun(dir)
 		if err := c.Agree(err); err != nil {
 			return nil, err
 		}
-		return r, r.Resume(dir, checkpoint, c.notes)
+		return r, r.Resume(dir, checkpoint, c.Notes)
 	}
 	r, err := c.newRun()
 	if err := c.Agree(err); err != nil {
 		return nil, err
 	}
-	return r, r.Begin(run.Given(c.flags, "out"))
+	return r, r.Begin(run.Given(c.Flags, "out"))
 }
 
 // newRun prepares a new run of the flags without making a folder.
 func (c command) newRun() (*training, error) {
-	settings, err := run.NewSettings(c.flags)
+	settings, err := run.NewSettings(c.Flags)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +75,8 @@ func (c command) newRun() (*training, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := config.Training.Accumulate; n < c.Size() {
-		return nil, fmt.Errorf("--accumulate: got %d with %d processes, want at least %[2]d: "+
-			"they share the batches of a step", n, c.Size())
+	if err := c.CheckShares(config.Training.Accumulate, false); err != nil {
+		return nil, err
 	}
 	corpus, err := run.ReadCorpus(config, settings.Tokenizer())
 	if err != nil {
@@ -133,15 +100,14 @@ func (c command) oldRun(dir string) (*training, error) {
 		return nil, err
 	}
 	began := config.Precision
-	if err := config.Resume(c.flags); err != nil {
+	if err := config.Resume(c.Flags); err != nil {
 		return nil, err
 	}
-	if config.Precision == began && began == graph.BFloat16.String() {
-		c.keepBF16()
+	if config.Precision == began {
+		session.KeepPrecision(config, c.Notes)
 	}
-	if n := config.Training.Accumulate; n < c.Size() {
-		return nil, fmt.Errorf("--resume: got %d processes for a run with --accumulate %d, want at most %[2]d: "+
-			"they share the batches of a step", c.Size(), n)
+	if err := c.CheckShares(config.Training.Accumulate, true); err != nil {
+		return nil, err
 	}
 	tokenizer, err := config.OpenTokenizer(dir)
 	if err != nil {
@@ -155,17 +121,6 @@ func (c command) oldRun(dir string) (*training, error) {
 		return nil, err
 	}
 	return c.newTraining(config, corpus)
-}
-
-// keepBF16 lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
-func (c command) keepBF16() {
-	taken, why := kernel.ChoiceOfBF16()
-	if taken {
-		return
-	}
-	if kernel.TakeBF16(); kernel.CheckBF16() == nil { // BF16Variable may be wrong
-		fmt.Fprintf(c.notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
-	}
 }
 
 // training is a run of attention train: the session of its model and text.
@@ -191,11 +146,10 @@ func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, 
 	if err != nil {
 		return nil, err
 	}
-	p.CommandLine = flags.CommandLine("train", c.flags)
-	if c.page.server != nil {
-		c.page.run, p.Page = r, c.page
-	}
-	r.Session, err = session.New(c.out, p, c.Processes)
+	p.CommandLine = flags.CommandLine("train", c.Flags)
+	p.Page = c.Page.Of(live.Shown{Model: r.model, Tokenizer: corpus.Tokenizer, Prompt: r.prompt,
+		Copy: func() (*run.OpenModel, error) { return r.config.Copy(r.model.Params(), corpus.Tokenizer) }})
+	r.Session, err = session.New(c.Out, p, c.Processes)
 	return r, err
 }
 
@@ -203,13 +157,6 @@ func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, 
 func (r *training) makeModel() error {
 	dt, err := r.config.TensorType()
 	if err != nil {
-		return err
-	}
-	precision, err := r.config.ProductPrecision()
-	if err != nil {
-		return err
-	}
-	if err := flags.CheckPrecision(precision, dt); err != nil {
 		return err
 	}
 	params := layers.NewParams(dt, r.config.Training.Seed)
@@ -232,33 +179,19 @@ func (r *training) makeModel() error {
 // plan returns what the session trains.
 func (r *training) plan() (p session.Plan, err error) {
 	c := r.config
-	p = session.Plan{
-		Command: "train", Config: c, Params: r.model.Params(), Loss: r.loss, Training: c.Training,
-		Checkpoints: c.Checkpoints, EvalBatches: c.EvalBatches, Title: r.model.Title(), Drawn: "*",
-		Text: c.Text.Name, Model: r.model.String(), Counted: r.counted(),
-		Facts:     []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)},
-		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
-		Hints: session.Hints{
-			NotFinite:  "a smaller --lr may help",
-			StartAgain: func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) },
-		},
+	if p, err = session.PlanOf("train", c, r.model); err != nil {
+		return p, err
 	}
+	p.Loss, p.Counted = r.loss, r.counted()
+	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
+	p.Facts = []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}
+	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) }
 	if c.Init != nil {
 		p.Init = r.readInit
 	}
 	if t, ok := r.corpus.Tokenizer.(*text.BPETokenizer); ok {
 		p.Files = t.Files()
 	}
-	if p.About, err = c.ModelIdentity(); err != nil {
-		return p, err
-	}
-	if p.Training.About, err = c.Identity(); err != nil {
-		return p, err
-	}
-	if p.Training.Precision, err = c.ProductPrecision(); err != nil {
-		return p, err
-	}
-	p.Training.CheckpointBlocks = c.CheckpointActivations
 	if c.QKClip > 0 {
 		p.Training.Observe = []string{"*"}
 	}

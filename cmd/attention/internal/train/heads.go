@@ -75,7 +75,7 @@ func headNumbers(r record.Record, statistic string) (all []headNumber) {
 
 // name returns the name of the head.
 func (h headNumber) name() string {
-	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(strings.TrimPrefix(h.layer, "transformer."), "model."), h.head+1)
+	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(strings.TrimPrefix(h.layer, "transformer."), "model."), h.head)
 }
 
 // printHeads prints the statistics of a record, and what QK-clip did in the last step.

@@ -23,8 +23,8 @@ func TestCollapsedHeads(t *testing.T) {
 		second []record.Number
 	}{
 		{first: []record.Number{0.1, 2}, second: []record.Number{3, 0.5},
-			want: "entropy 0.10 nats (h.0.attn, head 1) to 3.00 " +
-				"(h.1.attn, head 1), largest score 8.00 (h.1.attn, head 2)"},
+			want: "entropy 0.10 nats (h.0.attn, head 0) to 3.00 " +
+				"(h.1.attn, head 0), largest score 8.00 (h.1.attn, head 1)"},
 		{first: []record.Number{0.0999, 2}, second: []record.Number{0, 0.5}, want: "; 2 of 4 heads have collapsed: " +
 			"their entropy is below 0.1 nats"},
 		{first: []record.Number{record.Number(math.NaN()), 2}, second: []record.Number{1, 0.5},

@@ -21,6 +21,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/view/live"
 	"attention/train"
 	"attention/train/metrics"
 	"attention/train/parallel"
@@ -222,24 +223,26 @@ func TestTrainViewTogether(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	var pages [2]page
+	var pages [2]live.Page
 	var running sync.WaitGroup
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
 		run.AddFlags(set)
-		addPageFlags(set)
+		live.AddFlags(set)
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {
-			p := session.Processes{Group: g}
-			require.NoError(t, command{p, io.Discard, io.Discard, set, &pages[rank]}.execute(t.Context()))
+			c := live.Command{Processes: session.Processes{Group: g}, Out: io.Discard, Notes: io.Discard, Flags: set,
+				Page: &pages[rank]}
+			require.NoError(t, c.Do(t.Context(), execute))
 		})
 	}
 	running.Wait()
-	require.Nil(t, pages[1].server)
-	got, ok := get(pages[0].server.URL + "training")
+	require.Nil(t, pages[1].Of(live.Shown{}))
+	url, _, _ := strings.Cut(pages[0].URL(), "#")
+	got, ok := get(url + "training")
 	require.True(t, ok)
 	require.Contains(t, string(got), `"state":"finished"`)
-	require.NoError(t, pages[0].close())
+	require.NoError(t, pages[0].Close())
 }
 
 // A run that has ended before its page was shown leaves no listener.

@@ -11,6 +11,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/view/live"
 	"attention/train/metrics"
 	"attention/train/parallel"
 
@@ -30,7 +31,9 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 		run.AddFlags(set)
 		require.NoError(t, set.Parse(flags(rank)))
 		running.Go(func() {
-			errs[rank] = command{session.Processes{Group: g}, &printed[rank], io.Discard, set, new(page)}.execute(ctx)
+			c := live.Command{Processes: session.Processes{Group: g}, Out: &printed[rank], Notes: io.Discard, Flags: set,
+				Page: new(live.Page)}
+			errs[rank] = c.Do(ctx, execute)
 		})
 	}
 	running.Wait()

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -172,15 +171,10 @@ func cornerString(t *tensor.Dense) string {
 	return tensorprint.Format(dense.Float64s(corner.(*tensor.Dense)), []int{rows, cols})
 }
 
-// cacheBytes returns the memory of the keys and values of a whole text.
+// cacheBytes returns the memory of what a whole text adds to the caches of all layers.
 func cacheBytes(c layers.DecoderConfig, dt tensor.Dtype) (n int) {
 	for i := range c.NumLayers {
-		if c.Block(i).Linear != nil {
-			continue // whose states do not grow
-		}
-		a := c.Block(i).Attention
-		keys := cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads)
-		n += cmp.Or(a.NumKVHeads, a.NumHeads) * (keys + cmp.Or(a.ValueDim, keys)) // of a token
+		n += c.Block(i).CacheWidth() // of a token
 	}
 	return n * c.ContextLength * int(dt.Size())
 }

@@ -12,10 +12,11 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/view/live"
 	"attention/train/checkpoint"
 	"attention/train/metrics"
-	"github.com/spf13/pflag"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -143,7 +144,7 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	want := outcome(t, folder)
 	set := pflag.NewFlagSet("train", pflag.ContinueOnError)
 	run.AddFlags(set)
-	r, err := command{out: io.Discard, flags: set, page: new(page)}.oldRun(folder)
+	r, err := command{live.Command{Out: io.Discard, Flags: set, Page: new(live.Page)}}.oldRun(folder)
 	require.NoError(t, err)
 	at5 := filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")
 	require.NoError(t, r.Resume(folder, at5, io.Discard))

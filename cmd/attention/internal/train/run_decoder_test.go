@@ -39,6 +39,8 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 			"--bias=false --window 3 --dropout 0.25"), common...),
 		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
 			"--attention gated_delta_net --full-attention-every 2"), common...),
+		"latent": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 --rope --dropout 0.25 "+
+			"--attention latent --qk-clip 3"), common...),
 	}
 }
 
@@ -53,6 +55,8 @@ func TestTrainDecoder(t *testing.T) {
 			"          dropout of residuals 0.25, float32: 1352 parameters\n",
 		"linear": "model     gpt, 2 layers, 2 heads, width 8,\n" +
 			"          attention by gated_delta_net but in one of 2 layers, float32:\n",
+		"latent": "model     gpt, 2 layers, 2 heads, width 8, rotary positions,\n" +
+			"          attention by latent, ",
 	} {
 		calm, folder := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
 		var printed bytes.Buffer

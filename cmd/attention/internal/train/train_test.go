@@ -16,6 +16,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/view/live"
 	"attention/internal/safetensors"
 	"attention/layers/chapter"
 	"attention/train/checkpoint"
@@ -201,7 +202,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)
 		require.Equal(t, c.Vocabulary, corpus.Tokenizer.Config())
-		r, err := command{out: io.Discard, flags: New().Flags(), page: new(page)}.newTraining(c, corpus)
+		r, err := command{live.Command{Out: io.Discard, Flags: New().Flags(), Page: new(live.Page)}}.newTraining(c, corpus)
 		require.NoError(t, err)
 		_, err = checkpoint.ReadParams(filepath.Join(folder, "model.safetensors"), r.model.Params())
 		require.NoError(t, err)

@@ -40,7 +40,7 @@ func (r *training) pictured() (window []int, first int, err error) {
 
 // weightsTitle returns the title of the picture of a model's attention weights after n steps of the run in a folder.
 func weightsTitle(m run.ModelConfig, n int, dir string) string {
-	return fmt.Sprintf("%s, layer 1 of 1, step %d, run %s", m.Title(), n, run.Name(dir))
+	return fmt.Sprintf("%s, layer 0, step %d, run %s", m.Title(), n, run.Name(dir))
 }
 
 // drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
@@ -63,7 +63,7 @@ func (r *training) drawWeights(w io.Writer, m run.AttentionNetwork) error {
 	picture := plot.HeatMaps{X: "key", Y: "query", Scale: "attention weight",
 		Title: weightsTitle(r.config.Model, r.Loop.Steps(), r.Folder.Path)}
 	for h := range min(heads, plot.MaxHeatMaps) {
-		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, heads),
+		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d", h),
 			Columns: labels, Rows: labels, Values: shownWeights(weights[h*t*t:][:t*t], t, first, r.model.Causal())})
 	}
 	return picture.Write(w)

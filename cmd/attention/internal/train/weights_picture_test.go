@@ -57,7 +57,7 @@ func TestPromptIsPictured(t *testing.T) {
 // A picture names its model, its run and the number of steps.
 func TestWeightsTitle(t *testing.T) {
 	m := run.ModelConfig{Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}
-	require.Equal(t, "causal, layer 1 of 1, step 7, run first", weightsTitle(m, 7, "runs/first"))
+	require.Equal(t, "causal, layer 0, step 7, run first", weightsTitle(m, 7, "runs/first"))
 }
 
 // TestPictured: the prompt, or text from a word's start, of at most 32 characters, with the last query of a

@@ -21,7 +21,7 @@ func writeCross(m *translations.Model, w io.Writer, name string, f *session.Fold
 	}
 	n := m.Settings.Model.Blocks
 	picture := crossPicture(
-		fmt.Sprintf("cross-attention, layer %d of %d, step %d, run %s", n, n, m.Steps, name), p, weights)
+		fmt.Sprintf("cross-attention, layer %d, step %d, run %s", n-1, m.Steps, name), p, weights)
 	if out == "" {
 		out, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
 	} else if err = folder.WriteFile(out, picture.Write); err != nil {
@@ -39,7 +39,7 @@ func crossPicture(title string, p dates.Pair, heads [][]float64) plot.HeatMaps {
 	picture := plot.HeatMaps{Title: title, X: "encoder's input", Y: "decoder's output", Scale: "attention weight"}
 	columns := strings.Split(strings.ReplaceAll(p.Written, " ", "·"), "")
 	for h, weights := range heads {
-		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d of %d", h+1, len(heads)),
+		picture.Maps = append(picture.Maps, plot.HeatMap{Title: fmt.Sprintf("head %d", h),
 			Columns: columns, Rows: strings.Split(p.ISO, ""), Values: weights})
 	}
 	return picture

@@ -169,4 +169,5 @@ func (p *page) look(t testing.TB, name string) {
 		}
 	}
 	p.do(chromedp.EmulateViewport(1280, 800))
+	js[bool](p, `(delete document.documentElement.dataset.theme, dispatchEvent(new Event("theme")))`)
 }

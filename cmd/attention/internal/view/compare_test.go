@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/plot"
 
 	"github.com/stretchr/testify/require"
 )
@@ -69,9 +70,10 @@ func (p *page) requireDifference(a, b []float64, T int) {
 			most = i
 		}
 	}
-	end := [3]uint8{103, 0, 31} // of RdBu
+	light, _ := plot.Palettes()
+	end := colourAt(p.t, light.Signed, 1) // blue, of what is more
 	if b[most] < a[most] {
-		end = [3]uint8{5, 48, 97}
+		end = colourAt(p.t, light.Signed, 0)
 	}
 	picture, geometry := p.canvas(".three section:last-child canvas")
 	cell, x, y := float(p.t, geometry["cell"]), float(p.t, geometry["x"]), float(p.t, geometry["y"])
@@ -79,5 +81,5 @@ func (p *page) requireDifference(a, b []float64, T int) {
 		return pixel(picture, int(x+cell*(float64(k)+0.12)), int(y+cell*(float64(q)+0.12)))
 	}
 	require.Equal(p.t, end, at(most/T, most%T), "query %d, key %d", most/T, most%T)
-	require.Equal(p.t, [3]uint8{206, 209, 214}, at(0, T-1), "hidden")
+	require.Equal(p.t, hiddenColour, at(0, T-1), "hidden")
 }

@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view"
+	"attention/layers"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func TestExport(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(1<<20))
 	p := tab(t, "", "file://"+file)
-	p.open("file://" + file + "#layer=1&head=1")
+	p.open("file://" + file + "#panel=heads&layer=1&head=1")
 	p.waitFor(headReady)
 	p.requireColours(weights[1][121:][:121], 11)
 	for state, ready := range map[string]string{
@@ -41,8 +42,13 @@ func TestExport(t *testing.T) {
 		p.set(state)
 		p.waitFor(ready)
 	}
-	require.NotContains(t, p.text("nav"), "What if")
-	require.Contains(t, p.text(".exported"), "What if works in the program only")
+	require.Contains(t, p.text(".exported"), "another text, changes and writing on work in the program only")
+	p.set("panel=attention&q=7")
+	p.waitFor(arcsDrawn)
+	require.True(t, js[bool](p, `document.querySelector("#text").readOnly && !document.querySelector("[data-keep=off]")`))
+	p.requireNext(1, nextOf(t, g, text, func(*layers.Build) {}))
+	p.set("panel=attention&q=7&temperature=0.5")
+	p.requireNext(1, nextAt(t, g, text, 0.5, func(*layers.Build) {}))
 	p.set("panel=heads&text=other")
 	p.waitFor(`document.querySelector("[role=alert]").textContent.includes("not part of the exported page")`)
 }

@@ -8,11 +8,12 @@ import (
 	"image"
 	"image/png"
 	"math"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/plot"
 	"attention/graph/machine"
 	"attention/internal/golden"
 	"attention/layers"
@@ -54,15 +55,25 @@ func layerWeights(t testing.TB, m forwarder, tokenizer text.Tokenizer, text stri
 	return all
 }
 
-// viridis returns the colour of a weight.
-func viridis(t testing.TB, weight float64) [3]uint8 {
-	all, err := os.ReadFile("testdata/viridis.txt")
-	require.NoError(t, err)
-	at := int(math.Round(min(max(weight, 0), 1) * 255))
-	c, err := hex.DecodeString(strings.TrimSpace(string(all))[6*at : 6*at+6])
+// colourAt returns the colour of a palette at a part of its length, from 0 to 1.
+func colourAt(t testing.TB, palette string, part float64) [3]uint8 {
+	at := int(math.Round(min(max(part, 0), 1) * 255))
+	c, err := hex.DecodeString(palette[6*at : 6*at+6])
 	require.NoError(t, err)
 	return [3]uint8(c)
 }
+
+// weightColours returns the colours that a weight may have in a row whose largest is most: two where it is between them.
+func weightColours(t testing.TB, weight, most float64) (all [][3]uint8) {
+	light, _ := plot.Palettes()
+	for _, off := range []float64{-1e-6, 1e-6} {
+		all = append(all, colourAt(t, light.Weights, weight/most+off))
+	}
+	return all
+}
+
+// hiddenColour is that of what a mask hides, on light paper.
+var hiddenColour = [3]uint8{236, 238, 241}
 
 // canvas returns the picture of a canvas and its data attributes.
 func (p *page) canvas(selector string) (image.Image, map[string]string) {
@@ -87,7 +98,7 @@ func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
-	p := openPage(t, "", "--model", commandtest.WriteGPT(t, g), "--text", text)
+	p := openPage(t, "panel=heads", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	for _, head := range []struct{ layer, head int }{{0, 0}, {1, 2}} {
 		p.click(fmt.Sprintf(`[data-layer="%d"][data-head="%d"]`, head.layer, head.head))
 		p.waitFor(fmt.Sprintf(`document.querySelector("h2.head").textContent === "Layer %d, head %d" &&
@@ -96,7 +107,8 @@ func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
 	}
 }
 
-// requireColours requires that the heat map shows weights (T, T), those after the diagonal hidden.
+// requireColours requires that the heat map shows weights (T, T), each row scaled by its largest and those after the
+// diagonal hidden.
 func (p *page) requireColours(weights []float64, T int) {
 	p.t.Helper()
 	picture, geometry := p.canvas(".heatmap canvas")
@@ -107,9 +119,9 @@ func (p *page) requireColours(weights []float64, T int) {
 		for k := range T {
 			// In a corner of the cell, beside the number.
 			got := pixel(picture, int(x+(float64(k)+0.15)*cell), int(y+(float64(q)+0.15)*cell))
-			want := [][3]uint8{{206, 209, 214}}
-			if w := weights[q*T+k]; k <= q { // of two colours, if the weight is between them
-				want = [][3]uint8{viridis(p.t, w-1e-6), viridis(p.t, w+1e-6)}
+			want := [][3]uint8{hiddenColour}
+			if k <= q {
+				want = weightColours(p.t, weights[q*T+k], slices.Max(weights[q*T:][:q+1]))
 			}
 			require.Contains(p.t, want, got, "query %d, key %d: weight %v", q, k, weights[q*T+k])
 		}
@@ -124,7 +136,7 @@ func TestHeadsByKeyboard(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
-	p := openPage(t, "layer=1&head=1&q=4&k=2", "--model", commandtest.WriteGPT(t, g), "--text", text)
+	p := openPage(t, "panel=heads&layer=1&head=1&q=4&k=2", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
 	weight := func(q, k int) float64 { return weights[1][121+11*q+k] }
 	require.Contains(t, p.text(".readout"), fmt.Sprintf("query 4 “d” → key 2 “c”: weight %.4f, score ", weight(4, 2)))
@@ -138,17 +150,17 @@ func TestHeadsByKeyboard(t *testing.T) {
 	p.waitFor(fmt.Sprintf(`document.querySelector(".heatmap canvas").dataset.cell > %s && %s`, before, headReady))
 	p.do(chromedp.KeyEvent("0"))
 	p.waitFor(fmt.Sprintf(`document.querySelector(".heatmap canvas").dataset.cell === %q`, before))
-	p.do(chromedp.KeyEvent("2")) // the second panel
+	p.do(chromedp.KeyEvent("3")) // the third panel
 	p.waitFor(`document.querySelector("h3")?.textContent.includes("products")`)
 }
 
-// The mean of the heads, all weights as a table, the statistics and their order, lines and pictures.
+// The mean of the heads, all weights as a table, the statistics and their order, and pictures.
 func TestHeadsTablesAndPictures(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
 	const text = "abc défg\nab"
 	weights := layerWeights(t, g.Model, g.Tokenizer, text)
-	p := openPage(t, "head=mean", "--model", commandtest.WriteGPT(t, g), "--text", text)
+	p := openPage(t, "panel=heads&head=mean", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(headReady)
 	rows := p.csv(".wide .tools .csv")
 	require.Equal(t, []string{"query \\ key", "a", "b", "c", " ", "d", "é", "f", "g", "\n", "a", "b"}, rows[0])
@@ -165,13 +177,13 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
 	p.click(`.statistics [data-by="first"]`)
 	table := p.csv(".statistics caption button")
-	require.Equal(t, []string{"layer", "head", "entropy", "first", "self", "previous", "largest", "distance"}, table[0])
+	require.Equal(t, []string{"layer", "head", "entropy", "first", "self", "previous", "largest", "distance", "telling"}, table[0])
 	last := math.Inf(1)
 	for _, row := range table[1:] {
 		layer, head := int(float(t, row[0])), int(float(t, row[1]))
 		of := statisticsOf(weights[layer][head*121:][:121], 11)
 		for i, want := range of {
-			require.InDelta(t, want, float(t, row[[]int{2, 3, 4, 5, 7}[i]]), 1e-5, "%v, %s", row, table[0])
+			require.InDelta(t, want, float(t, row[[]int{2, 3, 4, 5, 7, 8}[i]]), 1e-5, "%v, %s", row, table[0])
 		}
 		require.LessOrEqual(t, of[1], last, "sorted by the weight on the first key")
 		last = of[1]
@@ -183,23 +195,19 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 	require.Equal(t, "layer-0-head-mean.png", name)
 	_, err := png.Decode(strings.NewReader(picture))
 	require.NoError(t, err)
-	p.set("as=lines&layer=1&head=0")
-	p.waitFor(`document.querySelectorAll("svg.lines .query").length === 11`)
-	shown := 0
-	for _, w := range weights[1][:121] {
-		if w > 0.01 {
-			shown++
-		}
-	}
-	require.Equal(t, shown, js[int](p, `document.querySelectorAll("svg.lines line").length`))
-	js[bool](p, `document.querySelector('[data-q="3"] text').dispatchEvent(new Event("focus"))`)
-	require.Equal(t, 1, js[int](p, `document.querySelectorAll("svg.lines .shown").length`))
 }
 
 // statisticsOf returns entropy, weight on the first key, on itself and on the one before, and distance: means over the
-// queries of weights (T, T).
-func statisticsOf(w []float64, T int) (of [5]float64) {
+// queries of weights (T, T); and how telling they are, the mean over the queries that see 5 keys or more.
+func statisticsOf(w []float64, T int) (of [6]float64) {
 	for q := range T {
+		if q >= 4 {
+			entropy := 0.0
+			for _, x := range w[q*T:][:q+1] {
+				entropy -= x * math.Log(max(x, 1e-300))
+			}
+			of[5] += (1 - entropy/math.Log(float64(q+1))) * (1 - w[q*T] - w[q*T+q]) / float64(T-4)
+		}
 		for k := range q + 1 {
 			x := w[q*T+k] / float64(T)
 			if x > 0 {

@@ -14,7 +14,7 @@ import (
 // A page whose text the server has forgotten shows its heads all the same, without an error in the console.
 func TestForgottenTexts(t *testing.T) {
 	t.Parallel()
-	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc défg\nab")
+	p := openPage(t, "panel=heads", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc défg\nab")
 	before := p.csv(".wide .tools .csv")
 	for i := range 8 { // other pages look at other texts
 		answer, err := http.Post(p.url+"look", "application/json", strings.NewReader(

@@ -63,7 +63,7 @@ type control struct {
 func (p *page) controls() []control {
 	p.t.Helper()
 	return js[[]control](p, `controls().map((e) => ({name: nameOf(e), tag: e.tagName, still: e.tagName === "SELECT" ?
-		e.options.length < 2 : !!e.closest("[aria-current=true], [data-layer][aria-pressed=true]")}))`)
+		e.options.length < 2 : !!e.closest("[aria-current=true], [data-layer][aria-pressed=true], .token[aria-pressed=true]")}))`)
 }
 
 // driver are the functions of the page that controls are found and used with.
@@ -96,26 +96,26 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 		panels map[string][]string // the controls that each has to have
 	}{
 		{name: "gpt", text: "abc défg\nab", panels: map[string][]string{
-			"heads": {"layer 1 head 2", "mean of the heads of layer 1", "show", "scale", "entropy",
+			"attention": {"text", "layer 1 head 2", "Switch head off", "factor", "Undo all changes", "Next token", "temperature"},
+			"heads": {"layer 1 head 2", "mean of the heads of layer 1", "scale", "entropy", "telling",
 				"1.2: show layer 1 head 2", "One pair", "CSV", "PNG"},
 			"pair":    {"model", "layer", "head", "query", "key", "CSV", "SVG"},
-			"whatif":  {"whatif-text", "Read this text", "Undo all changes", "a", "factor", "Switch off", "CSV"},
 			"compare": {"first", "second", "layer", "head", "PNG", "SVG"},
 			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{gptFolder(t), gptFolder(t)}},
 		{name: "layer", text: "badcab", panels: map[string][]string{
-			"heads":   {"layer 0 head 1", "mean of the heads of layer 0", "show", "distance"},
-			"pair":    {"layer", "head", "query", "key"},
-			"whatif":  {"whatif-text", "b", "factor"},
-			"compare": {"first", "second", "layer", "head"},
-			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
+			"attention": {"text", "layer 0 head 1", "factor"},
+			"heads":     {"layer 0 head 1", "mean of the heads of layer 0", "distance"},
+			"pair":      {"layer", "head", "query", "key"},
+			"compare":   {"first", "second", "layer", "head"},
+			"steps":     {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{layerRun(t), layerRun(t)}},
 		{name: "dates", text: "3 sep '75", panels: map[string][]string{
-			"heads":   {"layer 2 head 1", "mean of the heads of layer 2", "show"},
-			"pair":    {"layer", "head", "query", "key"},
-			"whatif":  {"whatif-text", "3", "<begin>", "factor", "Switch off", "CSV"},
-			"compare": {"first", "second", "layer", "head"},
-			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
+			"attention": {"text", "layer 2 head 1", "factor", "temperature", "CSV"},
+			"heads":     {"layer 2 head 1", "mean of the heads of layer 2"},
+			"pair":      {"layer", "head", "query", "key"},
+			"compare":   {"first", "second", "layer", "head"},
+			"steps":     {"model", "layer", "head", "query", "key", "CSV"},
 		}, models: []string{datesRun(t, 1), datesRun(t, 2)}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
 			js[bool](p, driver)
-			for _, panel := range []string{"heads", "pair", "whatif", "compare", "steps"} {
+			for _, panel := range []string{"attention", "heads", "pair", "compare", "steps"} {
 				state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
 				p.restore(state)
 				all := p.controls()
@@ -164,13 +164,14 @@ func (p *page) restore(state string) {
 	require.Equal(p.t, strings.TrimPrefix(strings.Split(state, "&")[0], "panel="),
 		js[string](p, `document.querySelector("nav [aria-current=page]").dataset.panel`))
 	require.True(p.t, js[bool](p, `!document.querySelector("main [role=status]") && !!document.querySelector("main h2") &&
-		document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length`))
+		(!document.querySelector(".statistics") ||
+			document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length)`))
 }
 
 // Cross-attention has both texts, and the colours of the library's numbers are those of the table.
 func TestCrossAttention(t *testing.T) {
 	t.Parallel()
-	p := openPage(t, "layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
+	p := openPage(t, "panel=heads&layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
 	require.Equal(t, "Layer 2 (cross-attention), head 1", p.text("h2.head"))
 	require.Contains(t, p.text(".texts"), "queries: ISO date, 1975")
 	require.Contains(t, p.text(".texts"), "keys: date, 3·sep·'75")
@@ -192,30 +193,32 @@ func TestCrossAttention(t *testing.T) {
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
 	require.Equal(t, "–", p.text(`.statistics tr[aria-current="true"] td:nth-child(4)`), "no query is its own key")
 	p.look(t, "cross")
-	p.set("panel=heads&layer=2&head=1&as=lines")
-	p.waitFor(`document.querySelectorAll("svg.lines .query").length === 10`)
-	p.look(t, "cross-lines")
+	p.set("panel=attention&layer=2&head=1&q=2")
+	p.waitFor(arcsDrawn)
+	require.Equal(t, []string{"date", "ISO date"},
+		js[[]string](p, `[...document.querySelectorAll(".stripname")].map((e) => e.textContent)`))
+	p.requireSight(numbers(t, rows[3][1:]))
+	p.look(t, "cross-attention")
 	p.set("panel=pair&layer=2&head=1&q=2&k=5")
 	p.waitFor(`document.querySelector(".steps")`)
 	values := js[[]string](p, `[...document.querySelectorAll(".steps .value")].map((e) => e.textContent)`)
 	require.InDelta(t, float(t, rows[3][6]), float(t, values[len(values)-1]), 1e-5)
 	p.look(t, "cross-pair")
-	p.set("panel=whatif&hide=7.8")
-	p.waitFor(`document.querySelectorAll(".next").length === 2`)
-	require.Equal(t, 20, js[int](p, `document.querySelectorAll("button.place").length`))
+	p.set("panel=attention&hide=7.8")
+	p.waitFor(`document.querySelectorAll("button.place").length === 20`)
 	p.click(`[data-keep="after4"]`)
-	p.waitFor(`document.querySelector("h3:has(button)").textContent.startsWith("Character 4")`)
-	p.look(t, "cross-whatif")
+	p.waitFor(`document.querySelector(".next-side h2").textContent.startsWith("Character 4")`)
+	p.look(t, "cross-changed")
 }
 
 // A simple layer has nothing to hide or to switch off, and the page says so.
 func TestLayersWithNothingToChange(t *testing.T) {
 	t.Parallel()
 	dir, _, _ := commandtest.LayerRun(t, "simple")
-	p := openPage(t, "panel=whatif&hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
-	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	p := openPage(t, "hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
+	p.waitFor(arcsDrawn)
 	require.Contains(t, p.text("main"), "neither a mask nor heads to change")
-	require.Zero(t, js[int](p, `document.querySelectorAll("fieldset").length`))
+	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .looksat button").length`))
 }
 
 // Without a text each model reads one that it can.
@@ -223,7 +226,8 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--model", datesRun(t, 1))
 	p.choose("main select", "1")
-	require.Contains(t, p.text(".texts"), "wednesday")
+	p.waitFor(`document.querySelector("#text").value.startsWith("wednesday") &&
+		document.querySelector(".strips").textContent.includes("wednesday")`)
 	p.set("model=0&text=zzz")
 	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("got 'z'")`)
 	p.expectProblem("400")
@@ -241,9 +245,9 @@ func TestPartsOfCharacters(t *testing.T) {
 	require.NoError(t, err)
 	dir := commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: tokenizer,
 		EndOfText: text.GPT2EndOfText})
-	p := openPage(t, "panel=whatif", "--model", dir, "--text", "a 日")
-	p.waitFor(`document.querySelectorAll(".next").length === 2`)
-	tokens := js[[]string](p, `[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent)`)
+	p := openPage(t, "", "--model", dir, "--text", "a 日")
+	p.waitFor(arcsDrawn)
+	tokens := js[[]string](p, `[...document.querySelectorAll(".strips .token")].map((e) => e.textContent)`)
 	require.Equal(t, "a", tokens[0])
 	require.True(t, slices.Contains(tokens, "‹e6 97›") || slices.Contains(tokens, "‹e6›"), "%q", tokens)
 }

@@ -45,22 +45,22 @@ func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
 	dir := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
-	p := openPage(t, "", "--run", runFolder(t), "--model", dir, "--model", dir, "--text", "abc défg\nab")
+	p := openPage(t, "panel=heads", "--run", runFolder(t), "--model", dir, "--model", dir, "--text", "abc défg\nab")
 	p.waitFor(headReady)
 	checkPanels(t, p, script, []panelState{
+		{"panel=attention&q=3", arcsDrawn},
+		{"panel=attention&hide=2&factors=1x1x0", `document.querySelector(".arcs .before")`},
 		{"panel=heads&q=3&k=1", headReady},
-		{"panel=heads&as=lines", `document.querySelector("svg.lines")`},
 		{"panel=pair&q=3&k=1", `document.querySelector(".steps")`},
-		{"panel=whatif&hide=2", `document.querySelectorAll(".next").length === 2`},
 		{"panel=compare", `document.querySelectorAll(".three canvas").length === 3`},
 		{"panel=training", `document.querySelector("#moment")`},
 	})
-	p = openPage(t, "", "--model", datesRun(t, 1), "--model", datesRun(t, 2))
+	p = openPage(t, "panel=heads", "--model", datesRun(t, 1), "--model", datesRun(t, 2))
 	p.waitFor(headReady)
 	checkPanels(t, p, script, []panelState{
 		{"panel=heads&layer=2&q=3&k=1", headReady},
 		{"panel=pair&layer=2&q=3&k=1", `document.querySelector(".steps")`},
-		{"panel=whatif&hide=2", `document.querySelectorAll("button.place").length === 20`},
+		{"panel=attention&hide=2&layer=2", `document.querySelectorAll("button.place").length === 20`},
 		{"panel=compare&layer=2", `document.querySelectorAll(".three canvas").length === 3`},
 	})
 }
@@ -94,12 +94,12 @@ func TestTextsAreNoMarkup(t *testing.T) {
 		EmbedDim: 12, NumLayers: 1, NumHeads: 3, Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	dir := commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: vocabulary, EndOfText: -1})
-	p := openPage(t, "", "--model", dir, "--text", markup)
+	p := openPage(t, "panel=heads", "--model", dir, "--text", markup)
 	p.waitFor(headReady)
-	p.set("panel=whatif")
-	p.waitFor(`document.querySelectorAll(".next").length === 2`)
+	p.set("panel=attention")
+	p.waitFor(arcsDrawn)
 	require.Equal(t, markup, js[string](p,
-		`[...document.querySelectorAll(".tokens .token")].map((e) => e.textContent).join("")`))
+		`[...document.querySelectorAll(".strips .token")].map((e) => e.textContent).join("")`))
 	require.Equal(t, markup, js[string](p, `document.querySelector("textarea").value`))
 	require.False(t, js[bool](p, `"x" in window`))
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("script").length`))
@@ -108,7 +108,7 @@ func TestTextsAreNoMarkup(t *testing.T) {
 // Without the server the page says what to do.
 func TestServerGone(t *testing.T) {
 	t.Parallel()
-	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc")
+	p := openPage(t, "panel=heads", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc")
 	p.waitFor(headReady)
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
 	require.NoError(t, p.stop(), "as after Ctrl-C")

@@ -43,8 +43,9 @@ without it. The URL holds a random token, without which nothing is answered.
 serves the page of a run as part of the run.
 
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
-program: all panels but What if, up to 50 MB of numbers. What has no room is
-left out, the last heads first, and the page says so. The chapter's sections
+program: all panels, up to 50 MB of numbers, but no other text and no changes of
+the model. What has no room is left out, the last heads first, and the page says
+so. The chapter's sections
 keep their words there, and their sliders work.`
 
 const example = `  attention view --model runs/first --text "It is the attention"

@@ -67,7 +67,7 @@ func (c *comparison) drawReverseAttention(ctx context.Context, models []learner)
 		for h, weights := range heads {
 			title := string(rivals[i].kind)
 			if len(heads) > 1 {
-				title = fmt.Sprintf("%s, head %d of %d", title, h+1, len(heads))
+				title = fmt.Sprintf("%s, head %d", title, h)
 			}
 			picture.Maps = append(picture.Maps, plot.HeatMap{Title: title, Columns: columns, Rows: rows, Values: weights})
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/expr"
 	"attention/layers"
@@ -14,9 +13,9 @@ import (
 
 // forward is the graph of a look.
 type forward struct {
-	layers                []*Layer // with operands of this graph
-	logits, probabilities *G.Node  // (N, V), of the tokens to come
-	machine               *machine.Machine
+	layers  []*Layer // with operands of this graph
+	logits  *G.Node  // (N, V), of the tokens to come
+	machine *machine.Machine
 }
 
 // ownOperands is a reading of a network that may have a layer of another type than layers.Attention. Its operands
@@ -42,8 +41,7 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 			return nil, err
 		}
 	}
-	f.probabilities = b.Of(graph.Softmax(f.logits))
-	wanted := G.Nodes{f.logits, f.probabilities}
+	wanted := G.Nodes{f.logits}
 	for _, l := range f.layers {
 		p := l.kept
 		for _, n := range (G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,

@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"attention/cmd/attention/internal/run"
 	"attention/graph"
@@ -36,13 +37,23 @@ func (m language) example() string {
 	return text
 }
 
-func (m language) read(text string) (reading, error) {
+func (m language) read(text string, then []int) (reading, error) {
 	ids, err := m.Encode(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(ids) == 0:
+	}
+	for _, id := range then {
+		if id < 0 || id >= m.Tokenizer.Len() {
+			return nil, fmt.Errorf("then: got token %d, want 0 to %d", id, m.Tokenizer.Len()-1)
+		}
+	}
+	if ids = append(ids, then...); len(ids) == 0 {
 		return nil, errors.New("text: got none, want some to look at")
+	}
+	if len(then) > 0 {
+		if text, err = m.Tokenizer.Decode(ids); err != nil {
+			return nil, err
+		}
 	}
 	t := &languageText{model: m, text: text, ids: ids}
 	if t.cut = max(len(ids)-m.most(), 0); t.cut > 0 {
@@ -106,7 +117,5 @@ func (t *languageText) run(ctx context.Context, f *forward, l *Look) error {
 		return err
 	}
 	l.Whole, l.Sequences, l.Cut = t.text, []Sequence{{"text", tokens}}, t.cut
-	next, err := f.candidates(t.model.Tokenizer, 0)
-	l.Next = [][]Candidate{next}
-	return err
+	return l.expect(f.expected(t.model.Tokenizer, 0))
 }

@@ -23,6 +23,8 @@ type Look struct {
 	Sequences []Sequence    `json:"sequences"`
 	Layers    []*Layer      `json:"layers"`
 	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each place of a translation
+
+	expects []expected // at each of these places
 }
 
 // Layer is one attention of a model, with its queries, keys and values.

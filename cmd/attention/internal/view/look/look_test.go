@@ -47,7 +47,7 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 	}
 }
 
-// So do those of a decoder's layers, which have different heads, windows, sinks and positions; and its heads can be
+// So do those of a decoder's layers, which have different heads, windows, sinks, positions and latents; and its heads can be
 // switched off.
 func TestLooksAtADecoder(t *testing.T) {
 	dir, p, m := commandtest.DecoderRun(t)
@@ -69,10 +69,10 @@ func TestLooksAtADecoder(t *testing.T) {
 	got, err := model.See(t.Context(), Request{Text: "dbadcab"})
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Cut, "the context has 6 tokens")
-	require.Len(t, got.Layers, 3)
+	require.Len(t, got.Layers, 4)
 	for i, l := range got.Layers {
-		require.Equal(t, []int{4, 2, 4}[i], l.Heads)
-		require.Equal(t, 2, l.KeyHeads)
+		require.Equal(t, []int{4, 2, 4, 4}[i], l.Heads)
+		require.Equal(t, []int{2, 2, 2, 4}[i], l.KeyHeads)
 		require.Equal(t, i == 1, l.Sinks)
 		require.True(t, l.Turned, "by positions, or normalised")
 		want := golden.Floats(t, nodes[i].Value())
@@ -81,7 +81,8 @@ func TestLooksAtADecoder(t *testing.T) {
 		}
 	}
 	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(5), "a window of two")
-	for _, r := range []Request{{Text: "badcab", Hide: []int{5}}, {Text: "badcab", Heads: []Head{{Layer: 2, Head: 3}}}} {
+	for _, r := range []Request{{Text: "badcab", Hide: []int{5}}, {Text: "badcab", Heads: []Head{{Layer: 2, Head: 3}}},
+		{Text: "badcab", Heads: []Head{{Layer: 3, Head: 1}}}} {
 		after, err := model.See(t.Context(), r)
 		require.NoError(t, err)
 		require.NotEqual(t, got.Next, after.Next)

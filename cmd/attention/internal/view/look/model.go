@@ -34,8 +34,8 @@ type network interface {
 	params() *layers.Params
 	most() int
 	example() string
-	// read reads a text; its errors begin with "text: ", as tokenizers' do.
-	read(text string) (reading, error)
+	// read reads a text and tokens that follow it; its errors begin with "text: ", as tokenizers' do, or "then: ".
+	read(text string, then []int) (reading, error)
 }
 
 // reading is the input of a network: a text, or a text and its translation.
@@ -165,7 +165,7 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := n.read(r.Text)
+	text, err := n.read(r.Text, r.Then)
 	if err != nil {
 		return nil, err
 	}

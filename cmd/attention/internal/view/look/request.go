@@ -14,6 +14,7 @@ import (
 // Request is a text to look at, and what to change in the model.
 type Request struct {
 	Text  string `json:"text"`
+	Then  []int  `json:"then,omitempty"`  // tokens that follow the text, by their ids
 	Hide  []int  `json:"hide,omitempty"`  // positions of tokens that no other token sees
 	Heads []Head `json:"heads,omitempty"` // whose outputs are scaled
 }

@@ -12,6 +12,7 @@ import (
 // Summary has the statistics of a head, without its weights.
 type Summary struct {
 	LSE        []float32 // (T) log-sum-exp of each query's scores, with the sink; −∞ for one that sees no key
+	Most       []float32 // (T) the largest weight of each query
 	Statistics Statistics
 	Rows, Cols int
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
@@ -25,7 +26,14 @@ type Statistics struct {
 	Previous *float64 `json:"previous,omitempty"` // weight on the position before
 	Largest  *float64 `json:"largest,omitempty"`  // the largest score
 	Distance *float64 `json:"distance,omitempty"` // mean distance of what a query looks at, in positions
+
+	// Telling is how much the head says of the text: the mean of (1 − entropy/ln n)·(1 − first − self) over the queries
+	// that see n ≥ 5 keys. It is high where few keys get the weight, neither the first one nor the query itself.
+	Telling *float64 `json:"telling,omitempty"`
 }
+
+// fewestTold is how many keys a query sees that counts for Telling.
+const fewestTold = 5
 
 // thumbnailSide is the most rows and columns of a thumbnail.
 const thumbnailSide = 48
@@ -50,7 +58,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 	if err := g.run(head); err != nil {
 		return nil, err
 	}
-	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Statistics: l.statistics(g),
+	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Most: mostOf(g.stats), Statistics: l.statistics(g),
 		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.largest))}
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
 	l.hide(s.Thumbnail, -1, s.Cols, row, column)
@@ -78,7 +86,42 @@ func (l *Layer) statistics(g *headGraph) Statistics {
 	if l.Queries == l.Keys {
 		s.Self, s.Previous, s.Distance = mean(g.stats.Own), mean(g.stats.Previous), mean(g.stats.Distance)
 	}
+	s.Telling = l.telling(g.stats)
 	return s
+}
+
+// telling returns the Telling of a head.
+func (l *Layer) telling(of *graph.AttentionStats) *float64 {
+	entropy, first, own := float32sOf(of.Entropy), float32sOf(of.First), float32sOf(of.Own)
+	sum, queries := 0.0, 0.0
+	for t := range l.T {
+		keys := l.seen(t)
+		n := 0
+		for i := 0; i < len(keys); i += 2 {
+			n += int(keys[i+1] - keys[i])
+		}
+		if n < fewestTold {
+			continue
+		}
+		taken := float64(first[t])
+		if l.Queries == l.Keys && t > 0 { // the first query's own key is the first one
+			taken += float64(own[t])
+		}
+		sum, queries = sum+(1-float64(entropy[t])/math.Log(float64(n)))*(1-taken), queries+1
+	}
+	return finite(sum / queries)
+}
+
+// mostOf returns the largest weight of each query.
+func mostOf(of *graph.AttentionStats) []float32 {
+	scores, sums := float32sOf(of.MaxScore), float32sOf(of.LogSumExp)
+	most := make([]float32, len(scores))
+	for t, score := range scores {
+		if !math.IsInf(float64(score), -1) {
+			most[t] = float32(math.Exp(float64(score) - float64(sums[t])))
+		}
+	}
+	return most
 }
 
 // finite returns a number as JSON has it: nil for NaN and ∞.

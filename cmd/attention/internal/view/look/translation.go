@@ -2,6 +2,7 @@ package look
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,10 @@ func openTranslation(in *run.Inspection, steps int) (n network, notes []string, 
 }
 
 // read reads a date as people write it and, in a second line if there is one, how its translation begins.
-func (m translation) read(given string) (reading, error) {
+func (m translation) read(given string, then []int) (reading, error) {
+	if len(then) > 0 {
+		return nil, errors.New("then: got tokens, want none: the model writes the translation")
+	}
 	lines := strings.Split(strings.TrimRight(strings.ToLower(given), "\n"), "\n")
 	if len(lines) > 2 {
 		return nil, fmt.Errorf("text: got %d lines, want a date and, in a second line, how its translation begins", len(lines))
@@ -163,14 +167,11 @@ func (t *pair) finish(f *forward, l *Look, reads, written []int) error {
 		return err
 	}
 	l.Whole = date + "\n" + translated
-	for at := range written {
-		next, err := f.candidates(iso, at)
-		if err != nil {
-			return err
-		}
-		l.Next = append(l.Next, next)
+	places := make([]expected, len(written))
+	for at := range places {
+		places[at] = f.expected(iso, at)
 	}
-	return nil
+	return l.expect(places...)
 }
 
 // isoTokens is the tokenizer of ISO dates with the mark before them.

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -10,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/view/look"
@@ -21,7 +21,7 @@ const MaxExport = 50 << 20
 
 // exportPolicy is the Content-Security-Policy of an exported page: it uses nothing outside its file.
 const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
-	`script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">`
+	`script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:">`
 
 // export collects the answers that the page would ask for.
 type export struct {
@@ -101,6 +101,13 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	if err := e.keep(request.path(), l); err != nil {
 		return nil, err
 	}
+	for at := range l.Next {
+		for tenth := range temperatures {
+			if err := e.add(ctx, s.next, nextPath(l.ID, at, float64(tenth)/10), "temperatures of "+l.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i := range l.Layers {
 		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Name)
 		if err := e.add(ctx, s.thumbnails, layerPath("thumbnails", l.ID, i), what); err != nil {
@@ -144,7 +151,9 @@ func (e *export) add(ctx context.Context, answer handler, path, what string) err
 	}
 	text := base64.StdEncoding.EncodeToString(data)
 	if e.size+len(text) > e.most {
-		e.left = append(e.left, what)
+		if !slices.Contains(e.left, what) {
+			e.left = append(e.left, what)
+		}
 		return nil
 	}
 	e.size += len(text)
@@ -157,26 +166,36 @@ func (e *export) keep(path string, answer any) (err error) {
 	return err
 }
 
-// write writes the page with its script, style and answers inside. The answers' JSON has no <, so that no text of
+// write writes the page with its modules, style and answers inside. The answers' JSON has no <, so that no text of
 // theirs is markup.
 func (e *export) write(w io.Writer) error {
 	data, err := json.Marshal(e.answers)
 	if err != nil {
 		return err
 	}
-	var parts [3]string
-	for i, name := range []string{"index.html", "app.css", "app.js"} {
-		text, err := web.File(name)
-		if err != nil {
-			return err
-		}
-		parts[i] = string(bytes.TrimSpace(text))
+	modules, err := web.Modules()
+	if err != nil {
+		return err
+	}
+	imports, err := json.Marshal(map[string]any{"imports": modules})
+	if err != nil {
+		return err
+	}
+	page, err := web.File("/")
+	if err != nil {
+		return err
+	}
+	style, err := web.File("/app.css")
+	if err != nil {
+		return err
 	}
 	replaced := strings.NewReplacer(
 		`<link rel="icon" href="icon.svg">`, exportPolicy,
-		`<link rel="stylesheet" href="app.css">`, "<style>"+parts[1]+"</style>",
-		`<script src="app.js"></script>`,
-		`<script type="application/json" id="data">`+string(data)+"</script>\n<script>"+parts[2]+"</script>")
-	_, err = replaced.WriteString(w, parts[0])
+		`<link rel="stylesheet" href="app.css">`, "<style>"+string(style)+"</style>",
+		`<script type="module" src="main.js"></script>`,
+		`<script type="application/json" id="data">`+string(data)+"</script>\n"+
+			`<script type="importmap">`+string(imports)+"</script>\n"+
+			`<script type="module">import 'page/main.js';</script>`)
+	_, err = replaced.WriteString(w, strings.TrimSpace(string(page)))
 	return err
 }

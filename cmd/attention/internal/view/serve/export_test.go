@@ -26,7 +26,7 @@ func TestExportsAreLimited(t *testing.T) {
 	require.Equal(t, "steps of layer 1, head 2 of model", left[len(left)-1])
 	require.Contains(t, some.String(), left[0])
 	require.Less(t, some.Len(), all.Len())
-	require.Equal(t, 2, bytes.Count(all.Bytes(), []byte("</script>")), "the bundle holds none")
+	require.Equal(t, 3, bytes.Count(all.Bytes(), []byte("</script>")), "answers, import map and entry hold none")
 	c.Text = "</script><b>"
 	_, err = Export(context.Background(), c, &all)
 	require.ErrorContains(t, err, "model: text: got '<'")

@@ -76,11 +76,11 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 		want        int
 	}{
 		{reason: "the page", url: s.URL, want: 200},
-		{reason: "an asset", url: s.URL + "app.js", want: 200},
+		{reason: "an asset", url: s.URL + "main.js", want: 200},
 		{reason: "another name of loopback", url: s.URL, want: 200,
 			change: func(r *http.Request) { r.Host = "localhost:" + strings.TrimSuffix(port, "/") }},
 		{reason: "no token", url: root, want: 404},
-		{reason: "an asset without the token", url: root + "app.js", want: 404},
+		{reason: "an asset without the token", url: root + "main.js", want: 404},
 		{reason: "another token", url: root + other + s.URL[len(root)+1:], want: 404},
 		{reason: "a name rebound to loopback", url: s.URL, want: 403,
 			change: func(r *http.Request) { r.Host = "evil.example:" + strings.TrimSuffix(port, "/") }},

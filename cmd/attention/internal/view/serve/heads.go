@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"attention/cmd/attention/internal/view/look"
 )
@@ -52,6 +53,7 @@ func (s *Server) head(r *http.Request) (any, error) {
 	add(p, "bias", of.Bias)
 	add(p, "logGates", of.LogGates)
 	add(p, "lse", summary.LSE)
+	add(p, "most", summary.Most)
 	add(p, "start", shown.Start)
 	add(p, "keys", shown.Keys)
 	return p, nil
@@ -133,4 +135,29 @@ func (s *Server) values(r *http.Request) (any, error) {
 	p := &pack{About: valuesAnswer{of.Sink}}
 	add(p, "v", of.Value)
 	return p, nil
+}
+
+// next returns what may come at a place of a look, at a temperature, and a token drawn by a number, 0 without it.
+func (s *Server) next(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	l, err := s.looks.get(query.Get("look"))
+	if err != nil {
+		return nil, err
+	}
+	at, err := number(r, "at", len(l.Next))
+	if err != nil {
+		return nil, err
+	}
+	temperature, err := strconv.ParseFloat(query.Get("temperature"), 64)
+	if err != nil {
+		return nil, fmt.Errorf("temperature: got %.20q, want a number", query.Get("temperature"))
+	}
+	draw := 0.0
+	if query.Has("draw") {
+		if draw, err = strconv.ParseFloat(query.Get("draw"), 64); err != nil {
+			return nil, fmt.Errorf("draw: got %.20q, want a number", query.Get("draw"))
+		}
+	}
+	next, err := l.NextAt(at, temperature, draw)
+	return &pack{About: next}, err
 }

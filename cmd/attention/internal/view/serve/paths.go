@@ -15,8 +15,14 @@ func layerPath(kind, look string, layer int) string {
 func headPath(kind, look string, layer, head int) string {
 	return fmt.Sprintf("%s&head=%d", layerPath(kind, look, layer), head)
 }
+func nextPath(look string, at int, temperature float64) string {
+	return fmt.Sprintf("next?look=%s&at=%d&temperature=%v", look, at, temperature)
+}
 func (r lookRequest) path() string  { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
+
+// temperatures is the number of temperatures, 0.1 apart from 0 on, that an exported page has.
+const temperatures = 21
 
 // layerOf returns the layer of a request.
 func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {

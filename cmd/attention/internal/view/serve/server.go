@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
@@ -97,6 +98,7 @@ func (s *Server) routes(of limits) http.Handler {
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /values", s.values)
+	handle("GET /next", s.next)
 	handle("GET /section", s.section)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.recording)
@@ -113,6 +115,8 @@ type viewAnswer struct {
 	Training bool          `json:"training"`
 	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
 	Left     []string      `json:"left,omitempty"`    // what an exported page has no room for
+	Light    plot.Palette  `json:"light"`             // colours of pictures on light and on dark paper
+	Dark     plot.Palette  `json:"dark"`
 }
 
 // view returns what there is to see.
@@ -121,6 +125,7 @@ func (s *Server) view(*http.Request) (any, error) { return s.contents(), nil }
 func (s *Server) contents() viewAnswer {
 	c := s.config
 	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil}
+	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
 		all.Chapter = look.Contents()
 	}

@@ -1,30 +1,79 @@
-// Package web is the page of attention view. Its source is src; dist is what esbuild makes of it, which the program
-// embeds, with the licences of the packages in it.
+// Package web is the page of attention view. Its modules in src are served as they are written; dist is what esbuild
+// makes of others' code, src/d3.js, with its licences.
 package web
 
-//go:generate npm ci --silent
+//go:generate npm ci --silent --ignore-scripts
 //go:generate npm run --silent build
 
 import (
 	"embed"
+	"encoding/base64"
+	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
+	"strings"
 )
 
-//go:embed dist
-var dist embed.FS
+//go:embed src dist
+var content embed.FS
+
+// file is an asset: its name in content and its type.
+type file struct{ name, kind string }
 
 // files are the assets by the path of their URL.
-var files = map[string]struct{ name, kind string }{
-	"/":             {"index.html", "text/html; charset=utf-8"},
-	"/app.js":       {"app.js", "text/javascript; charset=utf-8"},
-	"/app.css":      {"app.css", "text/css; charset=utf-8"},
-	"/icon.svg":     {"icon.svg", "image/svg+xml"},
-	"/licences.txt": {"licences.txt", "text/plain; charset=utf-8"},
+var files = list()
+
+func list() map[string]file {
+	kinds := map[string]string{
+		".js":   "text/javascript; charset=utf-8",
+		".css":  "text/css; charset=utf-8",
+		".svg":  "image/svg+xml",
+		".html": "text/html; charset=utf-8",
+		".txt":  "text/plain; charset=utf-8",
+	}
+	all := map[string]file{}
+	for _, root := range []string{"src", "dist"} { // d3.js is that of dist
+		err := fs.WalkDir(content, root, func(name string, d fs.DirEntry, err error) error {
+			if kind, ok := kinds[path.Ext(name)]; ok && !d.IsDir() {
+				all[strings.TrimPrefix(name, root)] = file{name, kind}
+			}
+			return err
+		})
+		if err != nil {
+			panic(err) // the files are embedded
+		}
+	}
+	all["/"] = all["/index.html"]
+	return all
 }
 
-// File returns an asset.
-func File(name string) ([]byte, error) { return dist.ReadFile(path.Join("dist", name)) }
+// File returns an asset by the path of its URL.
+func File(url string) ([]byte, error) { return content.ReadFile(files[url].name) }
+
+// imported matches the name of a module that another one imports.
+var imported = regexp.MustCompile(`(from|import) '(\.[^']*)'`)
+
+// Modules returns the modules for the import map of a page in one file: data URLs by names such as page/main.js, by
+// which they import each other.
+func Modules() (map[string]string, error) {
+	all := map[string]string{}
+	for url := range files {
+		if path.Ext(url) != ".js" {
+			continue
+		}
+		text, err := File(url)
+		if err != nil {
+			return nil, err
+		}
+		text = imported.ReplaceAllFunc(text, func(match []byte) []byte {
+			found := imported.FindSubmatch(match)
+			return []byte(string(found[1]) + " 'page" + path.Join(path.Dir(url), string(found[2])) + "'")
+		})
+		all["page"+url] = "data:text/javascript;base64," + base64.StdEncoding.EncodeToString(text)
+	}
+	return all, nil
+}
 
 // Handler serves the assets, and nothing else.
 func Handler() http.Handler {
@@ -34,7 +83,7 @@ func Handler() http.Handler {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		body, err := File(f.name)
+		body, err := content.ReadFile(f.name)
 		if err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return

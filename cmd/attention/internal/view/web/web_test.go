@@ -1,15 +1,18 @@
 package web
 
 import (
+	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// The committed bundle is what its source makes, byte for byte.
+// The committed bundle of others' code is what its source makes, byte for byte.
 func TestBundleIsThatOfItsSource(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node, which makes the bundle")
@@ -37,16 +40,36 @@ func TestBundleIsThatOfItsSource(t *testing.T) {
 
 // All assets are there, with the licences of the packages; the lock file names no registry.
 func TestAssets(t *testing.T) {
-	for path, f := range files {
-		text, err := File(f.name)
+	for path := range files {
+		text, err := File(path)
 		require.NoError(t, err, path)
 		require.NotEmpty(t, text)
 	}
-	licences, err := File("licences.txt")
+	for _, path := range []string{"/", "/app.css", "/icon.svg", "/main.js", "/d3.js"} {
+		require.Contains(t, files, path)
+	}
+	require.Equal(t, "dist/d3.js", files["/d3.js"].name)
+	licences, err := File("/licences.txt")
 	require.NoError(t, err)
 	require.Contains(t, string(licences), "d3-zoom 3.0.1 (")
 	lock, err := os.ReadFile("package-lock.json")
 	require.NoError(t, err)
 	require.NotContains(t, string(lock), "://registry")
 	require.NotContains(t, string(lock), `"resolved"`)
+}
+
+// The modules of a page in one file import only each other, by the names of the import map.
+func TestModules(t *testing.T) {
+	all, err := Modules()
+	require.NoError(t, err)
+	for name, url := range all {
+		coded, ok := strings.CutPrefix(url, "data:text/javascript;base64,")
+		require.True(t, ok, name)
+		text, err := base64.StdEncoding.DecodeString(coded)
+		require.NoError(t, err)
+		for _, found := range regexp.MustCompile(`(?m)^(?:import|\} from|export).* '(.*)';$`).FindAllStringSubmatch(string(text), -1) {
+			require.Contains(t, all, found[1], "imported by %s", name)
+		}
+	}
+	require.Contains(t, all, "page/panels/training.js")
 }

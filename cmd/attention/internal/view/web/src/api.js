@@ -1,5 +1,18 @@
 // Where numbers come from: the server, or, in an exported page, the page itself.
 
+/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {{ name: string, title: string, most: number, example: string, live?: boolean }} Model */
+/**
+ * View is what there is to see.
+ * @typedef {{ version: string, models?: Model[], text: string, training: boolean, chapter?: string[], left?: string[],
+ *   light: Palette, dark: Palette }} View
+ */
+/**
+ * A Panel is one of the page's screens; show fills an element and returns a function that ends it.
+ * @typedef {{ name: string, title: string, needs(view: View): boolean,
+ *   show(element: HTMLElement, view: View): () => void }} Panel
+ */
+
 const element = document.getElementById('data');
 const embedded = element ? JSON.parse(element.textContent) : null;
 
@@ -11,7 +24,9 @@ async function answered(response) {
   let message = `the server answered ${response.status}`;
   try {
     message = (await response.json()).error ?? message;
-  } catch { /* no JSON: the status has to do */ }
+  } catch {
+    /* no JSON: the status has to do */
+  }
   throw Object.assign(new Error(message), { status: response.status });
 }
 
@@ -20,8 +35,9 @@ async function send(to, options) {
     return await answered(await fetch(to, { cache: 'no-store', ...options }));
   } catch (e) {
     if (e.status || e.name === 'AbortError') throw e;
-    throw new Error('the server does not answer: attention view has ended, or the line is cut; ' +
-      'start it again and reload');
+    throw new Error(
+      'the server does not answer: attention view has ended, or the line is cut; ' + 'start it again and reload',
+    );
   }
 }
 
@@ -40,7 +56,8 @@ export async function json(from) {
 
 /** post returns the answer of a POST. */
 export async function post(to, body) {
-  if (embedded) { // which holds looks of models as they are
+  if (embedded) {
+    // which holds looks of models as they are
     return held(body.hide || body.heads ? to : `${to} ${body.model} ${body.text}`);
   }
   return (await send(to, { method: 'POST', body: JSON.stringify(body) })).json();
@@ -80,9 +97,11 @@ export function events(from, { told, failed, ended }) {
     ended(JSON.parse(e.data));
   });
   source.onerror = () => {
-    failed(source.readyState === EventSource.CLOSED
-      ? 'the server does not answer: attention view has ended; start it again and reload'
-      : 'the server does not answer: it was killed, or the line is cut; trying again …');
+    failed(
+      source.readyState === EventSource.CLOSED
+        ? 'the server does not answer: attention view has ended; start it again and reload'
+        : 'the server does not answer: it was killed, or the line is cut; trying again …',
+    );
   };
   return () => source.close();
 }

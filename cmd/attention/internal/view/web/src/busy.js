@@ -2,7 +2,9 @@
 
 let waiting = 0;
 
-function say() { document.getElementById('panel').dataset.busy = waiting ? 'yes' : 'no'; }
+function say() {
+  document.getElementById('panel').dataset.busy = waiting ? 'yes' : 'no';
+}
 
 /** busy returns a promise; the panel is busy until it is settled. */
 export function busy(promise) {

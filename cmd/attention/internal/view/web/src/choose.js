@@ -1,9 +1,14 @@
 // What panels on a head have in common: the choice of model, layer and head, which is part of the state.
+import { Scale } from './colours.js';
 import { button, choice, h, shown } from './dom.js';
 import * as state from './state.js';
 
-/** chosen returns the layer and the head of the state; the head is 'mean' for all heads' mean. */
+/**
+ * chosen returns the layer and the head of the state, or else the most telling ones, once they are known; the head is
+ * 'mean' for all heads' mean.
+ */
 export function chosen(look) {
+  if (!state.get('layer') && !state.get('head') && look.telling) return look.telling;
   const layer = state.int('layer', look.layers.length);
   if (state.get('head') === 'mean') return [layer, 'mean'];
   return [layer, state.int('head', look.layers[layer].heads)];
@@ -22,7 +27,9 @@ export function nameOf(look, layer, head) {
 }
 
 /** kindOf is the kind of attention of a layer of two texts. */
-function kindOf(role) { return role === 'cross' ? 'cross-attention' : `${role} self-attention`; }
+function kindOf(role) {
+  return role === 'cross' ? 'cross-attention' : `${role} self-attention`;
+}
 
 /** layerName is the short name of a layer. */
 export function layerName(layer, i) {
@@ -33,8 +40,13 @@ export function layerName(layer, i) {
 export function textsOf(look, layer) {
   if (look.sequences.length < 2) return null;
   const { queries, keys } = look.layers[layer];
-  const line = (what, of) => h('p', { class: 'note text' }, `${what}: ${look.sequences[of].name}, `,
-    h('q', {}, look.sequences[of].tokens.map(shown).join('')));
+  const line = (what, of) =>
+    h(
+      'p',
+      { class: 'note text' },
+      `${what}: ${look.sequences[of].name}, `,
+      h('q', {}, look.sequences[of].tokens.map(shown).join('')),
+    );
   return h('div', { class: 'texts' }, line('queries', queries), line('keys', keys));
 }
 
@@ -42,50 +54,100 @@ export function textsOf(look, layer) {
 export function sharing(look, layer, head) {
   const { heads, key_heads: groups } = look.layers[layer];
   if (head === 'mean' || groups === heads) return null;
-  const group = Math.floor((head * groups) / heads), size = heads / groups;
-  return h('p', { class: 'note' },
-    `Heads ${group * size} to ${(group + 1) * size - 1} share the keys and values of key head ${group}.`);
+  const group = Math.floor((head * groups) / heads),
+    size = heads / groups;
+  return h(
+    'p',
+    { class: 'note' },
+    `Heads ${group * size} to ${(group + 1) * size - 1} share the keys and values of key head ${group}.`,
+  );
 }
 
 /** headChoice are selects of layer and head. */
 export function headChoice(look, mean = false) {
   const [layer, head] = chosen(look);
-  const numbers = (n) => Array.from({ length: n }, (_, i) => [i, i]);
+  const numbers = (n) => Array.from({ length: n }, (_, i) => /** @type {(string | number)[]} */ ([i, i]));
   const heads = numbers(look.layers[layer].heads);
   if (mean && heads.length > 1) heads.push(['mean', 'mean']);
-  return h('span', { class: 'tools' },
-    choice('layer', look.layers.map((l, i) => [i, layerName(l, i)]), layer, (v) => state.set({ layer: v })),
-    choice('head', heads, head, (v) => state.set({ head: v })));
+  return h(
+    'span',
+    { class: 'tools' },
+    choice(
+      'layer',
+      look.layers.map((l, i) => [i, layerName(l, i)]),
+      layer,
+      (v) => state.set({ layer: v }),
+    ),
+    choice('head', heads, head, (v) => state.set({ head: v })),
+  );
+}
+
+/** scaleOf returns the scale of weights that is chosen. */
+export function scaleOf() {
+  return state.get('scale') === 'one' ? new Scale(1) : Scale.rows();
+}
+
+/** scaleChoice is a select of the scale of weights. */
+export function scaleChoice() {
+  const scales = [
+    ['', 'each row to its largest weight'],
+    ['one', 'to 1'],
+  ];
+  return choice('scale', scales, state.get('scale'), (v) => state.set({ scale: v }));
 }
 
 /** short leaves out what the paths of all models begin with. */
 export function short(path) {
-  return path.replace(/^transformer\./, '').replace(/\.(attn|self_attn)$/, '').replace('multihead_attn', 'cross');
+  return path
+    .replace(/^transformer\./, '')
+    .replace(/\.(attn|self_attn)$/, '')
+    .replace('multihead_attn', 'cross');
 }
 
 /** modelChoice is a select of the model, if there are several. */
 export function modelChoice(view, name = 'model', label = 'model') {
   if (view.models.length < 2) return null;
   const first = name === 'other' ? 1 : 0;
-  return choice(label, view.models.map((m, i) => [i, m.name]), state.int(name, view.models.length, first),
-    (v) => state.set({ [name]: v }));
+  return choice(
+    label,
+    view.models.map((m, i) => [i, m.name]),
+    state.int(name, view.models.length, first),
+    (v) => state.set({ [name]: v }),
+  );
 }
 
 /** wrong tells an error, and offers the model's own text if the reader's is the cause. */
 export function wrong(message) {
-  return h('div', {}, h('p', { class: 'error', role: 'alert' }, message),
-    state.get('text') ? button('Read the model’s example instead', () => state.set({ text: '', hide: '' })) : null);
+  return h(
+    'div',
+    {},
+    h('p', { class: 'error', role: 'alert' }, message),
+    state.get('text')
+      ? button('Read the model’s example instead', () => state.set({ text: '', then: '', hide: '' }))
+      : null,
+  );
 }
 
-/** textOf is the text of the state, or else that of the command line, or of a model. */
+/** plainOf is the text of the command line, or of a model. */
+export function plainOf(view, model = state.int('model', view.models.length)) {
+  return view.text || view.models[model].example;
+}
+
+/** textOf is the text of the state, or else the plain one. */
 export function textOf(view, model = state.int('model', view.models.length)) {
-  return state.get('text') || view.text || view.models[model].example;
+  return state.get('text') || plainOf(view, model);
+}
+
+/** thenOf returns the ids of the tokens that the model has written after the text. */
+export function thenOf() {
+  return state.get('then').split('.').filter(Boolean).map(Number);
 }
 
 /** requestOf is the look of the state: its model and text. */
 export function requestOf(view) {
   const model = state.int('model', view.models.length);
-  return { model, text: textOf(view, model) };
+  const then = thenOf();
+  return { model, text: textOf(view, model), ...(then.length ? { then } : {}) };
 }
 
 /** otherOf is the look of the other model at what the first has read and, of a translation, written. */

@@ -1,16 +1,29 @@
-// Colours of numbers. Both scales are perceptually ordered and have a legend with numbers.
-import { interpolateRdBu, interpolateViridis } from 'd3-scale-chromatic';
+// Colours of numbers: those of the program's pictures, which the server sends. Both scales have a legend with numbers.
 
-function table(interpolate) {
-  return Array.from({ length: 256 }, (_, i) => {
-    const text = interpolate(i / 255);
-    if (text.startsWith('#')) return [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
-    return text.match(/\d+/g).slice(0, 3).map(Number);
-  });
+/** @typedef {{ weights: string, signed: string }} Palette */
+/** @typedef {{ weights: number[][], signed: number[][] }} Tables */
+
+/** @type {{ light: Tables, dark: Tables }} */
+const tables = { light: { weights: [], signed: [] }, dark: { weights: [], signed: [] } };
+
+/**
+ * setPalettes sets the colours of pictures on light and on dark paper: hexadecimal bytes, 256 colours of each kind.
+ * @param {{ light: Palette, dark: Palette }} view
+ */
+export function setPalettes(view) {
+  const table = (text) =>
+    text.match(/.{6}/g).map((c) => [0, 2, 4].map((at) => Number.parseInt(c.slice(at, at + 2), 16)));
+  for (const paper of ['light', 'dark']) {
+    for (const kind of ['weights', 'signed']) tables[paper][kind] = table(view[paper][kind]);
+  }
 }
 
-export const viridis = table(interpolateViridis);
-export const signed = table((x) => interpolateRdBu(1 - x));
+/** largestOf returns the largest of some numbers, of which hidden ones are NaN; 0 if none is larger. */
+export function largestOf(values) {
+  let most = 0;
+  for (const v of values) if (v > most) most = v;
+  return most;
+}
 
 /** dark reports whether the page is dark. */
 export function dark() {
@@ -18,18 +31,38 @@ export function dark() {
   return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
-/** hidden is the colour of what a mask hides: grey, which is in neither scale. */
-export function hidden() { return dark() ? [70, 74, 82] : [206, 209, 214]; }
+/** hidden is the colour of what a mask hides: a quiet grey, which is in neither scale. */
+export function hidden() {
+  return dark() ? [38, 43, 50] : [236, 238, 241];
+}
 
 /** word is a colour as four bytes of memory: red, green, blue and opaque. */
-function word([r, g, b]) { return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0]; }
+function word(/** @type {number[]} */ [r, g, b]) {
+  return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
+}
 
 /** Scale maps numbers to colours: from 0 to most, or from -most to most. */
 export class Scale {
   constructor(most, isSigned = false) {
     this.most = most > 0 ? most : 1;
     this.signed = isSigned;
-    this.table = isSigned ? signed : viridis;
+    this.perRow = false;
+  }
+
+  /** rows returns a scale of weights that are divided by the largest of their row. */
+  static rows() {
+    const scale = new Scale(1);
+    scale.perRow = true;
+    return scale;
+  }
+
+  /** part returns the number that a weight of a field's row t is coloured by. */
+  part(v, field, t) {
+    return this.perRow ? v / (field.largest(t) || 1) : v;
+  }
+
+  get table() {
+    return tables[dark() ? 'dark' : 'light'][this.signed ? 'signed' : 'weights'];
   }
 
   index(v) {
@@ -37,7 +70,9 @@ export class Scale {
     return Math.max(0, Math.min(255, Math.round(x * 255)));
   }
 
-  colour(v) { return this.table[this.index(v)]; }
+  colour(v) {
+    return this.table[this.index(v)];
+  }
 
   /** paint writes the colours of values to the pixels of a picture, and that of hidden ones of NaN. */
   paint(values, image) {
@@ -50,7 +85,9 @@ export class Scale {
     }
   }
 
-  css(v) { return `rgb(${this.colour(v).join(' ')})`; }
+  css(v) {
+    return `rgb(${this.colour(v).join(' ')})`;
+  }
 
   /** ink is black or white, whichever is read better on the colour of v. */
   ink(v) {

@@ -1,10 +1,5 @@
 // Curves over the steps of a run.
-import { axisBottom, axisLeft } from 'd3-axis';
-import { bisector, extent } from 'd3-array';
-import { format } from 'd3-format';
-import { scaleLinear, scaleLog } from 'd3-scale';
-import { select } from 'd3-selection';
-import { line } from 'd3-shape';
+import { axisBottom, axisLeft, bisector, extent, format, line, scaleLinear, scaleLog, select } from './d3.js';
 import { fill, h, number, svg } from './dom.js';
 import { pictureButtons, tableButton } from './save.js';
 
@@ -12,7 +7,9 @@ const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 
 const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
 
 /** stroke is the ink and the dashes of the i-th series. */
-export function stroke(i) { return { ink: inks[i % inks.length], dash: dashes[i % dashes.length] }; }
+export function stroke(i) {
+  return { ink: inks[i % inks.length], dash: dashes[i % dashes.length] };
+}
 
 /**
  * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options:
@@ -26,10 +23,25 @@ export class Curves {
     this.readout = h('p', { class: 'readout small', 'aria-live': 'off' });
     this.place = h('div', {});
     const name = () => title.replaceAll(/\W+/g, '-');
-    this.element = h('section', { class: 'curves', 'aria-label': title },
-      h('h3', {}, title, ' ', h('span', { class: 'save' },
-        pictureButtons(name, () => this.svg), tableButton(name, () => this.table()))),
-      options.tools, this.place, this.readout);
+    this.element = h(
+      'section',
+      { class: 'curves', 'aria-label': title },
+      h(
+        'h3',
+        {},
+        title,
+        ' ',
+        h(
+          'span',
+          { class: 'save' },
+          pictureButtons(name, () => this.svg),
+          tableButton(name, () => this.table()),
+        ),
+      ),
+      options.tools,
+      this.place,
+      this.readout,
+    );
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.place);
   }
@@ -43,7 +55,8 @@ export class Curves {
     const width = Math.max(280, Math.min(640, this.place.clientWidth || 420));
     const [height, left, right, top, bottom] = [220, 58, 18, 16, 26];
     if (this.width === width && this.drawn === this.series) return;
-    Object.assign(this, { width, drawn: this.series });
+    this.width = width;
+    this.drawn = this.series;
     const { series, options } = this;
     if (!series.length) {
       fill(this.place, h('p', { class: 'note' }, options.empty ?? 'Nothing is recorded yet.'));
@@ -58,16 +71,32 @@ export class Curves {
     const x = scaleLinear([xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
     const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
     const lasts = series.map((s) => `${s.name} ${number(last(s))}`).join(', ');
-    const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
-      'aria-label': `${this.title} over ${all.length} points: ${lasts}` });
-    const path = line((p) => x(p[0]), (p) => y(p[1]))
-      .defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
-    const quietFirst = (a, b) => Boolean(b[1].quiet) - Boolean(a[1].quiet); // the named ones lie on top
+    const root = svg('svg', {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      class: 'chart',
+      role: 'img',
+      'aria-label': `${this.title} over ${all.length} points: ${lasts}`,
+    });
+    const path = line(
+      (p) => x(p[0]),
+      (p) => y(p[1]),
+    ).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
+    const quietFirst = (a, b) => Number(Boolean(b[1].quiet)) - Number(Boolean(a[1].quiet)); // the named ones lie on top
     [...series.entries()].sort(quietFirst).forEach(([i, s]) => {
       const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : drawn(s.points, x);
-      root.append(svg('path', { d: path(points), class: 'curve', fill: 'none', stroke: s.ink ?? inks[i % inks.length],
-        'stroke-width': s.wide ?? 1.6, 'stroke-dasharray': s.dash ?? dashes[i % dashes.length],
-        'data-series': s.name }));
+      root.append(
+        svg('path', {
+          d: path(points),
+          class: 'curve',
+          fill: 'none',
+          stroke: s.ink ?? inks[i % inks.length],
+          'stroke-width': s.wide ?? 1.6,
+          'stroke-dasharray': s.dash ?? dashes[i % dashes.length],
+          'data-series': s.name,
+        }),
+      );
       if (s.points?.length === 1) {
         root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
       }
@@ -81,13 +110,16 @@ export class Curves {
     root.append(bottomAxis, leftAxis, rule);
     root.addEventListener('pointermove', (e) => {
       const box = root.getBoundingClientRect();
-      const at = x.invert((e.clientX - box.left) * width / box.width);
-      rule.setAttribute('x1', x(at));
-      rule.setAttribute('x2', x(at));
+      const at = x.invert(((e.clientX - box.left) * width) / box.width);
+      rule.setAttribute('x1', String(x(at)));
+      rule.setAttribute('x2', String(x(at)));
       rule.setAttribute('visibility', 'visible');
       this.read(at);
     });
-    root.addEventListener('pointerleave', () => { rule.setAttribute('visibility', 'hidden'); this.read(); });
+    root.addEventListener('pointerleave', () => {
+      rule.setAttribute('visibility', 'hidden');
+      this.read();
+    });
     this.svg = root;
     fill(this.place, root);
     this.read();
@@ -98,24 +130,45 @@ export class Curves {
     const few = this.series.filter((s) => !s.quiet);
     const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));
     const step = found.find((p) => p && p[0] !== null)?.[0];
-    fill(this.readout, step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`), few.map((s, i) => {
-      const p = found[i];
-      return h('span', { class: 'key' }, svg('svg',
-        { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
-        svg('line', { x1: 0, x2: 24, y1: 4, y2: 4, stroke: s.ink ?? inks[i % inks.length], 'stroke-width': 2,
-          'stroke-dasharray': s.dash ?? dashes[i % dashes.length] })),
-      ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`);
-    }));
+    fill(
+      this.readout,
+      step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`),
+      few.map((s, i) => {
+        const p = found[i];
+        return h(
+          'span',
+          { class: 'key' },
+          svg(
+            'svg',
+            { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true' },
+            svg('line', {
+              x1: 0,
+              x2: 24,
+              y1: 4,
+              y2: 4,
+              stroke: s.ink ?? inks[i % inks.length],
+              'stroke-width': 2,
+              'stroke-dasharray': s.dash ?? dashes[i % dashes.length],
+            }),
+          ),
+          ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`,
+        );
+      }),
+    );
   }
 
   table() {
     const steps = [...new Set(this.series.flatMap((s) => (s.points ?? []).map((p) => p[0])))].sort((a, b) => a - b);
     const maps = this.series.map((s) => (s.level !== undefined ? null : new Map(s.points)));
-    return [['step', ...this.series.map((s) => s.name)],
-      ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))])];
+    return [
+      ['step', ...this.series.map((s) => s.name)],
+      ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))]),
+    ];
   }
 
-  close() { this.resized.disconnect(); }
+  close() {
+    this.resized.disconnect();
+  }
 }
 
 /** drawn are the points that a line is drawn through: of many the lowest and the highest of each pixel. */
@@ -142,7 +195,9 @@ function drawn(points, x) {
   return out;
 }
 
-function last(s) { return s.level ?? s.points.at(-1)?.[1]; }
+function last(s) {
+  return s.level ?? s.points.at(-1)?.[1];
+}
 
 function nearest(points, at) {
   if (at === undefined || !points.length) return points.at(-1);

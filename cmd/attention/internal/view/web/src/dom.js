@@ -1,6 +1,16 @@
 // Elements. Texts are always text nodes, never markup.
 
-/** h makes an HTML element: attributes, properties that begin with a dot, listeners that begin with on. */
+/** @typedef {import('./look.js').Token} Token */
+/** @typedef {Node | string | number | false | null | undefined} Child */
+
+/**
+ * h makes an HTML element: attributes, properties that begin with a dot, listeners that begin with on.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[] | Child[][])} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
 export function h(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -9,11 +19,40 @@ export function h(tag, attributes = {}, ...children) {
     else if (name.startsWith('.')) e[name.slice(1)] = value;
     else e.setAttribute(name, value === true ? '' : value);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...shownOf(children));
   return e;
 }
 
-/** svg makes an SVG element. */
+/**
+ * all returns the HTML elements of a selector below an element.
+ * @param {ParentNode} root
+ * @param {string} selector
+ */
+export function all(root, selector) {
+  return /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
+}
+
+/**
+ * focused returns the element that has the focus, or that around it which a selector matches.
+ * @param {string} selector
+ */
+export function focused(selector) {
+  return /** @type {HTMLElement | null} */ (document.activeElement?.closest(selector) ?? null);
+}
+
+/** shownOf returns the children that are there. */
+function shownOf(children) {
+  return children.flat(2).filter((c) => c !== null && c !== undefined && c !== false);
+}
+
+/**
+ * svg makes an SVG element.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Node | string | (Node | string)[])} children
+ * @returns {SVGElementTagNameMap[K]}
+ */
 export function svg(tag, attributes = {}, ...children) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== undefined) e.setAttribute(name, value);
@@ -21,56 +60,142 @@ export function svg(tag, attributes = {}, ...children) {
   return e;
 }
 
-/** fill replaces the children of an element. */
+/**
+ * fill replaces the children of an element.
+ * @template {Element} E
+ * @param {E} e
+ * @param {...(Child | Child[] | Child[][])} children
+ * @returns {E}
+ */
 export function fill(e, ...children) {
-  e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.replaceChildren(...shownOf(children));
   return e;
 }
 
-/** keepFocus makes an element anew and gives the focus to the control that has the place of the one that had it. */
+/**
+ * keepFocus makes an element anew and gives the focus to the control that has the place of the one that had it.
+ * @param {Element} e
+ * @param {() => void} make
+ */
 export function keepFocus(e, make) {
-  const controls = () => [...e.querySelectorAll('button, select, input, canvas')];
-  const at = controls().indexOf(document.activeElement);
+  const controls = () => all(e, 'button, select, input, canvas');
+  const at = controls().indexOf(/** @type {HTMLElement} */ (document.activeElement));
   make();
   if (at >= 0) controls()[at]?.focus({ preventScroll: true });
 }
 
-/** choice is a labelled select of [value, text] pairs. */
+/**
+ * choice is a labelled select of [value, text] pairs.
+ * @param {string} label
+ * @param {any[][]} options
+ * @param {string | number} value
+ * @param {(v: string) => void} onchange
+ */
 export function choice(label, options, value, onchange) {
-  const select = h('select', { onchange: () => onchange(select.value) },
-    options.map(([v, text]) => h('option', { value: v, '.selected': String(v) === String(value) }, text)));
+  const select = h(
+    'select',
+    { onchange: () => onchange(select.value) },
+    options.map(([v, text]) => h('option', { value: v, '.selected': String(v) === String(value) }, text)),
+  );
   return h('label', { class: 'choice' }, label + ' ', select);
 }
 
-/** button is a button with a text. */
-export function button(text, onclick, attributes = {}) {
-  return h('button', { type: 'button', onclick, ...attributes }, text);
+/**
+ * button is a button with a text, or other children.
+ * @param {Child} text
+ * @param {(e: MouseEvent) => void} onclick
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[])} children
+ */
+export function button(text, onclick, attributes = {}, ...children) {
+  return h('button', { type: 'button', onclick, ...attributes }, text, ...children);
 }
 
-/** bar is a bar of which a part, of 1, is filled: no picture, of which hundreds would slow the page. */
+/**
+ * bar is a bar of which a part, of 1, is filled: no picture, of which hundreds would slow the page.
+ * @param {number} part
+ */
 export function bar(part) {
   const e = h('span', { class: 'bar', 'aria-hidden': 'true' });
-  e.style.setProperty('--part', part);
+  e.style.setProperty('--part', String(part));
   return e;
 }
 
-/** visible shows blanks and line ends of a token, and an empty token. */
+/**
+ * visible shows blanks and line ends of a token, and an empty token.
+ * @param {string} text
+ */
 export function visible(text) {
   if (text === '') return '∅';
   return text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replaceAll(' ', '·');
 }
 
-/** shown is a token as text; one that is a part of a character has its bytes between ‹ and ›. */
+/**
+ * shown is a token as text; one that is a part of a character has its bytes between ‹ and ›.
+ * @param {{ text: string, part?: boolean }} token
+ */
 export function shown(token) {
   return token.part ? `‹${token.text.replaceAll('\\x', ' ').trim()}›` : visible(token.text);
 }
 
-/** number writes a number with some digits. */
+/**
+ * percent writes a share of 1 as a percentage with some digits.
+ * @param {number} share
+ */
+export function percent(share, digits = 3) {
+  const v = 100 * share;
+  if (v > 0 && v < 1e-4) return '< 0.0001 %';
+  const whole = Math.max(0, Math.floor(Math.log10(v || 1)));
+  return `${v >= 1 ? v.toFixed(Math.max(0, digits - 1 - whole)) : Number(v.toPrecision(2))} %`;
+}
+
+/**
+ * rove makes elements of a container one stop of the tab key, which the arrow keys move among, up and down to the
+ * nearest one of the line above or below.
+ * @param {HTMLElement} container
+ * @param {string} selector
+ */
+export function rove(container, selector) {
+  const elements = () => all(container, selector);
+  const of = (e) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest(selector));
+  container.addEventListener('focusin', (e) => {
+    const to = of(e);
+    if (to) for (const other of elements()) other.tabIndex = other === to ? 0 : -1;
+  });
+  container.addEventListener('keydown', (e) => {
+    const from = of(e);
+    if (!from || e.ctrlKey || e.altKey || e.metaKey) return;
+    const list = elements();
+    const at = list.indexOf(from);
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: list.length - 1 };
+    const lines = { ArrowUp: -1, ArrowDown: 1 };
+    const to = e.key in lines ? nearest(list, from, lines[e.key]) : list[places[e.key]];
+    if (!to) return;
+    e.preventDefault();
+    to.focus();
+  });
+}
+
+/** nearest returns the element of the next line up, -1, or down, 1, that is nearest to one. */
+function nearest(list, from, direction) {
+  const box = from.getBoundingClientRect();
+  const places = list
+    .map((element) => ({ element, box: element.getBoundingClientRect() }))
+    .filter((other) => direction * (other.box.top - box.top) > box.height / 2);
+  const line = Math.min(...places.map((other) => Math.abs(other.box.top - box.top)));
+  return places
+    .filter((other) => Math.abs(other.box.top - box.top) < line + box.height / 2)
+    .sort((a, b) => Math.abs(a.box.left - box.left) - Math.abs(b.box.left - box.left))[0]?.element;
+}
+
+/** number writes a number with some digits; small ones with two that count, so that no larger one looks smaller. */
 export function number(v, digits = 4) {
   if (v === undefined || v === null || Number.isNaN(v)) return '–';
   if (v === Infinity || v === -Infinity) return v > 0 ? '∞' : '−∞';
   const a = Math.abs(v);
   const places = a >= 100 ? Math.max(0, digits - 2) : digits;
-  const text = a !== 0 && (a >= 1e5 || a < 1e-4) ? v.toExponential(2) : v.toFixed(places);
-  return text.replace('-', '−');
+  let text = v.toFixed(places);
+  if (a !== 0 && (a >= 1e5 || a < 1e-4)) text = v.toExponential(2);
+  else if (a !== 0 && a < 10 ** -places) text = v.toPrecision(2);
+  return text.replaceAll('-', '−');
 }

@@ -34,24 +34,41 @@ class Writer {
   at(f, index) {
     const of = f.of ?? [];
     switch (f.op) {
-      case 'step': return this.step(f.step, index);
-      case 'number': return [String(f.number ?? 0), atom];
-      case 'root': return [`√${f.number ?? 0}`, atom];
-      case 'row': return this.at(of[0], [f.number ?? 0, ...index]);
-      case 'stack': return this.at(of[index[0]], index.slice(1));
-      case 'transpose': return this.at(of[0], [...index.slice(0, -2), index.at(-1), index.at(-2)]);
+      case 'step':
+        return this.step(f.step, index);
+      case 'number':
+        return [String(f.number ?? 0), atom];
+      case 'root':
+        return [`√${f.number ?? 0}`, atom];
+      case 'row':
+        return this.at(of[0], [f.number ?? 0, ...index]);
+      case 'stack':
+        return this.at(of[index[0]], index.slice(1));
+      case 'transpose':
+        return this.at(of[0], [...index.slice(0, -2), index.at(-1), index.at(-2)]);
       case 'exp':
-      case 'tanh': return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
-      case 'tril': return index.at(-1) > index.at(-2) ? ['0', atom] : this.at(of[0], index);
-      case 'fill': return this.fill(of, index);
-      case 'plus': return [`${this.at(of[0], index)[0]} + ${this.like(of[1], index)[0]}`, sum];
-      case 'times': return this.product(this.at(of[0], index), this.like(of[1], index));
-      case 'over': return this.over(this.at(of[0], index), this.divisor(of, index));
-      case 'sum': return this.terms(this.program.of(of[0]).shape.at(-1), (n) => this.at(of[0], [...index, n]));
-      case 'dot': return this.dot(of, index);
-      case 'softmax': return this.softmax(of, index);
-      case 'additive': return this.additive(of, index);
-      default: return this.moved(f, index);
+      case 'tanh':
+        return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
+      case 'tril':
+        return index.at(-1) > index.at(-2) ? ['0', atom] : this.at(of[0], index);
+      case 'fill':
+        return this.fill(of, index);
+      case 'plus':
+        return [`${this.at(of[0], index)[0]} + ${this.like(of[1], index)[0]}`, sum];
+      case 'times':
+        return this.product(this.at(of[0], index), this.like(of[1], index));
+      case 'over':
+        return this.over(this.at(of[0], index), this.divisor(of, index));
+      case 'sum':
+        return this.terms(this.program.of(of[0]).shape.at(-1), (n) => this.at(of[0], [...index, n]));
+      case 'dot':
+        return this.dot(of, index);
+      case 'softmax':
+        return this.softmax(of, index);
+      case 'additive':
+        return this.additive(of, index);
+      default:
+        return this.moved(f, index);
     }
   }
 
@@ -82,11 +99,17 @@ class Writer {
     return b && b < a ? this.at(of[1], index.slice(0, -1)) : this.like(of[1], index);
   }
 
-  held([text, tightness], least) { return tightness < least ? `(${text})` : text; }
+  held([text, tightness], least) {
+    return tightness < least ? `(${text})` : text;
+  }
 
-  product(a, b) { return [`${this.held(a, product)}·${this.held(b, product)}`, product]; }
+  product(a, b) {
+    return [`${this.held(a, product)}·${this.held(b, product)}`, product];
+  }
 
-  over(a, b) { return [`${this.held(a, product)} / ${this.held(b, atom)}`, product]; }
+  over(a, b) {
+    return [`${this.held(a, product)} / ${this.held(b, atom)}`, product];
+  }
 
   /** terms is a sum of n terms, of which those in the middle are left out if they are many. */
   terms(n, term) {
@@ -104,8 +127,9 @@ class Writer {
     const lead = b.length > 1 ? index.slice(0, -1) : index;
     const last = b.length > 1 ? [index.at(-1)] : [];
     const block = b.length > 2 ? [lead[0]] : [];
-    return this.terms(a.at(-1),
-      (n) => this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])));
+    return this.terms(a.at(-1), (n) =>
+      this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])),
+    );
   }
 
   softmax(of, index) {
@@ -118,19 +142,23 @@ class Writer {
 
   additive([q, k, v], [t, s]) {
     return this.terms(this.program.of(q).shape[1], (d) =>
-      this.product(this.at(v, [0, d]), [`tanh(${this.at(q, [t, d])[0]} + ${this.at(k, [s, d])[0]})`, atom]));
+      this.product(this.at(v, [0, d]), [`tanh(${this.at(q, [t, d])[0]} + ${this.at(k, [s, d])[0]})`, atom]),
+    );
   }
 
   /** moved is a number that another operand has at another place. */
   moved(f, index) {
     if (f.op === 'join') {
-      const [part, col] = joined(f.of.map((g) => this.program.of(g)), index[1]);
+      const [part, col] = joined(
+        f.of.map((g) => this.program.of(g)),
+        index[1],
+      );
       return this.at(f.of[part], [index[0], col]);
     }
     const { shape } = this.program.of(f.of[0]);
     if (f.op === 'split') {
       const [h, t, i] = index;
-      return this.at(f.of[0], [t, h * shape[1] / f.number + i]);
+      return this.at(f.of[0], [t, (h * shape[1]) / f.number + i]);
     }
     const d = shape[2]; // merge
     return this.at(f.of[0], [Math.floor(index[1] / d), index[0], index[1] % d]);

@@ -36,9 +36,10 @@ const operations = {
   dot,
   times: (f, a, b) => elementwise(a, b, (x, y) => x * y),
   plus: (f, a, b) => elementwise(a, b, (x, y) => x + y),
-  over: (f, a, b) => (b.shape.length && b.shape.length < a.shape.length
-    ? tensor(a.shape, (i) => a.data[i] / b.data[Math.floor(i / a.shape.at(-1))])
-    : elementwise(a, b, (x, y) => x / y)),
+  over: (f, a, b) =>
+    b.shape.length && b.shape.length < a.shape.length
+      ? tensor(a.shape, (i) => a.data[i] / b.data[Math.floor(i / a.shape.at(-1))])
+      : elementwise(a, b, (x, y) => x / y),
   transpose: (f, a) => {
     const { rows, cols } = matrices(a);
     return tensor([...a.shape.slice(0, -2), cols, rows], (i) => {
@@ -61,12 +62,17 @@ const operations = {
   split: (f, a) => {
     const [t, width] = a.shape;
     const d = width / f.number;
-    return tensor([f.number, t, d],
-      (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + i % d]);
+    return tensor(
+      [f.number, t, d],
+      (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + (i % d)],
+    );
   },
   merge: (f, a) => {
     const [h, t, d] = a.shape;
-    return tensor([t, h * d], (i) => a.data[(Math.floor(i % (h * d) / d) * t + Math.floor(i / (h * d))) * d + i % d]);
+    return tensor(
+      [t, h * d],
+      (i) => a.data[(Math.floor((i % (h * d)) / d) * t + Math.floor(i / (h * d))) * d + (i % d)],
+    );
   },
   additive: (f, q, k, v) => {
     const [t, n] = q.shape;
@@ -74,7 +80,7 @@ const operations = {
     return tensor([t, s], (i) => {
       let sum = 0;
       for (let d = 0; d < n; d++) {
-        sum += v.data[d] * Math.tanh(q.data[Math.floor(i / s) * n + d] + k.data[i % s * n + d]);
+        sum += v.data[d] * Math.tanh(q.data[Math.floor(i / s) * n + d] + k.data[(i % s) * n + d]);
       }
       return sum;
     });
@@ -104,7 +110,7 @@ function dot(f, a, b) {
     const row = Math.floor(i / cols);
     const block = Math.floor(row / rows) % blocks;
     let sum = 0;
-    for (let n = 0; n < inner; n++) sum += a.data[row * inner + n] * b.data[(block * inner + n) * cols + i % cols];
+    for (let n = 0; n < inner; n++) sum += a.data[row * inner + n] * b.data[(block * inner + n) * cols + (i % cols)];
     return sum;
   });
 }
@@ -167,7 +173,7 @@ export class Program {
   /** dependents are the steps that are computed from one, directly or not. */
   dependents(name) {
     const found = new Set();
-    for (let before = -1; before < found.size;) {
+    for (let before = -1; before < found.size; ) {
       before = found.size;
       for (const s of this.steps.values()) {
         if (s.exact && [...names(s.exact)].some((n) => n === name || found.has(n))) found.add(s.name);

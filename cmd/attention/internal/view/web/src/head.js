@@ -1,12 +1,14 @@
 // One head: weights from queries and keys, as the server's package look says.
 
+import { largestOf } from './colours.js';
+
 /** each applies f to the numbers of some keys of a query. */
 const each = (f) => (t, from, to, x) => {
   for (let s = from; s < to; s++) x[s] = f(x[s], t, s);
 };
 
 /** stages are the steps from the products of a head to its scores: the name of what comes out, and how. */
-function stages({ layer, bias, S }) {
+function stages(/** @type {Head} */ { layer, bias, S }) {
   const { scale, softcap } = layer;
   const all = [];
   if (!layer.additive) all.push(['scaled', each((x) => x * scale)]);
@@ -29,7 +31,30 @@ export class Head {
     this.T = layer.t;
     this.S = layer.s;
     this.D = layer.width;
-    Object.assign(this, { rawQ: null, rawK: null, vector: null, bias: null, keys: new Uint32Array(0) }, parts);
+    /** @type {Float32Array} (T, D) */
+    this.q = parts.q;
+    /** @type {Float32Array} (S, D) */
+    this.k = parts.k;
+    /** @type {Float64Array | null} k as numbers that need no conversion */
+    this.k64 = null;
+    /** @type {Float32Array | null} (T, D), before queries were normalised or turned */
+    this.rawQ = parts.rawQ ?? null;
+    /** @type {Float32Array | null} */
+    this.rawK = parts.rawK ?? null;
+    /** @type {Float32Array | null} of additive attention */
+    this.vector = parts.vector ?? null;
+    /** @type {Float32Array | null} by the distance of query and key */
+    this.bias = parts.bias ?? null;
+    /** @type {Float32Array} (T) */
+    this.lse = parts.lse;
+    /** @type {Float32Array} (T), the largest weights */
+    this.most = parts.most;
+    /** @type {Uint32Array} (T + 1), where the ranges of keys of each query begin */
+    this.start = parts.start;
+    /** @type {Uint32Array} the first key and the end of each range */
+    this.keys = parts.keys ?? new Uint32Array(0);
+    /** @type {{ level: number, rows: number, cols: number, weights: Float32Array } | null} */
+    this.overview = parts.overview ?? null;
     this.signed = false;
     this.stages = stages(this);
     this.scratch = new Float64Array(this.S); // scores of a query
@@ -39,7 +64,7 @@ export class Head {
    * scores writes what the softmax sees of the keys from ≤ s < to of a query, hidden or not. On the way it calls
    * after(name) with each name of what is written: 'product', then those of the stages.
    */
-  scores(t, from, to, out, after = () => {}) {
+  scores(t, from, to, out, after = (/** @type {string} */ _name) => {}) {
     if (this.layer.additive) this.sums(t, from, to, out);
     else this.products(t, from, to, out);
     after('product');
@@ -57,7 +82,10 @@ export class Head {
     const q = Float64Array.from(this.q.subarray(t * D, (t + 1) * D));
     let s = from;
     for (; s + 3 < to; s += 4) {
-      let a = 0, b = 0, c = 0, e = 0;
+      let a = 0,
+        b = 0,
+        c = 0,
+        e = 0;
       for (let d = 0, j = s * D; d < D; d++, j++) {
         const x = q[d];
         a += x * k[j];
@@ -90,7 +118,9 @@ export class Head {
   /** path returns the numbers on the way to the score of a pair, by the names of scores. */
   path(t, s) {
     const path = {};
-    this.scores(t, s, s + 1, this.scratch, (name) => { path[name] = path.score = this.scratch[s]; });
+    this.scores(t, s, s + 1, this.scratch, (name) => {
+      path[name] = path.score = this.scratch[s];
+    });
     return path;
   }
 
@@ -101,7 +131,9 @@ export class Head {
   }
 
   /** rawProduct returns the product of a pair before queries and keys were normalised or turned. */
-  rawProduct(t, s) { return dot(this.rawQ, t * this.D, this.rawK, s * this.D, this.D); }
+  rawProduct(t, s) {
+    return dot(this.rawQ, t * this.D, this.rawK, s * this.D, this.D);
+  }
 
   /** shown reports whether a query sees a key. */
   shown(t, s) {
@@ -114,6 +146,11 @@ export class Head {
   /** weight returns the weight of a pair, NaN if the mask hides it. */
   weight(t, s) {
     return this.shown(t, s) ? Math.exp(this.score(t, s) - this.lse[t]) : NaN;
+  }
+
+  /** largest returns the largest weight of a query. */
+  largest(t) {
+    return this.most[t];
   }
 
   /** row writes the weights of the keys s0 ≤ s < s1 of a query to out, NaN for hidden ones. */
@@ -144,9 +181,22 @@ export class Mean {
     this.S = heads[0].S;
     this.signed = false;
     this.buffer = new Float32Array(this.S);
+    this.whole = new Float32Array(this.S);
+    this.most = new Map();
   }
 
-  shown(t, s) { return this.heads[0].shown(t, s); }
+  /** largest returns the largest weight of a query. */
+  largest(t) {
+    if (!this.most.has(t)) {
+      this.row(t, 0, this.S, this.whole);
+      this.most.set(t, largestOf(this.whole));
+    }
+    return this.most.get(t);
+  }
+
+  shown(t, s) {
+    return this.heads[0].shown(t, s);
+  }
 
   weight(t, s) {
     if (!this.shown(t, s)) return NaN;

@@ -30,8 +30,11 @@ function scoresOf(head, t0, t1) {
 /** scaling returns the formula of scaled scores and what it is computed from; null if they stay as they are. */
 function scaling({ layer, D }) {
   if (Math.abs(layer.scale - 1 / Math.sqrt(D)) < 1e-12) {
-    return [`scores / √${D}`, 'Scores over the root of a key’s width.',
-      call('over', step('scores'), { op: 'root', number: D })];
+    return [
+      `scores / √${D}`,
+      'Scores over the root of a key’s width.',
+      call('over', step('scores'), { op: 'root', number: D }),
+    ];
   }
   if (layer.scale === 1) return null;
   return [`scores·${layer.scale}`, 'Scores times the layer’s scale.', call('dot', step('scores'), by(layer.scale))];
@@ -62,38 +65,72 @@ export function headSteps(head, values, queries, keys, q, k) {
   leaf('v', 'The values.', [S, values.v.length / S], values.v, { rows: columns }, { rows: part });
   if (layer.additive) {
     leaf('u', 'The vector of the scores.', [1, D], head.vector, {});
-    add('scores', 'u·tanh(q + k)', 'The scores of queries and keys.',
-      call('additive', step('q'), step('k'), step('u')), numbers.product);
+    add(
+      'scores',
+      'u·tanh(q + k)',
+      'The scores of queries and keys.',
+      call('additive', step('q'), step('k'), step('u')),
+      numbers.product,
+    );
   } else {
-    add('scores', 'q·kᵀ', 'The scores: dot products of queries and keys.',
-      call('dot', step('q'), call('transpose', step('k'))), numbers.product);
+    add(
+      'scores',
+      'q·kᵀ',
+      'The scores: dot products of queries and keys.',
+      call('dot', step('q'), call('transpose', step('k'))),
+      numbers.product,
+    );
     const scaled = scaling(head);
     if (scaled) add('scaled', ...scaled, numbers.scaled);
   }
   if (layer.softcap) {
     const c = layer.softcap;
-    add('capped', `${c}·tanh(${last} / ${c})`, `Nothing is larger than ${c}.`,
-      call('dot', by(c), call('tanh', call('over', step(last), by(c)))), numbers.capped);
+    add(
+      'capped',
+      `${c}·tanh(${last} / ${c})`,
+      `Nothing is larger than ${c}.`,
+      call('dot', by(c), call('tanh', call('over', step(last), by(c)))),
+      numbers.capped,
+    );
   }
   if (head.bias) {
-    leaf('bias', 'What is added for the distance of query and key.', [T, S], pairs((t, s) => head.bias[t - s + S - 1]),
-      { rows, columns }, window);
+    leaf(
+      'bias',
+      'What is added for the distance of query and key.',
+      [T, S],
+      pairs((t, s) => head.bias[t - s + S - 1]),
+      { rows, columns },
+      window,
+    );
     add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')), numbers.biased);
   }
   const shown = pairs((t, s) => Number(head.shown(t, s)));
   if (shown.includes(0)) {
     leaf('mask', 'Which keys a query sees: 1, or 0 for hidden ones.', [T, S], shown, { rows, columns }, window);
-    add('masked', `fill(${last}, mask)`, 'Minus infinity where a key is hidden.',
-      call('fill', step(last), step('mask')));
+    add(
+      'masked',
+      `fill(${last}, mask)`,
+      'Minus infinity where a key is hidden.',
+      call('fill', step(last), step('mask')),
+    );
   }
   const operands = [step(last)];
   if (values.sink !== undefined) {
     leaf('sink', 'The sink: a score without a key.', [], [values.sink], {});
     operands.push(step('sink'));
   }
-  add('weights', `softmax(${operands.map((o) => o.step).join(', ')})`, 'The weights: shares of 1 in each row.',
-    call('softmax', ...operands));
-  steps.push({ name: 'context', formula: 'weights·v', exact: call('dot', step('weights'), step('v')), rows,
-    text: 'The context vectors: the values of all keys, each times its weight, added up.' });
+  add(
+    'weights',
+    `softmax(${operands.map((o) => o.step).join(', ')})`,
+    'The weights: shares of 1 in each row.',
+    call('softmax', ...operands),
+  );
+  steps.push({
+    name: 'context',
+    formula: 'weights·v',
+    exact: call('dot', step('weights'), step('v')),
+    rows,
+    text: 'The context vectors: the values of all keys, each times its weight, added up.',
+  });
   return steps;
 }

@@ -1,13 +1,22 @@
 // A matrix as colours: zoom, pan, tiles computed when they are seen, labels, and a cell that is chosen.
-import { select } from 'd3-selection';
-import { zoom, zoomIdentity } from 'd3-zoom';
+
 import { hidden } from './colours.js';
-import { h, shown, svg } from './dom.js';
+import { select, zoom, zoomIdentity } from './d3.js';
+import { fill, h, shown, svg } from './dom.js';
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
 const frame = 40; // ms of work at a time
 const moving = 8; // ms of it while somebody zooms or pans
+const mostNamed = 64; // tokens that all stand at the axes
+const around = 40; // tokens on each side of the one that is told
+
+/** short writes a number in a cell. */
+function short(v) {
+  const a = Math.abs(v);
+  if (a > 0 && a < 0.005) return v < 0 ? '>−.01' : '<.01';
+  return v.toFixed(2).replace('0.', '.').replace('-', '−');
+}
 
 /** HeatMap draws a field: {T, S, row(t, s0, s1, out)}, NaN for hidden pairs; perhaps with an overview of blocks,
  * {level, rows, cols, weights}. */
@@ -15,9 +24,14 @@ export class HeatMap {
   /** options: rows and cols (tokens), label, onhover(t, s), onselect(t, s), ondetail(t, s), height */
   constructor(options) {
     this.options = options;
-    this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'heat map',
-      'aria-label': options.label });
-    this.element = h('div', { class: 'heatmap' }, this.canvas);
+    this.canvas = h('canvas', {
+      tabindex: 0,
+      role: 'application',
+      'aria-roledescription': 'heat map',
+      'aria-label': options.label,
+    });
+    this.beside = h('div', { class: 'beside', 'aria-hidden': 'true' });
+    this.element = h('div', { class: 'heatmap' }, this.canvas, this.beside);
     this.tiles = new Map();
     this.queue = [];
     this.cell = null;
@@ -30,7 +44,10 @@ export class HeatMap {
     this.transform = zoomIdentity;
     select(this.canvas).call(this.zoom).on('dblclick.zoom', null);
     this.canvas.addEventListener('pointermove', (e) => this.hover(e));
-    this.canvas.addEventListener('pointerleave', () => this.options.onhover?.(null));
+    this.canvas.addEventListener('pointerleave', () => {
+      this.options.onhover?.(null);
+      this.tell(this.cell);
+    });
     this.canvas.addEventListener('click', (e) => {
       const at = this.at(e);
       if (at) this.options.onselect?.(...at);
@@ -53,11 +70,13 @@ export class HeatMap {
     this.queue = [];
     this.job = null;
     this.resize();
+    this.tell(this.cell);
   }
 
   /** choose marks a cell. */
   choose(t, s) {
     this.cell = [t, s];
+    this.tell(this.cell);
     this.reveal();
     this.draw();
   }
@@ -80,9 +99,18 @@ export class HeatMap {
     this.canvas.style.height = `${height}px`;
     this.width = cssWidth;
     this.height = height;
-    const limits = [[this.left, this.top], [cssWidth, height]];
-    this.zoom.extent(limits).scaleExtent([1, Math.max(1, 64 / this.fit)])
-      .translateExtent([[this.left, this.top], [this.left + S * this.fit, this.top + T * this.fit]]);
+    /** @type {[[number, number], [number, number]]} */
+    const limits = [
+      [this.left, this.top],
+      [cssWidth, height],
+    ];
+    this.zoom
+      .extent(limits)
+      .scaleExtent([1, Math.max(1, 64 / this.fit)])
+      .translateExtent([
+        [this.left, this.top],
+        [this.left + S * this.fit, this.top + T * this.fit],
+      ]);
     select(this.canvas).call(this.zoom.transform, this.transform);
   }
 
@@ -113,11 +141,50 @@ export class HeatMap {
     const at = this.at(e);
     this.over = at;
     this.options.onhover?.(at);
+    this.tell(at ?? this.cell);
+  }
+
+  /** isNamed reports whether all tokens stand at the axes. Else the text around a cell stands beside the picture. */
+  isNamed() {
+    return Math.max(this.field.T, this.field.S) <= mostNamed;
+  }
+
+  /** tell writes the text around the query and the key of a cell, if the axes have no room for it. */
+  tell(cell) {
+    if (!this.field || this.isNamed() || this.options.numbered) {
+      fill(this.beside);
+      return;
+    }
+    const [t, s] = cell ?? [0, 0];
+    const line = (name, tokens, at) => {
+      const part = (from, to) =>
+        tokens
+          .slice(Math.max(0, from), to)
+          .map((token) => shown(token))
+          .join('');
+      return h(
+        'p',
+        {},
+        h('span', { class: 'rowname' }, name),
+        at > around ? '…' : '',
+        part(at - around, at),
+        cell ? h('b', {}, part(at, at + 1)) : part(at, at + 1),
+        part(at + 1, at + around),
+        at + around < tokens.length ? '…' : '',
+      );
+    };
+    fill(this.beside, line('query', this.options.rows, t), line('key', this.options.cols, s));
   }
 
   key(e) {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-      PageUp: [-10, 0], PageDown: [10, 0] };
+    const moves = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      PageUp: [-10, 0],
+      PageDown: [10, 0],
+    };
     const { T, S } = this.field ?? {};
     if (!T) return;
     this.moved = performance.now();
@@ -145,8 +212,10 @@ export class HeatMap {
     const isBelow = x >= this.left - 0.5 && y >= this.top - 0.5;
     if (isBelow && x + g.cell <= this.width + 1 && y + g.cell <= this.height + 1) return;
     const k = this.transform.k;
-    select(this.canvas).call(this.zoom.translateTo, this.left + (s + 0.5) * this.fit, this.top + (t + 0.5) * this.fit,
-      [(this.left + this.width) / 2, (this.top + this.height) / 2]);
+    select(this.canvas).call(this.zoom.translateTo, this.left + (s + 0.5) * this.fit, this.top + (t + 0.5) * this.fit, [
+      (this.left + this.width) / 2,
+      (this.top + this.height) / 2,
+    ]);
     if (this.transform.k !== k) this.draw();
   }
 
@@ -222,11 +291,12 @@ export class HeatMap {
       for (let s = s0; s < s1; s++) {
         const v = row[s - s0];
         if (Number.isNaN(v)) continue;
-        c.fillStyle = this.scale.ink(v);
-        const text = v.toFixed(2).replace('0.', '.').replace('-', '−');
-        c.fillText(text, g.x + (s + 0.5) * g.cell, g.y + (t + 0.5) * g.cell);
+        c.fillStyle = this.scale.ink(this.scale.part(v, this.field, t));
+        c.globalAlpha = Math.abs(v) < 0.005 ? 0.4 : 1; // what is nothing is quiet
+        c.fillText(short(v), g.x + (s + 0.5) * g.cell, g.y + (t + 0.5) * g.cell);
       }
     }
+    c.globalAlpha = 1;
   }
 
   drawCell(c, g) {
@@ -242,10 +312,12 @@ export class HeatMap {
   }
 
   drawLabels(c, g) {
-    c.font = '12px ui-monospace, monospace';
+    const isNamed = this.isNamed();
+    const size = isNamed ? Math.max(6, Math.min(12, g.cell + 1)) : 12;
+    c.font = `${size}px ui-monospace, monospace`;
     c.textBaseline = 'middle';
-    const every = Math.max(1, Math.ceil(13 / g.cell));
-    const step = every === 1 ? 1 : [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((n) => n >= every) ?? every;
+    const every = isNamed ? 1 : Math.max(1, Math.ceil(13 / g.cell));
+    const step = every === 1 ? 1 : ([2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((n) => n >= every) ?? every);
     const text = (tokens, i) => (step === 1 ? shown(tokens[i]).slice(0, 10) : String(i));
     const { T, S } = this.field;
     c.textAlign = 'right';
@@ -286,13 +358,14 @@ export class HeatMap {
           done++;
         }
       }
-      if (done) this.draw(); // which asks for the tiles that are still missing
+      if (done)
+        this.draw(); // which asks for the tiles that are still missing
       else this.work();
     });
   }
 
   /** tile computes a tile row by row. */
-  * tile(level, i, j) {
+  *tile(level, i, j) {
     const { field, scale } = this;
     const block = 2 ** level;
     const side = tileSide * block;
@@ -327,6 +400,7 @@ export class HeatMap {
         if ((t & 7) === 7) yield;
       }
     }
+    if (scale.perRow) this.divide(values, level, t0, cols);
     const canvas = document.createElement('canvas');
     canvas.width = cols;
     canvas.height = rows;
@@ -337,6 +411,16 @@ export class HeatMap {
     if (this.field !== field || this.scale !== scale) return;
     if (this.tiles.size >= maxTiles) this.tiles.delete(this.tiles.keys().next().value);
     this.tiles.set(`${level} ${i} ${j}`, canvas);
+  }
+
+  /** divide divides blocks of weights by the largest weight of their rows. */
+  divide(values, level, t0, cols) {
+    for (let i = 0; i * cols < values.length; i++) {
+      let most = 0;
+      const to = Math.min(this.field.T, t0 + ((i + 1) << level));
+      for (let t = t0 + (i << level); t < to; t++) most = Math.max(most, this.field.largest(t));
+      for (let at = i * cols; at < (i + 1) * cols; at++) values[at] /= most || 1;
+    }
   }
 
   /** svg returns the whole matrix as SVG: cells as rectangles, or, of many, as one picture. */
@@ -353,27 +437,42 @@ export class HeatMap {
     for (let t = 0; t < T; t++) {
       this.field.row(t, 0, S, row);
       for (let s = 0; s < S; s++) {
-        const colour = Number.isNaN(row[s]) ? hidden() : this.scale.colour(row[s]);
+        const colour = Number.isNaN(row[s]) ? hidden() : this.scale.colour(this.scale.part(row[s], this.field, t));
         if (many) image.data.set([...colour, 255], 4 * (t * S + s));
         else {
-          root.append(svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell,
-            fill: `rgb(${colour})` }));
+          root.append(
+            svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell, fill: `rgb(${colour})` }),
+          );
         }
       }
     }
     if (many) {
       canvas.getContext('2d').putImageData(image, 0, 0);
-      root.append(svg('image', { x: left, y: top, width: S * cell, height: T * cell, href: canvas.toDataURL(),
-        preserveAspectRatio: 'none' }));
+      root.append(
+        svg('image', {
+          x: left,
+          y: top,
+          width: S * cell,
+          height: T * cell,
+          href: canvas.toDataURL(),
+          preserveAspectRatio: 'none',
+        }),
+      );
     }
     const step = Math.max(1, Math.ceil(13 / cell));
     for (let t = 0; t < T; t += step) {
-      root.append(svg('text', { x: left - 4, y: top + (t + 0.7) * cell, 'text-anchor': 'end' },
-        text(this.options.rows, t)));
+      root.append(
+        svg('text', { x: left - 4, y: top + (t + 0.7) * cell, 'text-anchor': 'end' }, text(this.options.rows, t)),
+      );
     }
     for (let s = 0; s < S; s += step) {
-      root.append(svg('text', { transform: `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)` },
-        text(this.options.cols, s)));
+      root.append(
+        svg(
+          'text',
+          { transform: `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)` },
+          text(this.options.cols, s),
+        ),
+      );
     }
     document.body.append(root); // for its computed style
     setTimeout(() => root.remove());
@@ -386,5 +485,7 @@ export class HeatMap {
     this.draw();
   }
 
-  close() { this.resized.disconnect(); }
+  close() {
+    this.resized.disconnect();
+  }
 }

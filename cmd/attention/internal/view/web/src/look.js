@@ -2,6 +2,24 @@
 import { isExported, packed, path, post } from './api.js';
 import { Head, Mean } from './head.js';
 
+/** @typedef {{ id: number, text: string, part?: boolean }} Token */
+/** @typedef {Token & { probability: number }} Candidate */
+/** @typedef {{ name: string, tokens: Token[] }} Sequence */
+/** @typedef {{ layer: number, head: number, factor: number }} Factor */
+/** @typedef {{ model: number, text: string, then?: number[], hide?: number[], heads?: Factor[] }} Request */
+/**
+ * Statistics are those of a head; some have none.
+ * @typedef {{ entropy?: number, first?: number, self?: number, previous?: number, largest?: number, distance?: number,
+ *   telling?: number }} Statistics
+ */
+/**
+ * Layer is the server's description of one attention of a model.
+ * @typedef {{ path: string, role?: string, queries: number, keys: number, fixed?: boolean, heads: number,
+ *   key_heads: number, width: number, t: number, s: number, scale: number, softcap?: number, additive?: boolean,
+ *   turned?: boolean, sinks?: boolean, pictures?: Pictures }} Layer
+ */
+/** @typedef {{ rows: number, cols: number, thumbnails: Float32Array, statistics: Statistics[] }} Pictures */
+
 const mostTries = 5; // to ask for what the server forgets
 const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
 const mostHeads = 24; // kept of a look: of a long text each takes megabytes
@@ -9,10 +27,30 @@ const mapSide = 640; // more than the rows of a head that is seen whole, in CSS 
 
 /** Look is one model over one text; its description is the server's. */
 export class Look {
+  /**
+   * @param {Request} request
+   * @param {any} description
+   */
   constructor(request, description) {
+    /** @type {string} */
+    this.id = '';
+    this.model = 0;
+    this.steps = 0;
+    this.cut = 0;
+    this.whole = '';
+    /** @type {Sequence[]} */
+    this.sequences = [];
+    /** @type {Layer[]} */
+    this.layers = [];
+    /** @type {Candidate[][]} */
+    this.next = [];
+    /** @type {(number | string)[] | undefined} the most telling layer and head, once they are known */
+    this.telling = undefined;
     Object.assign(this, description);
     this.request = request;
     this.renewals = 0;
+    /** @type {Promise<void> | null} */
+    this.renewed = null;
     this.kept = new Map();
     this.heads = new Map();
   }
@@ -30,14 +68,19 @@ export class Look {
 
   /** renew makes the server compute a look that it has forgotten, once for all who ask. */
   renew() {
-    this.renewed ??= post('look', this.request).then((description) => {
-      if (description.steps !== this.steps) { // of another moment of a run
-        this.kept.clear();
-        this.heads.clear();
-      }
-      Object.assign(this, description);
-      this.renewals++;
-    }).finally(() => { this.renewed = null; });
+    this.renewed ??= post('look', this.request)
+      .then((description) => {
+        if (description.steps !== this.steps) {
+          // of another moment of a run
+          this.kept.clear();
+          this.heads.clear();
+        }
+        Object.assign(this, description);
+        this.renewals++;
+      })
+      .finally(() => {
+        this.renewed = null;
+      });
     return this.renewed;
   }
 
@@ -56,13 +99,20 @@ export class Look {
 
   /** head returns a head of a layer. */
   head(layer, head) {
-    return this.keep(`${layer} ${head}`, async () => {
-      const { t, s } = this.layers[layer];
-      const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
-      const [parts, overview] = await Promise.all([this.ask('head', { layer, head }),
-        t * s > fewPairs && !isExported ? this.ask('overview', { layer, head, side }) : null]);
-      return new Head(this.layers[layer], { ...parts, overview });
-    }, this.heads, mostHeads);
+    return this.keep(
+      `${layer} ${head}`,
+      async () => {
+        const { t, s } = this.layers[layer];
+        const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
+        const [parts, overview] = await Promise.all([
+          this.ask('head', { layer, head }),
+          t * s > fewPairs && !isExported ? this.ask('overview', { layer, head, side }) : null,
+        ]);
+        return new Head(this.layers[layer], { ...parts, overview });
+      },
+      this.heads,
+      mostHeads,
+    );
   }
 
   /** values returns the values of a head of a layer, and its sink. */
@@ -72,22 +122,35 @@ export class Look {
 
   /** mean returns the mean of a layer's heads. */
   mean(layer) {
-    return this.keep(`${layer} mean`, async () => {
-      const all = Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i));
-      return new Mean(await Promise.all(all));
-    }, this.heads, mostHeads);
+    return this.keep(
+      `${layer} mean`,
+      async () => {
+        const all = Array.from({ length: this.layers[layer].heads }, (_, i) => this.head(layer, i));
+        return new Mean(await Promise.all(all));
+      },
+      this.heads,
+      mostHeads,
+    );
   }
 
-  /** thumbnails returns the thumbnails and statistics of a layer's heads. */
+  /**
+   * thumbnails returns the thumbnails and statistics of a layer's heads.
+   * @param {number} layer
+   * @returns {Promise<Pictures>}
+   */
   thumbnails(layer) {
     return this.keep(`${layer} thumbnails`, () => this.ask('thumbnails', { layer }));
   }
 
   /** queries returns the tokens of a layer's queries. */
-  queries(layer) { return this.sequences[this.layers[layer].queries].tokens; }
+  queries(layer) {
+    return this.sequences[this.layers[layer].queries].tokens;
+  }
 
   /** keys returns the tokens of a layer's keys. */
-  keys(layer) { return this.sequences[this.layers[layer].keys].tokens; }
+  keys(layer) {
+    return this.sequences[this.layers[layer].keys].tokens;
+  }
 }
 
 const looks = new Map();
@@ -96,22 +159,38 @@ const looks = new Map();
 export const onSeen = new Set();
 
 /** forgetAll makes the next look of each request a new one. */
-export function forgetAll() { looks.clear(); }
+export function forgetAll() {
+  looks.clear();
+}
 
 /** forget makes the next look of a request a new one. */
-export function forget(request) { looks.delete(JSON.stringify(request)); }
+export function forget(request) {
+  looks.delete(JSON.stringify(request));
+}
 
-/** see returns the look of a request: {model, text, hide, heads}. */
+/**
+ * see returns the look of a request.
+ * @param {Request} request
+ * @returns {Promise<Look>}
+ */
 export function see(request) {
   const key = JSON.stringify(request);
   if (!looks.has(key)) {
-    looks.set(key, post('look', request).then((d) => new Look(request, d)).catch((e) => {
-      looks.delete(key);
-      throw e;
-    }));
+    looks.set(
+      key,
+      post('look', request)
+        .then((d) => new Look(request, d))
+        .catch((e) => {
+          looks.delete(key);
+          throw e;
+        }),
+    );
     if (looks.size > 6) looks.delete(looks.keys().next().value);
   }
   const seen = looks.get(key);
-  seen.then((look) => onSeen.forEach((f) => f(look)), () => {}); // who asked is told of errors
+  seen.then(
+    (look) => onSeen.forEach((f) => f(look)),
+    () => {},
+  ); // who asked is told of errors
   return seen;
 }

@@ -1,29 +1,30 @@
 // The page: a frame with panels, of which one is shown.
 import { isExported, json } from './api.js';
 import { busy } from './busy.js';
-import { button, choice, fill, h } from './dom.js';
+import { setPalettes } from './colours.js';
+import { all, button, choice, fill, h } from './dom.js';
 import { forgetAll, onSeen } from './look.js';
 import { Newer } from './newer.js';
-import * as state from './state.js';
+import { attention } from './panels/attention.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
 import { pair } from './panels/pair.js';
 import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
-import { whatif } from './panels/whatif.js';
+import * as state from './state.js';
+import { showTips } from './tip.js';
 
-/** A panel is {name, title, needs(view), show(element, view)}; show returns a function that ends it. */
-const panels = [heads, pair, whatif, training, compare, steps];
+/** @type {import('./api.js').Panel[]} */
+const panels = [attention, heads, pair, training, compare, steps];
 
-const withNewer = [pair, whatif, compare, steps]; // heads has a line of its own
+const withNewer = [attention, pair, compare, steps]; // heads has a line of its own
 
 let end = null;
 let shown = '';
 
 function current(view) {
   const usable = panels.filter((p) => p.needs(view));
-  return usable.find((p) => p.name === state.get('panel')) ??
-    (view.chapter ? steps : usable[0]);
+  return usable.find((p) => p.name === state.get('panel')) ?? (view.chapter ? steps : usable[0]);
 }
 
 function showPanel(view) {
@@ -32,7 +33,7 @@ function showPanel(view) {
   end?.();
   const place = document.getElementById('panel');
   shown = panel?.name ?? '';
-  for (const b of document.querySelectorAll('nav button')) {
+  for (const b of all(document, 'nav button')) {
     b.setAttribute('aria-current', b.dataset.panel === shown ? 'page' : 'false');
   }
   if (panel) {
@@ -41,8 +42,10 @@ function showPanel(view) {
     end = panel.show(element, view);
   } else {
     end = null;
-    fill(place, h('p', { class: 'note' },
-      'There is nothing to see: start attention view with --model DIR or --chapter.'));
+    fill(
+      place,
+      h('p', { class: 'note' }, 'There is nothing to see: start attention view with --model DIR or --chapter.'),
+    );
   }
 }
 
@@ -55,7 +58,9 @@ function showNewer(view) {
     line = null;
     fill(place);
   };
-  state.onChange((changed) => { if (['panel', 'model'].some(changed)) gone(); });
+  state.onChange((changed) => {
+    if (['panel', 'model'].some(changed)) gone();
+  });
   onSeen.add((look) => {
     if (!withNewer.some((p) => p.name === shown) || !view.models[look.model].live) return;
     if (!line) {
@@ -78,21 +83,47 @@ function theme(value) {
 
 /** colours is the choice of light or dark, which the URL may change, too. */
 function colours() {
-  const label = choice('colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], state.get('theme'),
-    (v) => state.set({ theme: v }));
-  state.onChange((changed) => { if (changed('theme')) label.querySelector('select').value = state.get('theme'); });
+  const label = choice(
+    'theme',
+    [
+      ['', 'auto'],
+      ['light', 'light'],
+      ['dark', 'dark'],
+    ],
+    state.get('theme'),
+    (v) => state.set({ theme: v }),
+  );
+  state.onChange((changed) => {
+    if (changed('theme')) label.querySelector('select').value = state.get('theme');
+  });
   return label;
 }
 
 function header(view) {
-  const nav = h('nav', { 'aria-label': 'Panels' }, panels.filter((p) => p.needs(view)).map((p, i) =>
-    button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` })));
-  fill(document.getElementById('header'),
-    h('h1', {}, 'attention view'), nav,
+  const nav = h(
+    'nav',
+    { 'aria-label': 'Panels' },
+    panels
+      .filter((p) => p.needs(view))
+      .map((p, i) =>
+        button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` }),
+      ),
+  );
+  fill(
+    document.getElementById('header'),
+    h('h1', {}, 'attention view'),
+    nav,
     colours(),
     h('div', { id: 'newer' }),
-    isExported ? h('p', { class: 'note exported' },
-      'An exported page of attention view: What if works in the program only.', leftOut(view.left ?? [])) : null);
+    isExported
+      ? h(
+          'p',
+          { class: 'note exported' },
+          'An exported page of attention view: another text, changes and writing on work in the program only.',
+          leftOut(view.left ?? []),
+        )
+      : null,
+  );
 }
 
 /** leftOut is what an exported page says of what has no room in it. */
@@ -104,7 +135,13 @@ function leftOut(left) {
 
 function keys(view) {
   addEventListener('keydown', (e) => {
-    if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+    if (
+      e.ctrlKey ||
+      e.altKey ||
+      e.metaKey ||
+      /^(INPUT|TEXTAREA|SELECT)$/.test(/** @type {Element} */ (e.target).tagName)
+    )
+      return;
     const panel = panels.filter((p) => p.needs(view))[Number(e.key) - 1];
     if (panel) state.set({ panel: panel.name });
   });
@@ -119,6 +156,8 @@ async function start() {
   try {
     theme(state.get('theme'));
     const view = await json('view');
+    setPalettes(view);
+    showTips();
     header(view);
     showNewer(view);
     keys(view);

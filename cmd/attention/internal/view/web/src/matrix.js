@@ -1,5 +1,5 @@
 // A step as a table of coloured numbers, which the arrow keys walk.
-import { Scale } from './colours.js';
+import { largestOf, Scale } from './colours.js';
 import { fill, h, number } from './dom.js';
 import { flat, indexOf } from './explain.js';
 
@@ -7,7 +7,10 @@ import { flat, indexOf } from './explain.js';
 export class Matrix {
   /** names: {blocks, rows, columns}; window: {rows: [from, to], columns: [from, to]}, all without it */
   constructor(label, names, window, onpoint) {
-    Object.assign(this, { label, names, window: window ?? {}, onpoint });
+    this.label = label;
+    this.names = names;
+    this.window = window ?? {};
+    this.onpoint = onpoint;
     this.element = h('div', { class: 'blocks' });
     this.cells = new Map(); // the index of each cell’s number and its place in the value
     this.places = new Map(); // the cell of each place
@@ -18,7 +21,7 @@ export class Matrix {
   }
 
   /** show shows a value: in the cells that are there, if it has their shape. What isHidden(at) is so in grey. */
-  show(value, integers = false, isHidden = () => false) {
+  show(value, integers = false, isHidden = (/** @type {number} */ _at) => false) {
     this.isHidden = isHidden;
     if (String(this.value?.shape) !== String(value.shape)) {
       this.value = value;
@@ -35,13 +38,17 @@ export class Matrix {
     const share = this.isShare();
     const coloured = !integers && this.value.shape.length > 0;
     const scale = new Scale(share ? 1 : most, !share);
+    const columns = this.value.shape.at(-1) ?? 1;
+    const rowOf = (at) => this.value.data.subarray(at - (at % columns), at - (at % columns) + columns);
+    const largest = (at) => largestOf(rowOf(at)) || 1;
     for (const [cell, { at }] of this.cells) {
       const v = this.value.data[at];
+      const part = share ? v / largest(at) : v;
       cell.textContent = integers ? String(v) : number(v);
       const grey = !Number.isFinite(v) || this.isHidden(at);
-      const colour = coloured ? scale.css(v) : '';
+      const colour = coloured ? scale.css(part) : '';
       cell.style.background = grey ? 'var(--hidden)' : colour;
-      cell.style.color = grey || !coloured ? '' : scale.ink(v);
+      cell.style.color = grey || !coloured ? '' : scale.ink(part);
     }
   }
 
@@ -68,12 +75,15 @@ export class Matrix {
     const rows = shape.length > 1 ? range('rows', shape.at(-2)) : [null];
     const columns = shape.length ? range('columns', shape.at(-1)) : [null];
     const blocks = shape.length > 2 ? Array.from({ length: shape[0] }, (_, i) => i) : [null];
-    fill(this.element, blocks.map((b) => this.table(b, rows, columns)));
+    fill(
+      this.element,
+      blocks.map((b) => this.table(b, rows, columns)),
+    );
     this.element.querySelector('tbody td')?.setAttribute('tabindex', '0');
   }
 
   table(block, rows, columns) {
-    const name = (axis, i) => (i === null ? '' : this.names[axis]?.[i] ?? String(i));
+    const name = (axis, i) => (i === null ? '' : (this.names[axis]?.[i] ?? String(i)));
     const of = block === null ? '' : name('blocks', block);
     const cell = (i, j) => {
       const index = [block, i, j].filter((n) => n !== null);
@@ -84,12 +94,39 @@ export class Matrix {
       return td;
     };
     const label = `${this.label} ${of}`.trim();
-    return h('div', { class: 'scroll' }, h('table', { class: 'matrix', role: 'grid', 'aria-label': label },
-      of ? h('caption', {}, of) : null,
-      this.value.shape.length ? h('thead', {}, h('tr', {}, rows[0] === null ? null : h('td', {}),
-        columns.map((j) => h('th', { scope: 'col' }, name('columns', j))))) : null,
-      h('tbody', {}, rows.map((i) => h('tr', {}, i === null ? null : h('th', { scope: 'row' }, name('rows', i)),
-        columns.map((j) => cell(i, j)))))));
+    return h(
+      'div',
+      { class: 'scroll' },
+      h(
+        'table',
+        { class: 'matrix', role: 'grid', 'aria-label': label },
+        of ? h('caption', {}, of) : null,
+        this.value.shape.length
+          ? h(
+              'thead',
+              {},
+              h(
+                'tr',
+                {},
+                rows[0] === null ? null : h('td', {}),
+                columns.map((j) => h('th', { scope: 'col' }, name('columns', j))),
+              ),
+            )
+          : null,
+        h(
+          'tbody',
+          {},
+          rows.map((i) =>
+            h(
+              'tr',
+              {},
+              i === null ? null : h('th', { scope: 'row' }, name('rows', i)),
+              columns.map((j) => cell(i, j)),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   point(target) {
@@ -109,13 +146,19 @@ export class Matrix {
     const index = indexOf(shape, at);
     return ['blocks', 'rows', 'columns'].map((axis, i) => {
       const n = index[i - 3 + index.length];
-      return n === undefined ? '' : this.names[axis]?.[n] ?? n;
+      return n === undefined ? '' : (this.names[axis]?.[n] ?? n);
     });
   }
 
   key(e) {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-      Home: [0, -1e9], End: [0, 1e9] };
+    const moves = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      Home: [0, -1e9],
+      End: [0, 1e9],
+    };
     if (!(e.key in moves) || e.ctrlKey || e.altKey || e.metaKey || !this.cells.has(e.target)) return;
     e.preventDefault();
     const row = e.target.parentElement;
@@ -143,7 +186,7 @@ export class Matrix {
     const head = ['', ...Array.from({ length: columns }, (_, j) => this.names.columns?.[j] ?? j)];
     const out = [head];
     for (let at = 0; at < data.length; at += columns) {
-      const i = at / columns % (shape.at(-2) ?? 1);
+      const i = (at / columns) % (shape.at(-2) ?? 1);
       const block = shape.length > 2 ? `${this.names.blocks?.[Math.floor(at / columns / shape[1])] ?? ''} ` : '';
       out.push([block + (this.names.rows?.[i] ?? (shape.length > 1 ? i : '')), ...data.subarray(at, at + columns)]);
     }

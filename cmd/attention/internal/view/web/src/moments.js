@@ -1,6 +1,7 @@
 // The weights of a run over its steps: the attention of a probe and parts of matrices, at one of some moments.
-import { Scale } from './colours.js';
+
 import { short } from './choose.js';
+import { largestOf, Scale } from './colours.js';
 import { button, choice, fill, h, keepFocus, number, visible } from './dom.js';
 import { HeatMap } from './heatmap.js';
 import { legend } from './picture.js';
@@ -10,7 +11,9 @@ import * as state from './state.js';
 const hint = 'Point at or tap a cell.';
 
 /** headsOf returns the number of heads of a probe. */
-export function headsOf(probe) { return probe.shape.length === 4 ? probe.shape[1] : 1; }
+export function headsOf(probe) {
+  return probe.shape.length === 4 ? probe.shape[1] : 1;
+}
 
 /** probeAt returns the field of a head of a probe's tensor at a moment. */
 export function probeAt(watched, probe, head, moment) {
@@ -26,13 +29,24 @@ export class Moments {
     this.sliderPlace = h('div', { class: 'tools' });
     this.probe = h('section', { class: 'wide', 'aria-label': 'attention of the probe' });
     this.matrix = h('section', { class: 'wide', 'aria-label': 'a matrix of queries' });
-    this.element = h('div', {}, h('h2', {}, 'The weights over the steps'), this.sliderPlace,
-      h('div', { class: 'columns' }, this.probe, this.matrix));
-    const repaint = () => { this.probeMap?.repaint(); this.matrixMap?.repaint(); };
+    this.element = h(
+      'div',
+      {},
+      h('h2', {}, 'The weights over the steps'),
+      this.sliderPlace,
+      h('div', { class: 'columns' }, this.probe, this.matrix),
+    );
+    const repaint = () => {
+      this.probeMap?.repaint();
+      this.matrixMap?.repaint();
+    };
     addEventListener('theme', repaint);
-    this.ends = [() => removeEventListener('theme', repaint), state.onChange((changed) => {
-      if (['moment', 'probe', 'phead', 'matrix'].some(changed)) this.draw();
-    })];
+    this.ends = [
+      () => removeEventListener('theme', repaint),
+      state.onChange((changed) => {
+        if (['moment', 'probe', 'phead', 'matrix'].some(changed)) this.draw();
+      }),
+    ];
   }
 
   /** show shows what a run has recorded. */
@@ -60,15 +74,19 @@ export class Moments {
   slide(moment) {
     const { moments } = this.watched;
     if (!this.range) {
-      this.range = h('input', { type: 'range', step: 1, id: 'moment',
-        oninput: () => state.set({ moment: this.range.value }) });
+      this.range = h('input', {
+        type: 'range',
+        step: 1,
+        id: 'moment',
+        oninput: () => state.set({ moment: this.range.value }),
+      });
       this.output = h('output', { for: 'moment' });
       this.player = button('Play', () => this.play());
       fill(this.sliderPlace, h('label', { for: 'moment' }, 'step'), this.range, this.output, this.player);
     }
-    this.range.min = 0;
-    this.range.max = moments.length - 1;
-    this.range.value = moment;
+    this.range.min = '0';
+    this.range.max = String(moments.length - 1);
+    this.range.value = String(moment);
     this.range.disabled = this.player.disabled = moments.length < 2;
     fill(this.output, moments[moment] === 0 ? '0 (untrained)' : String(moments[moment]));
     this.range.setAttribute('aria-valuetext', `step ${moments[moment]}`);
@@ -102,16 +120,42 @@ export class Moments {
     const field = probeAt(this.watched, probe, head, moment);
     this.probeMap?.close();
     const read = (at) => fill(readout, this.cellText(probe, field, at));
-    const map = (this.probeMap = new HeatMap({ rows: tokens(probe.text.queries), cols: tokens(probe.text.keys),
-      height: 460, label: `attention of the probe in ${probe.name}, head ${head}`, onhover: read,
-      onselect: (t, s) => { map.choose(t, s); read([t, s]); } }));
-    const scale = new Scale(1);
+    const map = (this.probeMap = new HeatMap({
+      rows: tokens(probe.text.queries),
+      cols: tokens(probe.text.keys),
+      height: 460,
+      label: `attention of the probe in ${probe.name}, head ${head}`,
+      onhover: read,
+      onselect: (t, s) => {
+        map.choose(t, s);
+        read([t, s]);
+      },
+    }));
+    const scale = Scale.rows();
     const layers = probes.map((p, i) => [i, short(p.name)]);
-    keepFocus(this.probe, () => fill(this.probe,
-      h('h3', {}, 'Attention on the probe ', pictureButtons(() => `probe-${index}-${head}`,
-        () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }))),
-      h('div', { class: 'tools' }, choice('layer', layers, index, (v) => state.set({ probe: v })),
-        choice('head', numbers, head, (v) => state.set({ phead: v }))), readout, map.element, legend(scale, 'weight')));
+    keepFocus(this.probe, () =>
+      fill(
+        this.probe,
+        h(
+          'h3',
+          {},
+          'Attention on the probe ',
+          pictureButtons(
+            () => `probe-${index}-${head}`,
+            () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }),
+          ),
+        ),
+        h(
+          'div',
+          { class: 'tools' },
+          choice('layer', layers, index, (v) => state.set({ probe: v })),
+          choice('head', numbers, head, (v) => state.set({ phead: v })),
+        ),
+        readout,
+        map.element,
+        legend(scale, 'weight'),
+      ),
+    );
     map.show(field, scale);
   }
 
@@ -136,15 +180,41 @@ export class Moments {
     const readout = h('p', { class: 'readout small' }, hint);
     const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : hint);
     this.matrixMap?.close();
-    const map = (this.matrixMap = new HeatMap({ rows: label(rows), cols: label(cols), height: 460,
-      label: `values of ${matrix.name}`, onhover: (at) => fill(readout, text(at)),
-      onselect: (t, s) => { map.choose(t, s); fill(readout, text([t, s])); } }));
+    const map = (this.matrixMap = new HeatMap({
+      rows: label(rows),
+      cols: label(cols),
+      numbered: true,
+      height: 460,
+      label: `values of ${matrix.name}`,
+      onhover: (at) => fill(readout, text(at)),
+      onselect: (t, s) => {
+        map.choose(t, s);
+        fill(readout, text([t, s]));
+      },
+    }));
     const names = matrices.map((m, i) => [i, short(m.name)]);
-    keepFocus(this.matrix, () => fill(this.matrix,
-      h('h3', {}, 'Weights of the queries ', pictureButtons(() => `matrix-${index}`,
-        () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }))),
-      h('div', { class: 'tools' }, choice('matrix', names, index, (v) => state.set({ matrix: v }))),
-      readout, map.element, legend(scale, 'value', false)));
+    keepFocus(this.matrix, () =>
+      fill(
+        this.matrix,
+        h(
+          'h3',
+          {},
+          'Weights of the queries ',
+          pictureButtons(
+            () => `matrix-${index}`,
+            () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }),
+          ),
+        ),
+        h(
+          'div',
+          { class: 'tools' },
+          choice('matrix', names, index, (v) => state.set({ matrix: v })),
+        ),
+        readout,
+        map.element,
+        legend(scale, 'value', false),
+      ),
+    );
     map.show(field, scale);
   }
 
@@ -159,13 +229,23 @@ export class Moments {
 /** Table is a matrix of numbers as a field. */
 export class Table {
   constructor(values, T, S, shown) {
-    Object.assign(this, { values, T, S, shown });
+    this.values = values;
+    this.T = T;
+    this.S = S;
+    this.shown = shown;
   }
 
-  weight(t, s) { return this.shown(t, s) ? this.values[t * this.S + s] : NaN; }
+  weight(t, s) {
+    return this.shown(t, s) ? this.values[t * this.S + s] : NaN;
+  }
 
   row(t, s0, s1, out) {
     for (let s = s0; s < s1; s++) out[s - s0] = this.weight(t, s);
+  }
+
+  /** largest returns the largest number of a row. */
+  largest(t) {
+    return largestOf(this.values.subarray(t * this.S, (t + 1) * this.S));
   }
 
   /** entropy is the mean entropy of the rows, in nats. */

@@ -8,17 +8,27 @@ import * as state from './state.js';
 export class Newer {
   /** follows: whether it looks again by itself, at a pace that leaves the run its time */
   constructor(again, follows = false) {
-    Object.assign(this, { again, follows });
+    this.again = again;
+    this.follows = follows;
     this.element = h('p', { class: 'note newer' });
     this.text = h('span');
     this.button = button('Look again', () => this.look());
-    this.follow = h('input', { type: 'checkbox', id: 'follow', '.checked': state.get('follow') !== 'no',
+    this.follow = h('input', {
+      type: 'checkbox',
+      id: 'follow',
+      '.checked': state.get('follow') !== 'no',
       onchange: () => {
         state.set({ follow: this.follow.checked ? '' : 'no' }, true);
         this.ask();
-      } });
-    fill(this.element, this.text, ' ', this.button,
-      follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null);
+      },
+    });
+    fill(
+      this.element,
+      this.text,
+      ' ',
+      this.button,
+      follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null,
+    );
     this.pace = new Pace(() => this.pace.take(() => this.look()), { least: 4000, most: 60_000, times: 30 });
   }
 
@@ -65,8 +75,11 @@ export class Newer {
 
   tell() {
     this.button.disabled = Boolean(this.over || this.looking);
-    const text = `The weights after step ${this.steps} of ` + (this.over ? 'the run, whose program has ended.' :
-      `a run that trains.${this.isNewer ? ' There are newer ones.' : ''}`);
+    const text =
+      `The weights after step ${this.steps} of ` +
+      (this.over
+        ? 'the run, whose program has ended.'
+        : `a run that trains.${this.isNewer ? ' There are newer ones.' : ''}`);
     if (this.text.textContent !== text) this.text.textContent = text;
   }
 

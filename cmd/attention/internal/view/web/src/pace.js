@@ -6,7 +6,11 @@
  */
 export class Pace {
   constructor(again, { least = 1000, most = 5000, times = 20 } = {}) {
-    Object.assign(this, { again, least, most, times, ready: 0 });
+    this.again = again;
+    this.least = least;
+    this.most = most;
+    this.times = times;
+    this.ready = 0;
     this.seen = () => {
       if (!document.hidden && this.asked) this.ask();
     };

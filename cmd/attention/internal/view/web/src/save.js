@@ -30,8 +30,17 @@ function svgText(element) {
   const from = [element, ...element.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((e, i) => {
     const style = getComputedStyle(from[i]);
-    for (const property of ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'opacity',
-      'font-size', 'font-family', 'text-anchor']) {
+    for (const property of [
+      'fill',
+      'stroke',
+      'stroke-width',
+      'stroke-opacity',
+      'stroke-dasharray',
+      'opacity',
+      'font-size',
+      'font-family',
+      'text-anchor',
+    ]) {
       const value = style.getPropertyValue(property);
       if (value) e.setAttribute(property, value);
     }
@@ -42,8 +51,14 @@ function svgText(element) {
   copy.setAttribute('width', box.width);
   copy.setAttribute('height', box.height);
   const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [k, v] of Object.entries({ x: box.x, y: box.y, width: box.width, height: box.height,
-    fill: getComputedStyle(document.body).backgroundColor })) paper.setAttribute(k, v);
+  for (const [k, v] of Object.entries({
+    x: box.x,
+    y: box.y,
+    width: box.width,
+    height: box.height,
+    fill: getComputedStyle(document.body).backgroundColor,
+  }))
+    paper.setAttribute(k, v);
   copy.prepend(paper);
   return new XMLSerializer().serializeToString(copy);
 }
@@ -62,7 +77,12 @@ export async function savePNG(name, element) {
     canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(url);
   }
-  save(`${name}.png`, await new Promise((made) => { canvas.toBlob(made, 'image/png'); }));
+  save(
+    `${name}.png`,
+    await new Promise((made) => {
+      canvas.toBlob(made, 'image/png');
+    }),
+  );
 }
 
 /** pictureButtons are buttons that save a picture: what get returns, an SVG element or {canvas, svg}. */
@@ -72,9 +92,12 @@ export function pictureButtons(name, get) {
     if (got instanceof SVGElement) return got;
     return kind === 'svg' ? got.svg() : got.canvas;
   };
-  return h('span', { class: 'save' },
+  return h(
+    'span',
+    { class: 'save' },
     button('PNG', () => busy(savePNG(name(), of('png'))), { title: 'save the picture as PNG' }),
-    button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }));
+    button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }),
+  );
 }
 
 /** tableButton is a button that saves a table: the rows that get returns. */

@@ -31,7 +31,8 @@ export function set(changes, quiet = false) {
 }
 
 function tell(before) {
-  for (const f of [...listeners]) { // of which one may remove another
+  for (const f of [...listeners]) {
+    // of which one may remove another
     if (listeners.has(f)) f((name) => before[name] !== values[name]);
   }
 }

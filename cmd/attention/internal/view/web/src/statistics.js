@@ -1,15 +1,39 @@
-// Six statistics of each head as bars in a table that sorts.
-import { extent } from 'd3-array';
-import { bar, button, fill, h, keepFocus, number } from './dom.js';
+// Statistics of each head as bars in a table that sorts.
+import { extent } from './d3.js';
+import { all, bar, button, fill, h, keepFocus, number } from './dom.js';
 import { tableButton } from './save.js';
 
 export const statistics = [
-  ['entropy', 'entropy', 'mean entropy of the weights of a query, in nats: 0 if it looks at one key'],
-  ['first', 'on first', 'mean weight on the first key'],
-  ['self', 'on itself', 'mean weight on the query’s own position'],
-  ['previous', 'on previous', 'mean weight on the position before'],
-  ['largest', 'max score', 'the largest score'],
-  ['distance', 'distance', 'mean distance of what is looked at, in tokens'],
+  [
+    'entropy',
+    'entropy',
+    'How spread out the looks are: the mean entropy of a query’s weights, in nats. 0 is a look at ' +
+      'one key; the more keys share the weight, the larger.',
+  ],
+  [
+    'first',
+    'on first',
+    'How much of the weight lies on the first key, the mean over the queries. A head that has ' +
+      'nothing to do often rests there.',
+  ],
+  ['self', 'on itself', 'How much of the weight a query keeps on its own position, the mean over the queries.'],
+  [
+    'previous',
+    'on previous',
+    'How much of the weight lies on the position before the query, the mean over the queries.',
+  ],
+  [
+    'largest',
+    'max score',
+    'The largest score of all pairs, before the softmax. Very large ones make looks all or nothing.',
+  ],
+  ['distance', 'distance', 'How far away what is looked at is, in tokens: the mean over the queries, by weight.'],
+  [
+    'telling',
+    'telling',
+    'How much the head says of this text: high where queries pick out few keys, but neither the ' +
+      'first one nor their own.',
+  ],
 ];
 
 /** Statistics is a table of heads: {layer, head, statistics}. */
@@ -19,9 +43,11 @@ export class Statistics {
     this.heads = [];
     this.sort = { by: 'layer', down: false };
     this.chosen = '';
-    this.element = h('div',
+    this.element = h(
+      'div',
       { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' },
-      h('p', { class: 'note' }, 'The statistics of the heads are computed …'));
+      h('p', { class: 'note' }, 'The statistics of the heads are computed …'),
+    );
   }
 
   add(heads) {
@@ -37,7 +63,7 @@ export class Statistics {
 
   choose(layer, head) {
     this.chosen = `${layer} ${head}`;
-    for (const row of this.element.querySelectorAll('tbody tr')) {
+    for (const row of all(this.element, 'tbody tr')) {
       if (row.dataset.head === this.chosen) row.setAttribute('aria-current', 'true');
       else row.removeAttribute('aria-current');
     }
@@ -45,7 +71,7 @@ export class Statistics {
 
   sorted() {
     const { by, down } = this.sort;
-    const value = (x) => (by === 'layer' ? x.layer * 1e6 + x.head : x.statistics[by] ?? -Infinity);
+    const value = (x) => (by === 'layer' ? x.layer * 1e6 + x.head : (x.statistics[by] ?? -Infinity));
     return [...this.heads].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)));
   }
 
@@ -53,36 +79,76 @@ export class Statistics {
     const { sort } = this;
     let [mark, order] = ['', 'none'];
     if (sort.by === by) [mark, order] = sort.down ? [' ▼', 'descending'] : [' ▲', 'ascending'];
-    return h('th', { scope: 'col', 'aria-sort': order },
-      button(text + mark, () => {
-        this.sort = { by, down: sort.by === by ? !sort.down : by !== 'layer' };
-        this.draw();
-        this.element.querySelector(`[data-by="${by}"]`)?.focus();
-      }, { title, 'data-by': by }));
+    return h(
+      'th',
+      { scope: 'col', 'aria-sort': order },
+      button(
+        text + mark,
+        () => {
+          this.sort = { by, down: sort.by === by ? !sort.down : by !== 'layer' };
+          this.draw();
+          all(this.element, `[data-by="${by}"]`)[0]?.focus();
+        },
+        { 'data-tip': title, 'aria-description': title, 'data-by': by },
+      ),
+    );
   }
 
   draw() {
-    const ranges = Object.fromEntries(statistics.map(([name]) =>
-      [name, extent(this.heads, (x) => x.statistics[name])]));
+    const ranges = Object.fromEntries(
+      statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]),
+    );
     const current = (head) => (head === this.chosen ? 'true' : null);
-    const row = (x) => h('tr',
-      { 'data-head': `${x.layer} ${x.head}`, 'aria-current': current(`${x.layer} ${x.head}`) },
-      h('th', { scope: 'row' }, button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head),
-        { 'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}` })),
-      statistics.map(([name]) => {
-        const v = x.statistics[name];
-        const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];
-        return h('td', {}, bar(v === undefined || high === low ? 0 : (v - low) / (high - low)), number(v, 3));
-      }));
-    fill(this.element, h('table', {},
-      h('caption', {}, 'Statistics of the heads ', tableButton(() => 'statistics', () => this.rows())),
-      h('thead', {}, h('tr', {}, this.heading('layer', 'head', 'layer and head'),
-        statistics.map(([name, text, title]) => this.heading(name, text, title)))),
-      h('tbody', {}, this.sorted().map(row))));
+    const row = (x) =>
+      h(
+        'tr',
+        { 'data-head': `${x.layer} ${x.head}`, 'aria-current': current(`${x.layer} ${x.head}`) },
+        h(
+          'th',
+          { scope: 'row' },
+          button(`${x.layer}.${x.head}`, () => this.onselect(x.layer, x.head), {
+            'aria-label': `${x.layer}.${x.head}: show layer ${x.layer} head ${x.head}`,
+          }),
+        ),
+        statistics.map(([name]) => {
+          const v = x.statistics[name];
+          const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];
+          return h('td', {}, bar(v === undefined || high === low ? 0 : (v - low) / (high - low)), number(v, 3));
+        }),
+      );
+    fill(
+      this.element,
+      h(
+        'table',
+        {},
+        h(
+          'caption',
+          {},
+          'Statistics of the heads ',
+          tableButton(
+            () => 'statistics',
+            () => this.rows(),
+          ),
+        ),
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            this.heading('layer', 'head', 'The layer and the head, counted from 0.'),
+            statistics.map(([name, text, title]) => this.heading(name, text, title)),
+          ),
+        ),
+        h('tbody', {}, this.sorted().map(row)),
+      ),
+    );
   }
 
   rows() {
-    return [['layer', 'head', ...statistics.map(([name]) => name)],
-      ...this.sorted().map((x) => [x.layer, x.head, ...statistics.map(([name]) => x.statistics[name])])];
+    return [
+      ['layer', 'head', ...statistics.map(([name]) => name)],
+      ...this.sorted().map((x) => [x.layer, x.head, ...statistics.map(([name]) => x.statistics[name])]),
+    ];
   }
 }

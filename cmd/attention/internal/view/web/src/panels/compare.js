@@ -1,11 +1,23 @@
 // Compare: a head of two models over one text, and the difference of their weights.
 import { busy } from '../busy.js';
-import { HeatMap } from '../heatmap.js';
+import {
+  chosen,
+  headChoice,
+  headOf,
+  modelChoice,
+  nameOf,
+  otherOf,
+  requestOf,
+  scaleChoice,
+  scaleOf,
+  textsOf,
+  wrong,
+} from '../choose.js';
 import { Scale } from '../colours.js';
-import { chosen, headChoice, headOf, modelChoice, nameOf, otherOf, requestOf, textsOf, wrong } from '../choose.js';
-import { choice, fill, h, number, shown } from '../dom.js';
-import { legend } from '../picture.js';
+import { fill, h, number, shown } from '../dom.js';
+import { HeatMap } from '../heatmap.js';
 import { see } from '../look.js';
+import { legend } from '../picture.js';
 import { pictureButtons } from '../save.js';
 import * as state from '../state.js';
 
@@ -16,10 +28,12 @@ export const compare = {
   show(element, view) {
     const panel = new Compare(element, view);
     busy(panel.load());
-    const ends = [state.onChange((changed) => {
-      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
-      else if (['q', 'k'].some(changed)) panel.choose();
-    })];
+    const ends = [
+      state.onChange((changed) => {
+        if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
+        else if (['q', 'k'].some(changed)) panel.choose();
+      }),
+    ];
     const repaint = () => panel.maps.forEach((m) => m.repaint());
     addEventListener('theme', repaint);
     return () => {
@@ -34,7 +48,12 @@ export const compare = {
 /** Difference is the weights of b less those of a. */
 export class Difference {
   constructor(a, b) {
-    Object.assign(this, { a, b, T: a.T, S: a.S, signed: true, buffer: new Float32Array(a.S) });
+    this.a = a;
+    this.b = b;
+    this.T = a.T;
+    this.S = a.S;
+    this.signed = true;
+    this.buffer = new Float32Array(a.S);
   }
 
   row(t, s0, s1, out) {
@@ -61,22 +80,40 @@ class Compare {
   constructor(element, view) {
     this.element = element;
     this.view = view;
+    /** @type {HeatMap[]} */
     this.maps = [];
+    this.closed = false;
   }
 
   async load() {
     const { element, view } = this;
     if (view.models.length < 2) {
-      fill(element, h('h2', {}, 'Compare'), h('p', { class: 'note' },
-        view.models[0].live ? 'This page has the weights of now alone. To compare checkpoints of the run while it ' +
-          'trains, start attention view --run with its folder.' :
-          'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start attention ' +
-          'view with --model twice, or with --run of a run that keeps checkpoints.'));
+      fill(
+        element,
+        h('h2', {}, 'Compare'),
+        h(
+          'p',
+          { class: 'note' },
+          view.models[0].live
+            ? 'This page has the weights of now alone. To compare checkpoints of the run while it ' +
+                'trains, start attention view --run with its folder.'
+            : 'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start ' +
+                'attention view with --model twice, or with --run of a run that keeps checkpoints.',
+        ),
+      );
       return;
     }
     const wanted = (this.wanted = {});
     try {
-      if (!this.maps.length) fill(element, h('p', { class: 'note', role: 'status' }, 'The models read the text …'));
+      if (!this.maps.length)
+        fill(
+          element,
+          h(
+            'p',
+            { class: 'note', role: 'status' },
+            'The models read the text. Here come the weights of a head of both, and their difference.',
+          ),
+        );
       const first = await see(requestOf(view));
       const looks = [first, await see(otherOf(view, first))];
       const [layer, head] = chosen(looks[0]);
@@ -91,34 +128,69 @@ class Compare {
   }
 
   choices() {
-    return h('div', { class: 'tools' },
-      modelChoice(this.view, 'model', 'first'), modelChoice(this.view, 'other', 'second'));
+    return h(
+      'div',
+      { class: 'tools' },
+      modelChoice(this.view, 'model', 'first'),
+      modelChoice(this.view, 'other', 'second'),
+    );
   }
 
   show(looks, layer, head, heads) {
     this.maps.forEach((m) => m.close());
     this.heads = heads;
-    const difference = new Difference(...heads);
+    const difference = new Difference(heads[0], heads[1]);
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     const isSmall = heads[0].T * heads[0].S <= mostRead;
-    const toMost = isSmall && state.get('scale') === 'most';
-    const scale = new Scale(toMost ? Math.max(...heads.map(most)) : 1);
+    const scale = scaleOf();
     const largest = isSmall ? most(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
-    const names = [...looks.map((l) => this.view.models[l.model].name), 'second less first'];
+    const names = [...looks.map((l) => this.view.models[l.model].name), 'the second minus the first'];
     this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
     const [rows, cols] = this.tokens;
-    this.maps = names.map((name) => new HeatMap({ rows, cols, height: 420,
-      label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`, onhover: (at) => this.read(at ?? this.cell()),
-      onselect: (q, k) => state.set({ q, k }) }));
-    const scaleChoice = () => choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
-      (v) => state.set({ scale: v }));
-    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), isSmall ? scaleChoice() : null);
-    fill(this.element, h('h2', {}, 'Compare'), this.choices(), tools, textsOf(looks[0], layer), this.readout,
-      h('div', { class: 'three' }, names.map((name, i) => h('section', {}, h('h3', {}, name, ' ',
-        pictureButtons(() => `compare-${i}`, () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }))),
-      this.maps[i].element, legend(scales[i], i < 2 ? 'weight' : 'difference'),
-      i === 2 && largest === 0 ? h('p', { class: 'note' }, 'All weights are the same.') : null))));
+    this.maps = names.map(
+      (name) =>
+        new HeatMap({
+          rows,
+          cols,
+          height: 420,
+          label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`,
+          onhover: (at) => this.read(at ?? this.cell()),
+          onselect: (q, k) => state.set({ q, k }),
+        }),
+    );
+    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), scaleChoice());
+    fill(
+      this.element,
+      h('h2', {}, 'Compare'),
+      this.choices(),
+      tools,
+      textsOf(looks[0], layer),
+      this.readout,
+      h(
+        'div',
+        { class: 'three' },
+        names.map((name, i) =>
+          h(
+            'section',
+            {},
+            h(
+              'h3',
+              {},
+              name,
+              ' ',
+              pictureButtons(
+                () => `compare-${i}`,
+                () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }),
+              ),
+            ),
+            this.maps[i].element,
+            legend(scales[i], i < 2 ? 'weight' : 'difference'),
+            i === 2 && largest === 0 ? h('p', { class: 'note' }, 'All weights are the same.') : null,
+          ),
+        ),
+      ),
+    );
     [...heads, difference].forEach((field, i) => this.maps[i].show(field, scales[i], this.cell()));
     this.read(this.cell());
   }
@@ -141,21 +213,31 @@ class Compare {
     }
     const [a, b] = this.heads.map((x) => x.weight(...at));
     const [q, k] = at.map((i, side) => `${i} “${shown(this.tokens[side][i])}”`);
-    fill(this.readout, `query ${q} → key ${k}: `, Number.isNaN(a) || Number.isNaN(b) ? 'hidden by the mask' :
-      `weights ${number(a)} and ${number(b)}, difference ${number(b - a)}`);
+    fill(
+      this.readout,
+      `query ${q} → key ${k}: `,
+      Number.isNaN(a) || Number.isNaN(b)
+        ? 'hidden by the mask'
+        : `weights ${number(a)} and ${number(b)}, difference ${number(b - a)}`,
+    );
   }
 }
 
 /** check refuses looks whose heads cannot be compared. */
-function check([a, b], layer, head) {
-  const same = a.sequences.length === b.sequences.length && a.sequences.every((s, i) =>
-    s.tokens.length === b.sequences[i].tokens.length &&
-    s.tokens.every((t, j) => t.text === b.sequences[i].tokens[j].text));
+function check(/** @type {import('../look.js').Look[]} */ [a, b], layer, head) {
+  const same =
+    a.sequences.length === b.sequences.length &&
+    a.sequences.every(
+      (s, i) =>
+        s.tokens.length === b.sequences[i].tokens.length &&
+        s.tokens.every((t, j) => t.text === b.sequences[i].tokens[j].text),
+    );
   if (!same) {
     throw new Error('the two models see the text as different tokens: compare models of one tokenizer and window');
   }
   if (!b.layers[layer] || (head !== 'mean' && head >= b.layers[layer].heads)) {
-    throw new Error(`the second model has no such head: it has ${b.layers.length} layers; ` +
-      'choose another layer or head');
+    throw new Error(
+      `the second model has no such head: it has ${b.layers.length} layers; ` + 'choose another layer or head',
+    );
   }
 }

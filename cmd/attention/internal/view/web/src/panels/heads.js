@@ -1,16 +1,27 @@
-// Heads: all heads as thumbnails with their statistics, and one of them large, as a heat map or as lines.
+// Heads: all heads as thumbnails with their statistics, and one of them large.
 import { busy } from '../busy.js';
+import {
+  chosen,
+  headOf,
+  layerName,
+  modelChoice,
+  nameOf,
+  requestOf,
+  scaleChoice,
+  scaleOf,
+  sharing,
+  textsOf,
+  wrong,
+} from '../choose.js';
+import { button, fill, h, keepFocus, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
-import { Scale } from '../colours.js';
-import { chosen, headOf, layerName, modelChoice, nameOf, requestOf, sharing, textsOf, wrong } from '../choose.js';
-import { button, choice, fill, h, keepFocus, number, shown } from '../dom.js';
-import { legend } from '../picture.js';
-import { lines, mostLines } from '../lines.js';
 import { forget, see } from '../look.js';
 import { Newer } from '../newer.js';
+import { legend } from '../picture.js';
 import { pictureButtons, tableButton } from '../save.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
+import { paintThumbnail, thumbnail } from '../thumbnails.js';
 
 export const heads = {
   name: 'heads',
@@ -31,13 +42,19 @@ class Heads {
   }
 
   async start() {
-    this.ends.push(state.onChange((changed) => {
-      if (['model', 'text'].some(changed)) busy(this.load());
-      else if (!this.look) return;
-      else if (['layer', 'head', 'scale', 'as'].some(changed)) busy(this.showHead());
-      else if (['q', 'k'].some(changed)) this.choose();
-    }));
-    const repaint = () => { this.map?.repaint(); this.paintThumbnails(); this.paintLegend(); };
+    this.ends.push(
+      state.onChange((changed) => {
+        if (['model', 'text', 'then'].some(changed)) busy(this.load());
+        else if (!this.look) return;
+        else if (['layer', 'head', 'scale'].some(changed)) busy(this.showHead());
+        else if (['q', 'k'].some(changed)) this.choose();
+      }),
+    );
+    const repaint = () => {
+      this.map?.repaint();
+      this.paintThumbnails();
+      this.paintLegend();
+    };
     addEventListener('theme', repaint);
     this.ends.push(() => removeEventListener('theme', repaint));
     await this.load();
@@ -51,8 +68,16 @@ class Heads {
     this.map = null;
     const wanted = (this.loading = {});
     const isOver = () => this.closed || this.loading !== wanted; // another text or model was chosen meanwhile
-    fill(element, modelChoice(view),
-      h('p', { class: 'note', role: 'status' }, `${view.models[request.model].name} reads the text …`));
+    fill(
+      element,
+      modelChoice(view),
+      h(
+        'p',
+        { class: 'note', role: 'status' },
+        `${view.models[request.model].name} reads the text. Here come all its heads ` +
+          'as small pictures with statistics, and the weights of one of them, pair by pair.',
+      ),
+    );
     let look;
     try {
       look = await see(request);
@@ -69,19 +94,37 @@ class Heads {
 
   frame() {
     const { look, view } = this;
-    this.thumbnails = look.layers.map((layer, i) => Array.from({ length: layer.heads }, (_, head) =>
-      h('button', { type: 'button', class: 'thumbnail', 'aria-label': `layer ${i} head ${head}`,
-        title: `layer ${i}, head ${head}`, 'data-layer': i, 'data-head': head,
-        onclick: () => state.set({ layer: i, head }) },
-      h('canvas', { width: 48, height: 48, 'aria-hidden': 'true' }))));
-    const means = look.layers.map((layer, i) => layer.heads > 1 && button('mean',
-      () => state.set({ layer: i, head: 'mean' }),
-      { class: 'mean', 'data-layer': i, 'data-head': 'mean', 'aria-label': `mean of the heads of layer ${i}` }));
-    const grid = h('div', { class: look.sequences.length > 1 ? 'grid named' : 'grid', role: 'group', tabindex: 0,
-      'aria-label': 'layers and heads' },
-      this.thumbnails.map((row, i) => h('div', { class: 'gridrow' },
-        h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i)),
-        row, means[i])));
+    this.thumbnails = look.layers.map((layer, i) =>
+      Array.from({ length: layer.heads }, (_, head) => thumbnail(i, head, () => state.set({ layer: i, head }))),
+    );
+    const means = look.layers.map(
+      (layer, i) =>
+        layer.heads > 1 &&
+        button('mean', () => state.set({ layer: i, head: 'mean' }), {
+          class: 'mean',
+          'data-layer': i,
+          'data-head': 'mean',
+          'aria-label': `mean of the heads of layer ${i}`,
+        }),
+    );
+    const grid = h(
+      'div',
+      {
+        class: look.sequences.length > 1 ? 'grid named' : 'grid',
+        role: 'group',
+        tabindex: 0,
+        'aria-label': 'layers and heads',
+      },
+      this.thumbnails.map((row, i) =>
+        h(
+          'div',
+          { class: 'gridrow' },
+          h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i)),
+          row,
+          means[i],
+        ),
+      ),
+    );
     grid.addEventListener('keydown', (e) => this.gridKey(e));
     this.means = means.filter(Boolean);
     this.problem = h('div', {});
@@ -93,17 +136,41 @@ class Heads {
     this.scalePlace = h('div', {});
     this.tools = h('div', { class: 'tools' });
     const model = view.models[look.model];
-    fill(this.element,
-      h('div', { class: 'columns heads' },
-        h('section', { 'aria-label': 'all heads', class: 'side' },
-          h('h2', {}, model.name), h('p', { class: 'note' }, model.title),
+    fill(
+      this.element,
+      h(
+        'div',
+        { class: 'columns heads' },
+        h(
+          'section',
+          { 'aria-label': 'all heads', class: 'side' },
+          h('h2', {}, model.name),
+          h('p', { class: 'note' }, model.title),
           modelChoice(view),
           model.live ? this.newerOf(look) : null,
-          look.cut ? h('p', { class: 'note' },
-            `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`) : null,
-          grid, this.problem, this.statistics.element),
-        h('section', { 'aria-label': 'one head', class: 'wide' },
-          this.title, this.texts, this.tools, this.readout, this.place, this.scalePlace)));
+          look.cut
+            ? h(
+                'p',
+                { class: 'note' },
+                `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`,
+              )
+            : null,
+          grid,
+          this.problem,
+          this.statistics.element,
+        ),
+        h(
+          'section',
+          { 'aria-label': 'one head', class: 'wide' },
+          this.title,
+          this.texts,
+          this.tools,
+          this.readout,
+          this.place,
+          this.scalePlace,
+        ),
+      ),
+    );
   }
 
   /** newerOf is the line about the weights of a run that trains. */
@@ -125,13 +192,15 @@ class Heads {
     await this.showHead(true);
     const all = [];
     for (let layer = 0; layer < look.layers.length && this.shows(look); layer++) {
-      all.push(...await this.loadPictures(layer));
+      all.push(...(await this.loadPictures(layer)));
     }
     if (this.shows(look)) this.statistics.replace(all);
   }
 
   /** shows reports whether a look is the one that is shown. */
-  shows(look) { return !this.closed && this.look === look; }
+  shows(look) {
+    return !this.closed && this.look === look;
+  }
 
   gridKey(e) {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
@@ -163,11 +232,11 @@ class Heads {
     if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
     fill(this.texts, textsOf(this.look, layer), sharing(this.look, layer, head));
-    const place = [layer, head, state.get('as')].join(' ');
+    const place = [layer, head].join(' ');
     const there = this.map && this.drawnAt === place;
     this.drawnAt = place;
     if (anew && there) {
-      this.scale = this.scaleOf();
+      this.scale = scaleOf();
       this.map.show(this.head, this.scale, this.cell());
       this.paintLegend();
       this.read(this.cell());
@@ -176,79 +245,56 @@ class Heads {
     keepFocus(this.tools, () => this.showTools());
     this.map?.close();
     this.map = null;
-    if (state.get('as') === 'lines') this.showLines(layer, head);
-    else this.showMap(layer, head);
+    this.showMap(layer, head);
     this.read(this.cell());
   }
 
   showTools() {
     const [layer, head] = chosen(this.look);
     const name = () => `layer-${layer}-head-${head}`;
-    const picture = () => {
-      if (!this.map) return this.place.querySelector('svg');
-      return { canvas: this.map.canvas, svg: () => this.map.svg() };
-    };
-    const as = state.get('as');
-    fill(this.tools,
-      choice('show', [['', 'heat map'], ['lines', 'lines between tokens']], as, (v) => state.set({ as: v })),
-      as !== 'lines' && choice('scale', [['', 'to 1'], ['most', 'to the largest weight']], state.get('scale'),
-        (v) => state.set({ scale: v })),
-      h('span', { class: 'save' },
+    const picture = () => ({ canvas: this.map.canvas, svg: () => this.map.svg() });
+    fill(
+      this.tools,
+      scaleChoice(),
+      h(
+        'span',
+        { class: 'save' },
         pictureButtons(name, picture),
-        this.head.T * this.head.S <= 1 << 20 && tableButton(name, () => this.table())),
-      head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null);
+        this.head.T * this.head.S <= 1 << 20 && tableButton(name, () => this.table()),
+      ),
+      head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null,
+    );
   }
 
   showMap(layer, head) {
     this.map = new HeatMap({
-      rows: this.look.queries(layer), cols: this.look.keys(layer),
+      rows: this.look.queries(layer),
+      cols: this.look.keys(layer),
       label: `weights of ${nameOf(this.look, layer, head).toLowerCase()}`,
-      onhover: (at) => this.read(at ?? this.cell()), onselect: (q, k) => state.set({ q, k }),
+      onhover: (at) => this.read(at ?? this.cell()),
+      onselect: (q, k) => state.set({ q, k }),
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
     });
     fill(this.place, this.map.element);
-    this.scale = this.scaleOf();
+    this.scale = scaleOf();
     this.map.show(this.head, this.scale, this.cell());
     this.paintLegend();
-  }
-
-  scaleOf() { return new Scale(state.get('scale') === 'most' ? this.most() : 1); }
-
-  showLines(layer, head) {
-    const [rows, cols] = [this.look.queries(layer), this.look.keys(layer)];
-    fill(this.scalePlace);
-    const longest = Math.max(rows.length, cols.length);
-    if (longest > mostLines) {
-      fill(this.place, h('p', { class: 'note' },
-        `Lines are for texts of up to ${mostLines} tokens; this has ${longest}: see the heat map.`));
-      return;
-    }
-    const label = `weights of ${nameOf(this.look, layer, head).toLowerCase()} as lines`;
-    fill(this.place, lines(this.head, rows, cols, label, (q, k) => state.set({ q, k })));
   }
 
   paintLegend() {
     if (this.map && this.scale) fill(this.scalePlace, legend(this.scale, 'weight'));
   }
 
-  most() {
-    const row = new Float32Array(this.head.S);
-    let most = 0;
-    for (let t = 0; t < this.head.T; t++) {
-      this.head.row(t, 0, row.length, row);
-      for (const v of row) if (v > most) most = v;
-    }
-    return most;
-  }
-
   table() {
     const [layer] = chosen(this.look);
     const row = new Float32Array(this.head.S);
-    return [['query \\ key', ...this.look.keys(layer).map((t) => t.text)],
+    return [
+      ['query \\ key', ...this.look.keys(layer).map((t) => t.text)],
       ...this.look.queries(layer).map((token, t) => {
         this.head.row(t, 0, row.length, row);
         return [token.text, ...row];
-      })];
+      }),
+    ];
   }
 
   cell() {
@@ -265,16 +311,18 @@ class Heads {
 
   read(at) {
     if (!at) {
-      fill(this.readout, state.get('as') === 'lines' ?
-        'Point at or tap a token: its lines alone are shown, and its weights stand beside the keys.' :
+      fill(
+        this.readout,
         'Point at or tap a cell, or focus the picture and move with the arrow keys; ' +
-        '+ and − zoom, 0 shows all, Enter shows the pair.');
+          '+ and − zoom, 0 shows all, Enter shows the pair.',
+      );
       return;
     }
     const [t, s] = at;
     const [layer] = chosen(this.look);
     const w = this.head.weight(t, s);
-    const pair = `query ${t} “${shown(this.look.queries(layer)[t])}” → key ${s} “${shown(this.look.keys(layer)[s])}”: `;
+    const [query, key] = [this.look.queries(layer)[t], this.look.keys(layer)[s]];
+    const pair = `query ${t} “${shown(query)}” → key ${s} “${shown(key)}”: `;
     const score = this.head.score ? `, score ${number(this.head.score(t, s))}` : '';
     fill(this.readout, pair, Number.isNaN(w) ? 'hidden by the mask' : `weight ${number(w)}${score}`);
   }
@@ -302,20 +350,9 @@ class Heads {
   }
 
   paintThumbnails(only) {
-    const scale = new Scale(1);
     this.look?.layers.forEach((layer, i) => {
       if (!layer.pictures || (only !== undefined && only !== i)) return;
-      const { rows, cols, thumbnails } = layer.pictures;
-      this.thumbnails[i].forEach((b, head) => {
-        const canvas = b.querySelector('canvas');
-        canvas.width = cols;
-        canvas.height = rows;
-        const c = canvas.getContext('2d');
-        const image = c.createImageData(cols, rows);
-        const weights = thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols);
-        scale.paint(weights.map((v) => (v < 0 ? NaN : v)), image);
-        c.putImageData(image, 0, 0);
-      });
+      this.thumbnails[i].forEach((b, head) => paintThumbnail(b, layer.pictures, head));
     });
   }
 

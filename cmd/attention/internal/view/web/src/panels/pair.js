@@ -1,11 +1,9 @@
 // One pair: every number on the way from two vectors to one weight.
-import { axisLeft } from 'd3-axis';
-import { max, min, sum } from 'd3-array';
-import { scaleLinear } from 'd3-scale';
-import { select } from 'd3-selection';
+
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../choose.js';
-import { choice, fill, h, number, shown, svg } from '../dom.js';
+import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
+import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
 import { pictureButtons, tableButton } from '../save.js';
 import * as state from '../state.js';
@@ -18,7 +16,10 @@ export const pair = {
     const panel = new Pair(element, view);
     busy(panel.load());
     const end = state.onChange(() => busy(panel.load()));
-    return () => { panel.closed = true; end(); };
+    return () => {
+      panel.closed = true;
+      end();
+    };
   },
 };
 
@@ -26,13 +27,21 @@ class Pair {
   constructor(element, view) {
     this.element = element;
     this.view = view;
+    this.closed = false;
   }
 
   async load() {
     const wanted = (this.wanted = {});
     try {
       if (!this.look || this.look.model !== requestOf(this.view).model) {
-        fill(this.element, h('p', { class: 'note', role: 'status' }, 'The model reads the text …'));
+        fill(
+          this.element,
+          h(
+            'p',
+            { class: 'note', role: 'status' },
+            'The model reads the text. Here come the numbers from a query and a key to their weight.',
+          ),
+        );
       }
       const look = await see(requestOf(this.view));
       const [layer, head] = chosen(look);
@@ -54,53 +63,104 @@ class Pair {
     const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
     const bars = numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions';
     const chart = this.chart(steps, numbers.layer.additive);
-    const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
-    fill(this.element,
+    const kept = focused('[data-keep]')?.dataset.keep;
+    fill(
+      this.element,
       h('h2', {}, `Query ${q} “${shown(queries[q])}” and key ${k} “${shown(keys[k])}”`),
       h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look)),
       textsOf(look, layer),
-      h('div', { class: 'tools' },
-        h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
-        h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))),
-        h('span', { class: 'save' }, pictureButtons(name, () => chart),
-          tableButton(name,
-            () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]))),
-      h('div', { class: 'columns' },
-        h('section', { class: 'bars' },
-          h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
-        h('section', { class: 'path' },
-          h('h3', {}, 'From the two vectors to the weight'), this.path(numbers, steps, q, k))));
-    if (focused) this.element.querySelector(`[data-keep="${focused}"] select`)?.focus();
+      h(
+        'div',
+        { class: 'tools' },
+        h(
+          'span',
+          { 'data-keep': 'q' },
+          choice('query', tokens(queries), q, (v) => state.set({ q: v })),
+        ),
+        h(
+          'span',
+          { 'data-keep': 'k' },
+          choice('key', tokens(keys), k, (v) => state.set({ k: v })),
+        ),
+        h(
+          'span',
+          { class: 'save' },
+          pictureButtons(name, () => chart),
+          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'columns' },
+        h('section', { class: 'bars' }, h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
+        h(
+          'section',
+          { class: 'path' },
+          h('h3', {}, 'From the two vectors to the weight'),
+          this.path(numbers, steps, q, k),
+        ),
+      ),
+    );
+    if (kept) all(this.element, `[data-keep="${kept}"] select`)[0]?.focus();
   }
 
   /** chart draws the products as bars. */
-  chart(steps, additive) {
+  chart(/** @type {{ d: number, q: number, k: number, product: number }[]} */ steps, additive) {
     const width = Math.max(Math.min(640, this.element.clientWidth || 420), 56 + 4 * steps.length);
     const [height, left, bottom] = [280, 48, 38];
-    const low = Math.min(0, min(steps, (x) => x.product));
-    const high = Math.max(0, max(steps, (x) => x.product)) || 1;
+    const low = Math.min(
+      0,
+      min(steps, (x) => x.product),
+    );
+    const high =
+      Math.max(
+        0,
+        max(steps, (x) => x.product),
+      ) || 1;
     const y = scaleLinear([low, high], [height - bottom, 10]).nice();
     const x = scaleLinear([0, steps.length], [left, width - 8]);
-    const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'chart', role: 'img',
-      'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}` });
+    const root = svg('svg', {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      class: 'chart',
+      role: 'img',
+      'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}`,
+    });
     const wide = Math.max(1, x(1) - x(0) - 1);
     let every = 8; // dimensions from one number to the next
     if (steps.length <= 40) every = 2;
     if (steps.length <= 16) every = 1;
     for (const s of steps) {
       const formula = additive ? `v·tanh(${number(s.q)} + ${number(s.k)})` : `${number(s.q)} · ${number(s.k)}`;
-      root.append(svg('rect', { x: x(s.d), width: wide, y: Math.min(y(0), y(s.product)),
-        height: Math.abs(y(s.product) - y(0)), class: s.product < 0 ? 'minus' : 'plus' },
-      svg('title', {}, `d ${s.d}: ${formula} = ${number(s.product)}`)));
+      root.append(
+        svg(
+          'rect',
+          {
+            x: x(s.d),
+            width: wide,
+            y: Math.min(y(0), y(s.product)),
+            height: Math.abs(y(s.product) - y(0)),
+            class: s.product < 0 ? 'minus' : 'plus',
+          },
+          svg('title', {}, `d ${s.d}: ${formula} = ${number(s.product)}`),
+        ),
+      );
       if (s.d % every === 0) {
-        root.append(svg('text', { x: x(s.d) + wide / 2, y: height - bottom + 16, 'text-anchor': 'middle' },
-          String(s.d)));
+        root.append(
+          svg('text', { x: x(s.d) + wide / 2, y: height - bottom + 16, 'text-anchor': 'middle' }, String(s.d)),
+        );
       }
     }
     const axis = svg('g', { transform: `translate(${left},0)` });
     select(axis).call(axisLeft(y).ticks(6));
-    root.append(svg('text', { x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle', class: 'axisname' },
-      'dimension of the head'));
+    root.append(
+      svg(
+        'text',
+        { x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle', class: 'axisname' },
+        'dimension of the head',
+      ),
+    );
     root.append(axis, svg('line', { x1: left, x2: width - 8, y1: y(0), y2: y(0), class: 'zero' }));
     return root;
   }
@@ -110,9 +170,16 @@ class Pair {
     const { layer } = numbers;
     const path = numbers.path(q, k);
     const rows = [];
-    const row = (what, formula, value) => rows.push(h('tr', {},
-      h('th', { scope: 'row' }, what), h('td', { class: 'formula' }, formula),
-      h('td', { class: 'value' }, typeof value === 'string' ? value : number(value, 6))));
+    const row = (what, formula, value) =>
+      rows.push(
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, what),
+          h('td', { class: 'formula' }, formula),
+          h('td', { class: 'value' }, typeof value === 'string' ? value : number(value, 6)),
+        ),
+      );
     if (numbers.rawQ) {
       row('before the turn', 'q·k as projected', numbers.rawProduct(q, k));
       row('turned', 'q·k after norm and RoPE', path.product);

@@ -2,7 +2,7 @@
 import { isExported, json, path } from '../api.js';
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, nameOf, requestOf, textsOf } from '../choose.js';
-import { button, choice, fill, h, number, shown as textOf } from '../dom.js';
+import { all, button, choice, fill, focused, h, number, shown as textOf } from '../dom.js';
 import { explain, flat, indexOf } from '../explain.js';
 import { Program } from '../formula.js';
 import { headSteps } from '../headsteps.js';
@@ -37,7 +37,11 @@ const reach = 2; // a slider goes from −reach to reach, or as far as its numbe
 
 class Steps {
   constructor(element, view) {
-    Object.assign(this, { element, view, matrices: new Map() });
+    this.element = element;
+    this.view = view;
+    this.closed = false;
+    /** @type {Map<string, Matrix>} */
+    this.matrices = new Map();
   }
 
   /** section is the number of the chosen section; 0 for a head of a model. */
@@ -52,7 +56,14 @@ class Steps {
     const number = this.section();
     try {
       if (!this.program) {
-        fill(this.element, h('p', { class: 'note', role: 'status' }, 'The steps are computed …'));
+        fill(
+          this.element,
+          h(
+            'p',
+            { class: 'note', role: 'status' },
+            'The steps are computed: here come the matrices from queries, keys and values to the result.',
+          ),
+        );
       }
       const shown = number ? await this.ofSection(number) : await this.ofHead();
       if (this.closed || this.wanted !== wanted) return;
@@ -60,8 +71,12 @@ class Steps {
     } catch (e) {
       if (this.closed || this.wanted !== wanted) return;
       this.program = null;
-      fill(this.element, this.chooser(), number ? this.sentence() : null,
-        h('p', { class: 'error', role: 'alert' }, e.message));
+      fill(
+        this.element,
+        this.chooser(),
+        number ? this.sentence() : null,
+        h('p', { class: 'error', role: 'alert' }, e.message),
+      );
     }
   }
 
@@ -84,11 +99,31 @@ class Steps {
     const tokens = (list) => list.map((t, i) => [i, `${i} ${textOf(t)}`]);
     return {
       title: nameOf(look, layer, head),
-      text: Math.max(numbers.T, numbers.S) <= 16 ? '' :
-        'The tokens around the chosen query and the chosen key; sums go over all.',
-      tools: h('div', {}, textsOf(look, layer), h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look),
-        h('span', { 'data-keep': 'q' }, choice('query', tokens(queries), q, (v) => state.set({ q: v }))),
-        h('span', { 'data-keep': 'k' }, choice('key', tokens(keys), k, (v) => state.set({ k: v }))))),
+      text:
+        Math.max(numbers.T, numbers.S) <= 16
+          ? ''
+          : 'The tokens around the chosen query and the chosen key; sums go over all.',
+      tools: h(
+        'div',
+        {},
+        textsOf(look, layer),
+        h(
+          'div',
+          { class: 'tools' },
+          modelChoice(this.view),
+          headChoice(look),
+          h(
+            'span',
+            { 'data-keep': 'q' },
+            choice('query', tokens(queries), q, (v) => state.set({ q: v })),
+          ),
+          h(
+            'span',
+            { 'data-keep': 'k' },
+            choice('key', tokens(keys), k, (v) => state.set({ k: v })),
+          ),
+        ),
+      ),
       steps: headSteps(numbers, values, queries, keys, q, k),
     };
   }
@@ -103,8 +138,11 @@ class Steps {
       this.own = undefined;
       state.set({ section: v, numbers: '', change: '' });
     };
-    return h('div', { class: 'tools', 'data-keep': 'section' },
-      choice('section', options, this.section() || 'head', section));
+    return h(
+      'div',
+      { class: 'tools', 'data-keep': 'section' },
+      choice('section', options, this.section() || 'head', section),
+    );
   }
 
   /** sentence is the form of the words. */
@@ -113,44 +151,80 @@ class Steps {
       const note = (on) => h('p', { class: 'note' }, `On the words “${on}”; attention view --chapter runs others.`);
       return words ? note(words.join(' ')) : null;
     }
-    const input = h('input', { id: 'sentence', '.value': words?.join(' ') ?? this.own ?? state.get('sentence'),
-      'data-keep': 'sentence', size: 40 });
+    const input = h('input', {
+      id: 'sentence',
+      '.value': words?.join(' ') ?? this.own ?? state.get('sentence'),
+      'data-keep': 'sentence',
+      size: 40,
+    });
     const run = (e) => {
       e.preventDefault();
       this.own = input.value.trim();
       state.set({ sentence: this.own, numbers: '' }, true);
       busy(this.load());
     };
-    return h('form', { class: 'tools', onsubmit: run },
-      h('label', { for: 'sentence' }, 'Words'), input, h('button', { type: 'submit' }, 'Run'),
-      button(this.view.text ? 'As at the start' : 'The chapter’s', () => {
-        this.own = undefined;
-        state.set({ sentence: '', numbers: '' }, true);
-        busy(this.load());
-      }, { title: 'the words that attention view began with' }));
+    return h(
+      'form',
+      { class: 'tools', onsubmit: run },
+      h('label', { for: 'sentence' }, 'Words'),
+      input,
+      h('button', { type: 'submit' }, 'Run'),
+      button(
+        this.view.text ? 'As at the start' : 'The chapter’s',
+        () => {
+          this.own = undefined;
+          state.set({ sentence: '', numbers: '' }, true);
+          busy(this.load());
+        },
+        { title: 'the words that attention view began with' },
+      ),
+    );
   }
 
   show(shown) {
-    const focused = document.activeElement?.closest?.('[data-keep]')?.dataset.keep;
+    const kept = focused('[data-keep]')?.dataset.keep;
     this.program = new Program(shown.steps.map((s) => (s.exact ? s : { ...s, values: s.values ?? [] })));
     this.computes = shown.steps.some((s) => s.exact);
     this.restore();
     this.matrices.clear();
     this.pointed = null;
     this.sliders = h('div', {});
-    this.readout = h('p', { class: 'readout formula-readout', 'aria-live': 'polite' },
-      'Point at a number: here stands what it is computed from.');
-    fill(this.element, this.chooser(), shown.tools,
-      h('h2', {}, shown.title, ' ', tableButton(() => 'steps', () => this.table())),
+    this.readout = h(
+      'p',
+      { class: 'readout formula-readout', 'aria-live': 'polite' },
+      'Point at a number: here stands what it is computed from.',
+    );
+    fill(
+      this.element,
+      this.chooser(),
+      shown.tools,
+      h(
+        'h2',
+        {},
+        shown.title,
+        ' ',
+        tableButton(
+          () => 'steps',
+          () => this.table(),
+        ),
+      ),
       shown.text ? h('p', {}, shown.text) : null,
-      this.computes ? null : h('p', { class: 'note' },
-        'There are too many numbers to compute in the page: these are the library’s.'),
+      this.computes
+        ? null
+        : h('p', { class: 'note' }, 'There are too many numbers to compute in the page: these are the library’s.'),
       shown.why ? h('details', {}, h('summary', {}, 'Why'), h('p', { class: 'why' }, shown.why)) : null,
-      this.sliders, h('div', { class: 'stepsflow' }, shown.steps.map((s) => this.step(s))), this.readout);
+      this.sliders,
+      h(
+        'div',
+        { class: 'stepsflow' },
+        shown.steps.map((s) => this.step(s)),
+      ),
+      this.readout,
+    );
     this.showSliders();
     this.update();
-    const kept = focused && this.element.querySelector(`[data-keep="${focused}"]`);
-    (kept?.matches('input') ? kept : kept?.querySelector('select'))?.focus();
+    const place = kept && all(this.element, `[data-keep="${kept}"]`)[0];
+    (place?.matches('input') ? place : place?.querySelector('select'))?.focus();
   }
 
   /** table is all numbers, one a line. */
@@ -165,14 +239,28 @@ class Steps {
 
   /** step is one step with its matrix. */
   step(s) {
-    const matrix = new Matrix(s.name, { blocks: s.blocks, rows: s.rows, columns: s.columns }, s.window,
-      (index) => this.point(s.name, index));
+    const matrix = new Matrix(s.name, { blocks: s.blocks, rows: s.rows, columns: s.columns }, s.window, (index) =>
+      this.point(s.name, index),
+    );
     this.matrices.set(s.name, matrix);
     const whole = s.whole ? ` Its corner, of ${s.whole.join(' × ')}.` : '';
-    return h('section', { class: s.part ? 'onestep part' : 'onestep', 'data-step': s.name },
-      h('h3', {}, s.name, s.formula ? h('span', { class: 'formula' }, ` = ${s.formula}`) : null, ' ',
-        tableButton(() => s.name.replaceAll(/[^\w.]+/g, '-'), () => matrix.rows())),
-      h('p', { class: 'note' }, s.text + whole, s.learnt ? ' Learnt.' : ''), matrix.element);
+    return h(
+      'section',
+      { class: s.part ? 'onestep part' : 'onestep', 'data-step': s.name },
+      h(
+        'h3',
+        {},
+        s.name,
+        s.formula ? h('span', { class: 'formula' }, ` = ${s.formula}`) : null,
+        ' ',
+        tableButton(
+          () => s.name.replaceAll(/[^\w.]+/g, '-'),
+          () => matrix.rows(),
+        ),
+      ),
+      h('p', { class: 'note' }, s.text + whole, s.learnt ? ' Learnt.' : ''),
+      matrix.element,
+    );
   }
 
   /** update shows the values of some steps, of all without names. */
@@ -200,6 +288,7 @@ class Steps {
     const value = this.program.value(name);
     const at = flat(value.shape, index);
     const is = step.count ? String(value.data[at]) : number(value.data[at]);
+    /** @type {(Node | string)[]} */
     const parts = [h('strong', {}, matrix.title(index))];
     if (step.formula) parts.push(` = ${step.formula}`);
     if (text) parts.push(' = ', h('span', { class: 'numbers' }, text));
@@ -216,8 +305,16 @@ class Steps {
   /** changeable are the inputs and weights that are few enough for sliders, and that something depends on. */
   changeable() {
     if (!this.view.chapter || !this.section()) return [];
-    return [...this.program.steps.values()].filter((s) => !s.exact && !s.count && s.name !== 'ones' &&
-      s.name !== 'keep' && s.values.length <= mostSliders && this.program.dependents(s.name).size > 0)
+    return [...this.program.steps.values()]
+      .filter(
+        (s) =>
+          !s.exact &&
+          !s.count &&
+          s.name !== 'ones' &&
+          s.name !== 'keep' &&
+          s.values.length <= mostSliders &&
+          this.program.dependents(s.name).size > 0,
+      )
       .map((s) => s.name);
   }
 
@@ -228,33 +325,66 @@ class Steps {
     if (!all.includes(name)) name = all.find((n) => n.includes('W_query')) ?? all[0];
     const { shape, data } = this.program.value(name);
     const matrix = this.matrices.get(name);
-    const grid = h('div', { class: 'sliders' }, Array.from(data, (v, at) => this.slider(name, matrix, shape, at, v)));
+    const grid = h(
+      'div',
+      { class: 'sliders' },
+      Array.from(data, (v, at) => this.slider(name, matrix, shape, at, v)),
+    );
     grid.style.setProperty('--columns', shape.at(-1));
-    return fill(this.sliders, h('fieldset', {}, h('legend', {}, 'Change numbers'),
-      h('div', { class: 'tools' },
-        h('span', { 'data-keep': 'change' },
-          choice('of', all.map((n) => [n, n]), name, (v) => state.set({ change: v }))),
-        button('As they were', () => {
-          this.program.reset();
-          state.set({ numbers: '' }, true);
-          this.showSliders();
-          this.update();
-        }, { id: 'reset' })),
-      grid));
+    return fill(
+      this.sliders,
+      h(
+        'fieldset',
+        {},
+        h('legend', {}, 'Change numbers'),
+        h(
+          'div',
+          { class: 'tools' },
+          h(
+            'span',
+            { 'data-keep': 'change' },
+            choice(
+              'of',
+              all.map((n) => [n, n]),
+              name,
+              (v) => state.set({ change: v }),
+            ),
+          ),
+          button(
+            'As they were',
+            () => {
+              this.program.reset();
+              state.set({ numbers: '' }, true);
+              this.showSliders();
+              this.update();
+            },
+            { id: 'reset' },
+          ),
+        ),
+        grid,
+      ),
+    );
   }
 
   slider(name, matrix, shape, at, v) {
     const index = indexOf(shape, at);
     const output = h('output', {}, number(v));
     const far = Math.max(reach, Math.abs(v));
-    const range = h('input', { type: 'range', min: -far, max: far, step: 'any', '.value': v, 'data-at': at,
+    const range = h('input', {
+      type: 'range',
+      min: -far,
+      max: far,
+      step: 'any',
+      '.value': v,
+      'data-at': at,
       oninput: () => {
         const numbers = Array.from(this.program.value(name).data);
         numbers[at] = Number(range.value);
         output.textContent = number(numbers[at]);
         this.change(name, numbers);
       },
-      onchange: () => this.remember() });
+      onchange: () => this.remember(),
+    });
     return h('label', {}, h('span', {}, matrix.title(index).slice(name.length)), range, output);
   }
 
@@ -266,7 +396,8 @@ class Steps {
   /** remember writes the changed numbers to the state. */
   remember() {
     const changed = this.changeable().filter((name) =>
-      this.program.steps.get(name).values.some((v, i) => v !== this.program.value(name).data[i]));
+      this.program.steps.get(name).values.some((v, i) => v !== this.program.value(name).data[i]),
+    );
     state.set({ numbers: changed.map((name) => [name, ...this.program.value(name).data].join('_')).join('~') }, true);
   }
 
@@ -275,7 +406,12 @@ class Steps {
     const changeable = this.changeable();
     for (const text of state.get('numbers').split('~').filter(Boolean)) {
       const name = changeable.find((n) => text.startsWith(`${n}_`));
-      const numbers = name && text.slice(name.length + 1).split('_').map(Number);
+      const numbers =
+        name &&
+        text
+          .slice(name.length + 1)
+          .split('_')
+          .map(Number);
       if (!numbers || numbers.length !== this.program.steps.get(name).values.length) continue;
       if (numbers.every(Number.isFinite)) this.program.set(name, numbers);
     }

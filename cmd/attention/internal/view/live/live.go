@@ -1,4 +1,4 @@
-package train
+package live
 
 import (
 	"cmp"
@@ -7,13 +7,15 @@ import (
 	"sync"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/look"
 )
 
 // live gives the page of a running training copies of the model's weights, made between two steps. A copy is made only
 // when the page asks for one.
 type live struct {
-	run   *training
+	run   *session.Session
+	open  func() (*run.OpenModel, error) // with a copy of the weights as they are
 	asked chan chan<- copied
 	rests chan struct{} // closed when training is over and the weights change no more
 
@@ -27,8 +29,8 @@ type copied struct {
 	err   error
 }
 
-func newLive(r *training) *live {
-	return &live{run: r, asked: make(chan chan<- copied), rests: make(chan struct{})}
+func newLive(s *session.Session, open func() (*run.OpenModel, error)) *live {
+	return &live{run: s, open: open, asked: make(chan chan<- copied), rests: make(chan struct{})}
 }
 
 // now waits for the end of the step and returns the model.
@@ -63,15 +65,15 @@ func (l *live) between() {
 
 // copy copies the weights, unless the last copy has them.
 func (l *live) copy() {
-	r := l.run
-	steps := cmp.Or(r.Best, r.Loop.Steps())
+	s := l.run
+	steps := cmp.Or(s.Best, s.Loop.Steps())
 	if l.last.model != nil && l.last.model.Steps == steps {
 		return
 	}
-	m, err := r.config.Copy(r.model.Params(), r.corpus.Tokenizer)
+	m, err := l.open()
 	if err != nil {
 		l.last = copied{err: err}
 		return
 	}
-	l.last = copied{model: look.Of(run.Name(r.Folder.Path), m, steps)}
+	l.last = copied{model: look.Of(run.Name(s.Folder.Path), m, steps)}
 }

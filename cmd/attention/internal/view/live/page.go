@@ -1,4 +1,4 @@
-package train
+package live
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/serve"
@@ -14,17 +15,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// addPageFlags declares the flags of the page that shows a run.
-func addPageFlags(to *pflag.FlagSet) {
+// AddFlags declares the flags of the page that shows a run.
+func AddFlags(to *pflag.FlagSet) {
 	to.Bool("view", false, "serve a page that shows the run, as attention view does, while it trains and afterwards")
 	to.String("addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
 	to.Bool("open", false, "open the page of --view in the browser")
 }
 
-// page is the page of --view. Without that flag it shows nothing.
-type page struct {
+// Shown is the model of a run that a page shows.
+type Shown struct {
+	Model     run.Model
+	Tokenizer text.Tokenizer
+	Prompt    []int                          // ids of the text that the page begins with
+	Copy      func() (*run.OpenModel, error) // returns the model with a copy of the weights as they are
+}
+
+// Page is the page of --view. Without that flag it shows nothing.
+type Page struct {
 	server *serve.Server // nil without --view
-	run    *training
+	Shown
 	notes  io.Writer
 	opens  bool
 	opened <-chan error // of the browser
@@ -33,8 +42,16 @@ type page struct {
 	ended  chan error // nil before it serves
 }
 
+// Of makes the page show a model, and returns it for the plan of the run; nil without --view.
+func (p *Page) Of(m Shown) session.Page {
+	if p.Shown = m; p.server == nil {
+		return nil
+	}
+	return p
+}
+
 // listen listens at the address of --addr, with --view.
-func (p *page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
+func (p *Page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
 	if run.Given(flags, "view") != "true" {
 		for _, name := range []string{"addr", "open"} {
 			if flags.Changed(name) {
@@ -49,24 +66,23 @@ func (p *page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
 }
 
 // URL returns the page's URL, with the panel that shows the training.
-func (p *page) URL() string { return p.server.URL + "#panel=training" }
+func (p *Page) URL() string { return p.server.URL + "#panel=training" }
 
 // shows reports whether there is a page that shows a run.
-func (p *page) shows() bool { return p.ended != nil }
+func (p *Page) shows() bool { return p.ended != nil }
 
 // Show begins to serve the run.
-func (p *page) Show(ctx context.Context) error {
-	r := p.run
-	followed, err := follow.Open(r.Folder.Path)
+func (p *Page) Show(ctx context.Context, s *session.Session) error {
+	followed, err := follow.Open(s.Folder.Path)
 	if err != nil {
 		return err
 	}
-	prompt, err := text.Whole(r.corpus.Tokenizer, r.prompt)
+	prompt, err := text.Whole(p.Tokenizer, p.Prompt)
 	if err != nil {
 		return err
 	}
-	p.live = newLive(r)
-	p.server.Show(followed, prompt, look.Live(run.Name(r.Folder.Path), r.model, p.live.now))
+	p.live = newLive(s, p.Copy)
+	p.server.Show(followed, prompt, look.Live(run.Name(s.Folder.Path), p.Model, p.live.now))
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()
@@ -77,16 +93,16 @@ func (p *page) Show(ctx context.Context) error {
 }
 
 // Between gives the weights to the page if it waits for them. It is called between two steps.
-func (p *page) Between() {
+func (p *Page) Between() {
 	p.live.between()
 	p.note()
 }
 
 // Rest lets the page copy the weights at any time. It is called when they change no more.
-func (p *page) Rest() { close(p.live.rests) }
+func (p *Page) Rest() { close(p.live.rests) }
 
 // note prints that the browser did not open.
-func (p *page) note() {
+func (p *Page) note() {
 	select {
 	case err := <-p.opened:
 		fmt.Fprintf(p.notes, "attention: %v\n", err)
@@ -95,7 +111,7 @@ func (p *page) note() {
 }
 
 // wait serves the page of a run that is done until the context ends.
-func (p *page) wait(ctx context.Context) {
+func (p *Page) wait(ctx context.Context) {
 	if !p.shows() {
 		return
 	}
@@ -104,8 +120,8 @@ func (p *page) wait(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// close sends the browsers the last state of the run and ends the page.
-func (p *page) close() error {
+// Close sends the browsers the last state of the run and ends the page.
+func (p *Page) Close() error {
 	switch {
 	case p.server == nil:
 		return nil

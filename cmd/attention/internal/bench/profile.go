@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/term"
+	"attention/graph/machine"
+)
+
+// opTime is what a kind of ops took of a run, on average.
+type opTime struct {
+	Name    string  `json:"name"`
+	Calls   float64 `json:"calls"`
+	Seconds float64 `json:"seconds"`
+	Idle    float64 `json:"idle"` // share of the cores' time in which they did not compute
+}
+
+// profiled returns run, of which all calls but the first are recorded, and a function that ends this and returns what
+// they took on average.
+func profiled(threads int, run func() error) (recorded func() error, end func() []opTime) {
+	calls, stop := 0, func() []machine.OpTime { return nil }
+	recorded = func() error {
+		if calls++; calls == 2 {
+			stop = machine.StartProfile()
+		}
+		return run()
+	}
+	return recorded, func() (all []opTime) {
+		for _, t := range stop() {
+			all = append(all, opTime{Name: t.Name, Calls: float64(t.Calls) / float64(calls-1),
+				Seconds: t.Time.Seconds() / float64(calls-1), Idle: t.Idle.Seconds() / t.Time.Seconds() / float64(threads)})
+		}
+		return all
+	}
+}
+
+// mostOps is how many kinds of ops a table has; the others are one row.
+const mostOps = 20
+
+// printOps prints the time of a run by kinds of ops, as shares of the run's.
+func printOps(out io.Writer, all []opTime, seconds float64) error {
+	const (
+		name    = 34 // columns
+		columns = "%8s%11s%9s%9s"
+	)
+	if _, err := io.WriteString(out, term.Row("  OP", name, fmt.Sprintf(columns, "CALLS", "MS", "SHARE", "IDLE"))); err != nil {
+		return err
+	}
+	rows, rest := all[:min(len(all), mostOps)], opTime{Name: "others"}
+	for _, t := range all[len(rows):] {
+		rest.Calls, rest.Idle = rest.Calls+t.Calls, rest.Idle+t.Idle*t.Seconds
+		rest.Seconds += t.Seconds
+	}
+	if rest.Seconds > 0 {
+		rest.Idle /= rest.Seconds
+		rows = append(rows[:len(rows):len(rows)], rest)
+	}
+	for _, t := range rows {
+		row := fmt.Sprintf(columns, fmt.Sprintf("%.4g", t.Calls), fmt.Sprintf("%.3f", 1e3*t.Seconds),
+			fmt.Sprintf("%.1f%%", 100*t.Seconds/seconds), fmt.Sprintf("%.0f%%", 100*t.Idle))
+		if _, err := io.WriteString(out, term.Row("  "+t.Name, name, row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

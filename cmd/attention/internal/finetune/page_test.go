@@ -1,0 +1,82 @@
+package finetune
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"attention/cmd/attention/internal/commandtest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A run whose model is looked at while it trains, with its adapters, is that of one without a page, to the bit.
+func TestViewChangesNoBit(t *testing.T) {
+	_, flags := files(t, "--steps", "300", "--eval-every", "100")
+	flags = slices.Clip(flags)
+	calm, seen := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "seen")
+	_, err := tune(t, append(flags, "--out", calm)...)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out, ended := &shared{}, make(chan error, 1)
+	go func() { ended <- commandtest.Run(ctx, out, out, New(), append(flags, "--out", seen, "--view")...) }()
+	url := strings.TrimSuffix(out.says(t, `http://127\.0\.0\.1:\d+/[A-Z2-7]+/#`), "#")
+	looks := map[string]bool{lookAt(t, url): true}
+	out.says(t, "serving its page until Ctrl-C")
+	looks[lookAt(t, url)] = true
+	require.Len(t, looks, 2, "the adapters have moved")
+	stop()
+	require.NoError(t, <-ended)
+	requireSameRun(t, calm, seen)
+}
+
+// shared is what a command prints while a test reads it.
+type shared struct {
+	mu      sync.Mutex
+	printed bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.printed.Write(p)
+}
+
+// says waits until a pattern is printed and returns what it matches.
+func (s *shared) says(t *testing.T, pattern string) (found string) {
+	re := regexp.MustCompile(pattern)
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		found = re.FindString(s.printed.String())
+		return found != ""
+	}, time.Minute, time.Millisecond, pattern)
+	return found
+}
+
+// lookAt returns the weights of the first head as they are now.
+func lookAt(t *testing.T, url string) string {
+	client := http.Client{Timeout: time.Minute}
+	get := func(r *http.Response, err error) string {
+		require.NoError(t, err)
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, r.StatusCode, "%s", text)
+		return string(text)
+	}
+	look := get(client.Post(url+"look", "", strings.NewReader(`{"model": 0, "text": "the cat sat"}`)))
+	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(look)
+	require.Len(t, id, 2, "%.300s", look)
+	return get(client.Get(fmt.Sprintf("%shead?look=%s&layer=1&head=1", url, id[1])))
+}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run"
+	"attention/graph"
+	"attention/internal/kernel"
+	"attention/layers"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/record"
+)
+
+// Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
+// that print them.
+type Plan struct {
+	Command     string            // that trains and resumes such runs
+	CommandLine string            // of this session
+	Config      any               // config.json
+	Files       map[string][]byte // beside it, by their names
+	About       map[string]string // values of config.json without which the weights mean nothing
+	Params      *layers.Params    // of the model
+	Init        func() error      // reads the initial weights; nil if Params have them
+	Loss        train.Loss        // of the model
+	Training    train.Config      // without what the session sets: its group and its hooks
+	Checkpoints checkpoint.Config // when the run saves
+	Source      train.Resumable   // to learn from
+	Validation  train.Source      // of the evaluations during training
+	EvalBatches int               // random ones of Validation; 0 if it is the whole
+	Whole       train.Source      // of the evaluation at the end, if Validation is a part
+	Record      record.Config     // what is recorded of the weights
+	Title       string            // the model's name in pictures
+	Drawn       string            // pattern of the recorded attention weights to draw
+	Text, Model string            // for the report
+	Counted     Losses            // of counting tokens
+	Facts       []string          // names and values in turns, in which the processes must agree before all others
+	Page        Page              // that shows the run; nil for none
+
+	PrintHead       func()                 // what is trained
+	PrintEvaluation func(train.Evaluation) // a line of the table of losses
+	Hints           Hints
+}
+
+// Hints are the parts of error messages that name a command's flags.
+type Hints struct {
+	NotFinite  string                  // what may help against a loss that is not finite
+	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
+}
+
+// Page shows a run while it trains.
+type Page interface {
+	URL() string
+	Show(ctx context.Context, s *Session) error // begins to show the run, which has its folder
+	Between()                                   // gives the page the weights between two steps
+	Rest()                                      // called when training is over: the weights change no more
+}
+
+// noPage is the Page of a run without one.
+type noPage struct{}
+
+func (noPage) URL() string                          { return "" }
+func (noPage) Show(context.Context, *Session) error { return nil }
+func (noPage) Between()                             {}
+func (noPage) Rest()                                {}
+
+// PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model, and has the
+// flags of attention train.
+func PlanOf(command string, c run.Config, m run.Model) (p Plan, err error) {
+	p = Plan{Command: command, Config: c, Params: m.Params(), Training: c.Training, Checkpoints: c.Checkpoints,
+		EvalBatches: c.EvalBatches, Title: m.Title(), Drawn: "*", Text: c.Text.Name, Model: m.String(),
+		Hints: Hints{NotFinite: "a smaller --lr may help"}}
+	if p.About, err = c.ModelIdentity(); err != nil {
+		return p, err
+	}
+	if p.Training.About, err = c.Identity(); err != nil {
+		return p, err
+	}
+	if p.Training.Precision, err = c.ProductPrecision(); err != nil {
+		return p, err
+	}
+	p.Training.CheckpointBlocks = c.CheckpointActivations
+	return p, flags.CheckPrecision(p.Training.Precision, p.Params.Dtype())
+}
+
+// KeepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
+func KeepPrecision(c run.Config, notes io.Writer) {
+	taken, why := kernel.ChoiceOfBF16()
+	if c.Precision != graph.BFloat16.String() || taken {
+		return
+	}
+	if kernel.TakeBF16(); kernel.CheckBF16() == nil { // BF16Variable may be wrong
+		fmt.Fprintf(notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
+	}
+}

@@ -1,0 +1,79 @@
+// Package live is what commands that train share: they run in one process or several, and serve the page of --view.
+package live
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/term"
+	"attention/internal/oneline"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Command is a command that begins a run or, with --resume, resumes one, in one of the processes.
+type Command struct {
+	session.Processes
+	Out, Notes io.Writer
+	Flags      *pflag.FlagSet
+	Page       *Page
+}
+
+// Execute calls train in all processes of mpirun or in this one alone, until a signal ends its context.
+func Execute(cmd *cobra.Command, train func(context.Context, Command) error) error {
+	ctx, release := term.UntilSignal(cmd.Context(), append(term.LostSignals(), term.FinishSignals()...)...)
+	defer release()
+	return term.WithSignal(ctx, execute(ctx, cmd, train))
+}
+
+// execute also serves the page of a run that is done until the context ends.
+func execute(ctx context.Context, cmd *cobra.Command, train func(context.Context, Command) error) (err error) {
+	p, leave, err := session.Join()
+	if err != nil {
+		return err
+	}
+	var page Page
+	defer func() { err = oneline.Join(err, page.Close()) }()
+	err = Command{p, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags(), &page}.Do(ctx, train)
+	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
+		if p.Leads() {
+			fmt.Fprintln(cmd.OutOrStdout(), term.OneLine(err))
+		}
+		err = nil
+	}
+	if term.IsInterrupted(err) { // mpirun ends its processes and does not answer any more
+		return err
+	}
+	if err := oneline.Join(err, leave()); err != nil {
+		if !p.Leads() {
+			session.Lag()
+		}
+		return err
+	}
+	page.wait(ctx)
+	return nil
+}
+
+// Do calls train. The leading process prints its output and the error, if a process has one.
+func (c Command) Do(ctx context.Context, train func(context.Context, Command) error) error {
+	if !c.Leads() {
+		c.Out, c.Notes = io.Discard, io.Discard
+	}
+	return c.Together(train(ctx, c))
+}
+
+// Start listens for --view if the check of the flags, in each process, returns nil. It returns an error if the
+// processes do not all begin a run, or all resume one.
+func (c Command) Start(check func() error) error {
+	err := check()
+	if err == nil && c.Leads() {
+		err = c.Page.listen(c.Flags, c.Notes)
+	}
+	if err := c.Agree(err); err != nil {
+		return err
+	}
+	return c.SameTask(c.Flags.Changed("resume"))
+}

@@ -1,0 +1,69 @@
+// What the reader changes in a model: tokens that are hidden, heads that are switched off or scaled.
+import * as state from './state.js';
+
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {{ layer: number, head: number, factor: number }} Factor */
+
+/** hidden returns the positions of the hidden tokens among all tokens that are keys. */
+export function hidden() {
+  return state.get('hide').split('.').filter(Boolean).map(Number);
+}
+
+/** toggleHidden hides a token, or shows it again. */
+export function toggleHidden(at) {
+  const hide = hidden();
+  const all = hide.includes(at) ? hide.filter((x) => x !== at) : [...hide, at];
+  state.set({ hide: all.sort((a, b) => a - b).join('.') });
+}
+
+/**
+ * factors returns the heads that are changed.
+ * @returns {Factor[]}
+ */
+export function factors() {
+  const texts = state.get('factors').split('_').filter(Boolean);
+  return texts.map((text) => {
+    const [layer, head, factor] = text.split('x').map(Number);
+    return { layer, head, factor };
+  });
+}
+
+/** setFactor sets the factor of a head; 1 is none. */
+export function setFactor(layer, head, factor) {
+  const others = factors().filter((f) => f.layer !== layer || f.head !== head);
+  const all = factor === 1 ? others : [...others, { layer, head, factor }];
+  state.set({ factors: all.map((f) => `${f.layer}x${f.head}x${f.factor}`).join('_') });
+}
+
+/** isFixed reports whether a model has neither a mask nor heads to change. */
+export function isFixed(look) {
+  return look.layers.some((l) => l.fixed);
+}
+
+/** keysOf returns the sequences whose tokens are keys of some layer, and the position of the first token of each. */
+export function keysOf(look) {
+  const used = new Set(look.layers.map((l) => l.keys));
+  let first = 0;
+  return [...look.sequences.entries()]
+    .filter(([i]) => used.has(i))
+    .map(([index, sequence]) => {
+      const from = first;
+      first += sequence.tokens.length;
+      return { ...sequence, index, first: from };
+    });
+}
+
+/** firstKey returns the position of the first key of a layer among all tokens that are keys. */
+export function firstKey(look, layer) {
+  return keysOf(look).find((s) => s.index === look.layers[layer].keys).first;
+}
+
+/** changed returns a request with what the reader changes, or the request itself if that is nothing. */
+export function changed(request, look) {
+  if (isFixed(look)) return request;
+  const all = keysOf(look).reduce((n, s) => n + s.tokens.length, 0);
+  const hide = hidden().filter((at) => at < all);
+  const heads = factors();
+  if (hide.length + heads.length === 0) return request;
+  return { ...request, ...(hide.length ? { hide } : {}), ...(heads.length ? { heads } : {}) };
+}

@@ -1,0 +1,105 @@
+// All heads of a model as small pictures, the most telling first.
+import { all, fill, h, rove } from './dom.js';
+import { paintThumbnail, thumbnail } from './thumbnails.js';
+
+/** @typedef {import('./look.js').Look} Look */
+
+/** Gallery shows the heads of a look; onchoose(layer, head) is called for the one that is clicked. */
+export class Gallery {
+  /** @param {(layer: number, head: number) => void} onchoose */
+  constructor(onchoose) {
+    this.onchoose = onchoose;
+    this.note = h('p', { class: 'note' });
+    this.list = h('div', { class: 'gallery', role: 'group', 'aria-label': 'heads, as layer and head' });
+    this.element = h(
+      'section',
+      { class: 'heads-side', 'aria-label': 'all heads' },
+      h('h2', {}, 'All heads'),
+      this.note,
+      this.list,
+    );
+    /** @type {HTMLButtonElement[][]} */
+    this.buttons = [];
+    /** @type {import('./look.js').Pictures[]} */
+    this.pictures = [];
+    rove(this.list, '.thumbnail');
+  }
+
+  /** build makes a button of each head, if these are others than before. */
+  build(look) {
+    const heads = look.layers.map((l) => l.heads);
+    if (String(heads) === String(this.buttons.map((row) => row.length))) return;
+    this.buttons = heads.map((n, layer) =>
+      Array.from({ length: n }, (_, head) =>
+        thumbnail(
+          layer,
+          head,
+          () => this.onchoose(layer, head),
+          h('span', { class: 'headname', 'aria-hidden': 'true', 'data-name': `${layer} · ${head}` }),
+        ),
+      ),
+    );
+    fill(this.list, this.buttons.flat());
+  }
+
+  /**
+   * show shows the heads of a look after changes, and returns those before them, the most telling first. It stops as
+   * soon as isOver. The order of pictures stays with keep.
+   * @param {Look} before
+   * @param {Look} after
+   * @param {boolean} keep
+   * @param {() => boolean} isOver
+   * @returns {Promise<{ layer: number, head: number }[]>}
+   */
+  async show(before, after, keep, isOver) {
+    this.build(before);
+    const heads = [];
+    this.pictures = [];
+    const sum = this.buttons.flat().length;
+    for (let layer = 0; layer < before.layers.length; layer++) {
+      const [were, are] = await Promise.all([before.thumbnails(layer), after.thumbnails(layer)]);
+      if (isOver()) return [];
+      this.pictures[layer] = are;
+      this.paint(layer);
+      were.statistics.forEach((s, head) => heads.push({ layer, head, telling: s.telling ?? -1 }));
+      fill(
+        this.note,
+        heads.length < sum
+          ? `${heads.length} of ${sum} are read; then the most telling comes first.`
+          : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or their own.',
+      );
+    }
+    heads.sort((a, b) => b.telling - a.telling || a.layer - b.layer || a.head - b.head);
+    if (!keep) this.order(heads);
+    return heads;
+  }
+
+  order(heads) {
+    const focused = document.activeElement;
+    this.list.append(...heads.map(({ layer, head }) => this.buttons[layer][head]));
+    if (focused !== document.activeElement && this.list.contains(focused)) /** @type {HTMLElement} */ (focused).focus();
+  }
+
+  /** paint paints the pictures of a layer, of all without one. */
+  paint(only) {
+    this.pictures.forEach((pictures, layer) => {
+      if (!pictures || (only !== undefined && only !== layer)) return;
+      this.buttons[layer].forEach((b, head) => paintThumbnail(b, pictures, head));
+    });
+  }
+
+  /** choose marks a head, and shows the factors of those that are changed. */
+  choose(layer, head, factors) {
+    for (const b of this.buttons.flat()) {
+      const [l, n] = [Number(b.dataset.layer), Number(b.dataset.head)];
+      const is = l === layer && n === head;
+      b.setAttribute('aria-pressed', String(is));
+      b.tabIndex = is ? 0 : -1;
+      const factor = factors.find((f) => f.layer === l && f.head === n)?.factor;
+      b.classList.toggle('off', factor === 0);
+      const name = all(b, '.headname')[0];
+      name.dataset.name = `${l} · ${n}${factor === undefined ? '' : ` × ${factor}`}`;
+    }
+    if (!this.buttons[layer]?.[head]) this.buttons[0]?.[0]?.setAttribute('tabindex', '0');
+  }
+}

@@ -1,0 +1,228 @@
+// What comes next: the likeliest tokens as bars, at a temperature, and writing on.
+import { isExported } from './api.js';
+import { busy } from './busy.js';
+import { thenOf } from './choose.js';
+import { bar, button, fill, h, keepFocus, number, percent, shown } from './dom.js';
+import { tableButton } from './save.js';
+import * as state from './state.js';
+
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./look.js').Candidate} Candidate */
+
+const pause = 120; // ms between two tokens
+const mostWritten = 200; // tokens in one go
+
+/** temperatureOf returns the temperature of the state. */
+function temperatureOf() {
+  const t = Number.parseFloat(state.get('temperature', '1'));
+  return t >= 0 && t <= 2 ? t : 1;
+}
+
+/**
+ * expected returns the likeliest tokens at a place of a look.
+ * @param {Look} look
+ * @param {number} at
+ * @returns {Promise<Candidate[]>}
+ */
+async function expected(look, at) {
+  const temperature = temperatureOf();
+  if (temperature === 1) return look.next[at];
+  const next = await look.keep(`next ${at} ${temperature}`, () => look.ask('next', { at, temperature }));
+  return next.likeliest;
+}
+
+/** NextTokens shows what a model expects. */
+export class NextTokens {
+  constructor() {
+    this.title = h('span');
+    this.written = h('div');
+    this.list = h('div', { class: 'nextlist' });
+    this.output = h('output', { for: 'temperature' });
+    this.range = h('input', {
+      type: 'range',
+      id: 'temperature',
+      min: 0,
+      max: 2,
+      step: 0.1,
+      '.value': temperatureOf(),
+      oninput: () => state.set({ temperature: this.range.value === '1' ? '' : this.range.value }),
+    });
+    this.one = button('Next token', () => busy(this.append()), { class: 'primary' });
+    this.stream = button('Write on', () => this.writeOn());
+    this.back = button('Take back', () => state.set({ then: '', q: '' }));
+    this.tools = h('div', { class: 'tools' });
+    this.rows = [['token', 'before', 'after']];
+    this.element = h(
+      'section',
+      { class: 'next-side', 'aria-label': 'what comes next' },
+      h(
+        'h2',
+        {},
+        this.title,
+        ' ',
+        tableButton(
+          () => 'next',
+          () => this.rows,
+        ),
+      ),
+      this.written,
+      this.list,
+      this.temperature(),
+      this.tools,
+    );
+  }
+
+  temperature() {
+    const tip =
+      'Divides the scores before they become shares. Below 1 the likeliest token wins more often, above 1 ' +
+      'chances even out; 0 takes the likeliest always. The model learnt with 1.';
+    return h(
+      'p',
+      { class: 'temperature' },
+      h('label', { for: 'temperature', 'data-tip': tip }, 'Temperature '),
+      this.range,
+      this.output,
+    );
+  }
+
+  /**
+   * show shows what is expected, and what was before changes.
+   * @param {Look} before
+   * @param {Look} after
+   * @param {() => boolean} isOver
+   */
+  async show(before, after, isOver) {
+    const place = this.place(before, after);
+    const [were, are] = await Promise.all([expected(before, place), expected(after, place)]);
+    if (isOver()) return;
+    this.look = after;
+    const translates = before.next.length > 1;
+    fill(this.title, translates ? `Character ${place} of the translation` : 'What comes next');
+    keepFocus(this.written, () => fill(this.written, translates ? this.translations(before, after, place) : null));
+    this.output.value = temperatureOf().toFixed(1);
+    if (document.activeElement !== this.range) this.range.value = String(temperatureOf());
+    const writes = !translates && !isExported;
+    fill(this.tools, writes ? [this.one, this.stream, thenOf().length > 0 && this.back] : null);
+    keepFocus(this.list, () => this.bars(were, are, before !== after, writes));
+    this.rows = table(were, are);
+  }
+
+  bars(were, are, compare, writes) {
+    const most = Math.max(...are.map((c) => c.probability), ...(compare ? were.map((c) => c.probability) : []));
+    const was = new Map(were.map((c) => [c.id, c.probability]));
+    const row = (c) => {
+      const old = was.get(c.id);
+      const parts = [
+        h('span', { class: 'what' }, shown(c)),
+        h(
+          'span',
+          { class: 'bars' },
+          bar(c.probability / most),
+          compare && old !== undefined ? h('span', { class: 'was', '.style': `left:${(100 * old) / most}%` }) : null,
+        ),
+        h('span', { class: 'value' }, percent(c.probability)),
+        compare ? h('span', { class: 'value change' }, difference(c.probability, old)) : null,
+      ];
+      if (!writes) return h('li', {}, h('div', { class: 'candidate' }, parts));
+      return h(
+        'li',
+        {},
+        button('', () => busy(this.append(c)), { class: 'candidate', title: 'append this token' }, parts),
+      );
+    };
+    fill(
+      this.list,
+      h('ol', { class: compare ? 'compared' : null }, are.map(row)),
+      compare ? h('p', { class: 'note' }, 'The mark on a bar is the share before your changes.') : null,
+    );
+  }
+
+  /** append appends a token to the text, a drawn one without it, and returns when that is shown. */
+  async append(token) {
+    const { id } = token ?? (await this.draw());
+    state.set({ then: [...thenOf(), id].join('.'), q: '' });
+  }
+
+  async draw() {
+    const values = { at: 0, temperature: temperatureOf(), draw: Math.random() };
+    return (await this.look.ask('next', values)).drawn;
+  }
+
+  /** writeOn appends token after token until it is stopped. */
+  async writeOn() {
+    this.writing = !this.writing;
+    fill(this.stream, this.writing ? 'Stop' : 'Write on');
+    const wait = (ms) => new Promise((over) => setTimeout(over, ms));
+    for (let n = 0; this.writing && n < mostWritten; n++) {
+      const { look } = this;
+      await busy(this.append());
+      const written = state.get('then');
+      while (this.writing && this.look === look) await wait(20);
+      await wait(pause);
+      if (state.get('then') !== written) break; // the reader has chosen another text
+    }
+    this.stop();
+  }
+
+  stop() {
+    this.writing = false;
+    fill(this.stream, 'Write on');
+  }
+
+  /** place returns which place of a translation is shown: the state's, the first that differs, or the last. */
+  place(before, after) {
+    const last = before.next.length - 1;
+    const differs = before.next.findIndex((_, i) => last > 0 && writtenAt(before, i).id !== writtenAt(after, i).id);
+    return state.int('at', last + 1, differs < 0 ? last : differs);
+  }
+
+  /** translations returns the translations before and after, whose characters choose the place. */
+  translations(before, after, at) {
+    const row = (look, name) =>
+      h(
+        'p',
+        { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` },
+        h('span', { class: 'rowname' }, name),
+        look.next.map((_, i) => {
+          const token = writtenAt(look, i);
+          const other = token.id !== writtenAt(before, i).id;
+          const title = `character ${i}${other ? ', another than before' : ''}`;
+          return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }), {
+            class: 'place',
+            'data-keep': `${name}${i}`,
+            'aria-current': i === at ? 'true' : null,
+            title,
+          });
+        }),
+      );
+    const note =
+      '* is another character than before. A second line of the text is how the translation begins; the ' +
+      'model writes the rest.';
+    return [row(before, 'before'), before !== after ? row(after, 'after') : null, h('p', { class: 'note' }, note)];
+  }
+}
+
+/** difference is how much more or less likely a token has become. */
+function difference(now, old) {
+  if (old === undefined) return 'new';
+  const d = 100 * (now - old);
+  if (Math.abs(d) < 0.005) return '=';
+  return (d > 0 ? '+' : '') + number(d, 2);
+}
+
+/** table returns the probabilities before and after as rows. */
+function table(were, are) {
+  const ids = new Set([...were, ...are].map((c) => c.id));
+  return [
+    ['token', 'before', 'after'],
+    ...[...ids].map((id) => {
+      const [b, a] = [were, are].map((list) => list.find((c) => c.id === id));
+      return [(b ?? a).text, b?.probability, a?.probability];
+    }),
+  ];
+}
+
+/** writtenAt is the token that is written at a place of a translation: the last sequence. */
+function writtenAt(look, i) {
+  return look.sequences.at(-1).tokens[i];
+}

@@ -1,0 +1,98 @@
+// The reader's text, which all follows.
+import { isExported } from './api.js';
+import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
+import { button, fill, h } from './dom.js';
+import * as state from './state.js';
+
+const rest = 120; // ms after a key stroke until the model reads the text
+
+/** TextField is where the text is written. */
+export class TextField {
+  /** ontyped is called at each key stroke. */
+  constructor(view, ontyped) {
+    this.view = view;
+    this.ontyped = ontyped;
+    this.area = h('textarea', {
+      id: 'text',
+      rows: 1,
+      spellcheck: 'false',
+      autocomplete: 'off',
+      oninput: () => this.typed(),
+    });
+    this.area.readOnly = isExported;
+    this.note = h('p', { class: 'note' });
+    this.reset = button('The example', () => state.set({ text: '', then: '', hide: '', q: '', at: '' }), {
+      class: 'quiet',
+    });
+    this.element = h(
+      'section',
+      { class: 'ask', 'aria-label': 'the text' },
+      h(
+        'div',
+        { class: 'tools' },
+        h('label', { for: 'text' }, 'Your text'),
+        modelChoice(view),
+        isExported ? null : this.reset,
+      ),
+      this.area,
+      this.note,
+    );
+    this.written = null;
+    this.ends = state.onChange((is) => {
+      if (['text', 'model', 'then'].some(is)) this.take();
+    });
+    this.take();
+  }
+
+  /** take takes the text of the state, unless the reader has just written it. */
+  take() {
+    const text = textOf(this.view);
+    if (this.written !== text && thenOf().length === 0) this.write(text);
+    this.written = null;
+  }
+
+  write(text) {
+    if (this.area.value !== text) this.area.value = text;
+    this.fit();
+  }
+
+  fit() {
+    this.area.style.height = 'auto';
+    this.area.style.height = `${Math.min(this.area.scrollHeight + 2, 160)}px`;
+  }
+
+  typed() {
+    this.fit();
+    this.ontyped();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.read(), rest);
+  }
+
+  /** read makes the text that of the state. */
+  read() {
+    const { value } = this.area;
+    this.timer = 0;
+    if (!value) return; // all of it is being written anew
+    this.written = value;
+    state.set({ text: value === plainOf(this.view) ? '' : value, then: '', hide: '', q: '', at: '' });
+  }
+
+  /** show shows what the model has read: with the tokens that it has written, and what its window leaves out. */
+  show(look) {
+    if (thenOf().length && !this.timer) this.write(look.whole);
+    this.fit();
+    fill(
+      this.note,
+      look.cut ? `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.` : null,
+    );
+  }
+
+  hasFocus() {
+    return document.activeElement === this.area;
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.ends();
+  }
+}

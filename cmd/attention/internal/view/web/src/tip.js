@@ -1,0 +1,32 @@
+// Sentences about what something is, shown while it is pointed at or has the focus: of elements with data-tip.
+import { h } from './dom.js';
+
+const tip = h('div', { class: 'tip', role: 'tooltip', id: 'tip', hidden: true });
+
+function show(e) {
+  const of = /** @type {Element} */ (e.target).closest?.('[data-tip]');
+  if (!of) return hide();
+  tip.textContent = /** @type {HTMLElement} */ (of).dataset.tip;
+  tip.hidden = false;
+  const box = of.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = tip;
+  const below = box.bottom + height + 12 < innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(innerWidth - width - 8, box.left + box.width / 2 - width / 2))}px`;
+  tip.style.top = `${below ? box.bottom + 6 : box.top - height - 6}px`;
+  return undefined;
+}
+
+function hide() {
+  tip.hidden = true;
+}
+
+/** showTips begins to show them. What has one is described by it, too. */
+export function showTips() {
+  document.body.append(tip);
+  for (const event of ['pointerover', 'focusin']) document.addEventListener(event, show);
+  document.addEventListener('focusout', hide);
+  addEventListener('keydown', (e) => {
+    if (e.key === 'Escape') hide();
+  });
+  addEventListener('scroll', hide, true);
+}

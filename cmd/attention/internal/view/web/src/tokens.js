@@ -1,0 +1,215 @@
+// The text as tokens: the chosen one, with arcs and colours to those that it looks at.
+import { Scale } from './colours.js';
+import { fill, h, number, percent, rove, shown, svg } from './dom.js';
+
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./look.js').Token} Token */
+
+/**
+ * Sight is where a query looks: its weight on each key, NaN on hidden ones, and the largest.
+ * @typedef {{ weights: Float32Array, most: number }} Sight
+ */
+
+/**
+ * Seen is what is shown: the query, where it looks now and, if that was changed, before, the keys that are hidden, and
+ * the chosen key.
+ * @typedef {{ q: number, after: Sight, before: Sight | null, hidden: Set<number>, k: number }} Seen
+ */
+
+const mostArcs = 64;
+const thinnest = 0.02; // of the largest weight: what is less has no arc
+const labels = 3; // of the largest weights as percentages
+
+/** strongest returns the keys of the largest weights, the largest first. */
+export function strongest({ weights, most }, n = mostArcs) {
+  const keys = [...weights.keys()].filter((k) => weights[k] > thinnest * most);
+  return keys.sort((a, b) => weights[b] - weights[a]).slice(0, n);
+}
+
+/** sightOf returns where a query of a head looks. */
+export function sightOf(head, q) {
+  const weights = new Float32Array(head.S);
+  head.row(q, 0, head.S, weights);
+  return { weights, most: head.largest(q) };
+}
+
+/** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
+export class Tokens {
+  /** @param {{ onquery(q: number): void, onkey(k: number): void, onpoint(k: number | null): void }} options */
+  constructor(options) {
+    this.options = options;
+    this.arcs = svg('svg', { class: 'arcs', 'aria-hidden': 'true' });
+    this.strips = h('div', { class: 'strips' });
+    this.element = h('div', { class: 'arcspicture' }, this.arcs, this.strips);
+    /** @type {HTMLButtonElement[]} */
+    this.keys = [];
+    /** @type {HTMLButtonElement[]} */
+    this.queries = [];
+    this.built = '';
+    /** @type {Seen | null} */
+    this.seen = null;
+    rove(this.strips, '.token');
+    const point = (e) => options.onpoint(keyOf(e));
+    this.strips.addEventListener('pointerover', point);
+    this.strips.addEventListener('focusin', point);
+    this.strips.addEventListener('pointerleave', () => options.onpoint(null));
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(this.strips);
+  }
+
+  /**
+   * show shows the tokens of a layer's queries and keys, and where the chosen one looks.
+   * @param {Look} look
+   * @param {number} layer
+   * @param {Seen} seen
+   */
+  show(look, layer, seen) {
+    this.build(look, layer);
+    this.seen = seen;
+    this.paint(look.keys(layer), seen);
+    this.draw();
+  }
+
+  /** build makes the buttons of the tokens, if these are others than before. */
+  build(look, layer) {
+    const { queries, keys } = look.layers[layer];
+    const apart = queries !== keys;
+    const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
+    if (this.built === built) return;
+    this.built = built;
+    const focused = document.activeElement?.closest('.strips .token');
+    const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
+    const { onquery, onkey } = this.options;
+    this.keys = look
+      .keys(layer)
+      .map((t, i) => tokenButton(t, { 'data-k': i, onclick: () => (apart ? onkey : onquery)(i) }));
+    this.queries = this.keys;
+    const strip = (of, name) =>
+      h(
+        'div',
+        { class: 'strip', role: 'group', 'aria-label': name, lang: '' },
+        name && h('span', { class: 'stripname' }, name),
+        of,
+      );
+    if (apart) {
+      this.queries = look.queries(layer).map((t, i) => tokenButton(t, { onclick: () => onquery(i) }));
+      fill(this.strips, strip(this.keys, look.sequences[keys].name), strip(this.queries, look.sequences[queries].name));
+    } else {
+      fill(this.strips, h('div', { class: 'strip', role: 'group', 'aria-label': 'tokens of the text' }, this.keys));
+    }
+    if (at[0] >= 0 || at[1] >= 0) (this.queries[at[0]] ?? this.keys[at[1]] ?? this.queries.at(-1))?.focus();
+  }
+
+  /**
+   * paint colours the tokens.
+   * @param {Token[]} tokens
+   * @param {Seen} seen
+   */
+  paint(tokens, { q, after, before, hidden, k: chosen }) {
+    const scale = new Scale(1);
+    const named = new Set(strongest(after, labels).filter((k) => after.weights[k] >= 0.01));
+    this.keys.forEach((b, k) => {
+      const w = after.weights[k];
+      const unseen = Number.isNaN(w);
+      const share = unseen ? 0 : w / (after.most || 1);
+      b.style.background = unseen ? '' : scale.css(share);
+      b.style.color = unseen ? '' : scale.ink(share);
+      b.classList.toggle('unseen', unseen);
+      b.classList.toggle('off', hidden.has(k));
+      b.dataset.share = named.has(k) ? percent(w, 2) : '';
+      const weight = unseen ? 'not seen' : `weight ${number(w)}`;
+      b.setAttribute(
+        'aria-label',
+        `${shown(tokens[k])}, token ${k}, ${weight}${hidden.has(k) ? ', hidden by you' : ''}`,
+      );
+    });
+    this.queries.forEach((b, i) => {
+      b.setAttribute('aria-pressed', String(i === q));
+      b.tabIndex = i === q ? 0 : -1;
+      if (this.queries !== this.keys) b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
+    });
+    if (this.queries !== this.keys) {
+      this.keys.forEach((b, k) => {
+        b.tabIndex = k === chosen ? 0 : -1;
+        b.setAttribute('aria-current', String(k === chosen));
+      });
+    }
+    this.element.classList.toggle('both', before !== null);
+  }
+
+  /** draw draws the arcs: above the tokens those of now, and below them those of before. */
+  draw() {
+    if (!this.seen) return;
+    const { q, after, before } = this.seen;
+    const from = this.queries[q];
+    if (!from) return;
+    const { scrollWidth: width, scrollHeight: height } = this.strips;
+    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
+      this.arcs.setAttribute(name, String(value));
+    }
+    const drawn = (sight, down) =>
+      strongest(sight)
+        .filter((k) => this.keys[k])
+        .reverse()
+        .map((k) => {
+          const share = sight.weights[k] / sight.most;
+          return svg('path', {
+            d: arc(box(from), box(this.keys[k]), down),
+            class: down ? 'before' : 'arc',
+            'data-k': k,
+            'stroke-width': (0.8 + 4.5 * share).toFixed(2),
+            'stroke-opacity': (0.2 + 0.7 * share).toFixed(2),
+          });
+        });
+    fill(this.arcs, before ? drawn(before, true) : [], drawn(after, false));
+  }
+
+  /** mark shows the arc to a key alone. */
+  mark(k) {
+    this.arcs.classList.toggle('one', k !== null);
+    for (const path of this.arcs.children)
+      path.classList.toggle('shown', /** @type {SVGElement} */ (path).dataset.k === String(k));
+  }
+
+  close() {
+    this.resized.disconnect();
+  }
+}
+
+function tokenButton(token, attributes) {
+  return h('button', { type: 'button', class: 'token', ...attributes }, shown(token));
+}
+
+/** keyOf returns the key that an event is about. */
+function keyOf(e) {
+  const k = e.target.closest?.('[data-k]')?.dataset.k;
+  return k === undefined ? null : Number(k);
+}
+
+/** box returns the place of a token in the picture. */
+function box(e) {
+  const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = e;
+  return { x: left + width / 2, top, bottom: top + height };
+}
+
+/** arc returns the path from the box of a query to that of a key, above them or, down, below them. */
+function arc(from, to, down) {
+  if (Math.abs(from.top - to.top) > 4) return between(from, to, down);
+  const edge = down ? from.bottom : from.top;
+  const sign = down ? 1 : -1;
+  if (from.x === to.x) {
+    const top = edge + sign * 24;
+    return `M${from.x - 5} ${edge}C${from.x - 14} ${top} ${from.x + 14} ${top} ${from.x + 5} ${edge}`;
+  }
+  const rise = edge + sign * Math.min(104, 16 + 0.3 * Math.abs(from.x - to.x));
+  return `M${from.x} ${edge}C${from.x} ${rise} ${to.x} ${rise} ${to.x} ${edge}`;
+}
+
+/** between returns the path between boxes of two lines. */
+function between(from, to, down) {
+  const up = to.top < from.top;
+  const [y1, y2] = up ? [from.top, to.bottom] : [from.bottom, to.top];
+  const bend = Math.max(16, Math.abs(y1 - y2) / 2) * (up ? 1 : -1);
+  const aside = down ? 3 : 0; // beside that of now
+  return `M${from.x + aside} ${y1}C${from.x + aside} ${y1 - bend} ${to.x + aside} ${y2 + bend} ${to.x + aside} ${y2}`;
+}

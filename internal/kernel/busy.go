@@ -1,0 +1,24 @@
+package kernel
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// What Busy returns, in nanoseconds, while counting is on.
+var (
+	counting           atomic.Bool
+	inParallel, atWork atomic.Int64
+)
+
+// CountBusy turns on what Busy returns, or off.
+func CountBusy(on bool) { counting.Store(on) }
+
+// Busy returns how long callers have been in calls of Parallel with several goroutines, and how long all of these have
+// computed in them. A call inside of another counts as both.
+func Busy() (callers, all time.Duration) {
+	return time.Duration(inParallel.Load()), time.Duration(atWork.Load())
+}
+
+// countTo adds the time since begin.
+func countTo(sum *atomic.Int64, begin time.Time) { sum.Add(int64(time.Since(begin))) }

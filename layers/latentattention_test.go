@@ -1,0 +1,208 @@
+package layers_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// latentCases are the layers as testdata/torch has them.
+func latentCases() map[string]layers.LatentAttentionConfig {
+	plain := layers.LatentAttentionConfig{
+		Attention:  layers.AttentionConfig{EmbedDim: 10, NumHeads: 3, Mask: mask.Causal{}},
+		KVLoraRank: 7, QKNopeHeadDim: 5, QKRopeHeadDim: 4, VHeadDim: 6}
+	lowRank, scaled := plain, plain
+	lowRank.QLoraRank = 8
+	scaled.Attention.Scale, scaled.Attention.RoPE = 0.4, &graph.RoPEConfig{Base: 50}
+	return map[string]layers.LatentAttentionConfig{"plain": plain, "low_rank": lowRank, "scaled": scaled}
+}
+
+// eachLatent calls f for every case, in both types, with a layer of PyTorch's parameters.
+func eachLatent(t *testing.T, f func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params)) {
+	file := golden.Load(t, "torch/latentattention.safetensors")
+	for name, c := range latentCases() {
+		for _, kind := range torchTypes {
+			t.Run(name+"/"+kind.label, func(t *testing.T) {
+				want := torchCase{file, name + ".", kind.dt, kind.tol}
+				p := layers.NewParams(want.dt, 1)
+				l, err := layers.NewLatentAttention(p.Scope(""), c)
+				require.NoError(t, err)
+				require.ElementsMatch(t, want.entries("param."), slices.Collect(maps.Keys(maps.Collect(p.Shapes()))))
+				for _, name := range want.entries("param.") {
+					require.NoError(t, p.Set(name, want.load("param."+name)))
+				}
+				f(t, want, l, p)
+			})
+		}
+	}
+}
+
+// Outputs, weights and all gradients are PyTorch's, also of padded sequences: of one op, with statistics, and of one op
+// for each step; and Gorgonia's own machine computes the same.
+func TestLatentAttentionEqualsPyTorch(t *testing.T) {
+	for _, change := range []func(b *layers.Build){
+		func(*layers.Build) {}, func(b *layers.Build) { b.Observe("*") }, func(b *layers.Build) { b.Compose("*") },
+	} {
+		eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+			b := layers.NewBuild(p, layers.Train)
+			change(b)
+			x := input(t, b, "x", want.load("x"))
+			lengths := input(t, b, "lengths", tensor.New(tensor.WithBacking([]int64{9, 4})))
+			nodes := G.Nodes{b.Of(l.Forward(b, x)), b.Of(l.Weights(b, layers.AttentionInput{Query: x})),
+				b.Of(l.Attend(b, layers.AttentionInput{Query: x, Mask: mask.KeyLengths{Lengths: lengths}}))}
+			require.NoError(t, b.Err())
+			wrt, entries := G.Nodes{x}, []string{"out", "weights", "short", "dx"}
+			for _, n := range b.Learnables() {
+				wrt, entries = append(wrt, n), append(entries, "grad."+n.Name())
+			}
+			require.Len(t, b.Learnables(), len(want.entries("grad.")))
+			grads, err := G.Backpropagate(nodes[:1], G.Nodes{input(t, b, "dout", want.load("dout"))}, wrt)
+			require.NoError(t, err)
+			nodes = append(nodes, grads...)
+			got := values(t, nodes...)
+			for i, n := range nodes {
+				want.near(t, entries[i], n, got[i])
+			}
+			if want.dt != tensor.Float64 {
+				return
+			}
+			tape := G.NewTapeMachine(b.Graph())
+			defer tape.Close()
+			require.NoError(t, tape.RunAll())
+			for i, n := range nodes {
+				require.Equal(t, got[i], golden.Floats(t, n.Value()), entries[i])
+			}
+		})
+	}
+}
+
+// Products of operands in bfloat16 are near those that are not rounded, with a cache too.
+func TestLatentAttentionInBFloat16(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+		if want.dt != tensor.Float32 {
+			return
+		}
+		exact := want.file.Float64(want.prefix + "out")
+		for _, cached := range []bool{false, true} {
+			b := layers.NewBuild(p, layers.Eval)
+			b.SetPrecision(graph.BFloat16)
+			in := layers.AttentionInput{}
+			if cached {
+				cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})
+				require.NoError(t, err)
+				in.Cache, in.Start = cache, input(t, b, "start", tensor.New(tensor.FromScalar(0)))
+			}
+			got := wholeOutput(t, want, l, b, in)
+			golden.Close(t, "output", exact, got, 0.1, 0.1)
+			far := 0.0
+			for i, v := range got {
+				far = max(far, math.Abs(v-exact[i]))
+			}
+			require.Greater(t, far, 1e-4, "it is rounded")
+		}
+	})
+}
+
+// The mask of the weights' dropout is that of the weights, and the composed form has the same one.
+func TestLatentAttentionDropout(t *testing.T) {
+	c := latentCases()["plain"]
+	c.Attention.Dropout, c.Attention.ContextDropout, c.Attention.OutDropout = 0.4, 0.2, 0.1
+	p := layers.NewParams(tensor.Float64, 4)
+	l, err := layers.NewLatentAttention(p.Scope(""), c)
+	require.NoError(t, err)
+	var got [2][][]float64
+	for i := range got {
+		b := layers.NewBuild(p, layers.Train)
+		if i == 1 {
+			b.Compose("*")
+		}
+		x := input(t, b, "x", golden.Numbers(tensor.Float64, 2, 9, 10))
+		out, weights := b.Of(l.Forward(b, x)), b.Of(l.Weights(b, layers.AttentionInput{Query: x}))
+		require.NoError(t, b.Err())
+		require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
+		got[i] = values(t, out, weights)
+	}
+	golden.Close(t, "outputs", got[0][0], got[1][0], 1e-12, 1e-12)
+	require.Equal(t, got[0][1], got[1][1])
+	kept := slices.DeleteFunc(got[0][1], func(w float64) bool { return w == 0 })
+	require.Less(t, len(kept), 2*3*9*10/2-20, "some of those that are shown are dropped")
+}
+
+// ClipQK bounds the products of each head, and leaves heads below the threshold and the rotary key as they are.
+func TestLatentAttentionClip(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+		products := func(b *layers.Build) []float64 {
+			b.Of(l.Forward(b, input(t, b, "x", want.load("x"))))
+			require.NoError(t, b.Err())
+			stats, err := b.Calls("*")[0].Stats()
+			require.NoError(t, err)
+			largest := []float64{0, 0, 0}
+			for i, v := range values(t, stats.MaxProduct)[0] {
+				largest[i/9%3] = max(largest[i/9%3], v)
+			}
+			return largest
+		}
+		before := products(layers.NewBuild(p, layers.Eval))
+		down, _ := p.Get("kv_a_proj_with_mqa.weight")
+		kept := golden.Floats(t, down.Clone().(*tensor.Dense))
+		threshold := slices.Sorted(slices.Values(before))[1]
+		b := layers.NewBuild(p, layers.Train)
+		b.Of(l.Forward(b, input(t, b, "x", want.load("x"))))
+		_, err := layers.NewQKClip(b, "*", threshold)
+		require.NoError(t, err)
+		stats, err := b.Calls("*")[0].Stats()
+		require.NoError(t, err)
+		values(t, stats.MaxProduct)
+		for _, hook := range b.StepHooks() {
+			require.NoError(t, hook.Batch([]*tensor.Dense{stats.MaxProduct.Value().(*tensor.Dense)}))
+			require.NoError(t, hook.Step())
+		}
+		for h, v := range products(layers.NewBuild(p, layers.Eval)) {
+			require.InDelta(t, min(before[h], threshold), v, 1e-5*threshold, "head %d", h)
+		}
+		require.Equal(t, kept, golden.Floats(t, down))
+	})
+}
+
+func TestLatentAttentionRefuses(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	l, err := layers.NewLatentAttention(p.Scope("a"), latentCases()["plain"])
+	require.NoError(t, err)
+	for _, row := range []struct {
+		change func(b *layers.Build, in *layers.AttentionInput)
+		want   string
+	}{
+		{func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) },
+			"query: shape (5, 7), want ([B,] T, 10)"},
+		{func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 10) },
+			"key: got another sequence than the query, want nil"},
+		{func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") },
+			"start: got one without a cache, want both"},
+		{func(b *layers.Build, in *layers.AttentionInput) {
+			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), new(layers.LinearCache)
+		}, "cache: got a *layers.LinearCache, want one of NewCache"},
+	} {
+		b := layers.NewBuild(p, layers.Eval)
+		in := layers.AttentionInput{Query: b.Input("x", 5, 10)}
+		row.change(b, &in)
+		_, err := l.Attend(b, in)
+		require.EqualError(t, err, "layers: a: LatentAttention: "+row.want)
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5})
+	require.NoError(t, err)
+	in := layers.AttentionInput{Query: b.Input("x", 5, 10), Cache: cache, Start: b.InputOf(tensor.Int, "start")}
+	_, err = l.Attend(b, in)
+	require.ErrorContains(t, err, "cache: got one for 1 sequences of float64, keys 3 and values 3 wide, "+
+		"want 1 of float64, 11 and 7 wide")
+}

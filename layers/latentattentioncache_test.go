@@ -1,0 +1,140 @@
+package layers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attention/graph"
+	"attention/internal/dense"
+	"attention/internal/golden"
+	"attention/internal/safetensors"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// latentChunks gives a layer the input in chunks from start on, with a cache, and requires the rows of the whole.
+func latentChunks(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params, cache *graph.KVCache,
+	whole []float64, start int,
+) {
+	t.Helper()
+	const B, T, E = 2, 9, 10
+	x := want.file.Float64(want.prefix + "x")
+	for from, i := start, start; from < T; i++ {
+		n := min([]int{1, 3, 1, 2}[i%4], T-from)
+		b := layers.NewBuild(p, layers.Eval)
+		rows := golden.Dense(want.dt, columns(x, T*E, from*E, (from+n)*E), B, n, E)
+		y := b.Of(l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", rows), Cache: cache,
+			Start: input(t, b, "start", tensor.New(tensor.FromScalar(from)))}))
+		require.NoError(t, b.Err())
+		golden.Close(t, fmt.Sprint("tokens from ", from), columns(whole, T*E, from*E, (from+n)*E), values(t, y)[0],
+			want.tol, want.tol)
+		from += n
+		require.Equal(t, from, cache.Len())
+	}
+}
+
+// With a cache, which holds latents and rotary keys and grows, chunks of any lengths give the outputs of the whole
+// sequence: from the queries and latents alone. Another text may follow from any token on.
+func TestLatentAttentionCache(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+		cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9, Room: 2})
+		require.NoError(t, err)
+		token := 2 * (7 + 4) * int(want.dt.Size()) // of two sequences
+		require.Equal(t, 2*token, cache.Bytes())
+		whole := want.file.Float64(want.prefix + "out")
+		latentChunks(t, want, l, p, cache, whole, 0)
+		require.Equal(t, 9*token, cache.Bytes())
+		require.NoError(t, cache.Truncate(3))
+		latentChunks(t, want, l, p, cache, whole, 3)
+		cache.Reset()
+		latentChunks(t, want, l, p, cache, whole, 0)
+	})
+}
+
+// wholeOutput is the layer's output for the case's input, without a cache.
+func wholeOutput(
+	t *testing.T, want torchCase, l *layers.LatentAttention, b *layers.Build, in layers.AttentionInput,
+) []float64 {
+	t.Helper()
+	in.Query = input(t, b, "x", want.load("x"))
+	y := b.Of(l.Attend(b, in))
+	require.NoError(t, b.Err())
+	return values(t, y)[0]
+}
+
+// Adapters and weights that are stored in bfloat16 serve the cached form as they serve the whole sequence.
+func TestLatentAttentionCacheOfOtherWeights(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+		if want.dt == tensor.Float32 {
+			for name, v := range p.All() {
+				if v.Dims() == 2 {
+					stored := make([]dense.BFloat16, v.Shape().TotalSize())
+					for i, x := range v.Float32s() {
+						stored[i] = dense.BFloat16(safetensors.BFloat16(x))
+					}
+					require.NoError(t, p.Keep(name, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(stored))))
+				}
+			}
+		} else {
+			require.NoError(t, p.AddLoRA(layers.LoRAConfig{Rank: 2, Alpha: 6}))
+			for name, v := range p.All() {
+				if p.IsAdapter(name) {
+					require.NoError(t, p.Set(name, p.Draw(layers.Normal(0, 0.3), v.Shape()...)))
+				}
+			}
+		}
+		whole := wholeOutput(t, want, l, layers.NewBuild(p, layers.Eval), layers.AttentionInput{})
+		require.NotEqual(t, whole, want.file.Float64(want.prefix+"out"))
+		cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})
+		require.NoError(t, err)
+		latentChunks(t, want, l, p, cache, whole, 0)
+	})
+}
+
+// latentDecoder has latent layers, and one of full attention.
+func latentDecoder() layers.DecoderConfig {
+	c := tinyDecoder()
+	full := c.Blocks[0]
+	latent := full
+	latent.Attention.NumKVHeads = 0
+	latent.Latent = &layers.LatentAttentionConfig{QLoraRank: 5, KVLoraRank: 6}
+	c.Blocks, c.Pattern, c.NumLayers = []layers.BlockConfig{latent, full}, []int{0, 0, 1}, 3
+	return c
+}
+
+// A decoder may have latent layers by its pattern, with the sizes of the block's attention.
+func TestDecoderOfLatentLayers(t *testing.T) {
+	const n, V = 11, 13
+	c := latentDecoder()
+	requireRoundTrip(t, c)
+	m, p := newDecoder(t, tensor.Float64, c)
+	c.Blocks[0].Latent.KVLoraRank = 1
+	require.Equal(t, latentDecoder(), m.Config(), "the model keeps its config")
+	requireDeclared(t, p, layers.NewDecoder, m.Config())
+	latent, full := m.Config().Block(0), m.Config().Block(2) // of 6 heads, P and R 2; of 2 heads, D 2
+	require.Equal(t, []int{6, 6}, []int{latent.WeightHeads(), full.WeightHeads()})
+	require.Equal(t, []int{6 + 2, 2 * 2 * 2}, []int{latent.CacheWidth(), full.CacheWidth()})
+	b := layers.NewBuild(p, layers.Eval)
+	ids := sequences(2, n)
+	whole := b.Of(m.Forward(b, input(t, b, "ids", ids)))
+	require.NoError(t, b.Err())
+	require.Len(t, b.Calls("model.layers.*.self_attn"), 3)
+	operands, err := b.Calls("*")[1].Operands()
+	require.NoError(t, err)
+	require.Equal(t, 6*(2+2), operands.Key.Shape()[2])
+	want := values(t, whole)[0]
+	cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2, Room: 1})
+	require.NoError(t, err)
+	for from := 0; from < n; {
+		to := min(from+1+from%3, n)
+		b := layers.NewBuild(p, layers.Eval)
+		start := input(t, b, "start", tensor.New(tensor.FromScalar(from)))
+		next := b.Of(m.ForwardCached(b, input(t, b, "ids", chunkOf(ids, from, to)), start, cache))
+		require.NoError(t, b.Err())
+		golden.Close(t, "logits", columns(want, n*V, (to-1)*V, to*V), values(t, next)[0], 1e-12, 1e-12)
+		from = to
+	}
+	require.Equal(t, n, cache.Len())
+}

@@ -1,0 +1,85 @@
+package pretrained
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"attention/internal/gguf"
+	"attention/layers"
+)
+
+// WriteGGUFAdapter writes the adapters of the model to a file that llama.cpp adds to a file of its base (--lora), which
+// WriteGGUF writes of the base. The matrices have the type t, as there. It is an error if parameters are trained whole
+// beside the adapters: such a file cannot hold them.
+func (g *GPT) WriteGGUFAdapter(path string, t GGUFType) error {
+	f, err := g.ggufAdapter(t)
+	return writeGGUF(path, f, err)
+}
+
+// ggufAdapter returns the file's content.
+func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
+	if g.Model == nil || g.Params == nil {
+		return nil, errors.New("got a GPT without a Model or Params, want both")
+	}
+	lora, ok := g.Params.LoRA()
+	if !ok {
+		return nil, errors.New("got a model without adapters, want one with")
+	}
+	m, err := ggufModelOf(g.Model.Config(), g.origin)
+	if err != nil {
+		return nil, err
+	}
+	alpha := lora.Alpha // llama.cpp multiplies by it over the rank
+	if lora.RankStabilized {
+		alpha *= math.Sqrt(float64(lora.Rank))
+	}
+	tensors, err := m.adapters(g.Params, t)
+	return &gguf.File{Tensors: tensors, Settings: []gguf.Setting{
+		{Key: "general.architecture", Value: m.name},
+		{Key: "general.type", Value: "adapter"},
+		{Key: "adapter.type", Value: "lora"},
+		{Key: "adapter.lora.alpha", Value: float32(alpha)},
+		{Key: "general.file_type", Value: t.FileType()},
+		{Key: "general.quantization_version", Value: uint32(2)},
+	}}, err
+}
+
+// adapters returns the tensors of a file of adapters.
+func (m *ggufModel) adapters(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
+	for name := range p.Own() {
+		if !p.IsAdapter(name) {
+			return nil, fmt.Errorf("parameter %s: got one that is trained whole beside adapters, which llama.cpp's form of "+
+				"adapters has not, want the merged model", name)
+		}
+	}
+	for name := range p.Shapes() {
+		if p.IsAdapter(name) || m.isPart(name) {
+			continue
+		}
+		to := m.ggufName(name)
+		j := joined(p, m.parts(name), 0, m.rows(p, name))
+		switch {
+		case j.maps == 0:
+			continue
+		case to == "":
+			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
+		}
+		for i := range j.b { // the scale is over the rank of all
+			j.b[i] *= float64(j.maps)
+		}
+		all = append(all, matrix(to+".lora_a", j.rank, j.in, j.a, t), matrix(to+".lora_b", j.out, j.rank, j.b, t))
+	}
+	return all, nil
+}
+
+// matrix returns a matrix of numbers.
+func matrix(name string, rows, columns int, of []float64, t GGUFType) gguf.Tensor {
+	shape := []int{rows, columns}
+	return gguf.Tensor{Name: name, Shape: shape, Type: ggufType(name, shape, t), Fill: func(to []float32) error {
+		for i, v := range of {
+			to[i] = float32(v)
+		}
+		return nil
+	}}
+}

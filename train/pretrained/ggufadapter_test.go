@@ -1,0 +1,93 @@
+package pretrained_test
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"attention/internal/dense"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// addAdapters adds adapters to a model, with values of the size of trained ones.
+func addAdapters(t testing.TB, g *pretrained.GPT, c layers.LoRAConfig) {
+	require.NoError(t, g.Params.AddLoRA(c))
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, value := range g.Params.Own() {
+		data := dense.Float64s(value)
+		for i := range data {
+			data[i] = float64(float32(0.3 * r.NormFloat64()))
+		}
+		dense.SetFloats(value, data)
+	}
+}
+
+// llama.cpp adds a file of adapters to the file of a base, of each family, and has the tuned model's scores. Without it
+// the scores are far away.
+func TestGGUFAdapters(t *testing.T) {
+	var jobs []job
+	var models []*pretrained.GPT
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(decoders)), func(name string) bool {
+		return name == "olmo2 tied" || name == "llama linear" // whose maps are those of others
+	})
+	for i, name := range names {
+		dir := t.TempDir()
+		g, j := decoder(t, decoders[name].config), job{IDs: []int64{3, 0, 12, 7, 7, 1, 9, 4}, Letters: true}
+		j.Model, j.LoRA = filepath.Join(dir, "base.gguf"), filepath.Join(dir, "lora.gguf")
+		require.NoError(t, g.WriteGGUF(j.Model, "f32"), name)
+		addAdapters(t, g, layers.LoRAConfig{Rank: 3, Alpha: 2, RankStabilized: i%2 == 0})
+		require.NoError(t, g.WriteGGUFAdapter(j.LoRA, "f32"), name)
+		jobs, models = append(jobs, j), append(models, g)
+	}
+	without := jobs[0]
+	without.LoRA = ""
+	all := llamacpp(t, append(jobs, without)...)
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			requireScores(t, models[i], jobs[i], all[i], cmp.Or(decoders[name].bound, 5e-5))
+		})
+	}
+	want := logProbs(run(t, models[0], without.IDs, 8), 8)
+	require.Greater(t, furthest(t, want, all[len(names)].LogProbs), 0.5)
+}
+
+// GPT-2's packed map has one adapter, and a map of which only the queries have one adds nothing to the others.
+func TestGGUFAdaptersOfPackedMaps(t *testing.T) {
+	config := cases["gpt"].with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}})
+	gpt, err := pretrained.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", "gpt")))
+	require.NoError(t, err)
+	models := []*pretrained.GPT{gpt, decoder(t, decoders["gpt_neox"].config)}
+	var jobs []job
+	for i, targets := range [][]string{nil, {"q_proj", "up_proj"}} {
+		dir := t.TempDir()
+		j := job{IDs: []int64{3, 0, 12, 7, 7, 1, 9, 4}, Letters: true}
+		j.Model, j.LoRA = filepath.Join(dir, "base.gguf"), filepath.Join(dir, "lora.gguf")
+		require.NoError(t, models[i].WriteGGUF(j.Model, "f32"))
+		addAdapters(t, models[i], layers.LoRAConfig{Rank: 4, Targets: targets})
+		require.NoError(t, models[i].WriteGGUFAdapter(j.LoRA, "f32"))
+		jobs = append(jobs, j)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		requireScores(t, models[i], jobs[i], v, 2e-2) // its GELU is a table in half precision
+	}
+}
+
+// What a file of adapters cannot hold is refused by name, and no file is written.
+func TestGGUFAdaptersAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lora.gguf")
+	g := decoder(t, of())
+	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "got a model without adapters, want one with")
+	addAdapters(t, g, layers.LoRAConfig{Whole: []string{"model.norm"}})
+	require.EqualError(t, g.WriteGGUFAdapter(path, "f32"), "pretrained: "+path+": parameter model.norm.weight: got one that "+
+		"is trained whole beside adapters, which llama.cpp's form of adapters has not, want the merged model")
+	g = decoder(t, of(outBias))
+	addAdapters(t, g, layers.LoRAConfig{})
+	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "biases: got some of the attention's output")
+	require.NoFileExists(t, path)
+}

@@ -1,0 +1,37 @@
+package pretrained
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// checkLabels returns an error for a model that gives classes if other programs have no form for it.
+func (t *target) checkLabels() error {
+	score, ok := t.Params.Get("score.weight")
+	switch {
+	case t.Labels == nil:
+		return nil
+	case !ok || score.Shape()[0] != len(t.Labels):
+		return fmt.Errorf("labels: got %d without a score.weight of as many rows, want one", len(t.Labels))
+	case t.format == Torch:
+		return fmt.Errorf("format: got %q of a model that gives classes, want %q", t.format, HuggingFace)
+	case t.family.classifier == "":
+		return fmt.Errorf("got a model of %s that gives classes, want one of another family: transformers has no class for it",
+			t.family.name)
+	}
+	return nil
+}
+
+// addLabels makes a config.json that of a model which gives classes, if it does. Without a token that pads, transformers
+// asks for the class at the last token, which is the one that ends a text.
+func (t *target) addLabels(fields map[string]any) {
+	if t.Labels == nil {
+		return
+	}
+	names, ids := map[string]string{}, map[string]int{}
+	for i, label := range t.Labels {
+		names[strconv.Itoa(i)], ids[label] = label, i
+	}
+	fields["architectures"], fields["id2label"], fields["label2id"] = []string{t.family.classifier}, names, ids
+	fields["problem_type"], fields["pad_token_id"] = "single_label_classification", nil
+}
