@@ -63,6 +63,7 @@ var shortened = map[string]string{
 	"attention train --preset llama-char --text tinyshakespeare.txt --out runs/llama":                                                         "--steps 2",
 	"attention train --model gpt --rope --norm rms --mlp swiglu --bias=false --window 16 --out runs/window":                                   "--steps 2",
 	"attention train --model gpt --attention gated_delta_net --full-attention-every 4 --out runs/delta":                                       "--steps 2",
+	"attention train --model gpt --attention forgetting --out runs/forgetting":                                                                "--steps 2",
 	"attention train --model gpt --attention latent --rope --width 64 --heads 4 --out runs/latent":                                            "--steps 2",
 	"attention train --config gemma.json --layers 3 --context 32 --out runs/gemma":                                                            "--steps 2",
 	"attention train --preset book --text the-verdict.txt --out runs/book": "--steps 1 " +

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 
@@ -15,6 +16,10 @@ type attentionForm func(b *layers.BlockConfig, g layers.GPTConfig, i int)
 
 // attentionForms are the forms of attention by their names in --attention: those of this list and of linear attention.
 var attentionForms = withLinear(map[string]attentionForm{
+	"forgetting": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Attention.Forget = true },
+	"sigmoid": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) {
+		b.Attention.Sigmoid, b.Attention.SigmoidBias = true, -math.Log(float64(max(g.ContextLength, 1)))
+	},
 	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
 })
 

@@ -42,6 +42,9 @@ type Layer struct {
 	Additive bool    `json:"additive,omitempty"`
 	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
 	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
+	// Whether weights are sigmoids of scores plus a bias.
+	Sigmoid     bool    `json:"sigmoid,omitempty"`
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
 
 	kept  layers.AttentionOperands // in a graph of their own
 	shown layers.ShownKeys
@@ -55,7 +58,7 @@ type Layer struct {
 func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 	c := p.Config
 	l := &Layer{Path: path, place: at, Heads: max(1, c.Heads), T: p.Query.Shape()[0], S: p.Key.Shape()[0],
-		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil, Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias,
 		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key, kept: p}
 	l.KeyHeads, l.Width = cmp.Or(c.KVHeads, l.Heads), p.Query.Shape()[1]/l.Heads
 	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))

@@ -100,6 +100,9 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	for q := range l.T {
 		eachKey(l.seen(q), func(k int) {
 			weights[q*l.S+k] = math.Exp(score(l, p, q, k) - float64(s.LSE[q]))
+			if l.Sigmoid {
+				weights[q*l.S+k] = 1 / (1 + math.Exp(-score(l, p, q, k)-l.SigmoidBias))
+			}
 		})
 	}
 	return weights
