@@ -41,6 +41,9 @@ type AttentionConfig struct {
 	// add_zero_attn).
 	ExtraKeys int
 
+	// Sparse shows each query a few blocks of keys, chosen by what they hold; nil shows all that Mask does.
+	Sparse *BlockSparse
+
 	Dropout DropoutConfig // of the weights, after the softmax
 
 	// Precision of the products q·kᵀ and weights·v, and of the products of their gradients.

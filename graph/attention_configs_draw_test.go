@@ -25,6 +25,7 @@ type drawnAttention struct {
 	key                   float64 // of the dropout
 	dt                    tensor.Dtype
 	tol                   float64
+	blocks                [][]int // that each query of each head sees, if the attention is sparse
 }
 
 // addend is an array that is added to scores, or the sinks.
@@ -88,7 +89,27 @@ func drawAttention(rt *rapid.T) drawnAttention {
 		m := d.mask(a.z, 3)
 		a.mask = &m
 	}
+	if a.z.T == a.z.S && a.c.ExtraKeys == 0 && !a.huge && d.rarely("sparse") {
+		a.drawBlocks(d)
+	}
 	return a
+}
+
+// drawBlocks makes an attention sparse. Gates of float32 are exact, so that equal ones are equal.
+func (a *drawnAttention) drawBlocks(d drawing) {
+	a.c.Sparse = &graph.BlockSparse{BlockSize: pick(d, "block size", 1, 2, 4, 16), Blocks: d.int("blocks", 1, 4)}
+	if a.dt == tensor.Float32 {
+		for i, v := range a.q.v {
+			a.q.v[i] = math.Round(8*v) / 8
+		}
+		for i, v := range a.k.v {
+			a.k.v[i] = math.Round(8*v) / 8
+		}
+	}
+	q, k := a.products()
+	for row := range a.z.B() * a.z.H * a.z.T {
+		a.blocks = append(a.blocks, a.blocksOf(q, k, row/a.z.T, row%a.z.T))
+	}
 }
 
 func (a *drawnAttention) drawSizes(d drawing) {

@@ -118,8 +118,33 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	return x
 }
 
+// blocksOf returns the blocks that query t of matrix n sees: its own, and of those before it the ones of the largest
+// gates, of equal ones the earlier.
+func (a drawnAttention) blocksOf(q, k array, n, t int) []int {
+	size := a.c.Sparse.BlockSize
+	own := t / size
+	gates := make([]float64, own)
+	for s := range own * size {
+		gates[s/size] += dotOf(q, n, t, k, n, s) / float64(size)
+	}
+	blocks := []int{own}
+	for len(blocks) < a.c.Sparse.Blocks && len(blocks) <= own {
+		best := -1
+		for i, gate := range gates {
+			if !slices.Contains(blocks, i) && (best < 0 || gate > gates[best]) {
+				best = i
+			}
+		}
+		blocks = append(blocks, best)
+	}
+	return blocks
+}
+
 // sees reports whether a query sees a key, as all see the extra ones.
 func (a drawnAttention) sees(b, h, t, s int) bool {
+	if a.blocks != nil && (s > t || !slices.Contains(a.blocks[(b*a.z.H+h)*a.z.T+t], s/a.c.Sparse.BlockSize)) {
+		return false
+	}
 	return s >= a.z.S || a.mask == nil || a.mask.sees(a.z, b, h, t, s)
 }
 
@@ -266,6 +291,9 @@ func (a drawnAttention) batch(b int) drawnAttention {
 			Score: func(x float64, _, h, t, s int) float64 { return f.Score(x, b, h, t, s) },
 			Slope: func(x float64, _, h, t, s int) float64 { return f.Slope(x, b, h, t, s) },
 		}
+	}
+	if a.blocks != nil {
+		one.blocks = a.blocks[b*a.z.H*a.z.T:][:a.z.H*a.z.T]
 	}
 	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
 	return one

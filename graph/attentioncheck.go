@@ -29,7 +29,11 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (*attentionArgs, er
 	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
 		return nil, err
 	}
-	return c.resolveShapes(op, q, q.Shape(), k.Shape(), v.Shape())
+	a, err := c.resolveShapes(op, q, q.Shape(), k.Shape(), v.Shape())
+	if err != nil {
+		return nil, err
+	}
+	return a, a.choose(separate, q, k, v)
 }
 
 // resolveShapes checks a config for q, k and v of the given shapes.

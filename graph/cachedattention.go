@@ -27,6 +27,8 @@ import (
 // RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
 // also to all greater ones; N is at least T−1 + Capacity.
 //
+// With c.Sparse the chunk's queries choose among all blocks that the cache holds; it does not roll.
+//
 // The outputs are those of the whole sequence at once. So a mask is needed that shows no
 // query a key after the chunk, which is not there yet: one like mask.Causal, or a
 // mask.Prefix within the first chunk. There is no gradient and no dropout.
@@ -46,7 +48,11 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
 	}
 	f, in := newFused(a, separate, q, k, v)
-	f32, f64 := cachedAttention[float32]{f, cache}, cachedAttention[float64]{f, cache}
+	var sparse BlockSparse
+	if c.Sparse != nil {
+		sparse = *c.Sparse
+	}
+	f32, f64 := cachedAttention[float32]{f, cache, sparse}, cachedAttention[float64]{f, cache, sparse}
 	return applyTyped(f32, f64, append(in, start)...)
 }
 
@@ -59,7 +65,8 @@ func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 // cachedAttention attends to a cache and adds to it.
 type cachedAttention[F kernel.Float] struct {
 	fused
-	Cache *KVCache
+	Cache  *KVCache
+	Sparse BlockSparse // zero if it is not
 }
 
 func (o cachedAttention[F]) spec() (string, []arg) {
@@ -105,6 +112,10 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		return err
 	}
 	o.attendToCache(&a, &x, seen, starts)
+	if o.Sparse.Blocks > 0 {
+		a.Chosen = &kernel.ChosenBlocks{Size: o.Sparse.BlockSize, Numbers: chooseBlocks(o.Sparse, &a, starts, x),
+			Visible: a.Visible, Shown: a.Shown}
+	}
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
 	return nil

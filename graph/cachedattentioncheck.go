@@ -65,6 +65,15 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	}
 	size := cache.config
 	a.scores.S, a.scores.Starts, a.scores.Endless = size.Capacity, []int{0}, size.Rolling
+	if c.Sparse != nil {
+		if err := a.checkSparse(); err != nil {
+			return nil, err
+		}
+		if size.Rolling {
+			return nil, a.errorf("sparse: got a rolling cache, want one that keeps all tokens")
+		}
+		a.Mask = a.causal()
+	}
 	if err := a.resolveInputs(); err != nil {
 		return nil, err
 	}

@@ -154,7 +154,8 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 		seen = seen.OfHead(f.head(in))
 	}
 	setVisibility(&a, seen)
-	return a, nil
+	err = f.setBlocks(&a, in, axes)
+	return a, err
 }
 
 // layBiases sets where biases lie, and the dropout.
@@ -176,13 +177,18 @@ func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes mask.Scor
 	return nil
 }
 
-// seen binds the mask to its inputs, which come last.
+// seen binds the mask to its inputs.
 func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
+	return bindMask(op, f.Mask, f.maskInputs(in), axes, f.Extra)
+}
+
+// maskInputs returns the mask's inputs, which come last.
+func (f fused) maskInputs(in []*tensor.Dense) []*tensor.Dense {
 	first := len(f.in)
 	for first > 0 && f.in[first-1].role == maskInput {
 		first--
 	}
-	return bindMask(op, f.Mask, in[first:len(f.in)], axes, f.Extra)
+	return in[first:len(f.in)]
 }
 
 // numbers returns the kernel's arguments among the inputs: those that hold floats, of a the kernel's view.

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// turned is a function of scores that depends on the head.
-var turned = graph.ScoreFunc{Name: "turned",
+// headTurned is a function of scores that depends on the head.
+var headTurned = graph.ScoreFunc{Name: "turned",
 	Score: func(x float64, b, h, t, s int) float64 { return x * math.Cos(float64(b+h*(t-s))) },
 	Slope: func(x float64, b, h, t, s int) float64 { return math.Cos(float64(b + h*(t-s))) }}
 
@@ -76,7 +76,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 
 // The heads of the layout PerHead, which are attentions of one head, keep their numbers in a function.
 func TestHeadsThatStandAloneKeepTheirNumbersInAScoreFunc(t *testing.T) {
-	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &turned}
+	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &headTurned}
 	p, l := newAttention(t, tensor.Float64, c)
 	c.Layout = layers.PerHead
 	alone, err := layers.NewAttention(p.Scope("alone"), c)
@@ -92,7 +92,7 @@ func TestHeadsThatStandAloneKeepTheirNumbersInAScoreFunc(t *testing.T) {
 }
 
 func TestFunctionsOfScoresHaveNoJSON(t *testing.T) {
-	_, err := json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) { c.Score = &turned }))
+	_, err := json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) { c.Score = &headTurned }))
 	require.ErrorContains(t, err, `got ScoreFunc "turned", which has no JSON, want none`)
 	_, err = json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) {
 		c.ScoreGraph = &layers.ScoreGraph{Name: "mine"}

@@ -45,6 +45,10 @@ type AttentionConfig struct {
 	// fewer queries or more; the zero value, mask.Square, refuses that.
 	Align mask.Alignment `json:"align,omitempty"`
 
+	// Sparse shows each query its own block of keys, causally, and the few of the whole blocks before that whose keys it
+	// likes best, of what Mask shows (MoBA: Lu et al. 2025); nil shows all of that. Queries and keys are the same tokens.
+	Sparse *graph.BlockSparse `json:"sparse,omitempty"`
+
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
 	// Score changes each score by a function of one's own, after Softcap; nil means none. It has no JSON.
@@ -72,6 +76,8 @@ type AttentionConfig struct {
 	Forget bool `json:"forget,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
+	// Differential takes the weights of a second softmax away from those of the first; nil means there is one.
+	Differential *DifferentialConfig `json:"differential,omitempty"`
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
 	Gate bool `json:"gate,omitempty"`
@@ -190,6 +196,12 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	if c.RoPE != nil { // a copy, so that later changes by the caller do not reach the layer
 		r := *c.RoPE
 		c.RoPE = &r
+	}
+	if c.Sparse != nil {
+		c.Sparse = new(*c.Sparse)
+	}
+	if c.Differential != nil {
+		c.Differential = &DifferentialConfig{LambdaInit: cmp.Or(c.Differential.LambdaInit, lambdaInit(0))}
 	}
 	if c.RelativeBias != nil {
 		b := *c.RelativeBias

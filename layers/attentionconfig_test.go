@@ -36,6 +36,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 		EmbedDim: 1, KDim: 2, VDim: 3, OutDim: 4, NumHeads: 5, NumKVHeads: 6, HeadDim: 7, ValueDim: 8,
 		QKVBias: true, OutBias: true, ContextOnly: true, Layout: layers.PerHead, OutStd: 0.5, ContextLength: 9,
 		Mask: mask.Not(mask.Prefix{N: 2}), Align: mask.LowerRight, Scale: 0.25, Softcap: 0.125,
+		Sparse: &graph.BlockSparse{BlockSize: 2, Blocks: 3}, Differential: &layers.DifferentialConfig{LambdaInit: 0.5},
 		QKNorm: layers.L2Norm, QKNormEps: 1e-3, QKNormWhole: true, QKNormOffset: true,
 		RoPE: &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 2}, ALiBi: true,
 		RelativeBias: &layers.RelativeBiasConfig{Buckets: 10, MaxDistance: 11, Unidirectional: true},

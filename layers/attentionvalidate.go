@@ -82,6 +82,14 @@ func (c AttentionConfig) validateParts() error {
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
 	}
+	if c.Sparse != nil {
+		if err := c.Sparse.Validate(); err != nil {
+			return config.In(c, "Sparse", err)
+		}
+		if c.extraKeys() > 0 {
+			return config.Errorf(c, "Sparse", "got it with AddBiasKV or AddZeroAttn, want it without")
+		}
+	}
 	if c.QKNorm != "" {
 		if err := config.OneOf(c, "QKNorm", c.QKNorm, L2Norm, RMSNorm); err != nil {
 			return err
@@ -96,8 +104,12 @@ func (c AttentionConfig) validateParts() error {
 	if _, err := c.Align.MarshalText(); err != nil {
 		return config.In(c, "Align", err)
 	}
+	if err := c.validateDifferential(); err != nil {
+		return err
+	}
 	if c.RoPE != nil {
-		if err := c.RoPE.Validate(c.resolved().HeadDim); err != nil {
+		_, _, width := c.resolved().softmaxes()
+		if err := c.RoPE.Validate(width); err != nil {
 			return config.In(c, "RoPE", err)
 		}
 	}
@@ -163,6 +175,7 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "ScoreGraph", has: c.ScoreGraph != nil},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
+		{lacking: PerHead, field: "Differential", has: c.Differential != nil},
 		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},
 	} {
 		if part.has && c.Layout == part.lacking {

@@ -118,6 +118,13 @@ func biasSettings() []setting {
 				Slope: func(x float64, b, h, t, s int) float64 { return 2 * math.Cos(2*x+float64(b+2*h+t-s)) },
 			}
 		}, Float("bias", 5, 6))),
+		{about: "sparse", config: graph.AttentionConfig{Heads: 4, KVHeads: 2, Sparse: &graph.BlockSparse{BlockSize: 2, Blocks: 2}},
+			q: s{2, 7, 12}, k: s{2, 7, 6}, v: s{2, 7, 10}},
+		{about: "sparse, one head, dropout, window", q: s{11, 3}, k: s{11, 3}, v: s{11, 5}, more: []Input{Key()},
+			set: func(c *graph.AttentionConfig, more G.Nodes) {
+				c.Sparse, c.Mask = &graph.BlockSparse{BlockSize: 3, Blocks: 2}, mask.SlidingWindow{Left: 7}
+				c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
+			}},
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]

@@ -27,8 +27,11 @@ type Attention struct {
 	SigmoidBias       float64
 	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
 	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased          int                         // the last keys, which get no bias, and nothing relative or forgotten
-	Dropout           WeightDropout
+	// Chosen are blocks of keys that queries see, if they see no others: Visible and Shown show no more. nil: all that
+	// these show.
+	Chosen   *ChosenBlocks
+	Unbiased int // the last keys, which get no bias, and nothing relative or forgotten
+	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
 	Precision Precision

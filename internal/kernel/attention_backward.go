@@ -40,6 +40,9 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
+	if r.Chosen != nil {
+		r.gather()
+	}
 	r.beginBackward(grad, dout)
 	n := r.B * r.H * r.blocks()
 	Parallel(n, 1+n/64, r.sums)
@@ -79,7 +82,12 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 }
 
 // keyBlocks returns the number of blocks of keys.
-func (r *attentionRun[F]) keyBlocks() int { return (r.S + keyBlock - 1) / keyBlock }
+func (r *attentionRun[F]) keyBlocks() int {
+	if r.Chosen != nil {
+		return r.gathered.blocks
+	}
+	return (r.S + keyBlock - 1) / keyBlock
+}
 
 // backwardAxes returns the numbers of batches, key/value heads and blocks of keys: each task takes one of each. A
 // task takes all of an axis along which tasks would add to the same elements of dbias, which then counts as one.
@@ -180,10 +188,11 @@ func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {
 
 // backwardKeys computes what block j of the keys of one key/value head contributes.
 func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
-	r.takeKeys(w, b, group, j)
-	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
-	clear(w.dk[:w.keys*r.D])
-	clear(w.dv[:w.keys*r.DV])
+	if r.Chosen != nil {
+		r.backwardChosen(w, b, group, j)
+		return
+	}
+	r.takeKeys(w, b, group, j*keyBlock, min(keyBlock, r.S-j*keyBlock))
 	n, each := r.blocks(), r.H/r.K
 	for h := group * each; h < (group+1)*each; h++ {
 		for i := range n {
@@ -193,18 +202,24 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 			}
 		}
 	}
+	r.giveKeys(w)
+}
+
+// giveKeys writes the gradients of a block of keys and its values.
+func (r *attentionRun[F]) giveKeys(w *backwardTiles[F]) {
 	if r.grad.K != nil {
-		copyRows(r.grad.K[kAt:], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
+		copyRows(r.grad.K[r.KeyAt.at(w.b, w.group, w.s0):], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
 	}
 	if r.grad.V != nil {
-		copyRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
+		copyRows(r.grad.V[r.ValueAt.at(w.b, w.group, w.s0):], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
 	}
 }
 
-// takeKeys makes a block of keys and its values ready for the products of tiles.
-func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, j int) {
-	w.b, w.group, w.s0 = b, group, j*keyBlock
-	w.keys = min(keyBlock, r.S-w.s0)
+// takeKeys makes n keys from s0 on and their values ready for the products of tiles, and clears the sums.
+func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, s0, n int) {
+	w.b, w.group, w.s0, w.keys = b, group, s0, n
+	clear(w.dk[:w.keys*r.D])
+	clear(w.dv[:w.keys*r.DV])
 	if r.D > 0 {
 		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
 		if r.Precision == BFloat16 {

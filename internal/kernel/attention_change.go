@@ -20,9 +20,9 @@ func (r *attentionRun[F]) change(x *scores[F], slope []F) {
 		for j := range y.keys {
 			at := i*x.queryStep + j*x.keyStep
 			score := float64(x.data[at])
-			x.data[at] = F(r.Score(score, x.b, x.h, x.t0+i, x.s0+j))
+			x.data[at] = F(r.Score(score, x.b, x.h, x.query(i), x.s0+j))
 			if slope != nil {
-				slope[at] *= F(r.ScoreSlope(score, x.b, x.h, x.t0+i, x.s0+j))
+				slope[at] *= F(r.ScoreSlope(score, x.b, x.h, x.query(i), x.s0+j))
 			}
 		}
 	}

@@ -59,10 +59,10 @@ func (f *Forgetting) check(a *Attention, of string) {
 	}
 }
 
-// tile returns the sums of the queries and keys of a tile.
-func (f *Forgetting) tile(a *Attention, b, h, t0, queries, s0, keys int) (query, key []float64) {
+// head returns the sums of the queries and keys of a head.
+func (f *Forgetting) head(a *Attention, b, h int) (query, key []float64) {
 	head := b*a.H + h
-	return f.Query[head*a.T+t0:][:queries], f.Key[head*f.Rows+s0:][:keys]
+	return f.Query[head*a.T:][:a.T], f.Key[head*f.Rows:]
 }
 
 // forget adds to a tile what its scores get of the log-gates, as (query − first) − (key − first) with the first key's
@@ -71,12 +71,13 @@ func (r *attentionRun[F]) forget(x *scores[F]) {
 	if x.keys == 0 {
 		return
 	}
-	querySums, keySums := r.in.Forget.tile(&r.Attention, x.b, x.h, x.t0, x.queries, x.s0, x.keys)
+	querySums, keySums := r.in.Forget.head(&r.Attention, x.b, x.h)
+	keySums = keySums[x.s0:][:x.keys]
 	var query [queryBlock]F
 	var key [keyBlock]F
 	first := keySums[0]
-	for i, sum := range querySums {
-		query[i] = F(sum - first)
+	for i := range x.queries {
+		query[i] = F(querySums[x.query(i)] - first)
 	}
 	for j, sum := range keySums {
 		key[j] = F(sum - first)
@@ -102,7 +103,8 @@ func (r *attentionRun[F]) forget(x *scores[F]) {
 // keeps the sum of each row: it is added to the queries' in the order of the blocks of keys.
 func (r *attentionRun[F]) addForgetting(w *backwardTiles[F], tile *scores[F]) {
 	x := tile.biased(&r.Attention)
-	_, key := r.grad.Forget.tile(&r.Attention, x.b, x.h, x.t0, 0, min(x.s0, r.biased()), x.keys)
+	_, key := r.grad.Forget.head(&r.Attention, x.b, x.h)
+	key = key[min(x.s0, r.biased()):][:x.keys]
 	for i := range x.queries {
 		sum := 0.
 		for j, v := range x.data[i*x.queryStep:][:x.keys] {
@@ -118,8 +120,8 @@ func (r *attentionRun[F]) addRowSums(w *backwardTiles[F], x *scores[F]) {
 	if r.grad.Forget.Query == nil {
 		return
 	}
-	query, _ := r.grad.Forget.tile(&r.Attention, x.b, x.h, x.t0, x.queries, 0, 0)
-	for i := range query {
-		query[i] += w.rowSums[i]
+	query, _ := r.grad.Forget.head(&r.Attention, x.b, x.h)
+	for i := range x.queries {
+		query[x.query(i)] += w.rowSums[i]
 	}
 }

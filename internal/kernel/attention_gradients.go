@@ -45,8 +45,13 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 // backwardScores returns the tile of the block of queries from t0 on, without those of its rows outside [first,end) and
 // outermost ones that see none of the keys, and where its keys begin in the block of keys.
 func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
-	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	r.look(w.attentionTiles, w.b, t0, end)
+	return r.scoresOf(w, seen, h, t0, first, end)
+}
+
+// scoresOf is backwardScores of the block of queries that w looks at.
+func (r *attentionRun[F]) scoresOf(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	t1, t2, all := w.seeing(seen, end, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
 	if r.Precision == BFloat16 && t1 < t2 {
@@ -57,13 +62,18 @@ func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0,
 	t1 = min(max(t1, first), t2)
 	return scores[F]{
 		data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
-		queryStep: keyBlock, keyStep: 1, hidden: !all,
+		queryStep: keyBlock, keyStep: 1, hidden: !all, of: w.queries,
 	}, s1
 }
 
 // rowsOfTile returns the queries of a tile and the gradients of their outputs.
 func (r *attentionRun[F]) rowsOfTile(w *backwardTiles[F], x *scores[F]) (q, dout operandRows[F]) {
 	both := forms{across: true, along: true}
+	if x.of != nil {
+		queries := x.of[x.t0:][:x.queries]
+		q = r.rowsOf(w.attentionTiles, 0, r.queryRows(x.b, x.h), queries)
+		return q, r.rowsOf(w.attentionTiles, 1, r.outputRows(x.b, x.h), queries)
+	}
 	q = r.operand(w.attentionTiles, &w.copies[0], r.queryRows(x.b, x.h), x.t0, x.queries, both)
 	return q, r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
 }
@@ -88,16 +98,18 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 
 // softmaxGradients turns scores in p and gradients of the weights in dp into weights and gradients of the scores.
 func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
-	row := (x.b*r.H+x.h)*r.T + x.t0
-	lse := w.lse[:x.queries]
-	copy(lse, r.lse[row:])
+	lse, row := w.lse[:x.queries], (x.b*r.H+x.h)*r.T
+	delta, factor := w.numbers[0][:x.queries], w.numbers[1][:x.queries]
+	for t := range lse {
+		lse[t], delta[t], factor[t] = r.lse[row+x.query(t)], r.delta[row+x.query(t)], r.factor[row+x.query(t)]
+	}
 	for t, v := range lse {
 		if v == lowest[F]() {
 			lse[t] = -v // −∞ − ∞ is −∞, and its exponential 0
 		}
 	}
-	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
-	for t, f := range r.factor[row:][:x.queries] {
+	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, delta)
+	for t, f := range factor {
 		if f != 1 {
 			p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
 			scaleInto(p, p, f)

@@ -39,6 +39,8 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 			"--bias=false --window 3 --dropout 0.25"), common...),
 		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
 			"--attention gated_delta_net --full-attention-every 2"), common...),
+		"moba":         append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
+		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential"), common...),
 		"latent": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 --rope --dropout 0.25 "+
 			"--attention latent --qk-clip 3"), common...),
 		"forgetting": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --kv-heads 1 --attention forgetting"),
@@ -59,6 +61,8 @@ func TestTrainDecoder(t *testing.T) {
 			"          dropout of residuals 0.25, float32: 1352 parameters\n",
 		"linear": "model     gpt, 2 layers, 2 heads, width 8,\n" +
 			"          attention by gated_delta_net but in one of 2 layers, float32:\n",
+		"moba":         "model     gpt, 2 layers, 2 heads, width 8, rotary positions, attention by moba,\n",
+		"differential": "model     gpt, 2 layers, 2 heads, width 8, attention by differential, float32:\n",
 		"latent": "model     gpt, 2 layers, 2 heads, width 8, rotary positions,\n" +
 			"          attention by latent, ",
 		"forgetting": "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8,\n" +

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/internal/expr"
 	"attention/layers"
 
@@ -49,6 +50,15 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 			if n != nil {
 				wanted = append(wanted, n)
 			}
+		}
+		_, err := mask.WithNodes(p.Config.Mask, func(n *G.Node) *G.Node {
+			if n.Op() != nil { // it is computed, as the choice of blocks is
+				wanted = append(wanted, n)
+			}
+			return n
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := b.Err(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/expr"
 	"attention/layers"
@@ -47,7 +48,7 @@ type Layer struct {
 	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
 
 	kept  layers.AttentionOperands // in a graph of their own
-	shown layers.ShownKeys
+	shown []layers.ShownKeys       // to all heads, or to each
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
@@ -81,17 +82,32 @@ func (l *Layer) keep() error {
 	if err != nil {
 		return err
 	}
-	l.shown, err = l.kept.Shown()
-	return err
+	heads := 1
+	if _, blocks := mask.WithoutBlocks(l.kept.Config.Mask); blocks != nil {
+		heads = l.Heads
+	}
+	l.shown = make([]layers.ShownKeys, heads)
+	for head := range heads {
+		if l.shown[head], err = l.kept.ShownBy(head); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// seen returns the ranges of keys that query t sees, the first key and the end of each.
-func (l *Layer) seen(t int) []uint32 { return l.shown.Keys[2*l.shown.Start[t] : 2*l.shown.Start[t+1]] }
+// seen returns the ranges of keys that query t of a head sees, the first key and the end of each.
+func (l *Layer) seen(head, t int) []uint32 {
+	shown := &l.shown[head%len(l.shown)]
+	return shown.Keys[2*shown.Start[t] : 2*shown.Start[t+1]]
+}
 
 // Head returns the operands of a head, and the keys that its queries see.
 func (l *Layer) Head(head int) (layers.HeadOperands, layers.ShownKeys, error) {
 	h, err := l.kept.Head(head)
-	return h, l.shown, err
+	if err != nil {
+		return h, layers.ShownKeys{}, err
+	}
+	return h, l.shown[head%len(l.shown)], nil
 }
 
 // float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.

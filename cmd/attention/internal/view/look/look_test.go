@@ -81,7 +81,7 @@ func TestLooksAtADecoder(t *testing.T) {
 			require.InDeltaSlice(t, want[head*36:][:36], headWeights(t, l, head), 1e-5, "%s, head %d", l.Path, head)
 		}
 	}
-	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(5), "a window of two")
+	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(0, 5), "a window of two")
 	for _, r := range []Request{{Text: "badcab", Hide: []int{5}}, {Text: "badcab", Heads: []Head{{Layer: 2, Head: 3}}},
 		{Text: "badcab", Heads: []Head{{Layer: 3, Head: 1}}}} {
 		after, err := model.See(t.Context(), r)
@@ -99,7 +99,7 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	require.NoError(t, err)
 	weights := make([]float64, l.T*l.S)
 	for q := range l.T {
-		eachKey(l.seen(q), func(k int) {
+		eachKey(l.seen(head, q), func(k int) {
 			weights[q*l.S+k] = math.Exp(score(l, p, q, k) - float64(s.LSE[q]))
 			if l.Sigmoid {
 				weights[q*l.S+k] = 1 / (1 + math.Exp(-score(l, p, q, k)-l.SigmoidBias))
