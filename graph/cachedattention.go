@@ -25,7 +25,8 @@ import (
 // does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
 // broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
 // RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
-// also to all greater ones; N is at least T−1 + Capacity.
+// also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) are those of the
+// chunk; a cache for them keeps sums up to each token.
 //
 // With c.Sparse the chunk's queries choose among all blocks that the cache holds; it does not roll.
 //
