@@ -21,6 +21,7 @@ type drawnAttention struct {
 	q, k, v               array
 	mask                  *drawnMask
 	bias, relative, sinks addend
+	gates                 addend  // the log-gates
 	key                   float64 // of the dropout
 	dt                    tensor.Dtype
 	tol                   float64
@@ -164,6 +165,11 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 	if d.rarely("relative bias") {
 		a.relative = d.addend("relative bias", pick(d, "rows", 1, a.z.H), a.z.T+a.z.S-1)
 	}
+	if a.z.T <= a.z.S && d.rarely("forgets") {
+		a.gates = d.addend("log gates", a.gateShape()...)
+		a.gates.hide = nil // a gate of 0 would make NaN
+		a.gates = a.gates.added()
+	}
 	if d.rarely("sinks") {
 		a.sinks = d.addend("sinks", a.z.H)
 		a.sinks.v[0] = pick(d, "sink", a.sinks.v[0], 1e4, -1e4)
@@ -184,6 +190,18 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 	for i := range a.v.v {
 		a.v.v[i] = float64(float32(d.r.NormFloat64()))
 	}
+}
+
+// gateShape returns the shape of log-gates.
+func (a *drawnAttention) gateShape() []int {
+	s := slices.Clone(a.z.batch)
+	switch {
+	case a.c.Heads > 0:
+		return append(s, a.z.S, a.z.H)
+	case a.z.heads:
+		s = append(s, a.z.H)
+	}
+	return append(s, a.z.S)
 }
 
 // addend draws multiples of 1/8, exact beside huge scores, and some −∞.

@@ -46,6 +46,11 @@ func TestSparseAttentionOfSeveralTiles(t *testing.T) {
 		{name: "bias", T: 140, H: 1, K: 1, sparse: graph.BlockSparse{BlockSize: 64, Blocks: 2},
 			set:  func(c *graph.AttentionConfig, in G.Nodes) { c.Bias = in[3] },
 			more: []input{{array: normal(r, 140, 140)}}},
+		{name: "log-gates, a function of scores", T: 290, H: 2, K: 1, sparse: graph.BlockSparse{BlockSize: 32, Blocks: 3},
+			set:  func(c *graph.AttentionConfig, in G.Nodes) { c.LogGates, c.Score = in[3], wave },
+			more: []input{{array: normal(r, 1, 290, 2)}}},
+		{name: "sigmoid", T: 290, H: 2, K: 1, sparse: graph.BlockSparse{BlockSize: 32, Blocks: 3},
+			set: func(c *graph.AttentionConfig, _ G.Nodes) { c.Sigmoid, c.SigmoidBias = true, -2 }},
 		{name: "two chunks", T: 2200, H: 1, K: 1, sparse: graph.BlockSparse{BlockSize: 128, Blocks: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

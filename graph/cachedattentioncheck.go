@@ -91,6 +91,8 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
 			"want %d of %v, %d and %d wide",
 			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
+	case a.gates() != size.Gates:
+		return a.errorf("cache: got one for %d log-gates of a token, want %d", size.Gates, a.gates())
 	case a.ExtraKeys > 0:
 		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
 	case a.Dropout.P > 0:

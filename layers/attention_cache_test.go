@@ -58,8 +58,16 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 			c.NumKVHeads, c.Differential, c.RoPE, c.HeadDim = 3, &layers.DifferentialConfig{}, &graph.RoPEConfig{}, 4
 		}),
 		"gpt2": set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
+		"function": set(func(c *config) {
+			c.Score = &graph.ScoreFunc{
+				Score: func(x float64, b, h, t, s int) float64 { return x * float64(1+b+h) / float64(2+t-s) },
+				Slope: func(x float64, b, h, t, s int) float64 { return float64(1+b+h) / float64(2+t-s) },
+			}
+		}),
+		"sigmoid": set(func(c *config) { c.Sigmoid, c.ContextLength = true, 30 }),
+		"forget":  set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
 		"all": set(func(c *config) {
-			c.NumKVHeads, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, layers.L2Norm, 5
+			c.NumKVHeads, c.Forget, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, true, layers.L2Norm, 5
 			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}
 		}),
 	}

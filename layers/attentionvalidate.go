@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"errors"
+	"math"
 
 	"attention/graph/mask"
 	"attention/internal/config"
@@ -82,6 +83,12 @@ func (c AttentionConfig) validateParts() error {
 		return config.Errorf(c, "QKNormWhole", "got true without %s, want both", config.Field("QKNorm"))
 	case c.QKNorm == "" && c.QKNormOffset:
 		return config.Errorf(c, "QKNormOffset", "got true without %s, want both", config.Field("QKNorm"))
+	case c.Sigmoid && c.Sinks:
+		return config.Errorf(c, "Sigmoid", "got true with %s, want one of the two", config.Field("Sinks"))
+	case !c.Sigmoid && c.SigmoidBias != 0:
+		return config.Errorf(c, "SigmoidBias", "got %v without %s, want both", c.SigmoidBias, config.Field("Sigmoid"))
+	case c.SigmoidBias > 0 || math.IsNaN(c.SigmoidBias) || math.IsInf(c.SigmoidBias, 0):
+		return config.Errorf(c, "SigmoidBias", "got %v, want a finite number below 0, or 0", c.SigmoidBias)
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
 	}
@@ -116,7 +123,20 @@ func (c AttentionConfig) validateParts() error {
 			return config.In(c, "RoPE", err)
 		}
 	}
-	return c.validateRelativeBias()
+	return cmp.Or(c.validateScore(), c.validateRelativeBias())
+}
+
+// validateScore checks the functions of scores.
+func (c AttentionConfig) validateScore() error {
+	switch {
+	case c.Score != nil && c.ScoreGraph != nil:
+		return config.Errorf(c, "Score", "got %v with %v, want one of the two", c.Score, c.ScoreGraph)
+	case c.Score != nil:
+		return config.In(c, "Score", c.Score.Validate())
+	case c.ScoreGraph != nil && c.ScoreGraph.Of == nil:
+		return config.Errorf(c, "ScoreGraph", "got %v without Of, want a function", c.ScoreGraph)
+	}
+	return nil
 }
 
 // validateRelativeBias checks the sizes of T5's bias.
@@ -161,6 +181,8 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
 		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
 		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
+		{lacking: PerHead, field: "Forget", has: c.Forget},
+		{lacking: PerHead, field: "ScoreGraph", has: c.ScoreGraph != nil},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
 		{lacking: PerHead, field: "Differential", has: c.Differential != nil},

@@ -60,7 +60,8 @@ func (c AttentionConfig) validateDifferential() error {
 	for _, part := range []struct {
 		field config.Field
 		has   bool
-	}{{"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil}, {"Sinks", c.Sinks}} {
+	}{{"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil}, {"Sinks", c.Sinks}, {"Forget", c.Forget},
+		{"Sigmoid", c.Sigmoid}, {"Score", c.Score != nil}, {"ScoreGraph", c.ScoreGraph != nil}} {
 		if part.has {
 			return config.Errorf(c, "Differential", "got it with %s, want one of the two", part.field)
 		}

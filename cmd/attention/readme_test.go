@@ -65,6 +65,7 @@ var shortened = map[string]string{
 	"attention train --preset llama-char --text tinyshakespeare.txt --out runs/llama":                                                         "--steps 2",
 	"attention train --model gpt --rope --norm rms --mlp swiglu --bias=false --window 16 --out runs/window":                                   "--steps 2",
 	"attention train --model gpt --attention gated_delta_net --full-attention-every 4 --out runs/delta":                                       "--steps 2",
+	"attention train --model gpt --attention forgetting --out runs/forgetting":                                                                "--steps 2",
 	"attention train --model gpt --attention latent --rope --width 64 --heads 4 --out runs/latent":                                            "--steps 2",
 	"attention train --model gpt --attention moba --context 128 --out runs/moba":                                                              "--steps 2",
 	"attention train --model gpt --attention differential --out runs/differential":                                                            "--steps 2",

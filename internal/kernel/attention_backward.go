@@ -8,12 +8,12 @@ package kernel
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
-//	dBias = P⊙(dP − Σ dOut⊙Out), and dRelative its sums along the diagonals
+//	dBias = P⊙(dP − Σ dOut⊙Out), dRelative its sums along the diagonals, dForget its sums along keys and queries
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
-//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
+//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
 // where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
-// score: all but that key's dP cancels there.
+// score: all but that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
 //
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //
@@ -62,6 +62,8 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 		r.turns[i].Store(0)
 	}
 	r.failed.Store(false)
+	clear(grad.Forget.Query)
+	clear(grad.Forget.Key)
 	r.shared.batch, r.shared.head, r.shared.key = false, false, false
 	if grad.Bias != nil {
 		r.clearBias()
@@ -111,16 +113,17 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v        []F            // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
-	p, dp       []F            // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F            // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	lse         []F            // of each query
-	first, last []F            // of each query: the columns of the tile that it sees
-	dk, dv      []F            // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group    int            // batch and key/value head
-	s0, keys    int            // the block
-	keyRows     operandRows[F] // its keys
-	copied      []F            // a copy of them, if that pays
+	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if there is one
+	lse         []F                 // of each query
+	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
+	first, last []F                 // of each query: the columns of the tile that it sees
+	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group    int                 // batch and key/value head
+	s0, keys    int                 // the block
+	keyRows     operandRows[F]      // its keys
+	copied      []F                 // a copy of them, if that pays
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
@@ -142,7 +145,7 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
 	w.attentionTiles = poolOf[F](&attentionTilePools).Get().(*attentionTiles[F])
 	slope := 0
-	if r.Softcap > 0 {
+	if r.Softcap > 0 || r.Score != nil {
 		slope = queryBlock * keyBlock
 	}
 	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},

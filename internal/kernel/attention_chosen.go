@@ -207,7 +207,8 @@ func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, pa
 	queries := r.gathered.of(head, block, chunk)
 	turn := &r.turns[head*r.blocks()+chunk]
 	want := int(r.gathered.earlier[r.gathered.at(head, block, chunk)])*parts + part
-	waiting := r.grad.Q != nil && len(queries) > 0
+	adds := r.grad.Q != nil || r.grad.Forget.Query != nil
+	waiting := adds && len(queries) > 0
 	for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
 		group := queries[:min(queryBlock, len(queries))]
 		s := r.lookAt(w.attentionTiles, w.b, block, group)
@@ -218,22 +219,28 @@ func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, pa
 		q, dout := r.rowsOfTile(w, &x)
 		r.weights(w, &x, q, dout, s1)
 		r.addKeys(w, &x, q, dout, s1)
-		if r.grad.Q == nil {
+		if !adds {
 			continue
 		}
 		x.data = w.dp
 		dq := rowsOf[F]{room(&w.gathered[0], x.queries*r.D), r.D, r.D}
-		r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), 0, dq)
+		if r.grad.Q != nil {
+			r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), 0, dq)
+		}
 		if waiting && !r.await(turn, int32(want)) {
 			return
 		}
 		waiting = false
+		r.addRowSums(w, &x)
+		if r.grad.Q == nil {
+			continue
+		}
 		for i := range x.queries {
 			row := r.grad.Q[r.QueryAt.at(w.b, h, x.query(i)):][:r.D]
 			addRows(chosenPath, 1, r.D, row, row, dq.at(i))
 		}
 	}
-	if len(r.gathered.of(head, block, chunk)) == 0 || r.grad.Q == nil {
+	if len(r.gathered.of(head, block, chunk)) == 0 || !adds {
 		return
 	}
 	if waiting && !r.await(turn, int32(want)) {

@@ -15,7 +15,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 			t1, t2 = 0, 0
 		}
 	}
-	if r.grad.Q == nil {
+	if r.grad.Q == nil && r.grad.Forget.Query == nil {
 		return
 	}
 	first, last := seen.lo/keyBlock, (seen.hi-1)/keyBlock
@@ -30,6 +30,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
+		r.addRowSums(w, &x)
+	}
+	if t1 < t2 && r.grad.Q != nil {
 		x.data = w.dp
 		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
 		r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), beta, dq)
@@ -83,6 +86,18 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
+	if r.Sigmoid {
+		w.sigmoidGradients(x)
+	} else {
+		r.softmaxGradients(w, x)
+	}
+	if x.hidden {
+		w.bound(x, w.first, w.last)
+	}
+}
+
+// softmaxGradients turns scores in p and gradients of the weights in dp into weights and gradients of the scores.
+func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 	lse, row := w.lse[:x.queries], (x.b*r.H+x.h)*r.T
 	delta, factor := w.numbers[0][:x.queries], w.numbers[1][:x.queries]
 	for t := range lse {
@@ -101,9 +116,6 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 			scaleInto(dp, dp, f)
 		}
 	}
-	if x.hidden {
-		w.bound(x, w.first, w.last)
-	}
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its products.
@@ -117,7 +129,10 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}
-	if r.Softcap > 0 {
+	if r.grad.Forget.Key != nil {
+		r.addForgetting(w, &dp)
+	}
+	if len(w.slope) > 0 {
 		for t := range x.queries {
 			line := w.dp[t*keyBlock:][:x.keys]
 			for s, v := range w.slope[t*keyBlock:][:x.keys] {

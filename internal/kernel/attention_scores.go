@@ -34,13 +34,13 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the
-// product is added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of the cap.
+// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If they stay, the product is
+// added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of cap and change.
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
 	biased := x.biased(&r.Attention)
-	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
+	fill := r.in.Bias != nil && r.Softcap == 0 && r.Score == nil && biased.keys == x.keys
 	if fill {
 		if x.watched != nil {
 			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
@@ -56,6 +56,9 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.Softcap > 0 {
 		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	}
+	if r.Score != nil {
+		r.change(x, slope)
+	}
 	if r.in.Bias != nil && !fill && biased.keys > 0 {
 		for i := range x.queries {
 			bias := r.in.Bias[r.biasAt(x, i):]
@@ -67,11 +70,18 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.in.Relative != nil {
 		r.addRelative(&biased)
 	}
+	if r.in.Forget.Key != nil {
+		r.forget(&biased)
+	}
+	if r.Sigmoid && r.SigmoidBias != 0 {
+		x.shift(F(r.SigmoidBias))
+	}
 }
 
 // changesProducts reports whether scores are not just products.
 func (r *attentionRun[F]) changesProducts() bool {
-	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil
+	return r.Softcap > 0 || r.Score != nil || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil ||
+		r.SigmoidBias != 0
 }
 
 // biased returns the part of a tile whose keys have a bias.

@@ -114,6 +114,13 @@ func calls() []call {
 			c.Softcap, c.Gate, c.Sinks = 0.7, true, true
 			c.Mask = mask.SlidingWindow{Left: 1, Right: 1, Align: mask.UpperLeft}
 		})},
+		{about: "forget, lower right, extra keys", query: x, key: key, config: small(func(c *layers.AttentionConfig) {
+			c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+			c.AddBiasKV, c.Sinks = true, true
+		})},
+		{about: "sigmoid, causal, dropout", query: x, config: small(func(c *layers.AttentionConfig) {
+			c.Sigmoid, c.ContextLength, c.Mask, c.Dropout = true, 7, mask.Causal{}, 0.3
+		})},
 		{about: "gpt2, sparse, grouped, dropout", query: []int{2, 7, 5}, config: small(func(c *layers.AttentionConfig) {
 			c.Layout, c.NumHeads, c.NumKVHeads, c.Mask, c.Dropout = layers.GPT2, 4, 2, mask.Causal{}, 0.3
 			c.Sparse = &graph.BlockSparse{BlockSize: 2, Blocks: 2}

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 
@@ -21,6 +22,10 @@ var attentionForms = withLinear(map[string]attentionForm{
 	},
 	"moba": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) { // a quarter of the context
 		b.Attention.Sparse = &graph.BlockSparse{BlockSize: max(1, g.ContextLength/16), Blocks: 4}
+	},
+	"forgetting": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Attention.Forget = true },
+	"sigmoid": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) {
+		b.Attention.Sigmoid, b.Attention.SigmoidBias = true, -math.Log(float64(max(g.ContextLength, 1)))
 	},
 	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
 })

@@ -46,7 +46,7 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	for _, l := range f.layers {
 		p := l.kept
 		for _, n := range (G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
-			p.Config.RelativeBias, p.Config.Sinks}) {
+			p.Config.RelativeBias, p.Config.LogGates, p.Config.Sinks}) {
 			if n != nil {
 				wanted = append(wanted, n)
 			}

@@ -43,6 +43,9 @@ type Layer struct {
 	Additive bool    `json:"additive,omitempty"`
 	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
 	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
+	// Whether weights are sigmoids of scores plus a bias.
+	Sigmoid     bool    `json:"sigmoid,omitempty"`
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
 
 	kept  layers.AttentionOperands // in a graph of their own
 	shown []layers.ShownKeys       // to all heads, or to each
@@ -56,7 +59,7 @@ type Layer struct {
 func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 	c := p.Config
 	l := &Layer{Path: path, place: at, Heads: max(1, c.Heads), T: p.Query.Shape()[0], S: p.Key.Shape()[0],
-		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil, Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias,
 		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key, kept: p}
 	l.KeyHeads, l.Width = cmp.Or(c.KVHeads, l.Heads), p.Query.Shape()[1]/l.Heads
 	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))
@@ -71,6 +74,9 @@ func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 func (l *Layer) keep() error {
 	if l.kept.Config.Bias != nil {
 		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
+	}
+	if l.kept.Config.Score != nil {
+		return fmt.Errorf("%s: got %v, which cannot be shown", l.Path, l.kept.Config.Score)
 	}
 	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
 	if err != nil {

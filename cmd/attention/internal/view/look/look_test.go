@@ -48,8 +48,8 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 	}
 }
 
-// So do those of a decoder's layers, which have different heads, windows, sinks, positions and latents; and its heads can be
-// switched off.
+// So do those of a decoder's layers, which have different heads, windows, sinks, positions, latents, gates and sigmoids;
+// and its heads can be switched off.
 func TestLooksAtADecoder(t *testing.T) {
 	dir, p, m := commandtest.DecoderRun(t)
 	b := layers.NewBuild(p, layers.Eval)
@@ -70,11 +70,12 @@ func TestLooksAtADecoder(t *testing.T) {
 	got, err := model.See(t.Context(), Request{Text: "dbadcab"})
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Cut, "the context has 6 tokens")
-	require.Len(t, got.Layers, 4)
+	require.Len(t, got.Layers, 5)
 	for i, l := range got.Layers {
-		require.Equal(t, []int{4, 2, 4, 4}[i], l.Heads)
-		require.Equal(t, []int{2, 2, 2, 4}[i], l.KeyHeads)
+		require.Equal(t, []int{4, 2, 4, 4, 2}[i], l.Heads)
+		require.Equal(t, []int{2, 2, 2, 4, 2}[i], l.KeyHeads)
 		require.Equal(t, i == 1, l.Sinks)
+		require.Equal(t, i == 4, l.Sigmoid)
 		require.True(t, l.Turned, "by positions, or normalised")
 		want := golden.Floats(t, nodes[i].Value())
 		for head := range l.Heads {
@@ -138,6 +139,9 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	for q := range l.T {
 		eachKey(l.seen(head, q), func(k int) {
 			weights[q*l.S+k] = math.Exp(score(l, p, q, k) - float64(s.LSE[q]))
+			if l.Sigmoid {
+				weights[q*l.S+k] = 1 / (1 + math.Exp(-score(l, p, q, k)-l.SigmoidBias))
+			}
 		})
 	}
 	return weights
@@ -158,6 +162,9 @@ func score(l *Layer, p layers.HeadOperands, q, k int) (score float64) {
 	}
 	if p.Bias != nil {
 		score += float64(p.Bias[q-k+l.S-1])
+	}
+	for i := k + 1; i <= q && p.LogGates != nil; i++ {
+		score += float64(p.LogGates[i])
 	}
 	return score
 }

@@ -56,6 +56,7 @@ func (s *Server) head(r *http.Request) (any, error) {
 	add(p, "rawK", of.ProjectedKey)
 	add(p, "vector", of.Additive)
 	add(p, "bias", of.Bias)
+	add(p, "logGates", of.LogGates)
 	add(p, "lse", summary.LSE)
 	add(p, "most", summary.Most)
 	add(p, "start", shown.Start)

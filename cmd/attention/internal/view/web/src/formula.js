@@ -49,6 +49,7 @@ const operations = {
   },
   exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
   tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
+  sigmoid: (f, a) => tensor(a.shape, (i) => 1 / (1 + Math.exp(-a.data[i]))),
   tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
   fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
   softmax,

@@ -195,10 +195,19 @@ class Pair {
     if ('biased' in path) {
       row('bias', `+ ${number(numbers.bias[q - k + numbers.S - 1])} of the distance ${q - k}`, path.biased);
     }
+    if ('forgotten' in path) {
+      const { gateSums: sums, T } = numbers;
+      const left = k < sums.length ? sums[sums.length - T + q] - sums[k] : 0;
+      row('forget', `+ ${number(left)}, the log-gates after key ${k} up to query ${q}`, path.forgotten);
+    }
+    if ('shifted' in path) row('bias of the sigmoid', `+ ${number(layer.sigmoid_bias)}`, path.shifted);
     const shown = numbers.shown(q, k);
     row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? path.score : '−∞');
-    row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
-    row('weight', 'exp(score − log Σ exp)', shown ? numbers.weight(q, k) : 0);
+    if (layer.sigmoid) row('weight', 'sigmoid(score)', shown ? numbers.weight(q, k) : 0);
+    else {
+      row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
+      row('weight', 'exp(score − log Σ exp)', shown ? numbers.weight(q, k) : 0);
+    }
     return h('table', { class: 'steps' }, h('tbody', {}, rows));
   }
 }

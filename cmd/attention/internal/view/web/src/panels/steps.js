@@ -339,7 +339,7 @@ class Steps {
 
   /** hiddenIn reports which weights are those of hidden keys. */
   hiddenIn(step) {
-    if (step.exact?.op !== 'softmax') return undefined;
+    if (!['softmax', 'sigmoid'].includes(step.exact?.op)) return undefined;
     const scores = this.program.of(step.exact.of[0]).data;
     return (at) => scores[at] === -Infinity;
   }
