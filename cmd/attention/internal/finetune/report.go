@@ -106,6 +106,7 @@ func (r *tuning) printSummary() {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)
 	}
 	fmt.Fprintln(r.Out, ".")
+	r.PrintBest()
 }
 
 // printFiles prints what the folder holds, and the commands that go on.
