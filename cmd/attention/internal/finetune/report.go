@@ -53,7 +53,8 @@ func (r *tuning) memoryPhrases() []string {
 	held, files := program.Memory(".safetensors")
 	all := held + held*garbage/100 + files + mapped
 	const mega = 1e6
-	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB, program %.1f MB: %.1f MB together",
+	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB, program %.1f MB: "+
+		"%.1f MB together",
 		float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega,
 		float64(all-m.Weights-m.Gradients-m.Solver-m.Graphs)/mega, float64(all)/mega)
 	if r.Size() > 1 {
@@ -105,6 +106,7 @@ func (r *tuning) printSummary() {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)
 	}
 	fmt.Fprintln(r.Out, ".")
+	r.PrintBest()
 }
 
 // printFiles prints what the folder holds, and the commands that go on.

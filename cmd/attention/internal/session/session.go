@@ -115,6 +115,23 @@ func (s *Session) printHead() {
 	fmt.Fprintln(s.Out)
 }
 
+// PrintBest prints which step the model is from, with Training.KeepBest, and why the run ended early, with
+// Training.Patience.
+func (s *Session) PrintBest() {
+	c := s.Training
+	if s.Best > 0 {
+		fmt.Fprintf(s.Out, "The model is that of step %d, which has the lowest validation loss.\n", s.Best)
+	}
+	if s.Early {
+		lower := "lower"
+		if c.MinDelta > 0 {
+			lower = fmt.Sprintf("lower by %v", c.MinDelta)
+		}
+		fmt.Fprint(s.Out, term.Fill("", fmt.Sprintf("The run ended after %d of %d steps:", s.Loop.Steps(), c.Steps),
+			fmt.Sprintf("the last %d validations were not %s.", c.Patience, lower)))
+	}
+}
+
 // PrintFiles prints the files of the folder, with these pictures.
 func (s *Session) PrintFiles(pictures ...string) {
 	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
