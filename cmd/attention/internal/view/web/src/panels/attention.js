@@ -2,7 +2,7 @@
 import { isExported } from '../api.js';
 import { busy } from '../busy.js';
 import { changed, factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from '../changes.js';
-import { chosen, headOf, layerName, nameOf, requestOf, wrong } from '../choose.js';
+import { chosen, layerName, nameOf, requestOf, wrong } from '../choose.js';
 import { Detail } from '../detail.js';
 import { button, fill, h, number, percent, shown } from '../dom.js';
 import { Gallery } from '../gallery.js';
@@ -133,7 +133,9 @@ class Attention {
   /** headsOf returns the chosen head before and after the changes. */
   headsOf(before, after) {
     const [layer, head] = chosen(before);
-    return Promise.all([before, after].map((look) => headOf(look, layer, head)));
+    return Promise.all(
+      [before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, Number(head)))),
+    );
   }
 
   async showHead() {
