@@ -179,3 +179,51 @@ func TestSparseAttentionErrors(t *testing.T) {
 	_, err = graph.CachedAttention(q, q, q, start, cache, graph.AttentionConfig{Sparse: sparse})
 	require.EqualError(t, err, "graph: CachedAttention: sparse: got a rolling cache, want one that keeps all tokens")
 }
+
+// The blocks may be anyone's: other ones for each query of each head, none, or one twice. One that there is not is an
+// error of the run.
+func TestAttentionToBlocksOfKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	numbers := zeros(2, 2, 5, 3)
+	for i := range numbers.v {
+		numbers.v[i] = float64(r.IntN(10) - 1)
+	}
+	copy(numbers.v, []float64{-1, -1, -1, 4, 4, 8})
+	in := append(inputs(normal(r, 2, 5, 6), normal(r, 2, 70, 6), normal(r, 2, 70, 10)), ids(numbers.v, numbers.shape...))
+	dout := normal(r, 2, 5, 10)
+	form := func(attend func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error)) expression {
+		e := express(t, func(in G.Nodes) (*G.Node, error) {
+			return attend(in[0], in[1], in[2], graph.AttentionConfig{Heads: 2, Mask: mask.Blocks{Size: 8, Chosen: in[3]}})
+		}, in, tensor.Float64)
+		e.differentiate(t, in, dout, tensor.Float64)
+		return e
+	}
+	want := form(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+		return context(graph.Attention(q, k, v, c))
+	}).onOurs(t)
+	fused := form(graph.FusedAttention)
+	nearResult(t, "blocks", want, fused.onOurs(t), 1e-12)
+	require.Equal(t, make([]float64, 5), want.out.v[:5], "of a query that sees no block")
+
+	m, err := machine.New(fused.out)
+	require.NoError(t, err)
+	defer m.Close()
+	fused.in[3].Value().Data().([]int64)[7] = 9
+	require.ErrorContains(t, m.RunAll(), "blocks: got block 9, want at most 8, the last one of S=70")
+}
+
+// The memory of a run with gradients grows as the length.
+func TestSparseAttentionMemory(t *testing.T) {
+	planned := func(T int) float64 {
+		e := express(t, func(in G.Nodes) (*G.Node, error) {
+			return graph.FusedAttention(in[0], in[0], in[0], graph.AttentionConfig{Heads: 2,
+				Sparse: &graph.BlockSparse{BlockSize: 64, Blocks: 4}})
+		}, inputs(zeros(1, T, 8)), tensor.Float32)
+		e.differentiate(t, inputs(zeros(1, T, 8)), zeros(1, T, 8), tensor.Float32)
+		m, err := machine.New(append(e.grads, e.out)...)
+		require.NoError(t, err)
+		defer m.Close()
+		return float64(m.Memory().Planned)
+	}
+	require.InEpsilon(t, 8*planned(1024), planned(8192), 0.01)
+}

@@ -13,6 +13,14 @@ import (
 func (c AttentionConfig) Validate() error { return inLayer("Attention", c.validate()) }
 
 func (c AttentionConfig) validate() error {
+	if err := c.validateFields(); err != nil {
+		return err
+	}
+	return parametersFit(newAttention, c)
+}
+
+// validateFields is validate but for the sizes of parameters.
+func (c AttentionConfig) validateFields() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
 		config.AtLeast(c, 0, "KDim", "VDim", "OutDim", "NumKVHeads", "HeadDim", "ValueDim", "ContextLength"),
 		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
@@ -20,10 +28,12 @@ func (c AttentionConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout()); err != nil {
-		return err
-	}
-	_, err = Declare(newAttention, c) // refuses a parameter that is too large
+	return cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout())
+}
+
+// parametersFit refuses a config with a parameter that is too large.
+func parametersFit[C, L any](construct func(Scope, C) (L, error), c C) error {
+	_, err := Declare(construct, c)
 	var large *layerError
 	if errors.As(err, &large) {
 		return config.Errorf(c, "", "%s: %w", large.name, large.err)

@@ -61,8 +61,7 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 // DecoderRun writes the folder of a run whose model is a decoder of four layers of three kinds: with grouped heads that
 // rotary positions turn, with heads that have a window and a sink, and with latent attention.
 func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
-	var c layers.DecoderConfig
-	require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
+	return DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
 		"embedding_scale": 3, "logit_softcap": 20, "blocks": [
 		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "rope": {}}, "mlp": {"activation": "swiglu"},
 		 "norm": {"kind": "rms"}, "norm_placement": "sandwich"},
@@ -71,7 +70,13 @@ func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) 
 		{"attention": {"d_in": 8, "num_heads": 4}, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}, "norm": {"kind": "rms"}},
 		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "forget": true, "sigmoid": true, "sigmoid_bias": -2},
 		 "norm": {"kind": "rms"}}
-		]}`), &c))
+		]}`)
+}
+
+// DecoderRunOf writes the folder of a run whose model is a decoder with a config in JSON.
+func DecoderRunOf(t testing.TB, config string) (dir string, p *layers.Params, m *layers.Decoder) {
+	var c layers.DecoderConfig
+	require.NoError(t, json.Unmarshal([]byte(config), &c))
 	p = layers.NewParams(tensor.Float64, 3)
 	m, err := layers.NewDecoder(p.Scope(""), c)
 	require.NoError(t, err)

@@ -41,8 +41,8 @@ func withLinear(all map[string]attentionForm) map[string]attentionForm {
 	return all
 }
 
-// formNames returns the names of the forms.
-func formNames() []string { return slices.Sorted(maps.Keys(attentionForms)) }
+// Forms returns the names of the forms.
+func Forms() []string { return slices.Sorted(maps.Keys(attentionForms)) }
 
 // blocks returns the kinds of blocks and their pattern in a GPT whose layers have the form, all or, from fullEvery > 0
 // on, all but every such layer, which is the block full.
@@ -90,5 +90,5 @@ func (f gptFields) validateForm() error {
 	case f.FullEvery == 1:
 		return config.Errorf(f, "FullEvery", "got 1, want 0 or at least 2: no layer would have %s", f.Form)
 	}
-	return config.OneOf(f, "Form", f.Form, formNames()...)
+	return config.OneOf(f, "Form", f.Form, Forms()...)
 }

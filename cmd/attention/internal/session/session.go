@@ -49,8 +49,10 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
-	s.Loop, err = train.New(p.Params, p.Loss, *c)
-	return s, err
+	if s.Loop, err = train.New(p.Params, p.Loss, *c); err != nil || p.Validation == nil {
+		return s, err
+	}
+	return s, s.Loop.PrepareEval() // whose memory the head of the output counts
 }
 
 // metricsNote is the key of the history's digest among the notes of a checkpoint.

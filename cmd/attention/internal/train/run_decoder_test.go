@@ -39,8 +39,9 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 			"--bias=false --window 3 --dropout 0.25"), common...),
 		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
 			"--attention gated_delta_net --full-attention-every 2"), common...),
-		"moba":         append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
-		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential"), common...),
+		"moba": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
+		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential "+
+			"--qk-clip 0.01"), common...),
 		"latent": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 --rope --dropout 0.25 "+
 			"--attention latent --qk-clip 3"), common...),
 		"forgetting": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --kv-heads 1 --attention forgetting"),

@@ -2,6 +2,7 @@ package look
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -87,6 +88,43 @@ func TestLooksAtADecoder(t *testing.T) {
 		after, err := model.See(t.Context(), r)
 		require.NoError(t, err)
 		require.NotEqual(t, got.Next, after.Next)
+	}
+}
+
+// Each head of sparse attention shows the blocks that it chooses, and both softmaxes of a head of differential attention
+// are heads of their own, whose difference are its weights.
+func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
+	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2, "pattern": [0, 1], "blocks": [
+		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "sparse": {"block_size": 2, "blocks": 2}}},
+		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "differential": {}}}]}`)
+	b := layers.NewBuild(p, layers.Eval)
+	in := b.InputOf(tensor.Int, "ids", 9)
+	b.Of(m.Forward(b, in))
+	sparse, differential := b.Of(b.Calls("*")[0].Weights()), b.Of(b.Calls("*")[1].Weights())
+	require.NoError(t, b.Err())
+	vm, err := machine.New(sparse, differential)
+	require.NoError(t, err)
+	require.NoError(t, let(in, []int{1, 0, 3, 2, 0, 1, 4, 4, 2}))
+	require.NoError(t, vm.RunAll())
+
+	model, err := Open(dir)
+	require.NoError(t, err)
+	got, err := model.See(t.Context(), Request{Text: "badcabeec"})
+	require.NoError(t, err)
+	want, shown := golden.Floats(t, sparse.Value()), map[string]bool{}
+	for head := range 4 {
+		l := got.Layers[0]
+		require.InDeltaSlice(t, want[head*81:][:81], headWeights(t, l, head), 1e-5, "head %d", head)
+		shown[fmt.Sprint(l.seen(head, 8))] = true
+	}
+	require.Greater(t, len(shown), 1, "heads choose for themselves")
+	want = golden.Floats(t, differential.Value())
+	for head := range 2 {
+		first, second := headWeights(t, got.Layers[1], 2*head), headWeights(t, got.Layers[1], 2*head+1)
+		lambda := 1 - want[head*81] // the first query sees one key
+		for i := range first {
+			require.InDelta(t, want[head*81+i], first[i]-lambda*second[i], 1e-5)
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ function softmax(f, a, sink) {
 }
 
 /** names adds the steps that a formula names to a set. */
-function names(f, to = new Set()) {
+export function names(f, to = new Set()) {
   if (f.op === 'step') to.add(f.step);
   for (const g of f.of ?? []) names(g, to);
   return to;

@@ -40,7 +40,7 @@ class Attention {
     });
     this.gallery = new Gallery((layer, head) => state.set({ layer, head }));
     this.next = new NextTokens();
-    this.sentence = h('h2', { class: 'sentence' });
+    this.sentence = h('h2', { class: 'sentence', 'aria-live': 'polite' });
     this.where = h('p', { class: 'note where' });
     this.tools = h('div', { class: 'tools' });
     this.changes = h('div');
@@ -92,10 +92,13 @@ class Attention {
 
   /** follow shows what has changed in the state. */
   follow(is) {
-    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) busy(this.load());
-    else if (!this.before) return;
-    else if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
-    else if (['temperature', 'at'].some(is)) busy(this.showNext());
+    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) {
+      busy(this.load());
+      return;
+    }
+    if (!this.before) return;
+    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
+    if (['temperature', 'at'].some(is)) busy(this.showNext());
   }
 
   /** load looks at the text of the state. While it looks, the text may change: then it looks again. */
@@ -163,10 +166,11 @@ class Attention {
 
   async showNext() {
     const { before, after } = this;
+    const wanted = (this.wantedNext = {});
     try {
-      await this.next.show(before, after, () => this.closed || this.after !== after);
+      await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
     } catch (e) {
-      fill(this.problem, wrong(e.message));
+      if (this.wantedNext === wanted) fill(this.problem, wrong(e.message));
     }
   }
 
@@ -194,6 +198,7 @@ class Attention {
     const { before, after } = this;
     const [layer, head] = chosen(before);
     this.layer = layer;
+    this.head = head;
     this.q = state.int('q', is.T, is.T - 1);
     const offset = firstKey(before, layer);
     const n = before.keys(layer).length;
@@ -278,6 +283,7 @@ class Attention {
     const { after, before } = this.seen;
     const tokens = this.after.keys(this.layer);
     const first = firstKey(this.before, this.layer);
+    const [, head] = chosen(this.before);
     const changes = !isExported && !isFixed(this.before);
     const row = (k) =>
       h(
@@ -293,6 +299,7 @@ class Attention {
               Number.isNaN(before.weights[k]) ? 'hidden' : `was ${number(before.weights[k])}`,
             )
           : null,
+        before || head === 'mean' ? null : h('td', {}, this.why(k, tokens[k])),
         changes
           ? h(
               'td',
@@ -308,7 +315,7 @@ class Attention {
       this.list,
       h(
         'table',
-        { class: 'looksat' },
+        { class: before ? 'looksat compared' : 'looksat' },
         h('caption', {}, 'Looks most at'),
         h(
           'tbody',
@@ -321,6 +328,14 @@ class Attention {
     );
   }
 
+  /** why is a button to the numbers that a weight is computed from. */
+  why(k, token) {
+    return button('Why', () => state.set({ panel: 'pair', q: this.q, k, layer: this.layer, head: this.head }), {
+      class: 'quiet',
+      'aria-label': `Why ${shown(token)}, token ${k}: the numbers of its weight`,
+    });
+  }
+
   /** showChanges lists what the reader has changed. */
   showChanges() {
     const { before } = this;
@@ -329,7 +344,8 @@ class Attention {
       return;
     }
     const all = keysOf(before).flatMap((s) => s.tokens);
-    const undo = (text, act) => button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
+    const undo = (text, act) =>
+      isExported ? h('span', { class: 'chip' }, text) : button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
     fill(
       this.changes,
       h(
@@ -337,13 +353,15 @@ class Attention {
         { class: 'changes' },
         hidden()
           .filter((at) => at < all.length)
-          .map((at) => undo(`${shown(all[at])} is hidden`, () => toggleHidden(at))),
+          .map((at) => undo(`“${shown(all[at])}” ${at} is hidden`, () => toggleHidden(at))),
         factors().map((f) =>
           undo(`${layerName(before.layers[f.layer] ?? {}, f.layer)} · ${f.head} × ${f.factor}`, () =>
             setFactor(f.layer, f.head, 1),
           ),
         ),
-        button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
+        isExported
+          ? null
+          : button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
         h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
       ),
     );

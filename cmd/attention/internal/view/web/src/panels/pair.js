@@ -5,8 +5,9 @@ import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../c
 import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
 import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
-import { pictureButtons, tableButton } from '../save.js';
+import { saveMenu } from '../save.js';
 import * as state from '../state.js';
+import { mostSeen } from '../tokens.js';
 
 export const pair = {
   name: 'pair',
@@ -56,7 +57,7 @@ class Pair {
 
   show(look, layer, head, numbers) {
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S);
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
     const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);
@@ -82,17 +83,21 @@ class Pair {
           { 'data-keep': 'k' },
           choice('key', tokens(keys), k, (v) => state.set({ k: v })),
         ),
-        h(
-          'span',
-          { class: 'save' },
-          pictureButtons(name, () => chart),
-          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]),
+        saveMenu(
+          name,
+          () => chart,
+          () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])],
         ),
       ),
       h(
         'div',
         { class: 'columns' },
-        h('section', { class: 'bars' }, h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
+        h(
+          'section',
+          { class: 'bars' },
+          h('h3', {}, bars),
+          h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': bars }, chart),
+        ),
         h(
           'section',
           { class: 'path' },
