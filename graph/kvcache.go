@@ -77,6 +77,7 @@ type KVCache struct {
 	rows   int           // tokens that there is memory for
 	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	seen   []int         // tokens of each sequence
+	means  blockMeans    // of keys, for sparse attention
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
