@@ -173,7 +173,8 @@ func TestSparseAttentionErrors(t *testing.T) {
 		_, err := graph.FusedAttention(q, c.k, c.k, c.config)
 		require.EqualError(t, err, c.want)
 	}
-	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 6, ValueWidth: 6, Capacity: 8, Rolling: true})
+	rolling := graph.KVCacheConfig{KeyWidth: 6, ValueWidth: 6, Capacity: 8, Rolling: true}
+	cache, err := graph.NewKVCache(tensor.Float64, rolling)
 	require.NoError(t, err)
 	start := G.NewScalar(q.Graph(), tensor.Int, G.WithName("start"), G.WithValue(0))
 	_, err = graph.CachedAttention(q, q, q, start, cache, graph.AttentionConfig{Sparse: sparse})
