@@ -58,8 +58,8 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	return writeRun(t, p, run.ModelConfig{Layer: &c}), p, m
 }
 
-// DecoderRun writes the folder of a run whose model is a decoder of four layers of three kinds: with grouped heads that
-// rotary positions turn, with heads that have a window and a sink, and with latent attention.
+// DecoderRun writes the folder of a run whose model is a decoder of five layers of four kinds: with grouped heads that
+// rotary positions turn, with heads that have a window, a sink and gates, with latent attention, and with sigmoids.
 func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
 	return DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
 		"embedding_scale": 3, "logit_softcap": 20, "blocks": [
