@@ -89,7 +89,8 @@ func (s scaledAttention) compare(t *testing.T, draws int) {
 		}
 	}
 	for _, name := range names {
-		floor, most := 4*0x1p-23*least.median(name), 2*composed.median(name)
+		const smallest = 0x1p-126 // normal number: weights below it are 0
+		floor, most := max(smallest, 4*0x1p-23*least.median(name)), 2*composed.median(name)
 		assert.LessOrEqual(t, fused.median(name), max(floor, most), "%s, float32: composed %.3g, 4 ulp %.3g; %s",
 			name, composed.median(name), floor, s.about())
 		// Both forms of float64 are off by a part of what those of float32 are off by.

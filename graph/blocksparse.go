@@ -111,7 +111,10 @@ func (o blockChoice[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o blockChoice[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, _ := o.sizes(shapesOf(in))
-	for i, n := range chooseBlocks(o.Sparse, &a, []int{0}, numbers[F](o.fused, &a, in)) {
+	x, size := numbers[F](o.fused, &a, in), o.Sparse.BlockSize
+	means := make([]F, a.B*a.K*a.D*kernel.MeanColumns(a.S, size))
+	kernel.BlockMeans(&a, means, size, make([]int, a.B), x.K)
+	for i, n := range chooseBlocks(o.Sparse, &a, []int{0}, x.Q, means) {
 		out.Ints()[i] = int(n)
 	}
 	return nil
@@ -121,10 +124,36 @@ func (o blockChoice[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 func (c BlockSparse) most(S int) int { return min(c.Blocks, (S+c.BlockSize-1)/c.BlockSize) }
 
 // chooseBlocks returns the numbers of the blocks that queries see, which begin at the given positions.
-func chooseBlocks[F kernel.Float](c BlockSparse, a *kernel.Attention, starts []int, x kernel.QKV[F]) []int64 {
+func chooseBlocks[F kernel.Float](c BlockSparse, a *kernel.Attention, starts []int, q, means []F) []int64 {
 	numbers := make([]int64, a.B*a.H*a.T*c.most(a.S))
-	kernel.ChooseBlocks(a, numbers, c.BlockSize, starts, x.Q, x.K)
+	kernel.ChooseBlocks(a, numbers, c.BlockSize, starts, q, means)
 	return numbers
+}
+
+// blockMeans are the means of the blocks of keys in a cache.
+type blockMeans struct {
+	size  int
+	of    any   // []float32 or []float64
+	known []int // whole blocks of each sequence whose means are there
+}
+
+// meansInCache returns the means of the blocks of keys that a cache holds, after a chunk of T tokens that its sequences
+// have put in from starts on.
+func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, starts []int, k []F) []F {
+	m := &c.means
+	if m.size != size {
+		columns := kernel.MeanColumns(c.config.Capacity, size)
+		*m = blockMeans{size: size, of: make([]F, a.B*a.K*a.D*columns), known: make([]int, a.B)}
+	}
+	for b := range m.known { // what follows a chunk's start was another token's
+		m.known[b] = min(m.known[b], starts[b%len(starts)]/size)
+	}
+	means := m.of.([]F)
+	kernel.BlockMeans(a, means, size, m.known, k)
+	for b := range m.known {
+		m.known[b] = (starts[b%len(starts)] + a.T) / size
+	}
+	return means
 }
 
 // setBlocks lets a kernel read the chosen blocks only, if the mask is one of blocks and others.

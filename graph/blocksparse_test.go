@@ -133,21 +133,26 @@ func TestCachedSparseAttention(t *testing.T) {
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{Batch: 2, KeyWidth: K * 3, ValueWidth: K * 5,
 		Capacity: T, Room: 7})
 	require.NoError(t, err)
-	for from, i := 0, 0; from < T; i++ {
-		to := min(from+[]int{1, 5, 1, 64, 17}[i%5], T)
+	attend := func(from, to int, factor float64) array {
 		g := G.NewGraph()
 		var nodes G.Nodes
 		for j, x := range in {
-			nodes = append(nodes, node(g, string(rune('a'+j)), tokenRows(x.array, from, to), tensor.Float64))
+			rows := mapped(tokenRows(x.array, from, to), func(v float64) float64 { return factor * v })
+			nodes = append(nodes, node(g, string(rune('a'+j)), rows, tensor.Float64))
 		}
 		start := G.NewScalar(g, tensor.Int, G.WithName("start"), G.WithValue(from))
 		out, err := graph.CachedAttention(nodes[0], nodes[1], nodes[2], start, cache, config)
 		require.NoError(t, err)
 		m, err := machine.New(out)
 		require.NoError(t, err)
+		defer m.Close()
 		require.NoError(t, m.RunAll())
-		near(t, "chunk", tokenRows(whole, from, to), arrayOf(t, out.Value()), 1e-12)
-		require.NoError(t, m.Close())
+		return arrayOf(t, out.Value())
+	}
+	attend(0, 90, -2) // other tokens, which those that follow take the place of
+	for from, i := 0, 0; from < T; i++ {
+		to := min(from+[]int{40, 1, 5, 1, 64, 17}[i%6], T)
+		near(t, "chunk", tokenRows(whole, from, to), attend(from, to, 1), 1e-12)
 		from = to
 	}
 }
@@ -173,7 +178,8 @@ func TestSparseAttentionErrors(t *testing.T) {
 		_, err := graph.FusedAttention(q, c.k, c.k, c.config)
 		require.EqualError(t, err, c.want)
 	}
-	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 6, ValueWidth: 6, Capacity: 8, Rolling: true})
+	rolling := graph.KVCacheConfig{KeyWidth: 6, ValueWidth: 6, Capacity: 8, Rolling: true}
+	cache, err := graph.NewKVCache(tensor.Float64, rolling)
 	require.NoError(t, err)
 	start := G.NewScalar(q.Graph(), tensor.Int, G.WithName("start"), G.WithValue(0))
 	_, err = graph.CachedAttention(q, q, q, start, cache, graph.AttentionConfig{Sparse: sparse})

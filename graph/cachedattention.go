@@ -114,8 +114,9 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	}
 	o.attendToCache(&a, &x, seen, starts)
 	if o.Sparse.Blocks > 0 {
-		a.Chosen = &kernel.ChosenBlocks{Size: o.Sparse.BlockSize, Numbers: chooseBlocks(o.Sparse, &a, starts, x),
-			Visible: a.Visible, Shown: a.Shown}
+		means := meansInCache(c, o.Sparse.BlockSize, &a, starts, x.K)
+		a.Chosen = &kernel.ChosenBlocks{Size: o.Sparse.BlockSize, Visible: a.Visible, Shown: a.Shown,
+			Numbers: chooseBlocks(o.Sparse, &a, starts, x.Q, means)}
 	}
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)

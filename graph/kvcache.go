@@ -79,6 +79,7 @@ type KVCache struct {
 	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
 	seen   []int         // tokens of each sequence
+	means  blockMeans    // of keys, for sparse attention
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or

@@ -7,8 +7,8 @@ import (
 )
 
 // AttentionOperands are the nodes that an attention's scores and output are computed from,
-// with heads side by side: of differential attention both softmaxes of each head, as heads of their own. graph.Attention and graph.FusedAttention map them to the heads'
-// outputs.
+// with heads side by side: of differential attention both softmaxes of each head, as heads of
+// their own. graph.Attention and graph.FusedAttention map them to the heads' outputs.
 type AttentionOperands struct {
 	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
 	ProjectedKey   *G.Node // (…, S, K·D)

@@ -127,7 +127,8 @@ func (s *step) lambda() *G.Node {
 	difference := s.Of(graph.Sub(power(s.lambdas[0], s.lambdas[1]), power(s.lambdas[2], s.lambdas[3])))
 	init := s.config.Differential.LambdaInit
 	name, value := fmt.Sprintf("lambda_init %v", init), dense.Of(s.b.params.Dtype(), []float64{init}, 1)
-	return s.Of(graph.Add(difference, G.NewVector(s.b.graph, value.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(value))))
+	start := G.NewVector(s.b.graph, value.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(value))
+	return s.Of(graph.Add(difference, start))
 }
 
 // axes gives heads that lie side by side an axis of their own, the last but one.

@@ -87,8 +87,9 @@ func (m Blocks) Numbers(in []*tensor.Dense, s Scores) ([]int64, error) {
 	if len(numbers) == 0 {
 		return nil, fmt.Errorf("blocks: got none, want at least one for each query of H=%d heads", s.H)
 	}
-	if most := int64((s.S - 1) / m.Size); slices.Max(numbers) > most {
-		return nil, fmt.Errorf("blocks: got block %d, want at most %d, the last one of S=%d", slices.Max(numbers), most, s.S)
+	got, most := slices.Max(numbers), int64((s.S-1)/m.Size)
+	if got > most {
+		return nil, fmt.Errorf("blocks: got block %d, want at most %d, the last one of S=%d", got, most, s.S)
 	}
 	return numbers, nil
 }

@@ -1,8 +1,9 @@
 """Attentions with parts of 2024 and 2025 in PyTorch: outputs, weights and gradients.
 
-Writes attention_parts.safetensors beside itself, and two cases of ../apply. Made with torch 1.13.0a0 (Debian's
-python3-torch 1.13.1) on Python 3.11; the file's metadata repeats the version. Inputs and
-parameters are float32 numbers and all else is computed from them in float64.
+Writes attention_parts.safetensors beside itself, and two cases of ../apply. Made with
+torch 1.13.0a0 (Debian's python3-torch 1.13.1) on Python 3.11; the file's metadata repeats
+the version. Inputs and parameters are float32 numbers and all else is computed from them
+in float64.
 
     sparse…        each query sees the blocks of keys whose mean it likes best (MoBA:
                    arXiv 2502.13189)
@@ -113,7 +114,8 @@ CASES = {
 
 
 def shapes(attend, H, K, D, **_):
-    names = {"q_proj.weight": (H * D, E), "k_proj.weight": (K * D, E), "v_proj.weight": (K * D, E), "o_proj.weight": (E, H * D)}
+    names = {"q_proj.weight": (H * D, E), "k_proj.weight": (K * D, E), "v_proj.weight": (K * D, E),
+             "o_proj.weight": (E, H * D)}
     if attend is differential:
         names.update({f"lambda_{part}{i}": (D // 2,) for i in (1, 2) for part in "qk"})
         names["subln.weight"] = (D,)

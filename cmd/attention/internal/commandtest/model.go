@@ -59,7 +59,7 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 }
 
 // DecoderRun writes the folder of a run whose model is a decoder of five layers of four kinds: with grouped heads that
-// rotary positions turn, with a window, a sink and log-gates, with latent attention, and with sigmoids.
+// rotary positions turn, with heads that have a window, a sink and gates, with latent attention, and with sigmoids.
 func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
 	return DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
 		"embedding_scale": 3, "logit_softcap": 20, "blocks": [

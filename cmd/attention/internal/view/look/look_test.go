@@ -94,7 +94,8 @@ func TestLooksAtADecoder(t *testing.T) {
 // Each head of sparse attention shows the blocks that it chooses, and both softmaxes of a head of differential attention
 // are heads of their own, whose difference are its weights.
 func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
-	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2, "pattern": [0, 1], "blocks": [
+	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
+		"pattern": [0, 1], "blocks": [
 		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "sparse": {"block_size": 2, "blocks": 2}}},
 		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "differential": {}}}]}`)
 	b := layers.NewBuild(p, layers.Eval)
