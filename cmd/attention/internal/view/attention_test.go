@@ -235,7 +235,7 @@ func TestChanges(t *testing.T) {
 	p.click(`[data-keep="undo"]`)
 	p.waitFor(`!document.querySelector(".arcs .before")`)
 	most := js[string](p, `document.querySelector(".looksat tr").dataset.k`)
-	p.click(`.looksat button`)
+	p.click(`.looksat [aria-label^="Hide "]`)
 	p.waitFor(fmt.Sprintf(`location.hash.includes("hide=%s") && document.querySelector(".arcs .before")`, most))
 	p.requireNext(1, before)
 }

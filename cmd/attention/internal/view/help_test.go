@@ -122,6 +122,12 @@ func TestMatricesHaveTheirTokens(t *testing.T) {
 		}
 	}
 	require.Empty(t, p.text(".beside"))
+	p.set("panel=attention&text=" + strings.Repeat("abcd ", 16))
+	p.waitFor(arcsDrawn)
+	require.True(t, js[bool](p, `((token, picture) => token.bottom <= picture.bottom + 1)(
+		document.querySelector(".token[aria-pressed=true]").getBoundingClientRect(),
+		document.querySelector(".arcspicture").getBoundingClientRect())`), "the chosen token of a long text is seen")
+	p.do(chromedp.EmulateViewport(1280, 800))
 	p.set("panel=heads&text=" + strings.Repeat("abcd", 20) + "&q=50&k=49")
 	p.waitFor(`document.querySelectorAll(".beside b").length === 2`)
 	require.Equal(t, []string{"c", "b"}, js[[]string](p, `[...document.querySelectorAll(".beside b")].map((e) => e.textContent)`))

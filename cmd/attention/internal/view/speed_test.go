@@ -85,7 +85,7 @@ func BenchmarkPage(b *testing.B) {
 		b.ReportMetric(median(p, 6), "ms-switch-early")
 		p.waitFor(`document.querySelector(".heads-side .note").textContent.includes("the most telling first")`)
 		b.ReportMetric(median(p, 12), "ms-switch")
-		b.ReportMetric(js[float64](p, `change("temperature=0.5", () => document.querySelector("output").value === "0.5")`), "ms-temperature")
+		b.ReportMetric(js[float64](p, `change(location.hash + "&temperature=0.5", () => document.querySelector("output").value === "0.5")`), "ms-temperature")
 		b.ReportMetric(js[float64](p, fmt.Sprintf("type(%q)", strings.Repeat("abaab", 1023/5)+"a")), "ms-key-stroke")
 	}
 }

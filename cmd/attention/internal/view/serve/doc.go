@@ -10,7 +10,7 @@
 // of the places in which answers are computed, and its answer is written after that; a body that does not come and an
 // answer that nobody reads are ended after some seconds. Streams of events last. Nothing but the URL is printed.
 //
-//	GET  view                      what there is to see: models, whether there is a run; JSON
+//	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
 //	POST page                      the state of the page, and looks; the answer is the page with them as one file; HTML
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed

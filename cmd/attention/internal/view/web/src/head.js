@@ -54,7 +54,7 @@ export class Head {
     /** @type {Uint32Array} the first key and the end of each range */
     this.keys = parts.keys ?? new Uint32Array(0);
     /** @type {{ level: number, rows: number, cols: number, weights: Float32Array } | null} */
-    this.overview = parts.overview ?? null;
+    this.overview = null;
     this.signed = false;
     this.stages = stages(this);
     this.scratch = new Float64Array(this.S); // scores of a query

@@ -38,9 +38,15 @@ export class TextField {
       this.note,
     );
     this.written = null;
-    this.ends = state.onChange((is) => {
+    const refit = () => this.fit();
+    addEventListener('resize', refit);
+    const forget = state.onChange((is) => {
       if (['text', 'model', 'then'].some(is)) this.take();
     });
+    this.ends = () => {
+      forget();
+      removeEventListener('resize', refit);
+    };
     this.take();
   }
 

@@ -73,6 +73,7 @@ export class Tokens {
     this.seen = seen;
     this.paint(look.keys(layer), seen);
     this.draw();
+    this.reveal(this.queries[seen.q]);
   }
 
   /** build makes the buttons of the tokens, if these are others than before. */
@@ -181,6 +182,15 @@ export class Tokens {
           });
         });
     fill(this.arcs, before ? drawn(before, true) : [], drawn(after, false));
+  }
+
+  /** reveal scrolls to a token that a long text hides. */
+  reveal(token) {
+    if (!token) return;
+    const { scrollTop, clientHeight } = this.element;
+    const { offsetTop, offsetHeight } = token;
+    if (offsetTop >= scrollTop && offsetTop + offsetHeight <= scrollTop + clientHeight) return;
+    this.element.scrollTop = offsetTop - clientHeight / 2;
   }
 
   /** isWrapped reports whether a strip has several lines. */

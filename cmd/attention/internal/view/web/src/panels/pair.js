@@ -92,7 +92,12 @@ class Pair {
       h(
         'div',
         { class: 'columns' },
-        h('section', { class: 'bars' }, h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
+        h(
+          'section',
+          { class: 'bars' },
+          h('h3', {}, bars),
+          h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': bars }, chart),
+        ),
         h(
           'section',
           { class: 'path' },
