@@ -144,7 +144,7 @@ export class Tokens {
     this.element.classList.toggle('both', before !== null);
   }
 
-  /** labelled returns the keys of the largest weights, of which narrow ones beside a larger one have no room for a label. */
+  /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */
   labelled(sight) {
     const found = new Set();
     for (const k of strongest(sight, labels)) {
@@ -228,7 +228,7 @@ function box(e) {
   return { x: left + width / 2, top, bottom: top + height };
 }
 
-/** arc returns the path from the box of a query to that of a key, above them or, down, below them; no rise is higher. */
+/** arc returns the path from the box of a query to that of a key, above them or, down, below them, not too high. */
 function arc(from, to, down, highest) {
   if (Math.abs(from.top - to.top) > 4) return between(from, to, down);
   const edge = down ? from.bottom : from.top;
