@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/view"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -97,10 +98,18 @@ func TestNewestRunAndTheList(t *testing.T) {
 	require.Contains(t, string(text), `"training":true`)
 }
 
-// The list violates no rule of axe-core, and a phone's page does not scroll sideways.
+// The list violates no rule of axe-core, nor does the menu of its chart, which the keyboard opens and closes; a phone's
+// page does not scroll sideways.
 func TestRunsAreAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
 	p := openPage(t, "", "--run", runsFolder(t, "first", "second"))
 	checkPanels(t, p, script, []panelState{{"panel=runs", `document.querySelectorAll(".runs tbody tr").length === 2`}})
+	p.do(chromedp.Focus(chromedp.CSS(".save summary")), chromedp.KeyEvent(kb.Enter))
+	p.waitFor(`document.querySelector(".save").open`)
+	p.requireAccessible("an open menu", script)
+	p.do(chromedp.KeyEvent(kb.Tab))
+	require.Equal(t, "PNG", js[string](p, "document.activeElement.textContent"))
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.waitFor(`!document.querySelector(".save").open && document.activeElement.tagName === "SUMMARY"`)
 }

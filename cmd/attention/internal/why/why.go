@@ -37,9 +37,9 @@ picture   A picture of 6 x 6 tiles; most show a digit. An arrow asks for the
 Without --task both come, one after the other. --seeds trains everything
 several times, from other initial weights and on other examples.
 
---view trains nothing: it serves a page where three models, trained before, write
-a string of yours backwards, letter by letter, and show where they look. The URL
-holds a random token, without which nothing is answered. Ctrl-C ends it.
+--view trains nothing: it serves a page where three models, trained before,
+write a string of yours backwards, letter by letter, and show where they look.
+The URL holds a random token, without which nothing is answered. Ctrl-C ends it.
 
 The folder, --out or the first free one of why/1, why/2, … gets report.json with
 every number, and of the tasks reverse.png, reverse-attention.png,
