@@ -20,9 +20,10 @@ func sigmoid[F Float](y, x []F) {
 	chunks(0, len(x), func(lo, hi int) {
 		y := y[lo:hi]
 		expOfNegative(y, x[lo:hi])
-		for i, e := range y {
-			y[i] = 1 / (1 + e)
+		for i := range y {
+			y[i]++
 		}
+		inverse(chosenPath, y, y)
 	})
 }
 
