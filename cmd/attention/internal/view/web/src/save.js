@@ -87,8 +87,8 @@ export async function savePNG(name, element) {
 }
 
 /**
- * saveMenu is a menu that saves a chart: its picture, what get returns, an SVG element or {canvas, svg}, and the numbers
- * that it has, if rows returns them.
+ * saveMenu is a menu that saves a chart: its picture, which get returns as an SVG element or {canvas, svg}, and the
+ * numbers that it has, if rows returns them.
  * @param {() => string} name
  * @param {() => any} get
  * @param {(() => any[][]) | false} [rows]

@@ -394,7 +394,7 @@ class Steps {
     matrix.element.after(this.slider.element);
   }
 
-  /** chooseFirst puts the slider below the matrix of the state, of the queries' weights without one, or the first one. */
+  /** chooseFirst puts the slider below the matrix of the state, or of the queries' weights, or the first one. */
   chooseFirst() {
     const all = [...this.changes];
     if (!all.length) return;
