@@ -11,6 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A line of a file has the classes of the same text, without what ends the line.
+func TestClassesOfLines(t *testing.T) {
+	base := commandtest.SmallLlama(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cats.tsv", []byte("cat\tthe cat sat\nmat\tthe mat sat\n"), 0o644))
+	require.NoError(t, os.WriteFile("texts", []byte("the cat sat\r\n\nthe mat\n"), 0o644))
+	_, _, err := attention(t, "finetune", "--task", "classify", "--model", base, "--data", "cats.tsv", "--steps", "2",
+		"--context", "24", "--lr", "0.01", "--out", "tuned")
+	require.NoError(t, err)
+	want, _, err := attention(t, "classify", "--model", "tuned", "--text", "the cat sat", "--text", "the mat")
+	require.NoError(t, err)
+	got, _, err := attention(t, "classify", "--model", "tuned", "--text-file", "texts")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
 // A tuned model continues a text as its export does; its base may move and not change; its adapter goes out alone.
 func TestTunedModels(t *testing.T) {
 	base := commandtest.SmallLlama(t)

@@ -107,6 +107,18 @@ func TestPublishedShapes(t *testing.T) {
 	}
 }
 
+// TestWritePublishedShape writes a shape to a new folder, for testdata/chain.
+func TestWritePublishedShape(t *testing.T) {
+	for _, of := range published {
+		if of.name == os.Getenv("PUBLISHED_SHAPE") {
+			dir := randomFolder(t, of.config, of.weights, safetensors.BF16)
+			require.NoError(t, os.Rename(dir, os.Getenv("PUBLISHED_FOLDER")))
+			return
+		}
+	}
+	t.Skip("PUBLISHED_SHAPE names no shape")
+}
+
 // randomFolder returns a folder with a config.json and random weights of a type.
 func randomFolder(t testing.TB, config string, weights int, of safetensors.DType) string {
 	dir := t.TempDir()

@@ -67,7 +67,7 @@ func (c *command) run(w, notes io.Writer) error {
 			return fmt.Errorf("--text-file: %w", err)
 		}
 		for line := range bytes.Lines(content) {
-			texts = append(texts, string(line))
+			texts = append(texts, string(bytes.TrimRight(line, "\r\n")))
 		}
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" })
