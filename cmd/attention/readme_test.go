@@ -25,8 +25,8 @@ const repository = "../.."
 const manual = "README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, "benchmarks.md", finetuning, "../../layers/README.md", "../../layers/names.md",
-	"../../layers/cookbook.md", "../../layers/chapter/README.md"}
+var readmes = []string{"../../README.md", manual, "benchmarks.md", finetuning, "../../layers/README.md",
+	"../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
 var foreign = []string{"curl ", "apt-get ", "python3 ", "go test "}

@@ -40,8 +40,8 @@ func (s shellScript) run(t *testing.T, dir string, environment []string, words *
 	return string(printed)
 }
 
-// requireShown requires the lines of a text to be printed in this order, whatever what may differ is. A line … stands for
-// any lines.
+// requireShown requires the lines of a text to be printed in this order, but for what may differ. A line … stands for any
+// lines.
 func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp) {
 	same := func(text string) string {
 		return strings.Join(strings.Fields(mayDiffer.ReplaceAllString(text, "0")), " ")
@@ -60,7 +60,7 @@ func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp)
 	}
 }
 
-// The page of fine-tuning reaches what it shows: at least 95 % of the answers and 97 % of the classes of the test files.
+// The page of fine-tuning reaches what it shows, and 95 % of the answers and 97 % of the classes of the test files.
 func TestWholeFinetuning(t *testing.T) {
 	if os.Getenv("ATTENTION_TESTS_LARGE") == "" {
 		t.Skip("trains for minutes: only with ATTENTION_TESTS_LARGE=1")

@@ -94,8 +94,9 @@ func skills(t *testing.T) map[string]string {
 		for _, path := range paths {
 			name, err := filepath.Rel(dir, path)
 			require.NoError(t, err)
-			files[filepath.ToSlash(name)] = readFile(t, path)
-			require.Contains(t, string(printed), fmt.Sprintf("%s: %d lines\n", path, strings.Count(files[filepath.ToSlash(name)], "\n")))
+			content := readFile(t, path)
+			files[filepath.ToSlash(name)] = content
+			require.Contains(t, string(printed), fmt.Sprintf("%s: %d lines\n", path, strings.Count(content, "\n")))
 		}
 	}
 	require.Len(t, files, 8)
@@ -171,7 +172,8 @@ func countingWords(train, test [][2]string) float64 {
 	right := 0
 	for _, row := range test {
 		of := chances(row[1])
-		if row[0] == slices.MaxFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(of[a], of[b]) }) {
+		compare := func(a, b string) int { return cmp.Compare(of[a], of[b]) }
+		if row[0] == slices.MaxFunc(slices.Sorted(maps.Keys(of)), compare) {
 			right++
 		}
 	}
