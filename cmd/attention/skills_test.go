@@ -83,6 +83,7 @@ func arguments(line string) (all []string) {
 // skills returns the contents of the files that skills.go writes.
 func skills(t *testing.T) map[string]string {
 	dir := t.TempDir()
+	require.NotEmpty(t, readFile(t, repository+"/testdata/skills/skills.go")) // go test looks at it, too
 	write := exec.CommandContext(t.Context(), "go", "run", "testdata/skills/skills.go", dir)
 	write.Dir = repository
 	printed, err := write.CombinedOutput()
