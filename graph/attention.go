@@ -14,6 +14,8 @@ type AttentionConfig struct {
 	KVHeads int     // K, heads that lie side by side in k and v, each shared by H/K query heads; 0 means H
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
+	// Score changes the scores after Softcap, by a ScoreFunc or a ScoreGraph; nil means they stay.
+	Score ScoreMod
 
 	Mask mask.Mask // which keys a query sees; nil means all
 
@@ -21,12 +23,26 @@ type AttentionConfig struct {
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
-	Sinks        *G.Node // (H) scores that take weight and have no value; may be nil
+	// LogGates makes it forgetting attention (Lin et al. 2025): the logarithms of a gate between 0 and 1 of each key and
+	// head, (…, S, H), or (…, S) of heads that do not lie side by side. The score of query t and key s gets the sum of the
+	// log-gates of the keys after s up to the query's own, where the queries are the last T of the keys; of a key after
+	// the query less those between. Sums are float64. It may be nil.
+	LogGates *G.Node
+	Sinks    *G.Node // (H) scores that take weight and have no value; may be nil
 
-	// ExtraKeys is how many of the last keys every query sees, without any bias: mask
-	// and biases are then for the S−ExtraKeys before them (torch's add_bias_kv and
+	// Sigmoid makes the weights sigmoid(scores + SigmoidBias) in place of the softmax (Ramapuram et al. 2024): they need
+	// not add up to 1. There are no sinks then. SigmoidBias holds the weights down as the softmax's sum does: −ln S, of
+	// the longest S there is, is the paper's.
+	Sigmoid     bool
+	SigmoidBias float64
+
+	// ExtraKeys is how many of the last keys every query sees, without any bias: mask,
+	// biases and log-gates are then for the S−ExtraKeys before them (torch's add_bias_kv and
 	// add_zero_attn).
 	ExtraKeys int
+
+	// Sparse shows each query a few blocks of keys, chosen by what they hold; nil shows all that Mask does.
+	Sparse *BlockSparse
 
 	Dropout DropoutConfig // of the weights, after the softmax
 
@@ -37,8 +53,8 @@ type AttentionConfig struct {
 // Attention returns scaled dot-product attention (Vaswani et al. 2017, equation 1;
 // torch's scaled_dot_product_attention):
 //
-//	scores  = softcap(q·kᵀ·scale) + bias
-//	weights = dropout(softmax(mask(scores)))
+//	scores  = score(softcap(q·kᵀ·scale)) + bias + forget
+//	weights = dropout(softmax(mask(scores))), or with Sigmoid dropout(sigmoid(mask(scores) + SigmoidBias))
 //	out     = weights·v
 //
 // q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
@@ -69,10 +85,12 @@ func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err er
 	scores := f.Of(a.product(q, k, true))             // (…, H, T, S), q·kᵀ of the pairs that the mask shows
 	scores = f.Of(Scale(scores, a.Scale))             // (…, H, T, S)
 	scores = f.Of(a.softcap(scores))                  // (…, H, T, S)
+	scores = f.Of(a.change(scores))                   // (…, H, T, S)
 	scores = f.Of(a.addBias(scores))                  // (…, H, T, S)
 	scores = f.Of(a.addRelativeBias(scores))          // (…, H, T, S)
+	scores = f.Of(a.forget(scores))                   // (…, H, T, S)
 	scores = f.Of(a.hide(scores))                     // (…, H, T, S), −∞ where the mask hides a key
-	weights = f.Of(a.softmax(scores))                 // (…, H, T, S)
+	weights = f.Of(a.weigh(scores))                   // (…, H, T, S)
 	weights = f.Of(Dropout(weights, c.Dropout))       // (…, H, T, S)
 	out = f.Of(a.product(weights, v, false))          // (…, H, T, Dv), weights·v of these pairs
 	out = f.Of(a.mergeHeads(out))                     // (…, T, H·Dv)

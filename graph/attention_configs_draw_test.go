@@ -21,9 +21,11 @@ type drawnAttention struct {
 	q, k, v               array
 	mask                  *drawnMask
 	bias, relative, sinks addend
+	gates                 addend  // the log-gates
 	key                   float64 // of the dropout
 	dt                    tensor.Dtype
 	tol                   float64
+	blocks                [][]int // that each query of each head sees, if the attention is sparse
 }
 
 // addend is an array that is added to scores, or the sinks.
@@ -87,7 +89,27 @@ func drawAttention(rt *rapid.T) drawnAttention {
 		m := d.mask(a.z, 3)
 		a.mask = &m
 	}
+	if a.z.T == a.z.S && a.c.ExtraKeys == 0 && !a.huge && d.rarely("sparse") {
+		a.drawBlocks(d)
+	}
 	return a
+}
+
+// drawBlocks makes an attention sparse. Gates of float32 are exact, so that equal ones are equal.
+func (a *drawnAttention) drawBlocks(d drawing) {
+	a.c.Sparse = &graph.BlockSparse{BlockSize: pick(d, "block size", 1, 2, 4, 16), Blocks: d.int("blocks", 1, 4)}
+	if a.dt == tensor.Float32 {
+		for i, v := range a.q.v {
+			a.q.v[i] = math.Round(8*v) / 8
+		}
+		for i, v := range a.k.v {
+			a.k.v[i] = math.Round(8*v) / 8
+		}
+	}
+	q, k := a.products()
+	for row := range a.z.B() * a.z.H * a.z.T {
+		a.blocks = append(a.blocks, a.blocksOf(q, k, row/a.z.T, row%a.z.T))
+	}
 }
 
 func (a *drawnAttention) drawSizes(d drawing) {
@@ -143,6 +165,11 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 	if d.rarely("relative bias") {
 		a.relative = d.addend("relative bias", pick(d, "rows", 1, a.z.H), a.z.T+a.z.S-1)
 	}
+	if a.z.T <= a.z.S && d.rarely("forgets") {
+		a.gates = d.addend("log gates", a.gateShape()...)
+		a.gates.hide = nil // a gate of 0 would make NaN
+		a.gates = a.gates.added()
+	}
 	if d.rarely("sinks") {
 		a.sinks = d.addend("sinks", a.z.H)
 		a.sinks.v[0] = pick(d, "sink", a.sinks.v[0], 1e4, -1e4)
@@ -163,6 +190,18 @@ func (a *drawnAttention) drawNumbers(d drawing) {
 	for i := range a.v.v {
 		a.v.v[i] = float64(float32(d.r.NormFloat64()))
 	}
+}
+
+// gateShape returns the shape of log-gates.
+func (a *drawnAttention) gateShape() []int {
+	s := slices.Clone(a.z.batch)
+	switch {
+	case a.c.Heads > 0:
+		return append(s, a.z.S, a.z.H)
+	case a.z.heads:
+		s = append(s, a.z.H)
+	}
+	return append(s, a.z.S)
 }
 
 // addend draws multiples of 1/8, exact beside huge scores, and some −∞.

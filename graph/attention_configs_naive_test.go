@@ -92,7 +92,11 @@ func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 			sum += math.Exp(score - top)
 		}
 		for s, score := range scores {
-			w.v[w.i(n, t, s)] = math.Exp(score-top) / sum * keep.v[w.i(n, t, s)]
+			weight := math.Exp(score-top) / sum
+			if a.c.Sigmoid {
+				weight = 1 / (1 + math.Exp(-score-a.c.SigmoidBias))
+			}
+			w.v[w.i(n, t, s)] = weight * keep.v[w.i(n, t, s)]
 			for i := range to.shape[2] {
 				to.v[to.i(n, t, i)] += w.at(n, t, s) * v.at(n, s, i)
 			}
@@ -114,8 +118,33 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	return x
 }
 
+// blocksOf returns the blocks that query t of matrix n sees: its own, and of those before it the ones of the largest
+// gates, of equal ones the earlier.
+func (a drawnAttention) blocksOf(q, k array, n, t int) []int {
+	size := a.c.Sparse.BlockSize
+	own := t / size
+	gates := make([]float64, own)
+	for s := range own * size {
+		gates[s/size] += dotOf(q, n, t, k, n, s) / float64(size)
+	}
+	blocks := []int{own}
+	for len(blocks) < a.c.Sparse.Blocks && len(blocks) <= own {
+		best := -1
+		for i, gate := range gates {
+			if !slices.Contains(blocks, i) && (best < 0 || gate > gates[best]) {
+				best = i
+			}
+		}
+		blocks = append(blocks, best)
+	}
+	return blocks
+}
+
 // sees reports whether a query sees a key, as all see the extra ones.
 func (a drawnAttention) sees(b, h, t, s int) bool {
+	if a.blocks != nil && (s > t || !slices.Contains(a.blocks[(b*a.z.H+h)*a.z.T+t], s/a.c.Sparse.BlockSize)) {
+		return false
+	}
 	return s >= a.z.S || a.mask == nil || a.mask.sees(a.z, b, h, t, s)
 }
 
@@ -138,19 +167,46 @@ func (a drawnAttention) scoreOf(product float64, b, h, t, s int) (x, slope float
 	if s >= z.S { // an extra key
 		return x, slope
 	}
+	if f, ok := a.c.Score.(graph.ScoreFunc); ok {
+		slope *= f.Slope(x, b, h, t, s)
+		x = f.Score(x, b, h, t, s)
+	}
 	if a.bias.name != "" {
 		x += z.of(a.bias.sum, b, h, t, s)
 	}
 	if r := a.relative.sum; a.relative.name != "" {
 		x += r.at(h%r.shape[0], t-s+z.S-1)
 	}
-	return x, slope
+	return x + a.forgotten(b, h, t, s), slope
+}
+
+// forgotten returns what log-gates add to a score.
+func (a drawnAttention) forgotten(b, h, t, s int) (sum float64) {
+	if a.gates.name == "" {
+		return 0
+	}
+	own := t + a.z.S - a.z.T
+	for i := s + 1; i <= own; i++ {
+		sum += *a.gate(a.gates.array, b, h, i)
+	}
+	for i := own + 1; i <= s; i++ {
+		sum -= *a.gate(a.gates.array, b, h, i)
+	}
+	return sum
+}
+
+// gate returns the element of a key in an array like the log-gates.
+func (a drawnAttention) gate(of array, b, h, s int) *float64 {
+	if a.c.Heads > 0 {
+		return &of.v[(b*a.z.S+s)*a.z.H+h]
+	}
+	return &of.v[(b*a.z.H+h)*a.z.S+s]
 }
 
 // names returns the names of the arguments that have a gradient.
 func (a drawnAttention) names() []string {
 	names := []string{"q", "k", "v"}
-	for _, x := range []addend{a.bias, a.relative, a.sinks} {
+	for _, x := range []addend{a.bias, a.relative, a.gates, a.sinks} {
 		if x.name != "" && !x.detached {
 			names = append(names, x.name)
 		}
@@ -179,7 +235,8 @@ func (a drawnAttention) arguments(t testing.TB) (e expression, c graph.Attention
 	q, k, v := node(e.g, "q", a.q, a.dt), node(e.g, "k", a.k, a.dt), node(e.g, "v", a.v, a.dt)
 	e.in = G.Nodes{q, k, v}
 	c = a.c
-	c.Bias, c.RelativeBias, c.Sinks = a.bias.node(t, &e, a.dt), a.relative.node(t, &e, a.dt), a.sinks.node(t, &e, a.dt)
+	c.Bias, c.RelativeBias = a.bias.node(t, &e, a.dt), a.relative.node(t, &e, a.dt)
+	c.LogGates, c.Sinks = a.gates.node(t, &e, a.dt), a.sinks.node(t, &e, a.dt)
 	if c.Dropout.P > 0 {
 		c.Dropout.Key = node(e.g, "key", array{nil, []float64{a.key}}, tensor.Int64)
 	}
@@ -222,9 +279,21 @@ func (a drawnAttention) batch(b int) drawnAttention {
 		one.bias.hide = a.part("bias", array{a.bias.shape, a.bias.hide}, b).v
 	}
 	one.bias = one.bias.added()
+	if a.gates.name != "" {
+		one.gates.array = a.part("log gates", a.gates.array, b)
+	}
 	if a.mask != nil {
 		m := a.maskOf(*a.mask, b)
 		one.mask = &m
+	}
+	if f, ok := a.c.Score.(graph.ScoreFunc); ok {
+		one.c.Score = graph.ScoreFunc{
+			Score: func(x float64, _, h, t, s int) float64 { return f.Score(x, b, h, t, s) },
+			Slope: func(x float64, _, h, t, s int) float64 { return f.Slope(x, b, h, t, s) },
+		}
+	}
+	if a.blocks != nil {
+		one.blocks = a.blocks[b*a.z.H*a.z.T:][:a.z.H*a.z.T]
 	}
 	one.z.batch = slices.Repeat([]int{1}, len(a.z.batch))
 	return one
@@ -236,9 +305,13 @@ func (a drawnAttention) part(name string, x array, b int) array {
 	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
 	own, ok := map[string]int{
 		"bias": scores, "keep": scores, "lengths": 0, "causal at": 0, "segments": 1, "relative bias": 2, "sinks": 1,
+		"log gates": 0,
 	}[name]
-	if !ok {
+	switch {
+	case !ok:
 		own = heads
+	case name == "log gates":
+		own = len(a.gateShape()) - len(a.z.batch)
 	}
 	lead, rest := x.shape[:max(len(x.shape)-own, 0)], x.shape[max(len(x.shape)-own, 0):]
 	if n := tensor.Shape(lead).TotalSize(); n == 1 || len(lead) == 0 {

@@ -19,7 +19,14 @@ import (
 func TestAttentionOfAnyConfig(t *testing.T) {
 	for range 4 { // times the checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
-			drawAttention(rt).check(shrinking{t, rt})
+			a := drawAttention(rt)
+			if a.sinks.name == "" && rapid.IntRange(0, 3).Draw(rt, "sigmoid") == 3 {
+				a.c.Sigmoid, a.c.SigmoidBias = true, rapid.SampledFrom([]float64{0, -2.5}).Draw(rt, "sigmoid bias")
+			}
+			if !a.huge && rapid.IntRange(0, 3).Draw(rt, "score func") == 3 {
+				a.c.Score = wave
+			}
+			a.check(shrinking{t, rt})
 		})
 	}
 }

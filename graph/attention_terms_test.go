@@ -69,6 +69,7 @@ func (x *termsOf) addRow(n, t int) {
 		}
 		x.take("bias", dx)
 		x.take("relative bias", dx)
+		x.take("log gates", dx)
 		_, slope := x.scoreOf(dotOf(x.q, n, t, x.k, n, s), b, h, t, s)
 		for i := range x.q.shape[2] {
 			x.take("q", dx*slope*x.scale()*x.k.at(n, s, i))

@@ -127,6 +127,7 @@ func TestMachinesAgreeOnAttention(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := shrinking{t, rt}
 		a := drawAttention(rt)
+		a.c.Sigmoid = a.sinks.name == "" && rapid.Bool().Draw(rt, "sigmoid")
 		for _, fused := range []bool{false, true} {
 			e, _ := a.express(s, fused)
 			e.differentiate(s, make([]input, len(e.in)), normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...), a.dt)

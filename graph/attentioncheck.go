@@ -29,7 +29,11 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (*attentionArgs, er
 	if err := checkArgs(op, named("q", "k", "v"), G.Nodes{q, k, v}); err != nil {
 		return nil, err
 	}
-	return c.resolveShapes(op, q, q.Shape(), k.Shape(), v.Shape())
+	a, err := c.resolveShapes(op, q, q.Shape(), k.Shape(), v.Shape())
+	if err != nil {
+		return nil, err
+	}
+	return a, a.choose(separate, q, k, v)
 }
 
 // resolveShapes checks a config for q, k and v of the given shapes.
@@ -101,6 +105,12 @@ func (a *attentionArgs) checkNumbers(width int) error {
 		return a.errorf("scale: got %v, want a finite number above 0", a.Scale)
 	case !(a.Softcap >= 0) || math.IsInf(a.Softcap, 0):
 		return a.errorf("softcap: got %v, want a finite number above 0, or 0 for none", a.Softcap)
+	case a.Sigmoid && a.Sinks != nil:
+		return a.errorf("sinks: got some with a sigmoid, which no key takes weight from, want none")
+	case !a.Sigmoid && a.SigmoidBias != 0:
+		return a.errorf("sigmoid bias: got %v without a sigmoid, want 0", a.SigmoidBias)
+	case math.IsNaN(a.SigmoidBias) || math.IsInf(a.SigmoidBias, 0):
+		return a.errorf("sigmoid bias: got %v, want a finite number", a.SigmoidBias)
 	case a.ExtraKeys < 0 || a.ExtraKeys >= a.scores.S:
 		return a.errorf("extra keys: got %d, want 0 or more and fewer than S=%d", a.ExtraKeys, a.scores.S)
 	}
@@ -117,6 +127,9 @@ func (a *attentionArgs) checkNumbers(width int) error {
 
 // resolveInputs checks the nodes that are added to the scores, and resolves the mask.
 func (a *attentionArgs) resolveInputs() (err error) {
+	if err := a.checkScore(); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		name  string
 		node  *G.Node
@@ -124,6 +137,7 @@ func (a *attentionArgs) resolveInputs() (err error) {
 	}{
 		{"bias", a.Bias, a.checkBias},
 		{"relative_bias", a.RelativeBias, a.checkRelativeBias},
+		{"log_gates", a.LogGates, a.checkLogGates},
 		{"sinks", a.Sinks, func(s tensor.Shape) error { return checkSinks(a.op, s, a.scores) }},
 	} {
 		if x.node == nil {

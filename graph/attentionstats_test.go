@@ -78,9 +78,13 @@ func (a drawnAttention) checkStats(t testing.TB, w watching) {
 	gradients := len(e.grads)
 	e.grads = append(e.grads, w.nodes(t, stats, node(e.g, "rows", of(w.rows), tensor.Int))...)
 	got, plain := e.onOurs(t), a.run(t, true, dout)
-	require.Equal(t, bits(plain.out), bits(got.out), "out")
-	for i, g := range plain.grads {
-		require.Equal(t, bits(g), bits(got.grads[i]), "gradient of %s", a.names()[i])
+	for i, g := range append([]array{plain.out}, plain.grads...) {
+		name, of := append([]string{"out"}, a.names()...)[i], append([]array{got.out}, got.grads...)[i]
+		if a.c.Sparse != nil { // which reads other tiles
+			near(t, name, g, of, a.gradientTol(name))
+			continue
+		}
+		require.Equal(t, bits(g), bits(of), name)
 	}
 	for i, want := range a.naiveStats(w) {
 		near(t, statisticNames[i], want, got.grads[gradients+i], a.tol)

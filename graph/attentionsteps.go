@@ -1,9 +1,11 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 
 	"attention/graph/mask"
+	"attention/internal/dense"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -60,10 +62,28 @@ func (a *attentionArgs) hide(scores *G.Node) (*G.Node, error) {
 	return a.mask.fill(f, scores)
 }
 
-func (a *attentionArgs) softmax(scores *G.Node) (*G.Node, error) {
+// weigh turns scores into weights.
+func (a *attentionArgs) weigh(scores *G.Node) (*G.Node, error) {
+	if a.Sigmoid {
+		var f expr.Formula
+		return f.Result(f.Of(Sigmoid(f.Of(a.shift(scores)))))
+	}
 	if a.Sinks == nil {
 		return Softmax(scores)
 	}
 	heads := a.scores.Heads
 	return applyTyped(softmaxWithSinks[float32]{Heads: heads}, softmaxWithSinks[float64]{Heads: heads}, scores, a.Sinks)
+}
+
+// shift adds the bias of the sigmoid, of the extra keys too.
+func (a *attentionArgs) shift(scores *G.Node) (*G.Node, error) {
+	if a.SigmoidBias == 0 {
+		return scores, nil
+	}
+	name, v := fmt.Sprint("sigmoid bias ", a.SigmoidBias), dense.Of(scores.Dtype(), []float64{a.SigmoidBias}, 1)
+	bias, err := Detach(G.NewVector(scores.Graph(), v.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(v)))
+	if err != nil {
+		return nil, err
+	}
+	return addScoreBias(biased{Heads: a.scores.Heads}, scores, bias)
 }

@@ -25,7 +25,10 @@ import (
 // does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
 // broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
 // RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
-// also to all greater ones; N is at least T−1 + Capacity.
+// also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) are those of the
+// chunk; a cache for them keeps sums up to each token.
+//
+// With c.Sparse the chunk's queries choose among all blocks that the cache holds; it does not roll.
 //
 // The outputs are those of the whole sequence at once. So a mask is needed that shows no
 // query a key after the chunk, which is not there yet: one like mask.Causal, or a
@@ -46,7 +49,11 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
 	}
 	f, in := newFused(a, separate, q, k, v)
-	f32, f64 := cachedAttention[float32]{f, cache}, cachedAttention[float64]{f, cache}
+	var sparse BlockSparse
+	if c.Sparse != nil {
+		sparse = *c.Sparse
+	}
+	f32, f64 := cachedAttention[float32]{f, cache, sparse}, cachedAttention[float64]{f, cache, sparse}
 	return applyTyped(f32, f64, append(in, start)...)
 }
 
@@ -59,7 +66,8 @@ func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 // cachedAttention attends to a cache and adds to it.
 type cachedAttention[F kernel.Float] struct {
 	fused
-	Cache *KVCache
+	Cache  *KVCache
+	Sparse BlockSparse // zero if it is not
 }
 
 func (o cachedAttention[F]) spec() (string, []arg) {
@@ -105,6 +113,11 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		return err
 	}
 	o.attendToCache(&a, &x, seen, starts)
+	if o.Sparse.Blocks > 0 {
+		means := meansInCache(c, o.Sparse.BlockSize, &a, starts, x.K)
+		a.Chosen = &kernel.ChosenBlocks{Size: o.Sparse.BlockSize, Visible: a.Visible, Shown: a.Shown,
+			Numbers: chooseBlocks(o.Sparse, &a, starts, x.Q, means)}
+	}
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
 	return nil
@@ -124,7 +137,8 @@ func startsOf(in *tensor.Dense) []int {
 
 // attendToCache stores the chunk and sets the kernel's arguments to all keys.
 func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F], seen mask.KeySet, starts []int) {
-	positions := cachedKeys(o.Cache, a, x, starts)
+	chunkSums := continueSums(o.Cache, a, x.Forget, starts)
+	positions := cachedKeys(o.Cache, a, x, chunkSums, starts)
 	switch {
 	case positions != nil:
 		seen = seen.At(positions)
@@ -132,6 +146,12 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 		seen = seen.First(a.S)
 	}
 	setVisibility(a, seen)
+	o.Score.into(a, 0, func(b, t, s int) (int, int) {
+		if positions != nil {
+			s = positions[s]
+		}
+		return starts[b%len(starts)] + t, s
+	})
 	switch {
 	case x.Relative == nil:
 	case positions == nil && len(starts) == 1:
@@ -147,14 +167,18 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 
 // cachedKeys puts the chunk's keys and values into the cache and all that its queries
 // may see in their place. It returns the positions of the keys, nil if they are in order.
-func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], starts []int) (positions []int) {
-	size, k, v, width := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), a.DV
+func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], chunkSums []float64,
+	starts []int) (positions []int) {
+	size, k, v, sums, width := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), c.gateSums(), a.DV
 	if size.ValuesInKeys { // then v is k
 		x.V, width = x.K, a.D
 	}
 	put := func() {
 		store(c, k, x.K, a.K, starts, a.T)
 		store(c, v, x.V, a.K, starts, a.T)
+		if sums != nil {
+			store(c, sums, chunkSums, a.H, starts, a.T)
+		}
 		for b := range c.seen {
 			c.seen[b] = starts[b%len(starts)] + a.T
 		}
@@ -166,12 +190,18 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 			positions = append(positions, start+t)
 		}
 		allK, allV := beside(c, k, x.K, a.K, n, a.T), beside(c, v, x.V, a.K, n, a.T)
+		if sums != nil {
+			x.Forget.Key, x.Forget.Rows = beside(c, sums, chunkSums, a.H, n, a.T), n+a.T
+		}
 		put()
 		x.K, x.V, a.S = allK, allV, len(positions)
 		a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, a.S, a.D), kernel.HeadsFirst(a.K, a.S, width)
 		return positions
 	}
 	put()
+	if sums != nil {
+		x.Forget.Key, x.Forget.Rows = sums, c.rows
+	}
 	longest := slices.Max(c.seen)
 	x.K, x.V, a.S = k, v, min(longest, size.Capacity)
 	a.KeyAt, a.ValueAt = kernel.HeadsFirst(a.K, c.rows, a.D), kernel.HeadsFirst(a.K, c.rows, width)

@@ -30,6 +30,8 @@ type cached struct {
 	bias            array     // (H, N, N) or none
 	relative        array     // (H, N): by distance 0, 1, …; or none
 	sinks           array     // (H) or none
+	gates           array     // (B, N, H), log-gates or none
+	changed         bool      // whether there is a function of scores
 	mask            func(c *cached, in *cachedInputs) mask.Mask
 	queries, allKey int // rows of q in the graph, keys that masks and biases count
 }
@@ -108,10 +110,16 @@ var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the
 // config returns the attention of the chunk at start, or of the whole sequence.
 func (c *cached) config(in *cachedInputs) graph.AttentionConfig {
 	a := graph.AttentionConfig{Heads: c.heads, KVHeads: c.kvHeads, Softcap: c.softcap, Mask: c.mask(c, in)}
+	if c.changed {
+		a.Score = wave
+	}
 	if c.sinks.v != nil {
 		a.Sinks = in.node("sinks", c.sinks)
 	}
 	from, n := max(in.start, 0), c.q.shape[1]
+	if c.gates.v != nil {
+		a.LogGates = in.node("log gates", tokenRows(c.gates, from, from+c.queries))
+	}
 	if c.bias.v != nil {
 		bias := zeros(c.heads, c.queries, c.allKey)
 		for h := range c.heads {
@@ -219,6 +227,7 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 			c.segments, c.keep = append(c.segments, float64(r.IntN(3))), append(c.keep, float64(r.IntN(2)))
 		}
 		c.softcap = rapid.SampledFrom([]float64{0, 2}).Draw(rt, "softcap")
+		c.changed = rapid.Bool().Draw(rt, "score func")
 		if rapid.Bool().Draw(rt, "bias") && !c.size.Rolling {
 			c.bias = normal(r, c.heads, n, n)
 		}
@@ -227,6 +236,9 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 		}
 		if rapid.Bool().Draw(rt, "sinks") {
 			c.sinks = normal(r, c.heads)
+		}
+		if rapid.Bool().Draw(rt, "forgets") {
+			c.gates, c.size.Gates = normal(r, b, n, c.heads), c.heads
 		}
 		var lengths []int
 		for left := n; left > 0; {
@@ -263,6 +275,7 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 		c.q, c.k, c.v = normal(r, b, n, 6), normal(r, b, n, 3), normal(r, b, n, 2)
 		c.size = graph.KVCacheConfig{Batch: b, KeyWidth: 3, ValueWidth: 2, Capacity: n + r.IntN(3)}
 		c.mask = cachedMasks[rapid.SampledFrom(cachedMaskNames[:len(cachedMaskNames)-1]).Draw(rt, "mask")]
+		c.changed = rapid.Bool().Draw(rt, "score func")
 		for range b {
 			c.lengths = append(c.lengths, float64(r.IntN(n+1)))
 		}
@@ -271,6 +284,9 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 		}
 		if rapid.Bool().Draw(rt, "relative") {
 			c.relative = normal(r, c.heads, max(n, c.size.Capacity))
+		}
+		if rapid.Bool().Draw(rt, "forgets") {
+			c.gates, c.size.Gates = normal(r, b, n, c.heads), c.heads
 		}
 		near(t, fmt.Sprintf("%+v", c.size), c.whole(t), c.ragged(t, r), 10*kind.tol)
 	})
@@ -297,7 +313,11 @@ func (c *cached) ragged(t testing.TB, r *rand.Rand) array {
 			return in.node(name, rows)
 		}
 		first := node(in.g, "start", of(starts, B, 1), tensor.Int64)
-		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
+		a := c.config(in)
+		if c.gates.v != nil {
+			a.LogGates = chunk("log gates of each", c.gates)
+		}
+		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, a)
 		require.NoError(t, err)
 		y := run(t, got)
 		for b, start := range starts {

@@ -65,6 +65,15 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	}
 	size := cache.config
 	a.scores.S, a.scores.Starts, a.scores.Endless = size.Capacity, []int{0}, size.Rolling
+	if c.Sparse != nil {
+		if err := a.checkSparse(); err != nil {
+			return nil, err
+		}
+		if size.Rolling {
+			return nil, a.errorf("sparse: got a rolling cache, want one that keeps all tokens")
+		}
+		a.Mask = a.causal()
+	}
 	if err := a.resolveInputs(); err != nil {
 		return nil, err
 	}
@@ -82,6 +91,8 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 		return a.errorf("cache: got one for %d sequences of %v, keys %d and values %d wide, "+
 			"want %d of %v, %d and %d wide",
 			size.Batch, c.k.Dtype(), size.KeyWidth, size.ValueWidth, a.scores.B(), dt, keyWidth, valueWidth)
+	case a.gates() != size.Gates:
+		return a.errorf("cache: got one for %d log-gates of a token, want %d", size.Gates, a.gates())
 	case a.ExtraKeys > 0:
 		return a.errorf("extra keys: got %d, want none with a cache", a.ExtraKeys)
 	case a.Dropout.P > 0:

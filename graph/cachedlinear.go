@@ -12,12 +12,13 @@ import (
 
 // CachedLinearAttention returns the outputs ([B,] T, H·Dv) of LinearAttention of a chunk of tokens that follow those
 // that the cache, a state (B, K, D, Dv), has seen. start is an int or int64 node that each run gives anew: the number
-// of these tokens, () of all sequences or (B, 1) of each, all equal. Each run makes the state that after the chunk.
-// There is no gradient, and c has neither State nor Lengths.
+// of these tokens, () of all sequences or (B, 1) of each. Each run makes the state that after the chunk. With c.Lengths
+// so many tokens of each sequence follow, and a sequence that starts at 0 begins anew. There is no gradient, and c has
+// no State.
 func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAttentionConfig) (*G.Node, error) {
 	const name = "CachedLinearAttention"
-	if c.State != nil || c.Lengths != nil {
-		return nil, fmt.Errorf("graph: %s: config: got State or Lengths, want neither with a cache", name)
+	if c.State != nil {
+		return nil, fmt.Errorf("graph: %s: config: got State, want none with a cache", name)
 	}
 	o, in, err := c.resolve(name, q, k, v)
 	if err != nil {
@@ -58,7 +59,7 @@ func (o cachedLinear[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Cache.take(o.Op, rest[0], l.T); err != nil {
+	if _, err := take[F](o.Cache, o.Op, rest[0], l.Lengths, l.T); err != nil {
 		return err
 	}
 	state := dense.Floats[F](o.Cache.value)
@@ -74,8 +75,8 @@ func (o cachedLinear[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
 }
 
 // CachedCausalConv returns CausalConv of a chunk of tokens that follow those that the cache has seen, of which it holds
-// the last (B, N−1, C). start is as CachedLinearAttention's. There is no gradient.
-func CachedCausalConv(x, weight, bias, start *G.Node, cache *StateCache) (*G.Node, error) {
+// the last (B, N−1, C). start and lengths (B), which may be nil, are as CachedLinearAttention's. There is no gradient.
+func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache) (*G.Node, error) {
 	const name = "CachedCausalConv"
 	o, in := causalConv{Bias: bias != nil}, G.Nodes{x, weight}
 	if bias != nil {
@@ -91,38 +92,54 @@ func CachedCausalConv(x, weight, bias, start *G.Node, cache *StateCache) (*G.Nod
 	if err := cache.check(name, x, start, c.B, c.N-1, c.C); err != nil {
 		return nil, err
 	}
-	return applyTyped(cachedConv[float32]{causalConv: o, Cache: cache}, cachedConv[float64]{causalConv: o, Cache: cache},
-		append(in, start)...)
+	if in = append(in, start); lengths != nil {
+		if in = append(in, lengths); lengths.Shape().TotalSize() != c.B {
+			return nil, &ShapeError{name, "lengths", lengths.Shape(), fmt.Sprintf("(B=%d)", c.B)}
+		}
+	}
+	return applyTyped(cachedConv[float32]{causalConv: o, Cache: cache, Lengths: lengths != nil},
+		cachedConv[float64]{causalConv: o, Cache: cache, Lengths: lengths != nil}, in...)
 }
 
 // cachedConv begins with the tokens of a cache and leaves the last there.
 type cachedConv[F kernel.Float] struct {
 	sameShape
 	causalConv
-	Cache *StateCache
+	Cache   *StateCache
+	Lengths bool
 }
 
 func (o cachedConv[F]) spec() (string, []arg) {
-	return "CachedCausalConv", o.args(arg{name: "start", integer: true})
+	args := o.args(arg{name: "start", integer: true})
+	if o.Lengths {
+		args = append(args, arg{name: "lengths", integer: true})
+	}
+	return "CachedCausalConv", args
 }
 
 func (o cachedConv[F]) fillsState(c *StateCache) bool { return o.Cache == c }
 
 func (o cachedConv[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	c, x, err := convInputs[F](o.causalConv, in[:len(in)-1])
+	n := len(o.args())
+	c, x, err := convInputs[F](o.causalConv, in[:n])
 	if err != nil {
 		return err
 	}
-	if err := o.Cache.take("CachedCausalConv", in[len(in)-1], c.T); err != nil {
+	var lengths []int64
+	if o.Lengths {
+		lengths = dense.Ints(in[n+1])
+	}
+	counts, err := take[F](o.Cache, "CachedCausalConv", in[n], lengths, c.T)
+	if err != nil {
 		return err
 	}
 	state := dense.Floats[F](o.Cache.value)
 	x.State = state
 	kernel.CausalConvForward(c, dense.Floats[F](out), x)
-	for b := range c.B {
-		s, kept := state[b*(c.N-1)*c.C:][:(c.N-1)*c.C], max(0, c.N-1-c.T)
+	for b, taken := range counts {
+		s, kept := state[b*(c.N-1)*c.C:][:(c.N-1)*c.C], max(0, c.N-1-taken)
 		copy(s, s[len(s)-kept*c.C:])
-		copy(s[kept*c.C:], x.X[((b+1)*c.T-(c.N-1-kept))*c.C:])
+		copy(s[kept*c.C:], x.X[(b*c.T+taken-(c.N-1-kept))*c.C:])
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestCachedCausalConv(t *testing.T) {
 			g := G.NewGraph()
 			start := G.NewScalar(g, tensor.Int, G.WithName("start"), G.WithValue(from))
 			out, err := graph.CachedCausalConv(node(g, "x", tokenRows(x, from, from+n), tensor.Float64),
-				node(g, "w", weight, tensor.Float64), node(g, "b", bias, tensor.Float64), start, cache)
+				node(g, "w", weight, tensor.Float64), node(g, "b", bias, tensor.Float64), start, nil, cache)
 			require.NoError(t, err)
 			m, err := machine.New(out)
 			require.NoError(t, err)
@@ -67,6 +67,39 @@ func TestCachedCausalConv(t *testing.T) {
 	require.EqualError(t, err, "graph: StateCache: dtype: got int, want float32 or float64")
 }
 
+// TestCachedConvOfLengths: with lengths each sequence goes on by its own number of tokens, and begins anew at 0.
+func TestCachedConvOfLengths(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x, weight := normal(r, 2, 9, 3), normal(r, 3, 4)
+	whole := express(t, func(in G.Nodes) (*G.Node, error) { return graph.CausalConv(in[0], in[1], nil, nil) },
+		inputs(x, weight), tensor.Float64).onOurs(t).out
+	cache, err := graph.NewStateCache(tensor.Float64, 2, 3, 3)
+	require.NoError(t, err)
+	for _, row := range []struct{ starts, lengths []float64 }{
+		{[]float64{0, 0}, []float64{4, 2}}, {[]float64{4, 2}, []float64{0, 3}}, {[]float64{4, 0}, []float64{3, 4}},
+		{[]float64{7, 4}, []float64{2, 4}},
+	} {
+		g := G.NewGraph()
+		chunk := zeros(2, 4, 3)
+		for b, start := range row.starts {
+			for i := range int(row.lengths[b]) * 3 {
+				chunk.v[b*12+i] = x.v[b*27+int(start)*3+i]
+			}
+		}
+		out, err := graph.CachedCausalConv(node(g, "x", chunk, tensor.Float64), node(g, "w", weight, tensor.Float64), nil,
+			node(g, "start", of(row.starts, 2, 1), tensor.Int), node(g, "lengths", of(row.lengths, 2), tensor.Int), cache)
+		require.NoError(t, err)
+		got := run(t, out)
+		for b, start := range row.starts {
+			for i := range int(row.lengths[b]) * 3 {
+				require.InDelta(t, whole.v[b*27+int(start)*3+i], got.v[b*12+i], 1e-12, "%+v", row)
+			}
+		}
+	}
+	require.Equal(t, 8, cache.Len())
+	require.ErrorContains(t, cache.Truncate(8), "graph: StateCache: length: got 8, want 0 or 9")
+}
+
 func TestStateCachesRefuse(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewTensor(g, tensor.Float64, 3, G.WithShape(2, 3, 5), G.WithName("x"))
@@ -75,21 +108,21 @@ func TestStateCachesRefuse(t *testing.T) {
 	cached := func(dt tensor.Dtype, shape ...int) error {
 		cache, err := graph.NewStateCache(dt, shape...)
 		require.NoError(t, err)
-		_, err = graph.CachedCausalConv(x, w, nil, start, cache)
+		_, err = graph.CachedCausalConv(x, w, nil, start, nil, cache)
 		return err
 	}
 	require.EqualError(t, cached(tensor.Float64, 1, 3, 5),
 		"graph: CachedCausalConv: cache: shape (1, 3, 5), want (2, 3, 5)")
 	require.EqualError(t, cached(tensor.Float32, 2, 3, 5),
 		"graph: CachedCausalConv: cache: got float32, want float64, as the other arguments")
-	_, err := graph.CachedCausalConv(x, w, nil, start, nil)
+	_, err := graph.CachedCausalConv(x, w, nil, start, nil, nil)
 	require.EqualError(t, err,
 		"graph: CachedCausalConv: cache: got nil or its zero value, want a cache of NewStateCache")
 	cache, err := graph.NewStateCache(tensor.Float64, 2, 3, 5)
 	require.NoError(t, err)
-	y, err := graph.CachedCausalConv(x, w, nil, start, cache)
+	y, err := graph.CachedCausalConv(x, w, nil, start, nil, cache)
 	require.NoError(t, err)
-	_, err = graph.CachedCausalConv(y, w, nil, start, cache)
+	_, err = graph.CachedCausalConv(y, w, nil, start, nil, cache)
 	require.EqualError(t, err,
 		"graph: CachedCausalConv: cache: got one that another op of this graph fills, want one for each")
 	_, err = G.Grad(G.Must(G.Sum(y)), x)

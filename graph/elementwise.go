@@ -20,6 +20,11 @@ func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", kernel.S
 // Sigmoid returns 1/(1 + e^−x), element by element (torch.sigmoid).
 func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", kernel.Settings{}, x) }
 
+// LogSigmoid returns −log(1 + e^−x), element by element (torch.nn.functional.logsigmoid).
+func LogSigmoid(x *G.Node) (*G.Node, error) {
+	return applyElementwise("LogSigmoid", kernel.Settings{}, x)
+}
+
 // ReLU returns max(x, 0), element by element (torch.relu).
 func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", kernel.Settings{}, x) }
 
@@ -111,6 +116,7 @@ var elements = map[string]element{
 	"Exp":         {kernel.Exp, readsY},         // dx = dy⊙y
 	"Tanh":        {kernel.Tanh, readsY},        // dx = dy⊙(1 − y²)
 	"Sigmoid":     {kernel.Sigmoid, readsY},     // dx = dy⊙y⊙(1 − y)
+	"LogSigmoid":  {kernel.LogSigmoid, readsX},  // dx = dy⊙sigmoid(−x)
 	"ReLU":        {kernel.ReLU, readsY},        // dx = dy where y > 0, else 0
 	"ReLUSquared": {kernel.ReLUSquared, readsX}, // dx = 2·dy⊙max(x, 0)
 	"SiLU":        {kernel.SiLU, readsX},

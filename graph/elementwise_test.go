@@ -46,6 +46,8 @@ func elementwiseCases() []opCase {
 			want: of(func(x float64) float64 { return math.Max(x, 0) * math.Max(x, 0) })},
 		{name: "sigmoid", op: unary(graph.Sigmoid), want: of(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 			in: shapes(s{2, 3, 5})},
+		{name: "log_sigmoid", op: unary(graph.LogSigmoid), in: shapes(s{2, 3, 5}),
+			want: of(func(x float64) float64 { return -math.Log1p(math.Exp(-x)) })},
 		{name: "silu", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
 			in: shapes(s{2, 3, 5})},
 		{name: "silu_scalar", op: unary(graph.SiLU), want: of(func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
@@ -63,7 +65,8 @@ func elementwiseCases() []opCase {
 func TestActivationsOfExtremeNumbers(t *testing.T) {
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
 		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "Sigmoid": graph.Sigmoid, "SiLU": graph.SiLU,
-		"Softcap": softcapBy(30), "ReLUSquared": graph.ReLUSquared,
+		"LogSigmoid": graph.LogSigmoid,
+		"Softcap":    softcapBy(30), "ReLUSquared": graph.ReLUSquared,
 		"SwiGLU":    func(x *G.Node) (*G.Node, error) { return graph.SwiGLU(x, x) },
 		"GeGLU":     func(x *G.Node) (*G.Node, error) { return graph.GeGLU(x, x) },
 		"GeGLUTanh": func(x *G.Node) (*G.Node, error) { return graph.GeGLUTanh(x, x) },

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"attention/graph/mask"
 	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
@@ -26,13 +25,14 @@ func (o op) AddTo(sum G.Value, in ...G.Value) error {
 	return o.call(a.addTo, sum, in)
 }
 
-// call calls a function of the body with tensors of the values. A panic in the function of a mask becomes an error.
+// call calls a function of the body with tensors of the values. A panic in a function of masks or scores becomes an
+// error.
 func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) (err error) {
 	f := frames.Get().(*frame)
 	defer f.giveBack()
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("graph: %v: %w", o, mask.Recovered(r))
+			err = fmt.Errorf("graph: %v: %w", o, recovered(r))
 		}
 	}()
 	for i, v := range in {

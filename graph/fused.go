@@ -14,6 +14,9 @@ type fused struct {
 	operands
 	Heads, KVHeads int // side by side in a row; with Heads 0 they have an axis of their own, if any
 	Scale, Softcap float64
+	Score          numberedScore
+	Sigmoid        bool
+	SigmoidBias    float64
 	Mask           mask.Mask // resolved
 	Extra          int
 	P              float64
@@ -41,6 +44,7 @@ const (
 	values
 	bias
 	relativeBias
+	logGates
 	sinks
 	dropoutKey
 	headNumber
@@ -51,7 +55,8 @@ const (
 // one that they are packed in.
 func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
-		Mask: a.mask.mask, Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
+		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
+		P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
@@ -68,6 +73,9 @@ func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
 	}
 	if a.RelativeBias != nil {
 		add(a.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(a.RelativeBias)})
+	}
+	if a.LogGates != nil {
+		add(a.LogGates, logGates, arg{name: "log_gates", fixed: isConstant(a.LogGates)})
 	}
 	if a.Sinks != nil {
 		add(a.Sinks, sinks, arg{name: "sinks"})
@@ -98,7 +106,8 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	q, k, v := f.heads(in)
 	axes := scoresOf(q, k, f.Heads)
 	a := kernel.Attention{B: axes.B(), H: axes.H, K: axes.H, T: axes.T, S: axes.S,
-		Scale: f.Scale, Softcap: f.Softcap, Unbiased: f.Extra, Precision: f.kernel()}
+		Scale: f.Scale, Softcap: f.Softcap, Sigmoid: f.Sigmoid, SigmoidBias: f.SigmoidBias, Unbiased: f.Extra,
+		Precision: f.kernel()}
 	layout := kernel.HeadsFirst
 	if f.Heads > 0 {
 		layout, a.K = kernel.HeadsInRow, f.KVHeads
@@ -126,6 +135,9 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 			return a, err
 		}
 		axes.H = f.Heads // as masks and biases have them
+		f.Score.into(&a, f.head(in), nil)
+	} else {
+		f.Score.into(&a, 0, nil)
 	}
 	if err := f.layBiases(&a, in, axes); err != nil {
 		return a, err
@@ -142,7 +154,8 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 		seen = seen.OfHead(f.head(in))
 	}
 	setVisibility(&a, seen)
-	return a, nil
+	err = f.setBlocks(&a, in, axes)
+	return a, err
 }
 
 // layBiases sets where biases lie, and the dropout.
@@ -164,19 +177,26 @@ func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes mask.Scor
 	return nil
 }
 
-// seen binds the mask to its inputs, which come last.
+// seen binds the mask to its inputs.
 func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
+	return bindMask(op, f.Mask, f.maskInputs(in), axes, f.Extra)
+}
+
+// maskInputs returns the mask's inputs, which come last.
+func (f fused) maskInputs(in []*tensor.Dense) []*tensor.Dense {
 	first := len(f.in)
 	for first > 0 && f.in[first-1].role == maskInput {
 		first--
 	}
-	return bindMask(op, f.Mask, in[first:len(f.in)], axes, f.Extra)
+	return in[first:len(f.in)]
 }
 
 // numbers returns the kernel's arguments among the inputs: those that hold floats, of a the kernel's view.
 func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (x kernel.QKV[F]) {
 	for i, input := range f.in {
-		if input.role <= sinks {
+		if input.role == logGates {
+			x.Forget = sumsOf(f, a, dense.Floats[F](in[i]), in)
+		} else if input.role <= sinks {
 			give(f, &x, input.role, dense.Floats[F](in[i]))
 		}
 	}
@@ -184,4 +204,13 @@ func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (
 		fromHead(f, &x, a, f.head(in))
 	}
 	return x
+}
+
+// sumsOf returns the kernel's view of log-gates.
+func sumsOf[F kernel.Float](f fused, a *kernel.Attention, gates []F, in []*tensor.Dense) kernel.Forgetting {
+	at := gateLayout(f.Heads > 0, max(f.Heads, a.H), a.S-a.Unbiased)
+	if f.OneHead {
+		gates = gates[f.head(in)*at.Head:]
+	}
+	return kernel.ForgettingOf(a, gates, at)
 }

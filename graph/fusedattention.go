@@ -104,8 +104,9 @@ func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 // With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
-// dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = softcap′(dbias)·scale,
-// dq = dscores·k, dk = dscoresᵀ·q.
+// dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = slope(dbias)·scale,
+// dq = dscores·k, dk = dscoresᵀ·q, dgate[i] = Σ dbias[t,s] over the t ≥ i and s < i.
+// With P = sigmoid(scores): dbias = P⊙(1 − P)⊙dropout(dout·vᵀ).
 func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
 	grads, err := apply(fusedBackward[F]{fused: o.fused}, append(append(G.Nodes{}, in...), dout)...)
 	if err != nil {
@@ -148,14 +149,23 @@ func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	}
 	rest, both, dout := dense.Floats[F](out), dense.Floats[F](in[len(in)-2]), dense.Floats[F](in[len(in)-1])
 	var grad kernel.QKV[F]
+	var gates []F
 	for i, x := range o.in {
-		if x.differentiated() {
-			n := in[i].Shape().TotalSize()
-			give(o.fused, &grad, x.role, rest[:n:n])
-			rest = rest[n:]
+		if !x.differentiated() {
+			continue
 		}
+		n := in[i].Shape().TotalSize()
+		if x.role == logGates {
+			gates, grad.Forget = rest[:n:n], a.NewForgetting()
+		} else {
+			give(o.fused, &grad, x.role, rest[:n:n])
+		}
+		rest = rest[n:]
 	}
 	n := len(dout)
 	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, &a, in))
+	if gates != nil {
+		kernel.GateGradients(&a, gates, gateLayout(o.Heads > 0, a.H, a.S-a.Unbiased), grad.Forget)
+	}
 	return nil
 }

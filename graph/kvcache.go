@@ -16,6 +16,7 @@ type KVCacheConfig struct {
 	Batch      int // B; 0 means 1
 	KeyWidth   int // of a token's keys, all heads together: K·D
 	ValueWidth int // of a token's values: K·Dv
+	Gates      int // log-gates of a token, whose sums are kept: the H of forgetting attention; 0 means none
 	Capacity   int // tokens that are kept at most
 	// ValuesInKeys means that the values of each head are the first numbers of its keys, as those of latent attention:
 	// they are not kept beside them.
@@ -41,7 +42,7 @@ func (c KVCacheConfig) Validate() error {
 		least int
 	}{
 		{"Batch", c.Batch, 0}, {"KeyWidth", c.KeyWidth, 1}, {"ValueWidth", c.ValueWidth, 1},
-		{"Capacity", c.Capacity, 1}, {"Room", c.Room, 0}, {"KeepFirst", c.KeepFirst, 0},
+		{"Gates", c.Gates, 0}, {"Capacity", c.Capacity, 1}, {"Room", c.Room, 0}, {"KeepFirst", c.KeepFirst, 0},
 	} {
 		if s.got < s.least {
 			return fmt.Errorf("graph: KVCache: %s: got %d, want at least %d", s.name, s.got, s.least)
@@ -62,7 +63,7 @@ func (c KVCacheConfig) Validate() error {
 
 // checkRows refuses memory for a number of tokens that is too large.
 func (c KVCacheConfig) checkRows(rows int) error {
-	if !dense.Fits(max(c.Batch, 1), rows, max(c.KeyWidth, c.ValueWidth)) {
+	if !dense.Fits(max(c.Batch, 1), rows, max(c.KeyWidth, c.ValueWidth, c.Gates)) {
 		return fmt.Errorf("graph: KVCache: sizes: got %d tokens of %+v, want fewer elements", rows, c)
 	}
 	return nil
@@ -76,7 +77,9 @@ type KVCache struct {
 	config KVCacheConfig
 	rows   int           // tokens that there is memory for
 	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
+	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
 	seen   []int         // tokens of each sequence
+	means  blockMeans    // of keys, for sparse attention
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
@@ -90,17 +93,20 @@ func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
 	}
 	c.Batch = max(c.Batch, 1)
 	rows := cmp.Or(c.Room, c.Capacity)
-	k, v := c.memory(dt, rows)
-	return &KVCache{config: c, rows: rows, k: k, v: v, seen: make([]int, c.Batch)}, nil
+	k, v, sums := c.memory(dt, rows)
+	return &KVCache{config: c, rows: rows, k: k, v: v, sums: sums, seen: make([]int, c.Batch)}, nil
 }
 
-// memory returns room for the keys and values of a number of tokens.
-func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v *tensor.Dense) {
+// memory returns room for the keys, values and sums of log-gates of a number of tokens.
+func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v, sums *tensor.Dense) {
+	if c.Gates > 0 {
+		sums = tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(c.Batch, rows, c.Gates))
+	}
 	k = tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.KeyWidth))
 	if c.ValuesInKeys {
-		return k, k
+		return k, k, sums
 	}
-	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth))
+	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth)), sums
 }
 
 // grow makes room for n tokens, of this many heads.
@@ -112,15 +118,22 @@ func grow[F kernel.Float](c *KVCache, heads, n int) error {
 	if err := c.config.checkRows(rows); err != nil {
 		return err
 	}
-	k, v := c.config.memory(c.k.Dtype(), rows)
-	for _, of := range [][2]*tensor.Dense{{k, c.k}, {v, c.v}} {
-		to, from, blocks := dense.Floats[F](of[0]), dense.Floats[F](of[1]), c.config.Batch*heads
-		for i := range blocks {
-			copy(to[i*len(to)/blocks:], from[i*len(from)/blocks:][:len(from)/blocks])
-		}
+	k, v, sums := c.config.memory(c.k.Dtype(), rows)
+	copyBlocks[F](k, c.k, c.config.Batch*heads)
+	copyBlocks[F](v, c.v, c.config.Batch*heads)
+	if sums != nil {
+		copyBlocks[float64](sums, c.sums, c.config.Batch*c.config.Gates)
 	}
-	c.rows, c.k, c.v = rows, k, v
+	c.rows, c.k, c.v, c.sums = rows, k, v, sums
 	return nil
+}
+
+// copyBlocks copies blocks to the beginnings of longer ones.
+func copyBlocks[F kernel.Float](dst, src *tensor.Dense, blocks int) {
+	to, from := dense.Floats[F](dst), dense.Floats[F](src)
+	for i := range blocks {
+		copy(to[i*len(to)/blocks:], from[i*len(from)/blocks:][:len(from)/blocks])
+	}
 }
 
 // Config returns what the cache was made from.
@@ -130,12 +143,14 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 // start.
 func (c *KVCache) Len() int { return slices.Min(c.seen) }
 
-// Bytes returns the memory that keys and values take now.
-func (c *KVCache) Bytes() int {
-	if c.v == c.k {
-		return int(c.k.MemSize())
+// Bytes returns the memory that keys, values and sums of log-gates take now.
+func (c *KVCache) Bytes() (n int) {
+	for i, x := range []*tensor.Dense{c.k, c.v, c.sums} {
+		if x != nil && (i != 1 || x != c.k) {
+			n += int(x.MemSize())
+		}
 	}
-	return int(c.k.MemSize() + c.v.MemSize())
+	return n
 }
 
 // Reset forgets all tokens.

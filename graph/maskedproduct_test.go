@@ -22,6 +22,7 @@ func TestAttentionOfNumbersThatAreNotFinite(t *testing.T) {
 			if clean.huge {
 				rt.Skip("weights of 0 and of 1 only")
 			}
+			clean.c.Sparse, clean.blocks = nil, nil // a NaN would change the choice
 			dout := normal(d.r, clean.q.lead(1, max(clean.c.Heads, 1)*clean.v.axis(-1)/clean.keyHeads())...)
 			a, bad, onlyNaN := clean.planted(d, dout)
 			a.checkSeen(shrinking{t, rt}, bad, clean, dout, onlyNaN)
@@ -118,6 +119,7 @@ func (a drawnAttention) overSeen(keep, dout array) result {
 	}
 	out, dq, dk, dv := zeros(do.shape...), zeros(q.shape...), zeros(k.shape...), zeros(v.shape...)
 	dbias, drelative, dsinks := zeros(a.bias.shape...), zeros(a.relative.shape...), zeros(a.sinks.shape...)
+	dgates := zeros(a.gates.shape...)
 	keep = keep.matrices()
 	for row := range q.shape[0] * z.T {
 		n, t := row/z.T, row%z.T
@@ -149,6 +151,14 @@ func (a drawnAttention) overSeen(keep, dout array) result {
 			if s < z.S && a.relative.name != "" {
 				drelative.v[drelative.i(h%drelative.shape[0], t-s+z.S-1)] += dscore
 			}
+			if s < z.S && a.gates.name != "" { // a NaN reaches all gates before, too: those of sums up to query and key
+				for i := range t + z.S - z.T + 1 {
+					*a.gate(dgates, b, h, i) += dscore
+				}
+				for i := range s + 1 {
+					*a.gate(dgates, b, h, i) -= dscore
+				}
+			}
 			dx := a.scale() * slope[i] * dscore
 			addRow(dq, n, t, dx, k, m, s)
 			addRow(dk, m, s, dx, q, n, t)
@@ -159,7 +169,8 @@ func (a drawnAttention) overSeen(keep, dout array) result {
 		merged(dv, a.v.shape, min(heads, keyHeads)),
 	}}
 	for _, name := range a.names()[3:] {
-		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative, "sinks": dsinks}[name])
+		r.grads = append(r.grads, map[string]array{"bias": dbias, "relative bias": drelative, "sinks": dsinks,
+			"log gates": dgates}[name])
 	}
 	return r
 }

@@ -89,6 +89,8 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		"fused other keep":  masked(mask.Keep{Keep: other}),
 		"fused keep, other": masked(mask.And(mask.Keep{Keep: keep}, mask.Not(mask.Keep{Keep: other}))),
 		"fused other, keep": masked(mask.And(mask.Keep{Keep: other}, mask.Not(mask.Keep{Keep: keep}))),
+		"fused sigmoid":     fused(graph.AttentionConfig{Sigmoid: true}),
+		"fused sigmoid −2":  fused(graph.AttentionConfig{Sigmoid: true, SigmoidBias: -2}),
 		"fused softcap 2":   fused(graph.AttentionConfig{Softcap: 2}),
 		"fused softcap 3":   fused(graph.AttentionConfig{Softcap: 3}),
 		"fused 1 extra key": fused(graph.AttentionConfig{ExtraKeys: 1}),
@@ -242,7 +244,7 @@ func TestDifferentSettingsAreDifferentNodes(t *testing.T) {
 	ops["LayerNorm, bias"] = func() (*G.Node, error) { return graph.LayerNorm(x, w, w, 1e-5) }
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
 		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "ReLU": graph.ReLU, "ReLUSquared": graph.ReLUSquared,
-		"SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid,
+		"SiLU": graph.SiLU, "Sigmoid": graph.Sigmoid, "LogSigmoid": graph.LogSigmoid,
 		"Softcap 30": softcapBy(30), "Softcap 50": softcapBy(50), "Transpose": graph.Transpose,
 		"Rows 0, 1": rowsBy(0, 1), "Rows 1, 1": rowsBy(1, 1), "Rows 0, 2": rowsBy(0, 2), "Rows 0, 6": rowsBy(0, 6),
 		"Split 1": func(x *G.Node) (*G.Node, error) { return firstOf(graph.Split(x, 1, 5)) },

@@ -40,7 +40,10 @@ func (c AttentionConfig) resolvePacked(qkv *G.Node, widths [3]int) (*attentionAr
 	}
 	parts := p.shapes(shape)
 	a, err := c.resolveShapes("FusedAttention", qkv, parts[0], parts[1], parts[2])
-	return a, p, err
+	if err != nil {
+		return nil, p, err
+	}
+	return a, p, a.choose(p, qkv)
 }
 
 // packing is the widths of queries, keys and values that lie side by side in the rows of

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -15,7 +16,7 @@ import (
 // time.
 type StateCache struct {
 	value *tensor.Dense
-	seen  int // tokens of each sequence
+	seen  []int // tokens of each sequence
 }
 
 // NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv),
@@ -30,11 +31,13 @@ func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 				tensor.Shape(shape), dense.MaxElements)
 		}
 	}
-	return &StateCache{value: tensor.New(tensor.Of(dt), tensor.WithShape(shape...))}, nil
+	sequences := append(slices.Clone(shape), 1)[0]
+	return &StateCache{value: tensor.New(tensor.Of(dt), tensor.WithShape(shape...)), seen: make([]int, sequences)}, nil
 }
 
-// Len returns the number of tokens that the cache has seen: where the next chunk starts.
-func (c *StateCache) Len() int { return c.seen }
+// Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
+// start.
+func (c *StateCache) Len() int { return slices.Min(c.seen) }
 
 // Bytes returns the memory that the state takes.
 func (c *StateCache) Bytes() int { return int(c.value.MemSize()) }
@@ -44,18 +47,18 @@ func (c *StateCache) Value() *tensor.Dense { return c.value }
 
 // Reset forgets all tokens.
 func (c *StateCache) Reset() {
-	c.seen = 0
+	clear(c.seen)
 	c.value.Zero()
 }
 
 // Truncate forgets the tokens from position n on. A state has all tokens or none: n is 0 or Len.
 func (c *StateCache) Truncate(n int) error {
-	switch n {
-	case c.seen:
-	case 0:
+	switch {
+	case n == 0:
 		c.Reset()
-	default:
-		return fmt.Errorf("graph: StateCache: length: got %d, want 0 or %d: a state has all tokens or none", n, c.seen)
+	case n != c.Len() || n != slices.Max(c.seen):
+		return fmt.Errorf("graph: StateCache: length: got %d, want 0 or %d: a state has all tokens or none", n,
+			slices.Max(c.seen))
 	}
 	return nil
 }
@@ -92,13 +95,27 @@ func (c *StateCache) isFilledIn(g *G.ExprGraph) bool {
 	})
 }
 
-// take checks that a chunk of T tokens follows those seen, and counts it.
-func (c *StateCache) take(op string, start *tensor.Dense, T int) error {
-	for _, got := range dense.Ints(start) {
-		if got != int64(c.seen) {
-			return fmt.Errorf("graph: %s: start: got %d, want %d, the number of tokens seen", op, got, c.seen)
+// take checks that a chunk of T tokens, or of a length for each sequence, follows those seen, and counts it. It returns
+// the tokens of each. With lengths a sequence that starts at 0 begins anew, and one of no tokens may start anywhere.
+func take[F kernel.Float](c *StateCache, op string, start *tensor.Dense, lengths []int64, T int) ([]int, error) {
+	starts, counts := dense.Ints(start), make([]int, len(c.seen))
+	for b, seen := range c.seen {
+		counts[b] = T
+		if lengths != nil {
+			counts[b] = int(min(max(lengths[b], 0), int64(T)))
+		}
+		got := starts[b%len(starts)]
+		if anew := lengths != nil && (got == 0 || counts[b] == 0); !anew && got != int64(seen) {
+			return nil, fmt.Errorf("graph: %s: start: got %d, want %d, the number of tokens seen", op, got, seen)
 		}
 	}
-	c.seen += T
-	return nil
+	state := dense.Floats[F](c.value)
+	for b, n := range counts {
+		if n > 0 && starts[b%len(starts)] == 0 {
+			c.seen[b] = 0
+			clear(state[b*len(state)/len(counts):][:len(state)/len(counts)])
+		}
+		c.seen[b] += n
+	}
+	return counts, nil
 }

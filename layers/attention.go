@@ -22,14 +22,19 @@ type Attention struct {
 	out, outBias             Param
 	keyRow, valueRow         Param // of the key and value that AddBiasKV adds
 	queryGain, keyGain       Param
+	lambdas                  [4]Param // of a differential attention: q₁, k₁, q₂ and k₂
+	headGain                 Param
 	sinks, gate, buckets     Param
+	forget, forgetBias       Param
 	latent                   *latents // of a LatentAttention, in place of the projections
 }
 
 // NewAttention makes the parameters of the layout and then those of the options that the
 // config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight (D) and
-// k_norm.weight (D), or with QKNormWhole (H·D) and (K·D), sinks (H), gate_proj.weight (H·Dv, EmbedDim) and
-// relative_attention_bias.weight (Buckets, H). Declare lists the parameters of a config.
+// k_norm.weight (D), or with QKNormWhole (H·D) and (K·D), of a differential one lambda_q1, lambda_k1, lambda_q2 and
+// lambda_k2 (D/2) and subln.weight (Dv), sinks (H), gate_proj.weight (H·Dv, EmbedDim),
+// relative_attention_bias.weight (Buckets, H), fgate_proj.weight (H, KDim) and fgate_proj.bias (H). Declare lists the
+// parameters of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return checked(s, "Attention", c, newAttention)
 }
@@ -52,18 +57,26 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	if c.Layout != Torch {
 		l.makeOutput(&m)
 	}
-	of := [2]int{c.HeadDim, c.HeadDim}
+	_, _, width := c.softmaxes()
+	of := [2]int{width, width}
 	if c.QKNormWhole {
 		of = [2]int{c.queryWidth(), K}
 	}
 	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", gainStart(c.QKNormOffset), of[0])
 	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", gainStart(c.QKNormOffset), of[1])
+	if c.Differential != nil {
+		l.makeDifferential(&m)
+	}
 	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
 	if c.Gate {
 		l.gate = m.weight("gate_proj.weight", linearWeight(c.EmbedDim), layouts[Book], c.contextWidth(), c.EmbedDim)
 	}
 	if r := c.RelativeBias; r != nil {
 		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
+	}
+	if c.Forget {
+		l.forget = m.weight("fgate_proj.weight", linearWeight(c.KDim), layouts[Book], c.NumHeads, c.KDim)
+		l.forgetBias = m.param("fgate_proj.bias", Constant(0), c.NumHeads)
 	}
 	if causal, ok := c.Mask.(mask.Causal); ok && causal.Offset == 0 && c.Layout == Book && m.err == nil {
 		s.buffer("mask", CausalBuffer{c.ContextLength})
@@ -76,7 +89,10 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	if l.heads != nil {
 		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
 	}
-	c.KeyWidth, c.ValueWidth = l.config.keyWidth(), l.config.valueWidth()
+	c.KeyWidth, c.ValueWidth, c.Gates = l.config.keyWidth(), l.config.cachedValueWidth(), 0
+	if l.config.Forget {
+		c.Gates = l.config.NumHeads
+	}
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
@@ -97,7 +113,7 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	how := fused
 	switch {
 	case in.Cache != nil:
-	case b.Composes(c.Path):
+	case b.Composes(c.Path) || l.config.ScoreGraph != nil:
 		how = composed
 	case b.Observes(c.Path):
 		how = observed
@@ -128,8 +144,10 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 //	out     = attention(rope(norm(q)), rope(norm(k)), v)
 //	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
 func (s *step) forward() *G.Node {
-	out := s.context()                      // (…, T, H·Dv)
-	out = s.scaleHeads(out)                 // (…, T, H·Dv)
+	out := s.context() // (…, T, H·Dv)
+	if s.config.Differential == nil {
+		out = s.scaleHeads(out) // (…, T, H·Dv)
+	}
 	out = s.gated(out)                      // (…, T, H·Dv)
 	out = s.dropContext(out)                // (…, T, H·Dv)
 	out = s.projectOut(out)                 // (…, T, OutDim)
@@ -144,7 +162,9 @@ func (s *step) context() *G.Node {
 	}
 	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
-	out := s.attend(q, k, v)        // (…, T, H·Dv)
+	out := s.attend(q, k, s.values(v))
+	s.weights = s.differences(s.weights)
+	out = s.difference(out) // (…, T, H·Dv)
 	if s.latent != nil && s.latent.absorbed {
 		return s.valuesOf(out) // of sums of latents
 	}
@@ -182,10 +202,12 @@ func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 // attention returns the config of the attention itself.
 func (s *step) attention() graph.AttentionConfig {
 	c := s.config
+	heads, keyHeads, _ := c.softmaxes()
 	return graph.AttentionConfig{
-		Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Softcap: c.Softcap,
-		Mask: s.mask(), Bias: s.in.Bias, RelativeBias: s.relativeBias(),
-		Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(), Dropout: s.site(c.Dropout),
+		Heads: heads, KVHeads: keyHeads, Scale: c.Scale, Softcap: c.Softcap, Score: s.scoreMod(),
+		Mask: s.mask(), Sparse: c.Sparse, Bias: s.in.Bias, RelativeBias: s.relativeBias(), LogGates: s.logGates(),
+		Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias, Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(),
+		Dropout:   s.site(c.Dropout),
 		Precision: s.b.precision,
 	}
 }

@@ -70,10 +70,12 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.QKNormWhole = c.QKNorm != "" && flag("QKNormWhole")
 	c.QKNormOffset = c.QKNorm != "" && flag("QKNormOffset")
 	c.Sinks = flag("Sinks")
+	c.Sigmoid = !c.Sinks && flag("Sigmoid")
+	c.Forget = (a.S == 0 || c.Align == mask.LowerRight) && flag("Forget")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
 	if c.Layout == layers.PerHead { // which has none of these
 		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
-		c.QKNormWhole, c.QKNormOffset = false, false
+		c.QKNormWhole, c.QKNormOffset, c.Forget = false, false, false
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
 	if c.Layout == layers.Raw { // which has nothing else

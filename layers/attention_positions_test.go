@@ -60,6 +60,7 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 		"rope":     func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} },
 		"alibi":    func(c *layers.AttentionConfig) { c.ALiBi = true },
 		"t5":       func(c *layers.AttentionConfig) { c.RelativeBias = &layers.RelativeBiasConfig{} },
+		"forget":   func(c *layers.AttentionConfig) { c.Forget = true },
 		"none":     func(*layers.AttentionConfig) {},
 		"extra":    func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true },
 		"t5 extra": func(c *layers.AttentionConfig) { c.RelativeBias, c.AddZeroAttn = &layers.RelativeBiasConfig{}, true },
@@ -84,6 +85,8 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 				case needs && align == mask.LowerRight && in.Key != nil && T == 7:
 					require.EqualError(t, err,
 						"layers: Attention: Align, for the positions of queries: got T=7 and S=3 with lower_right, want S ≥ T", name)
+				case name == "forget" && align == mask.UpperLeft && in.Key != nil:
+					require.ErrorContains(t, err, `layers: Attention: Align: got "upper_left" for `)
 				default:
 					require.NoError(t, err, "%s, %v", name, align)
 				}

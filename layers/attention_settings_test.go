@@ -170,6 +170,32 @@ var attentionCases = map[string]layers.AttentionConfig{
 	}),
 	"causal_starts":         but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
 	"causal_starts_padding": sixHeads,
+
+	"sigmoid": but(sixHeads, func(c *layers.AttentionConfig) { c.Sigmoid = true }),
+	"sigmoid_causal": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Sigmoid, c.ContextLength, c.Mask, c.NumKVHeads, c.Layout = true, 7, mask.Causal{}, 2, layers.Llama
+		c.RoPE = &graph.RoPEConfig{}
+	}),
+	"sigmoid_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Sigmoid, c.SigmoidBias, c.AddZeroAttn, c.Softcap, c.NumKVHeads = true, -1.5, true, 2, 3
+		c.Mask, c.Align, c.Forget = mask.Causal{Align: mask.LowerRight}, mask.LowerRight, true
+	}),
+	"sigmoid_padding": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Sigmoid, c.SigmoidBias, c.ALiBi, c.Align = true, -2, true, mask.LowerRight
+	}),
+	"forget": but(sixHeads, func(c *layers.AttentionConfig) { c.Forget, c.Mask = true, mask.Causal{} }),
+	"forget_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Mask, c.Layout, c.NumKVHeads = true, mask.Causal{}, layers.Llama, 2
+		c.RoPE, c.QKNorm = &graph.RoPEConfig{}, layers.RMSNorm
+	}),
+	"forget_cross": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+		c.KDim, c.VDim, c.QKVBias, c.Sinks = 13, 3, true, true
+	}),
+	"forget_padding": but(sixHeads, func(c *layers.AttentionConfig) {
+		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+		c.AddBiasKV, c.Softcap = true, 2
+	}),
 }
 
 func mhaBoth() layers.AttentionConfig {

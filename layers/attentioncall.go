@@ -62,7 +62,8 @@ type AttentionCall struct {
 
 // Weights returns the attention weights (…, H, T, S) of the call, after dropout in a Train
 // graph. The first call composes them of one op for each step, from the same queries and keys
-// and with the same dropout. They take memory of size T·S, which Stats do not.
+// and with the same dropout. They take memory of size T·S, which Stats do not. Those of a differential attention may be
+// below 0.
 func (c *AttentionCall) Weights() (*G.Node, error) {
 	if err := c.checkNoCache("weights"); err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 
 // Stats returns statistics of the call's weights before dropout, in memory that grows with T
 // alone; each has an axis H. If the layer is observed they come with its output; if not, the
-// first call computes them, for about the cost of another forward.
+// first call computes them, for about the cost of another forward. Those of a differential attention are of its 2·H
+// softmaxes, of which 2h and 2h + 1 are head h's: the difference of their weights may be below 0 and has no entropy.
 func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
 	if err := c.checkNoCache("stats"); err != nil {
 		return nil, err

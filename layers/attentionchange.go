@@ -27,7 +27,7 @@ func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change("change", chang
 
 // ScaleHeads multiplies the output of each head, before the output projection, by its factor, in the attentions whose
 // paths match one of the patterns: 0 switches a head off. It is called before the attentions are built. factors has a
-// number for each head. Patterns are as for Observe.
+// number for each head, of differential attention for each of both softmaxes of a head. Patterns are as for Observe.
 func (b *Build) ScaleHeads(factors []float64, patterns ...string) {
 	b.change("change", change{heads: factors}, patterns)
 }
@@ -60,9 +60,9 @@ func (s *step) scaleHeads(x *G.Node) *G.Node {
 		if c.heads == nil || s.Err() != nil {
 			continue
 		}
-		if len(c.heads) != s.config.NumHeads {
+		if heads, _, _ := s.config.softmaxes(); len(c.heads) != heads {
 			return s.Of(nil, errorf(s.formula.name, "heads: got %d factors, want one for each of the %d heads",
-				len(c.heads), s.config.NumHeads))
+				len(c.heads), heads))
 		}
 		x = s.Of(graph.Mul(x, s.b.factors(c.heads, last(x)/len(c.heads))))
 	}

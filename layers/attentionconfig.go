@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 
 	"attention/graph"
 	"attention/graph/mask"
@@ -13,10 +14,10 @@ import (
 // which is plain multi-head attention without biases.
 //
 // The parts of the scores follow each other in this order: the projections of queries, keys
-// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, the
-// biases (of the input, ALiBi, RelativeBias), the mask, the softmax. So the keys that
-// AddBiasKV and AddZeroAttn add are neither normalised nor turned; they also get no bias,
-// and no mask hides them.
+// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, Score
+// or ScoreGraph, the biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax
+// or Sigmoid. So the keys that AddBiasKV and AddZeroAttn add are neither normalised nor turned;
+// they also get no bias, and no mask hides them.
 type AttentionConfig struct {
 	EmbedDim int `json:"d_in"`            // E, width of the queries
 	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
@@ -44,8 +45,16 @@ type AttentionConfig struct {
 	// fewer queries or more; the zero value, mask.Square, refuses that.
 	Align mask.Alignment `json:"align,omitempty"`
 
+	// Sparse shows each query its own block of keys, causally, and the few of the whole blocks before that whose keys it
+	// likes best, of what Mask shows (MoBA: Lu et al. 2025); nil shows all of that. Queries and keys are the same tokens.
+	Sparse *graph.BlockSparse `json:"sparse,omitempty"`
+
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
+	// Score changes each score by a function of one's own, after Softcap; nil means none. It has no JSON.
+	Score *graph.ScoreFunc `json:"score,omitempty"`
+	// ScoreGraph changes the scores by ops, in the place of Score; nil means none. It has no JSON.
+	ScoreGraph *ScoreGraph `json:"score_graph,omitempty"`
 
 	// QKNorm normalises each head's queries and keys, with a gain: L2Norm or RMSNorm; zero
 	// means none.
@@ -60,13 +69,26 @@ type AttentionConfig struct {
 	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance, as graph.ALiBi's
 	// RelativeBias is a learned bias by distance, as graph.T5RelativeBias; nil means none.
 	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
+	// Forget makes it forgetting attention (FoX: Lin et al. 2025): each token has a gate sigmoid(fgate_proj(key)) for
+	// each head, and the score of a query and a key before it gets the sum of the gates' logarithms from the token after
+	// the key to the query's own. It is for causal masks: keys after a query would gain. Queries that are fewer than keys
+	// are the last of them, with Align mask.LowerRight.
+	Forget bool `json:"forget,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
+	// Differential takes the weights of a second softmax away from those of the first; nil means there is one.
+	Differential *DifferentialConfig `json:"differential,omitempty"`
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
-	Gate        bool `json:"gate,omitempty"`
-	AddBiasKV   bool `json:"add_bias_kv,omitempty"`   // appends a learned key and value
-	AddZeroAttn bool `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
+	Gate bool `json:"gate,omitempty"`
+	// Sigmoid makes each weight the sigmoid of its score plus SigmoidBias, in place of the softmax (Ramapuram et al.
+	// 2024): the weights of a query need not add up to 1. There are no sinks then.
+	Sigmoid bool `json:"sigmoid,omitempty"`
+	// SigmoidBias is below 0, to hold the weights down as the softmax's sum does: 0 means the paper's −ln ContextLength,
+	// or no bias if that is 0.
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
+	AddBiasKV   bool    `json:"add_bias_kv,omitempty"`   // appends a learned key and value
+	AddZeroAttn bool    `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
 
 	Dropout        float64 `json:"dropout,omitempty"`         // of the weights, in Train graphs
 	ContextDropout float64 `json:"context_dropout,omitempty"` // of the heads' outputs, before the output projection
@@ -175,10 +197,19 @@ func (c AttentionConfig) resolved() AttentionConfig {
 		r := *c.RoPE
 		c.RoPE = &r
 	}
+	if c.Sparse != nil {
+		c.Sparse = new(*c.Sparse)
+	}
+	if c.Differential != nil {
+		c.Differential = &DifferentialConfig{LambdaInit: cmp.Or(c.Differential.LambdaInit, lambdaInit(0))}
+	}
 	if c.RelativeBias != nil {
 		b := *c.RelativeBias
 		b.Buckets, b.MaxDistance = cmp.Or(b.Buckets, 32), cmp.Or(b.MaxDistance, 128)
 		c.RelativeBias = &b
+	}
+	if c.Sigmoid && c.SigmoidBias == 0 && c.ContextLength > 1 {
+		c.SigmoidBias = -math.Log(float64(c.ContextLength))
 	}
 	if c.QKNormEps == 0 {
 		c.QKNormEps = 1e-6

@@ -10,13 +10,16 @@ import (
 )
 
 // HeadOperands are the numbers that the scores and the output of one head over one text are computed from, row by row.
-// With no mask the score of query t and key s is softcap(scale·Query[t]·Key[s]) + Bias[t−s+S−1].
+// With no mask the score of query t and key s is softcap(scale·Query[t]·Key[s]) + Bias[t−s+S−1], and with LogGates of N
+// keys the sum of those up to t+N−T less that up to s. With Config.Sigmoid the weight is the sigmoid of the score plus
+// Config.SigmoidBias.
 type HeadOperands struct {
 	ProjectedQuery, ProjectedKey []float32 // before QKNorm and RoPE; nil if these change neither
 	Query, Key                   []float32 // (T, D), (S, D)
 	Value                        []float32 // (S, Dv)
 	Additive                     []float32 // (A) of additive attention, whose D is A; nil for dot products
 	Bias                         []float32 // (T+S−1), of the distance t − s; nil if there is none
+	LogGates                     []float32 // (N), of the keys but those that are added to them; nil if none is forgotten
 	Sink                         *float64  // a score without a key; nil if there is none
 }
 
@@ -42,6 +45,9 @@ func (o AttentionOperands) Head(head int) (h HeadOperands, err error) {
 	}
 	if c.RelativeBias != nil && r.err == nil {
 		h.Bias = r.row(c.RelativeBias, head, o.Query.Shape()[0]+o.Key.Shape()[0]-1)
+	}
+	if c.LogGates != nil {
+		h.LogGates = r.columns(c.LogGates, heads, head)
 	}
 	if c.Sinks != nil {
 		if score := r.row(c.Sinks, head, 1); score != nil {

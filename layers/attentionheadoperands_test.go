@@ -24,6 +24,12 @@ func TestHeadOperands(t *testing.T) {
 	settings["more keys"] = but(settings["book"], func(c *layers.AttentionConfig) {
 		c.AddBiasKV, c.AddZeroAttn, c.Mask = true, true, mask.Or(mask.SlidingWindow{Left: 2}, mask.Prefix{N: 1})
 	})
+	settings["forgetting"] = but(settings["book"], func(c *layers.AttentionConfig) {
+		c.Forget, c.AddBiasKV, c.NumKVHeads = true, true, 2
+	})
+	settings["sigmoid"] = but(settings["book"], func(c *layers.AttentionConfig) {
+		c.Sigmoid, c.ContextLength, c.Forget = true, 9, true
+	})
 	for name, c := range settings {
 		p, l := newAttention(t, tensor.Float64, c)
 		b := layers.NewBuild(p, layers.Eval)
@@ -34,7 +40,7 @@ func TestHeadOperands(t *testing.T) {
 		w := b.Of(call.Weights())
 		require.NoError(t, b.Err(), name)
 		nodes := G.Nodes{w, o.Query, o.Key, o.Value, o.ProjectedQuery, o.ProjectedKey}
-		for _, n := range []*G.Node{o.Config.RelativeBias, o.Config.Sinks} {
+		for _, n := range []*G.Node{o.Config.RelativeBias, o.Config.LogGates, o.Config.Sinks} {
 			if n != nil {
 				nodes = append(nodes, n)
 			}
@@ -81,9 +87,18 @@ func weightsOfHead(o layers.AttentionOperands, h layers.HeadOperands, shown []ui
 			if h.Bias != nil {
 				score += float64(h.Bias[q-s+S-1])
 			}
+			for i := s + 1; i <= q && h.LogGates != nil; i++ {
+				score += float64(h.LogGates[i])
+			}
 			weights[s] = math.Exp(score)
 			total += weights[s]
+			if o.Config.Sigmoid {
+				weights[s] = 1 / (1 + math.Exp(-score-o.Config.SigmoidBias))
+			}
 		}
+	}
+	if o.Config.Sigmoid {
+		return weights
 	}
 	for s := range weights {
 		weights[s] /= total

@@ -29,7 +29,7 @@ func (o AttentionOperands) inGraph(value func(d *tensor.Dense) *tensor.Dense) (A
 	o.Additive = k.keep(o.Additive, "additive")
 	c := &o.Config
 	c.Bias, c.RelativeBias = k.keep(c.Bias, "bias"), k.keep(c.RelativeBias, "relative bias")
-	c.Sinks = k.keep(c.Sinks, "sinks")
+	c.LogGates, c.Sinks = k.keep(c.LogGates, "log-gates"), k.keep(c.Sinks, "sinks")
 	var err error
 	c.Mask, err = mask.WithNodes(c.Mask, func(n *G.Node) *G.Node { return k.keep(n, "mask") })
 	return o, cmp.Or(k.err, err)

@@ -41,6 +41,8 @@ func TestKeptOperands(t *testing.T) {
 	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{}
 	})
+	settings["sigmoid"] = but(settings["gpt2"], func(c *layers.AttentionConfig) { c.Sigmoid, c.SigmoidBias = true, -1 })
+	settings["forgetting"] = but(settings["torch"], func(c *layers.AttentionConfig) { c.Forget = true })
 	for name, c := range settings {
 		p, l := newAttention(t, tensor.Float64, c)
 		for _, masked := range []bool{false, true} {
@@ -63,7 +65,7 @@ func TestKeptOperands(t *testing.T) {
 			} {
 				nodes := G.Nodes{of(stats)}
 				for _, n := range []*G.Node{o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value,
-					o.Config.RelativeBias, o.Config.Sinks} {
+					o.Config.RelativeBias, o.Config.LogGates, o.Config.Sinks} {
 					if n != nil {
 						nodes = append(nodes, n)
 					}

@@ -7,8 +7,8 @@ import (
 )
 
 // AttentionOperands are the nodes that an attention's scores and output are computed from,
-// with heads side by side. graph.Attention and graph.FusedAttention map them to the heads'
-// outputs.
+// with heads side by side: of differential attention both softmaxes of each head, as heads of
+// their own. graph.Attention and graph.FusedAttention map them to the heads' outputs.
 type AttentionOperands struct {
 	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
 	ProjectedKey   *G.Node // (…, S, K·D)
@@ -43,14 +43,26 @@ func (c *AttentionCall) Operands() (AttentionOperands, error) {
 	return o, nil
 }
 
-// operands builds the operands of a step.
+// operands builds the operands of a step. The mask of one that is sparse has the blocks that are chosen.
 func (s *step) operands() (o AttentionOperands) {
+	o = s.projectedOperands()
+	if o.Config.Sparse != nil && s.Err() == nil {
+		m, err := graph.SparseMask(o.Query, o.Key, o.Config)
+		s.Of(o.Query, err)
+		o.Config.Mask, o.Config.Sparse = m, nil
+	}
+	return o
+}
+
+// projectedOperands is operands without the choice of blocks.
+func (s *step) projectedOperands() (o AttentionOperands) {
 	if s.heads != nil {
 		return s.operandsOfHeads()
 	}
 	q, k, v := s.project()
 	o.ProjectedQuery, o.ProjectedKey = q, k
 	o.Query, o.Key, o.Value = s.positioned(q, k, v)
+	o.Value = s.values(o.Value)
 	o.Config = s.attention()
 	o.Config.Dropout = graph.DropoutConfig{}
 	return o
@@ -60,7 +72,7 @@ func (s *step) operands() (o AttentionOperands) {
 func (s *step) operandsOfHeads() (o AttentionOperands) {
 	var all [5]G.Nodes
 	for i := range s.heads {
-		o = s.ofHead(i).operands()
+		o = s.ofHead(i).projectedOperands()
 		for i, operand := range o.sideBySide() {
 			all[i] = append(all[i], *operand)
 		}

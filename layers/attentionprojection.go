@@ -74,7 +74,7 @@ func (s *step) project() (q, k, v *G.Node) {
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := s.linear(in.Query, s.packedWeight, s.packedBias, s.layout.transposed)
-		if c := s.config; c.QKNorm == "" && c.RoPE == nil && c.extraKeys() == 0 {
+		if c := s.config; c.QKNorm == "" && c.RoPE == nil && c.extraKeys() == 0 && c.Differential == nil {
 			s.packed = all
 		}
 		qkv := s.columns(all, widths)

@@ -15,7 +15,10 @@ type ShownKeys struct {
 // Shown returns the keys that the queries of the first head see, from the values that the mask's nodes have after a
 // run. The operands are those of one text, without an axis of batches. All queries see the keys that AddBiasKV and
 // AddZeroAttn add.
-func (o AttentionOperands) Shown() (k ShownKeys, err error) {
+func (o AttentionOperands) Shown() (ShownKeys, error) { return o.ShownBy(0) }
+
+// ShownBy is Shown of any head.
+func (o AttentionOperands) ShownBy(head int) (k ShownKeys, err error) {
 	defer func() { // of a mask's function
 		if r := recover(); r != nil {
 			err = errorf("operands", "shown keys: %w", mask.Recovered(r))
@@ -27,7 +30,10 @@ func (o AttentionOperands) Shown() (k ShownKeys, err error) {
 		return k, r.err
 	}
 	T, S, extra := q.Shape()[0], key.Shape()[0], o.Config.ExtraKeys
-	scores := mask.Scores{H: 1, T: T, S: S - extra}
+	scores := mask.Scores{Heads: o.Config.Heads > 0, H: max(1, o.Config.Heads), T: T, S: S - extra}
+	if head < 0 || head >= scores.H {
+		return k, errorf("operands", "shown keys: head: got %d, want 0 to %d", head, scores.H-1)
+	}
 	m, in, err := mask.Resolve(o.Config.Mask, scores)
 	if err != nil {
 		return k, errorf("operands", "shown keys: %w", err)
@@ -50,7 +56,7 @@ func (o AttentionOperands) Shown() (k ShownKeys, err error) {
 		if lo, hi = max(lo, 0), min(hi, S); all {
 			k.add(lo, hi)
 		} else {
-			set.Fill(0, 0, t, lo, shown[lo:hi])
+			set.Fill(0, head, t, lo, shown[lo:hi])
 			k.addShown(lo, shown[lo:hi])
 		}
 		k.Start = append(k.Start, uint32(len(k.Keys)/2))

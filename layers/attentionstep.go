@@ -136,9 +136,10 @@ func (s *step) rotate(q, k *G.Node) (*G.Node, *G.Node) {
 		positions = s.Of(s.firstPosition())
 	}
 	c := *s.config.RoPE
-	c.Heads = s.config.NumHeads
+	heads, keyHeads, _ := s.config.softmaxes()
+	c.Heads = heads
 	q = s.Of(graph.RoPE(q, positions, c))
-	c.Heads = s.config.NumKVHeads
+	c.Heads = keyHeads
 	return q, s.Of(graph.RoPE(k, s.in.KeyPositions, c))
 }
 

@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"errors"
+	"math"
 
 	"attention/graph/mask"
 	"attention/internal/config"
@@ -12,6 +13,14 @@ import (
 func (c AttentionConfig) Validate() error { return inLayer("Attention", c.validate()) }
 
 func (c AttentionConfig) validate() error {
+	if err := c.validateFields(); err != nil {
+		return err
+	}
+	return parametersFit(newAttention, c)
+}
+
+// validateFields is validate but for the sizes of parameters.
+func (c AttentionConfig) validateFields() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
 		config.AtLeast(c, 0, "KDim", "VDim", "OutDim", "NumKVHeads", "HeadDim", "ValueDim", "ContextLength"),
 		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
@@ -19,10 +28,12 @@ func (c AttentionConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout()); err != nil {
-		return err
-	}
-	_, err = Declare(newAttention, c) // refuses a parameter that is too large
+	return cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout())
+}
+
+// parametersFit refuses a config with a parameter that is too large.
+func parametersFit[C, L any](construct func(Scope, C) (L, error), c C) error {
+	_, err := Declare(construct, c)
 	var large *layerError
 	if errors.As(err, &large) {
 		return config.Errorf(c, "", "%s: %w", large.name, large.err)
@@ -72,8 +83,22 @@ func (c AttentionConfig) validateParts() error {
 		return config.Errorf(c, "QKNormWhole", "got true without %s, want both", config.Field("QKNorm"))
 	case c.QKNorm == "" && c.QKNormOffset:
 		return config.Errorf(c, "QKNormOffset", "got true without %s, want both", config.Field("QKNorm"))
+	case c.Sigmoid && c.Sinks:
+		return config.Errorf(c, "Sigmoid", "got true with %s, want one of the two", config.Field("Sinks"))
+	case !c.Sigmoid && c.SigmoidBias != 0:
+		return config.Errorf(c, "SigmoidBias", "got %v without %s, want both", c.SigmoidBias, config.Field("Sigmoid"))
+	case c.SigmoidBias > 0 || math.IsNaN(c.SigmoidBias) || math.IsInf(c.SigmoidBias, 0):
+		return config.Errorf(c, "SigmoidBias", "got %v, want a finite number below 0, or 0", c.SigmoidBias)
 	case c.RoPE != nil && c.RoPE.Heads != 0:
 		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
+	}
+	if c.Sparse != nil {
+		if err := c.Sparse.Validate(); err != nil {
+			return config.In(c, "Sparse", err)
+		}
+		if c.extraKeys() > 0 {
+			return config.Errorf(c, "Sparse", "got it with AddBiasKV or AddZeroAttn, want it without")
+		}
 	}
 	if c.QKNorm != "" {
 		if err := config.OneOf(c, "QKNorm", c.QKNorm, L2Norm, RMSNorm); err != nil {
@@ -89,12 +114,29 @@ func (c AttentionConfig) validateParts() error {
 	if _, err := c.Align.MarshalText(); err != nil {
 		return config.In(c, "Align", err)
 	}
+	if err := c.validateDifferential(); err != nil {
+		return err
+	}
 	if c.RoPE != nil {
-		if err := c.RoPE.Validate(c.resolved().HeadDim); err != nil {
+		_, _, width := c.resolved().softmaxes()
+		if err := c.RoPE.Validate(width); err != nil {
 			return config.In(c, "RoPE", err)
 		}
 	}
-	return c.validateRelativeBias()
+	return cmp.Or(c.validateScore(), c.validateRelativeBias())
+}
+
+// validateScore checks the functions of scores.
+func (c AttentionConfig) validateScore() error {
+	switch {
+	case c.Score != nil && c.ScoreGraph != nil:
+		return config.Errorf(c, "Score", "got %v with %v, want one of the two", c.Score, c.ScoreGraph)
+	case c.Score != nil:
+		return config.In(c, "Score", c.Score.Validate())
+	case c.ScoreGraph != nil && c.ScoreGraph.Of == nil:
+		return config.Errorf(c, "ScoreGraph", "got %v without Of, want a function", c.ScoreGraph)
+	}
+	return nil
 }
 
 // validateRelativeBias checks the sizes of T5's bias.
@@ -139,8 +181,11 @@ func (c AttentionConfig) validateLayout() error {
 		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
 		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
 		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
+		{lacking: PerHead, field: "Forget", has: c.Forget},
+		{lacking: PerHead, field: "ScoreGraph", has: c.ScoreGraph != nil},
 		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
 		{lacking: PerHead, field: "Sinks", has: c.Sinks},
+		{lacking: PerHead, field: "Differential", has: c.Differential != nil},
 		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},
 	} {
 		if part.has && c.Layout == part.lacking {

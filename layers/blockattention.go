@@ -54,7 +54,7 @@ func (c AttentionConfig) cacheWidth() int {
 		return 0
 	}
 	c = c.resolved()
-	return c.keyWidth() + c.valueWidth()
+	return c.keyWidth() + c.cachedValueWidth()
 }
 
 func (c AttentionConfig) layer(m *maker, name string) blockAttention {

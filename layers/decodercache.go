@@ -1,8 +1,10 @@
 package layers
 
 import (
-	"attention/graph"
 	"cmp"
+
+	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -50,7 +52,7 @@ func (c DecoderCache) Reset() {
 // the run, and so are more than ContextLength with LearnedPositions.
 func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
-	x := m.transformCached(f, ids, start, cache)
+	x := m.transformCached(f, ids, start, nil, cache)
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
 }
 
@@ -58,9 +60,13 @@ func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache
 // in rows, int or int64 (N): each from 0 to B·T−1, counted through the sequences of ids. So
 // sequences of several lengths are read together: shorter ones are filled up with any ids,
 // which later chunks overwrite.
-func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache DecoderCache) (*G.Node, error) {
+//
+// The states of linear attention are not overwritten. A model with it needs lengths, int or int64 (B), the tokens of
+// each sequence that count, and each sequence starts where its tokens before end, or at 0 to begin anew. Others take
+// nil.
+func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows, lengths *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
-	x := m.transformCached(f, ids, start, cache)
+	x := m.transformCached(f, ids, start, lengths, cache)
 	if f.Err() != nil {
 		return f.result(nil)
 	}
@@ -69,7 +75,7 @@ func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows *G.Node, cache Deco
 }
 
 // transformCached returns the vectors (…, T, E) of a chunk.
-func (m *Decoder) transformCached(f *formula, ids, start *G.Node, cache DecoderCache) *G.Node {
+func (m *Decoder) transformCached(f *formula, ids, start, lengths *G.Node, cache DecoderCache) *G.Node {
 	switch {
 	case !f.isIDs("ids", ids, m.config.ContextLength):
 		return f.Of(nil, nil)
@@ -82,5 +88,11 @@ func (m *Decoder) transformCached(f *formula, ids, start *G.Node, cache DecoderC
 	if m.positions != nil {
 		positions = f.Of(graph.PositionRows(f.node(m.positions.weight), start, last(ids)))
 	}
-	return m.transform(f, ids, positions, func(i int) AttentionInput { return AttentionInput{Cache: cache[i], Start: start} })
+	return m.transform(f, ids, positions, func(i int) AttentionInput {
+		in := AttentionInput{Cache: cache[i], Start: start}
+		if _, states := cache[i].(*LinearCache); states && lengths != nil {
+			in.Mask = mask.KeyLengths{Lengths: lengths}
+		}
+		return in
+	})
 }

@@ -130,7 +130,11 @@ func (c DecoderConfig) Block(i int) BlockConfig {
 	if i < 0 || i >= c.NumLayers || kind < 0 || kind >= len(c.Blocks) {
 		return BlockConfig{}
 	}
-	return c.Blocks[kind]
+	b := c.Blocks[kind]
+	if d := b.Attention.Differential; d != nil && d.LambdaInit == 0 {
+		b.Attention.Differential = &DifferentialConfig{LambdaInit: lambdaInit(i)}
+	}
+	return b
 }
 
 // width returns E.

@@ -58,6 +58,29 @@ func ExampleAttention_cross() {
 	// ⎣-0.0143  -0.0341⎦
 }
 
+func ExampleAttention_score() {
+	// A function of one's own takes from each score half of the distance between query and key.
+	near := &graph.ScoreFunc{
+		Score: func(score float64, b, h, t, s int) float64 { return score - float64(t-s)/2 },
+		Slope: func(score float64, b, h, t, s int) float64 { return 1 }, // its derivative by the score
+	}
+	params := layers.NewParams(tensor.Float32, 123)
+	layer, err := layers.NewAttention(params.Scope(""),
+		layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, Mask: mask.Causal{}, Score: near})
+	check(err)
+	build := layers.NewBuild(params, layers.Eval)
+	weights := build.Of(layer.Weights(build, layers.AttentionInput{Query: journey(build)}))
+	check(build.Err())
+	show(build.Of(graph.AverageHeads(weights)))
+	// Output:
+	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
+	// ⎢0.3220  0.6780  0.0000  0.0000  0.0000  0.0000⎥
+	// ⎢0.1525  0.3201  0.5275  0.0000  0.0000  0.0000⎥
+	// ⎢0.0901  0.1715  0.2827  0.4558  0.0000  0.0000⎥
+	// ⎢0.0516  0.0961  0.1585  0.2658  0.4280  0.0000⎥
+	// ⎣0.0293  0.0579  0.0954  0.1521  0.2497  0.4156⎦
+}
+
 func ExampleAttention_SetState() {
 	// The weights of an nn.MultiheadAttention(4, 2, bias=False), say from a file, for a
 	// layer whose parameters are the chapter's.

@@ -9,5 +9,5 @@ var AllLayouts = allLayouts
 // each of the chunk's.
 func (m *Decoder) ForwardCachedAll(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
-	return f.result(m.score(f, m.transformCached(f, ids, start, cache)))
+	return f.result(m.score(f, m.transformCached(f, ids, start, nil, cache)))
 }

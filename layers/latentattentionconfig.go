@@ -49,13 +49,10 @@ func (c LatentAttentionConfig) validate() error {
 	if r.QKRopeHeadDim%2 != 0 {
 		return config.Errorf(c, "QKRopeHeadDim", "got %d, want an even number", c.QKRopeHeadDim)
 	}
-	if err := config.In(c, "Attention", r.attention().validate()); err != nil {
-		return err
+	if err := r.attention().validateFields(); err != nil {
+		return config.In(c, "Attention", err)
 	}
-	return cmp.Or(tablesFit(r, "Attention.EmbedDim", r.Attention.EmbedDim, size{"QLoraRank", r.QLoraRank},
-		size{"KVLoraRank", r.KVLoraRank + r.QKRopeHeadDim}),
-		tablesFit(r, "KVLoraRank", r.KVLoraRank, size{"VHeadDim", r.Attention.NumHeads * (r.QKNopeHeadDim + r.VHeadDim)}),
-		tablesFit(r, "QLoraRank", max(r.QLoraRank, 1), size{"QKNopeHeadDim", r.attention().queryWidth()}))
+	return parametersFit(newLatentAttention, c)
 }
 
 // validateFields refuses fields of Attention that the layer does not take.

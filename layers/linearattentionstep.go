@@ -53,7 +53,7 @@ func (s *linearStep) takes(in AttentionInput) bool {
 	if s.cache, ok = in.Cache.(*LinearCache); !ok || s.cache == nil {
 		return s.fail(errorf(name, "cache: got %T, want a cache of its NewCache", in.Cache))
 	}
-	return s.lengths == nil || s.fail(errorf(name, "mask: got lengths with a cache, want sequences of one length"))
+	return true
 }
 
 // project sets q, k and v and the options of the attention.
@@ -76,7 +76,7 @@ func (s *linearStep) convolve(i int, x *G.Node) *G.Node {
 	case weight == nil:
 		return x
 	case s.cache != nil:
-		x = s.Of(graph.CachedCausalConv(x, weight, nil, s.start, s.cache.convs[i]))
+		x = s.Of(graph.CachedCausalConv(x, weight, nil, s.start, s.lengths, s.cache.convs[i]))
 	default:
 		x = s.Of(graph.CausalConv(x, weight, nil, nil))
 	}

@@ -28,11 +28,11 @@ func (l *Attention) ClipQK(largest []float64, threshold float64) (gamma []float6
 	if err := l.checkClip(threshold); err != nil {
 		return nil, err
 	}
-	c := l.config
-	if len(largest) != c.NumHeads {
-		return nil, errorf(l.name, "clip: got the largest products of %d heads, want %d", len(largest), c.NumHeads)
+	heads, _, _ := l.config.softmaxes()
+	if len(largest) != heads {
+		return nil, errorf(l.name, "clip: got the largest products of %d heads, want %d", len(largest), heads)
 	}
-	gamma = make([]float64, c.NumHeads)
+	gamma = make([]float64, heads)
 	for h, s := range largest {
 		if math.IsNaN(s) || math.IsInf(s, 1) {
 			return nil, errorf(l.name, "clip: got %v as the largest product of head %d, want a finite number", s, h)
@@ -79,7 +79,8 @@ func (l *Attention) scaleHead(h int, gamma float64) {
 		up.scale(h*(p.nope+p.value), p.nope, math.Sqrt(gamma))
 		return
 	}
-	D, each := l.config.HeadDim, gamma
+	_, _, D := l.config.softmaxes()
+	each := gamma
 	if !l.sharesKeys() {
 		each = math.Sqrt(gamma)
 	}

@@ -9,7 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// QKClip clips attentions after every step of training, as Attention.ClipQK does.
+// QKClip clips attentions after every step of training, as Attention.ClipQK does. Of a LatentAttention it scales the
+// plain queries and keys by √γ and the rotary queries by γ: the rotary key belongs to all heads.
 type QKClip struct {
 	threshold float64
 	layers    []*clippedLayer
@@ -91,7 +92,8 @@ func (c *QKClip) of(call *AttentionCall) *clippedLayer {
 			return l
 		}
 	}
-	l := &clippedLayer{layer: call.layer, path: call.Path, largest: make([]float64, call.layer.config.NumHeads)}
+	heads, _, _ := call.layer.config.softmaxes()
+	l := &clippedLayer{layer: call.layer, path: call.Path, largest: make([]float64, heads)}
 	l.reset()
 	c.layers = append(c.layers, l)
 	return l

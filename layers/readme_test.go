@@ -155,7 +155,7 @@ var (
 	dir   string
 	g     *pretrained.GPT
 
-	m, lengths, past, documents *gorgonia.Node
+	m, lengths, past, documents, numbers *gorgonia.Node
 )
 `
 

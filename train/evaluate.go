@@ -22,7 +22,7 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	if s == nil {
 		return Evaluation{}, errors.New("train: source to evaluate on: got nil, want one")
 	}
-	if err := l.prepareEval(); err != nil {
+	if err := l.PrepareEval(); err != nil {
 		return Evaluation{}, err
 	}
 	resumable, ok := s.(Resumable)
@@ -46,8 +46,8 @@ func (l *Loop) Evaluate(ctx context.Context, s Source) (Evaluation, error) {
 	return e, nil
 }
 
-// prepareEval builds the evaluation graph, once.
-func (l *Loop) prepareEval() error {
+// PrepareEval builds the evaluation graph, once; otherwise the first evaluation does. Memory counts it from then on.
+func (l *Loop) PrepareEval() error {
 	if l.eval != nil {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 		return nil, errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
 	}
 	if eval != nil { // a loss that cannot be evaluated should fail before the first step
-		if err := l.prepareEval(); err != nil {
+		if err := l.PrepareEval(); err != nil {
 			return nil, err
 		}
 	}

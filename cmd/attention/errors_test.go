@@ -22,7 +22,7 @@ func TestErrorsNameTheCommand(t *testing.T) {
 		"generate": "--model " + missing, "gradcheck": "--dtype int", "runs": missing, "train": "--text " + missing,
 		"tokenize":  "--text x --tokenizer " + missing,
 		"translate": "--heads 5", "view": "--model " + missing, "why": "--seeds 0",
-		"runs compare": "one", "runs remove": missing,
+		"compare": "--task none", "runs compare": "one", "runs remove": missing,
 	}
 	for _, cmd := range newRoot().Commands() {
 		name := cmd.Name()

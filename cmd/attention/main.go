@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/chapter"
 	"attention/cmd/attention/internal/chat"
 	"attention/cmd/attention/internal/classify"
+	"attention/cmd/attention/internal/compare"
 	"attention/cmd/attention/internal/export"
 	"attention/cmd/attention/internal/finetune"
 	"attention/cmd/attention/internal/flags"
@@ -50,7 +51,8 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.AddCommand(train.New(), finetune.New(), classify.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(), why.New())
+		generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(), why.New(),
+		compare.New())
 	return root
 }
 

@@ -53,6 +53,8 @@ var shortened = map[string]string{
 	"attention translate --out runs/dates":                                   "--steps 10",
 	"attention translate --heads 1 --steps 300 --seed 2 --out attention.png": "--steps 10",
 	"attention why": "--steps 1 --seeds 1",
+	"attention compare --text tinyshakespeare.txt":                                                                                            "--steps 1 --attention full,linear",
+	"attention compare --task recall --attention full,grouped,window,linear,gated_delta_net --out compare/recall":                             "--steps 1",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":                                                    "--steps 2",
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --out runs/pairs":                             "--steps 2",
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --context 192 --out runs/wide":                "--steps 2",
@@ -63,7 +65,10 @@ var shortened = map[string]string{
 	"attention train --preset llama-char --text tinyshakespeare.txt --out runs/llama":                                                         "--steps 2",
 	"attention train --model gpt --rope --norm rms --mlp swiglu --bias=false --window 16 --out runs/window":                                   "--steps 2",
 	"attention train --model gpt --attention gated_delta_net --full-attention-every 4 --out runs/delta":                                       "--steps 2",
+	"attention train --model gpt --attention forgetting --out runs/forgetting":                                                                "--steps 2",
 	"attention train --model gpt --attention latent --rope --width 64 --heads 4 --out runs/latent":                                            "--steps 2",
+	"attention train --model gpt --attention moba --context 128 --out runs/moba":                                                              "--steps 2",
+	"attention train --model gpt --attention differential --out runs/differential":                                                            "--steps 2",
 	"attention train --config gemma.json --layers 3 --context 32 --out runs/gemma":                                                            "--steps 2",
 	"attention train --preset book --text the-verdict.txt --out runs/book": "--steps 1 " +
 		"--layers 1 --heads 1 --width 4 --eval-batches 1 --sample 1",
@@ -85,6 +90,8 @@ var shortened = map[string]string{
 
 	`attention view --model runs/first --text "It is the attention of each word"`: untilCtrlC,
 	"attention view --chapter":                                 untilCtrlC,
+	"attention view --run runs":                                untilCtrlC,
+	"attention why --view":                                     untilCtrlC,
 	`attention view --chapter --text "the cat sat on the mat"`: untilCtrlC,
 	"attention train --preset tiny --out runs/live --view":     "--steps 20 " + untilCtrlC,
 }

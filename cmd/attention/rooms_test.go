@@ -67,6 +67,7 @@ var rooms = map[string]string{
 	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
 	"train/reversal":   `train layers graph internal/dense internal/expr`,
 	"train/tiles":      `train layers graph graph/mask internal/expr`,
+	"train/lookback":   `train train/text layers graph internal/dense internal/expr`,
 	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
 	"train/text/jinja": "",
 	"train/parallel":   `train internal/dense internal/kernel`,
@@ -129,18 +130,23 @@ var rooms = map[string]string{
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
 		train train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/term internal/dense internal/folder internal/kernel
+		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
+		internal/dense internal/folder internal/kernel internal/safetensors
 		train train/reversal train/tiles layers`,
+	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
+		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
+		train train/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session train train/metrics train/record`,
+		cmd/attention/internal/session internal/folder train train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
-		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/text`,
+		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/reversal train/text
+		internal/safetensors`,
 	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
 		cmd/attention/internal/view/serve train/text internal/oneline`,
@@ -148,7 +154,7 @@ var rooms = map[string]string{
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/chat
-		cmd/attention/internal/classify cmd/attention/internal/export cmd/attention/internal/finetune
+		cmd/attention/internal/classify cmd/attention/internal/compare cmd/attention/internal/export cmd/attention/internal/finetune
 		cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
@@ -297,6 +303,7 @@ var ownFiles = map[string]string{
 	"internal/apiwalk":                   "writes the table of its test, by go generate",
 	"cmd/attention/internal/commandtest": "for tests only",
 	"cmd/attention/internal/bench":       "reads /proc/self/status",
+	"cmd/attention/internal/program":     "reads /proc/self/smaps",
 	"train/parallel":                     "reads /proc/PID of the processes beside it",
 }
 

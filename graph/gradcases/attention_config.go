@@ -91,6 +91,40 @@ func biasSettings() []setting {
 		threeHeads("sinks, nothing to see for some", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.Sinks, c.Mask = more[0], mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
 		}, Float("sinks", 3)),
+		threeHeads("log-gates, causal", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.LogGates, c.Mask = more[0], mask.Causal{Align: mask.LowerRight}
+		}, Float("log gates", 2, 7, 3)),
+		threeHeads("log-gates, keys after the queries, an extra key, sinks", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.LogGates, c.Sinks, c.ExtraKeys = more[0], more[1], 1
+		}, Float("log gates", 2, 6, 3), Float("sinks", 3)),
+		{about: "log-gates, 2-D", q: s{5, 2}, k: s{7, 2}, v: s{7, 3},
+			set:  func(c *graph.AttentionConfig, more G.Nodes) { c.LogGates = more[0] },
+			more: []Input{Float("log gates", 7)}},
+		threeHeads("sigmoid, nothing to see for some", func(c *graph.AttentionConfig, _ G.Nodes) {
+			c.Sigmoid, c.Mask = true, mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
+		}),
+		threeHeads("sigmoid less 2, a bias, log-gates, an extra key, softcap", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Sigmoid, c.SigmoidBias, c.Bias, c.LogGates = true, -2, more[0], more[1]
+			c.ExtraKeys, c.Softcap = 1, 2
+		}, Float("bias", 5, 6), Float("log gates", 2, 6, 3)),
+		threeHeads("sigmoid, causal, dropout", func(c *graph.AttentionConfig, more G.Nodes) {
+			dropout(c, more)
+			c.Sigmoid, c.Mask = true, mask.Causal{Align: mask.LowerRight}
+		}, Key()),
+		own(threeHeads("a function of scores, batches, heads and positions", func(c *graph.AttentionConfig, more G.Nodes) {
+			c.Softcap, c.Bias, c.ExtraKeys, c.Mask = 2, more[0], 1, mask.SlidingWindow{Left: 1, Align: mask.UpperLeft}
+			c.Score = graph.ScoreFunc{
+				Score: func(x float64, b, h, t, s int) float64 { return math.Sin(2*x + float64(b+2*h+t-s)) },
+				Slope: func(x float64, b, h, t, s int) float64 { return 2 * math.Cos(2*x+float64(b+2*h+t-s)) },
+			}
+		}, Float("bias", 5, 6))),
+		{about: "sparse", config: graph.AttentionConfig{Heads: 4, KVHeads: 2, Sparse: &graph.BlockSparse{BlockSize: 2, Blocks: 2}},
+			q: s{2, 7, 12}, k: s{2, 7, 6}, v: s{2, 7, 10}},
+		{about: "sparse, one head, dropout, window", q: s{11, 3}, k: s{11, 3}, v: s{11, 5}, more: []Input{Key()},
+			set: func(c *graph.AttentionConfig, more G.Nodes) {
+				c.Sparse, c.Mask = &graph.BlockSparse{BlockSize: 3, Blocks: 2}, mask.SlidingWindow{Left: 7}
+				c.Dropout = graph.DropoutConfig{P: 0.3, Key: more[0], Site: 1}
+			}},
 		threeHeads("softcap", func(c *graph.AttentionConfig, _ G.Nodes) { c.Softcap = 1.5 }),
 		threeHeads("extra keys", func(c *graph.AttentionConfig, more G.Nodes) {
 			c.ExtraKeys, c.Mask, c.Bias = 2, mask.Prefix{N: 2}, more[0]
@@ -103,12 +137,12 @@ func everythingAtOnce() setting {
 	return setting{
 		about: "everything at once", q: s{2, 5, 12}, k: s{2, 9, 4}, v: s{2, 9, 6},
 		more: []Input{IDs("lengths", []int{6, 7}, 2), Float("bias", 2, 1, 5, 7), Float("relative bias", 6, 11),
-			Float("sinks", 6), Key()},
+			Float("sinks", 6), Key(), Float("log gates", 2, 7, 6)},
 		set: func(c *graph.AttentionConfig, more G.Nodes) {
 			*c = graph.AttentionConfig{
 				Heads: 6, KVHeads: 2, Scale: 0.7, Softcap: 5, ExtraKeys: 2,
 				Mask: mask.And(mask.Causal{Align: mask.LowerRight}, mask.KeyLengths{Lengths: more[0]}),
-				Bias: more[1], RelativeBias: more[2], Sinks: more[3],
+				Bias: more[1], RelativeBias: more[2], Sinks: more[3], LogGates: more[5],
 				Dropout: graph.DropoutConfig{P: 0.3, Key: more[4], Site: 1},
 			}
 		},

@@ -29,6 +29,7 @@ func activations() []Case {
 	return []Case{
 		{Op: "GELU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELU)},
 		{Op: "GELUTanh", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.GELUTanh)},
+		{Op: "LogSigmoid", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.LogSigmoid)},
 		{Op: "ReLUSquared", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.ReLUSquared)},
 		{Op: "Sigmoid", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.Sigmoid)},
 		{Op: "SiLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.SiLU)},

@@ -24,6 +24,8 @@ func TestEqual(t *testing.T) {
 		"offset":         mask.Causal{Offset: 1},
 		"at":             mask.CausalAt{Start: n},
 		"lengths":        mask.KeyLengths{Lengths: n},
+		"blocks":         mask.Blocks{Size: 2, Chosen: n},
+		"other blocks":   mask.Blocks{Size: 3, Chosen: n},
 		"func":           one,
 		"other variable": after(1),
 		"other name":     mask.Func{Name: "other", VisibleAt: one.VisibleAt},

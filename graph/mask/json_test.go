@@ -118,7 +118,7 @@ func TestMasksOfNodes(t *testing.T) {
 	n := G.NewVector(g, tensor.Int, G.WithShape(2), G.WithName("n"))
 	for kind, m := range map[string]mask.Mask{
 		"KeyLengths": mask.KeyLengths{Lengths: n}, "Segments": mask.Segments{Query: n}, "Keep": mask.Keep{Keep: n},
-		"CausalAt": mask.CausalAt{Start: n},
+		"CausalAt": mask.CausalAt{Start: n}, "Blocks": mask.Blocks{Size: 2, Chosen: n},
 	} {
 		for _, m := range []mask.Mask{m, mask.Not(m), mask.And(mask.Causal{Align: mask.LowerRight}, m),
 			mask.Or(m, mask.All{})} {

@@ -24,9 +24,9 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 		}
 		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))
 	}
-	kinds := 13
+	kinds := 14
 	if depth == 0 {
-		kinds = 10
+		kinds = 11
 	}
 	var m Mask
 	var in []*tensor.Dense
@@ -67,13 +67,18 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 	case 9:
 		rule := draw("rule", 1, 3)
 		m = Func{Visible: func(b, h, t, s int) bool { return (3*b+5*h+t+s/2)%4 < rule }}
-	case 10, 11:
+	case 10:
+		m, in = Blocks{Size: draw("size", 1, 3)}, []*tensor.Dense{whole(1, append(at.RowShape(), 2)...)}
+		for i, n := range in[0].Int64s() {
+			in[0].Int64s()[i] = min(3*n-1, int64(at.S-1)/3) // −1, or one that there is whatever the size
+		}
+	case 11, 12:
 		a, b := bound(t, r, at, depth-1), bound(t, r, at, depth-1)
-		if kind == 10 {
+		if kind == 11 {
 			return union(a, b)
 		}
 		return intersection(a, b)
-	case 12:
+	case 13:
 		return complement(bound(t, r, at, depth-1), at.S)
 	}
 	keys, err := Bind(m, in, at)

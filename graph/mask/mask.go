@@ -86,10 +86,18 @@ func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) {
 	if err := m.validate(); err != nil {
 		return KeySet{}, err
 	}
-	if batches := s.B(); min(batches, s.T, s.S) < 1 || !dense.Fits(batches, s.T) || s.S > Unlimited {
-		return KeySet{}, fmt.Errorf("scores: got %+v, want axes of at least 1 and at most %d queries", s, dense.MaxElements)
+	if err := s.check(); err != nil {
+		return KeySet{}, err
 	}
 	return m.bind(in, s)
+}
+
+// check refuses axes that no scores have.
+func (s Scores) check() error {
+	if batches := s.B(); min(batches, s.T, s.S) < 1 || !dense.Fits(batches, s.T) || s.S > Unlimited {
+		return fmt.Errorf("scores: got %+v, want axes of at least 1 and at most %d queries", s, dense.MaxElements)
+	}
+	return nil
 }
 
 // valueOf returns the value of an input, which is there.

@@ -136,6 +136,7 @@ func (a *arguments) pointers(t reflect.Type) []argument {
 // data are the structs with unexported fields whose zero value a caller may pass, each with the reason.
 var data = map[reflect.Type]string{
 	reflect.TypeFor[layers.Init]():     "the zero value is zeros",
+	reflect.TypeFor[mask.Blocks]():     "a caller fills in the node",
 	reflect.TypeFor[mask.CausalAt]():   "a caller fills in the node",
 	reflect.TypeFor[mask.Keep]():       "a caller fills in the node",
 	reflect.TypeFor[mask.KeyLengths](): "a caller fills in the node",

@@ -36,6 +36,7 @@ var unwalked = map[string]string{
 	"graph/gradcases":  "for tests",
 	"layers/gradcases": "for tests",
 	"train/dates":      "an example of a model and its data, for one command",
+	"train/lookback":   "tasks and their data, for one command",
 	"train/metrics":    "its folders are those of package folder, for one command",
 	"train/reversal":   "a task of models and its data, for one command",
 	"train/small":      "for tests",

@@ -68,6 +68,28 @@ func MakeNext(parent string) (path string, err error) {
 	}
 }
 
+// MakeEmpty makes the folder at path, or without one the first of parent/1, parent/2, … that does not exist, and opens
+// it. It refuses a folder that has files.
+func MakeEmpty(path, parent string) (d *Dir, err error) {
+	if path == "" {
+		if path, err = MakeNext(parent); err != nil {
+			return nil, err
+		}
+	}
+	if d, err = Make(path); err != nil {
+		return nil, err
+	}
+	names, err := d.Names()
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("%s: got a folder that is not empty, want a new or empty one", path)
+	}
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
 // The modes of new files and folders before the umask.
 const (
 	newFile   = 0o666

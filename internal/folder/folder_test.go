@@ -75,6 +75,21 @@ func TestEnterAndMake(t *testing.T) {
 	}
 }
 
+// MakeEmpty opens a folder without files, whether it was there or not.
+func TestMakeEmpty(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll(filepath.Join("runs", "1"), 0o755))
+	for path, want := range map[string]string{"": filepath.Join("runs", "2", "x"), "new": filepath.Join("new", "x"),
+		filepath.Join("runs", "1"): filepath.Join("runs", "1", "x")} {
+		d, err := folder.MakeEmpty(path, "runs")
+		require.NoError(t, err)
+		require.Equal(t, want, d.Path("x"))
+		require.NoError(t, d.Close())
+	}
+	_, err := folder.MakeEmpty("runs", "runs")
+	require.EqualError(t, err, "runs: got a folder that is not empty, want a new or empty one")
+}
+
 // A folder's links lead nowhere, whether they end inside it or outside.
 func TestLinksAreRefused(t *testing.T) {
 	path, outside := t.TempDir(), t.TempDir()

@@ -5,22 +5,32 @@ import "math"
 // Attention holds the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
-//	score(s)  = softcap(Scale · q·k(s)) + bias(t,s) + relative(t−s)   for the keys s that t sees
+//	score(s)  = change(softcap(Scale · q·k(s))) + bias(t,s) + relative(t−s) + forget(t,s)   for the keys s that t sees
 //	weight(s) = dropout(exp(score(s) − lse))        with lse = log (exp(sink) + Σ exp(score))
 //	out       = Σ weight(s)·v(s)
 //
 // where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
 // gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
 // no NaN.
+//
+// With Sigmoid, which has no sinks, the weights are dropout(sigmoid(score + SigmoidBias)) instead, and lse is the
+// logarithm of their sum before dropout.
 type Attention struct {
-	B, H, K  int // batch, query heads, key/value heads; K divides H
-	T, S     int // queries, keys
-	D, DV    int // width of queries and keys, width of values
-	Scale    float64
-	Softcap  float64                     // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	Visible  func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
-	Shown    ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	Unbiased int                         // the last keys, which get no bias and no relative bias
+	B, H, K int // batch, query heads, key/value heads; K divides H
+	T, S    int // queries, keys
+	D, DV   int // width of queries and keys, width of values
+	Scale   float64
+	Softcap float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
+	// Score changes capped scores, of keys that are not Unbiased, and ScoreSlope is its derivative; nil: they stay.
+	Score, ScoreSlope ScoreFunc
+	Sigmoid           bool
+	SigmoidBias       float64
+	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	// Chosen are blocks of keys that queries see, if they see no others: Visible and Shown show no more. nil: all that
+	// these show.
+	Chosen   *ChosenBlocks
+	Unbiased int // the last keys, which get no bias, and nothing relative or forgotten
 	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
 	// the gradients of scores. That of float64 is Full.
@@ -71,7 +81,10 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 
 // QKV holds the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
 // none.
-type QKV[F Float] struct{ Q, K, V, Bias, Relative, Sinks []F }
+type QKV[F Float] struct {
+	Q, K, V, Bias, Relative, Sinks []F
+	Forget                         Forgetting
+}
 
 // checkAttention makes sure that every element an attention reaches lies inside its slice.
 func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
@@ -90,6 +103,9 @@ func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
 	}
 	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
+	}
+	if a.Sigmoid && in.Sinks != nil {
+		panic("kernel: attention: sinks beside a sigmoid")
 	}
 	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
@@ -119,6 +135,7 @@ func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
 	if in.Sinks != nil && len(in.Sinks) < a.H {
 		panic("kernel: attention: sinks" + of + ": slice is too short")
 	}
+	in.Forget.check(a, of)
 }
 
 // biased returns the number of keys that get a bias.

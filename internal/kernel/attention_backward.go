@@ -8,12 +8,12 @@ package kernel
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
-//	dBias = P⊙(dP − Σ dOut⊙Out), and dRelative its sums along the diagonals
+//	dBias = P⊙(dP − Σ dOut⊙Out), dRelative its sums along the diagonals, dForget its sums along keys and queries
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
-//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of the softcap
+//	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
 // where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
-// score: all but that key's dP cancels there.
+// score: all but that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
 //
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //
@@ -40,6 +40,9 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 	pool := poolOf[F](&attentionRuns)
 	r := pool.Get().(*attentionRun[F])
 	r.begin(a, in, out, lse)
+	if r.Chosen != nil {
+		r.gather()
+	}
 	r.beginBackward(grad, dout)
 	n := r.B * r.H * r.blocks()
 	Parallel(n, 1+n/64, r.sums)
@@ -59,6 +62,8 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 		r.turns[i].Store(0)
 	}
 	r.failed.Store(false)
+	clear(grad.Forget.Query)
+	clear(grad.Forget.Key)
 	r.shared.batch, r.shared.head, r.shared.key = false, false, false
 	if grad.Bias != nil {
 		r.clearBias()
@@ -77,7 +82,12 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 }
 
 // keyBlocks returns the number of blocks of keys.
-func (r *attentionRun[F]) keyBlocks() int { return (r.S + keyBlock - 1) / keyBlock }
+func (r *attentionRun[F]) keyBlocks() int {
+	if r.Chosen != nil {
+		return r.gathered.blocks
+	}
+	return (r.S + keyBlock - 1) / keyBlock
+}
 
 // backwardAxes returns the numbers of batches, key/value heads and blocks of keys: each task takes one of each. A
 // task takes all of an axis along which tasks would add to the same elements of dbias, which then counts as one.
@@ -103,16 +113,17 @@ func (r *attentionRun[F]) backwardCount() int {
 // backwardTiles is the memory for a block of keys.
 type backwardTiles[F Float] struct {
 	*attentionTiles[F]
-	k, v        []F            // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
-	p, dp       []F            // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F            // (queryBlock,keyBlock): derivative of the softcap, if there is one
-	lse         []F            // of each query
-	first, last []F            // of each query: the columns of the tile that it sees
-	dk, dv      []F            // (keyBlock,D) and (keyBlock,DV): sums so far
-	b, group    int            // batch and key/value head
-	s0, keys    int            // the block
-	keyRows     operandRows[F] // its keys
-	copied      []F            // a copy of them, if that pays
+	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
+	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
+	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if there is one
+	lse         []F                 // of each query
+	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
+	first, last []F                 // of each query: the columns of the tile that it sees
+	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): sums so far
+	b, group    int                 // batch and key/value head
+	s0, keys    int                 // the block
+	keyRows     operandRows[F]      // its keys
+	copied      []F                 // a copy of them, if that pays
 }
 
 func (r *attentionRun[F]) backwardTasks(lo, hi int) {
@@ -134,7 +145,7 @@ func (r *attentionRun[F]) backwardTasks(lo, hi int) {
 func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
 	w.attentionTiles = poolOf[F](&attentionTilePools).Get().(*attentionTiles[F])
 	slope := 0
-	if r.Softcap > 0 {
+	if r.Softcap > 0 || r.Score != nil {
 		slope = queryBlock * keyBlock
 	}
 	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
@@ -177,10 +188,11 @@ func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {
 
 // backwardKeys computes what block j of the keys of one key/value head contributes.
 func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
-	r.takeKeys(w, b, group, j)
-	kAt, vAt := r.KeyAt.at(b, group, w.s0), r.ValueAt.at(b, group, w.s0)
-	clear(w.dk[:w.keys*r.D])
-	clear(w.dv[:w.keys*r.DV])
+	if r.Chosen != nil {
+		r.backwardChosen(w, b, group, j)
+		return
+	}
+	r.takeKeys(w, b, group, j*keyBlock, min(keyBlock, r.S-j*keyBlock))
 	n, each := r.blocks(), r.H/r.K
 	for h := group * each; h < (group+1)*each; h++ {
 		for i := range n {
@@ -190,18 +202,24 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 			}
 		}
 	}
+	r.giveKeys(w)
+}
+
+// giveKeys writes the gradients of a block of keys and its values.
+func (r *attentionRun[F]) giveKeys(w *backwardTiles[F]) {
 	if r.grad.K != nil {
-		copyRows(r.grad.K[kAt:], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
+		copyRows(r.grad.K[r.KeyAt.at(w.b, w.group, w.s0):], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
 	}
 	if r.grad.V != nil {
-		copyRows(r.grad.V[vAt:], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
+		copyRows(r.grad.V[r.ValueAt.at(w.b, w.group, w.s0):], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
 	}
 }
 
-// takeKeys makes a block of keys and its values ready for the products of tiles.
-func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, j int) {
-	w.b, w.group, w.s0 = b, group, j*keyBlock
-	w.keys = min(keyBlock, r.S-w.s0)
+// takeKeys makes n keys from s0 on and their values ready for the products of tiles, and clears the sums.
+func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, s0, n int) {
+	w.b, w.group, w.s0, w.keys = b, group, s0, n
+	clear(w.dk[:w.keys*r.D])
+	clear(w.dv[:w.keys*r.DV])
 	if r.D > 0 {
 		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
 		if r.Precision == BFloat16 {

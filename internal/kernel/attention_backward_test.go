@@ -40,6 +40,7 @@ func TestAttentionCentralDifferences(t *testing.T) {
 		{name: "bias", in: p.in.Bias, grad: p.grad.Bias},
 		{name: "relative", in: p.in.Relative, grad: p.grad.Relative},
 		{name: "sinks", in: p.in.Sinks, grad: p.grad.Sinks},
+		{name: "forgetting of queries", in: p.in.Forget.Query, grad: p.grad.Forget.Query},
 	} {
 		for i := range x.in {
 			old := x.in[i]

@@ -30,8 +30,14 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 		r.stats = *stats
 		r.measure()
 	}
-	n := r.B * r.H * r.blocks()
-	Parallel(n, r.grain(n, 2), r.forward)
+	if r.Chosen != nil && !r.watched {
+		r.gather()
+		n := r.B * r.H * r.gathered.chunks
+		Parallel(n, r.grain(n, 2), r.chosen)
+	} else {
+		n := r.B * r.H * r.blocks()
+		Parallel(n, r.grain(n, 2), r.forward)
+	}
 	r.end()
 	pool.Put(r)
 }
@@ -57,14 +63,7 @@ var forwardTilePools = newPools[forwardTiles[float32], forwardTiles[float64]]()
 
 // forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
-	pool := poolOf[F](&forwardTilePools)
-	w := pool.Get().(*forwardTiles[F])
-	x := &w.watched
-	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.peak, &w.first, &w.last, &w.logs,
-		&w.part, &w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
-		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
-		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
-		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
+	w := r.forwardRoom()
 	n := r.blocks()
 	for task := lo; task < hi; task++ {
 		head, i := task/n, n-1-task%n
@@ -72,19 +71,39 @@ func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 		rows := min(r.height(), r.T-t0)
 		r.forwardRows(w, r.spans[b*n+i], b, h, t0, rows)
 	}
-	pool.Put(w)
+	poolOf[F](&forwardTilePools).Put(w)
+}
+
+// forwardRoom returns memory from the pool of tiles.
+func (r *attentionRun[F]) forwardRoom() *forwardTiles[F] {
+	w := poolOf[F](&forwardTilePools).Get().(*forwardTiles[F])
+	x := &w.watched
+	w.cut([]*[]F{&w.q, &w.p, &w.out, &w.top, &w.max, &w.sum, &w.peak, &w.first, &w.last, &w.logs,
+		&w.part, &w.raw, &x.score, &x.product, &x.moment, &x.distance, &x.marks},
+		r.D*queryBlock, keyBlock*queryBlock, queryBlock*r.DV,
+		queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
+		keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, 3*queryBlock)
+	return w
+}
+
+// sink returns what a row of a head begins with: a sink is like a key with this score and the value 0, of which there
+// is one or none. What one of NaN or +∞ does is left to the end: it must not reach a row that sees nothing.
+func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
+	if r.Sigmoid {
+		return 0, 0, false // the sums are of weights that no maximum was taken from
+	}
+	if r.in.Sinks == nil || r.in.Sinks[h] == lowest[F]() {
+		return lowest[F](), 0, false
+	}
+	if !isFinite(r.in.Sinks[h]) {
+		return lowest[F](), 0, true
+	}
+	return r.in.Sinks[h], 1, false
 }
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
-	// A sink is like a key with this score and the value 0. What one of NaN or +∞ does is left to the end: it must not
-	// reach a row that sees nothing.
-	sink, one, bad := lowest[F](), F(0), false
-	if r.in.Sinks != nil && r.in.Sinks[h] != sink {
-		if bad = !isFinite(r.in.Sinks[h]); !bad {
-			sink, one = r.in.Sinks[h], 1
-		}
-	}
+	sink, one, bad := r.sink(h)
 	for t := range rows {
 		w.max[t], w.sum[t], w.peak[t] = sink, one, lowest[F]()
 	}
@@ -131,6 +150,10 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad boo
 		factors[t] = 1 / sum
 	}
 	at := r.OutputAt.at(b, h, t0)
+	if r.Sigmoid {
+		copyRows(r.out[at:], r.OutputAt.Row, w.out, r.DV, rows, r.DV)
+		return
+	}
 	scaleRows(chosenPath, rows, r.DV, r.out[at:], r.OutputAt.Row, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
@@ -152,7 +175,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	n, p := end-from, w.p[from:]
 	x := scores[F]{
 		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
-		hidden: !all,
+		hidden: !all, of: w.queries,
 	}
 	if r.watched {
 		x.watched = w
@@ -160,26 +183,10 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	if !r.score(w, &x) {
 		return
 	}
-	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
-	if r.watched {
-		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
-	}
-	w.raise(from, end, r.DV, r.watched)
-	sum := w.sum[from:]
-	if r.DV == 0 { // Then no sums of values are to be divided by just this sum, and one tile by tile is more accurate.
-		sum = w.part[from:]
-		clear(sum[:n])
-	}
-	if r.watched {
-		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
-		r.watchWeights(w, &x)
+	if r.Sigmoid {
+		r.weighBySigmoid(w, &x)
 	} else {
-		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
-	}
-	if r.DV == 0 {
-		for t, v := range sum[:n] {
-			w.sum[from+t] += v
-		}
+		r.weighBySoftmax(w, &x)
 	}
 	r.drop(&x)
 	v := r.operand(&w.attentionTiles, &w.copies[1], r.valueRows(b, h/(r.H/r.K)), s0, keys, forms{along: true})
@@ -217,37 +224,6 @@ func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
 		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
 	}
 	r.hideUnshown(x, &w.attentionTiles)
-}
-
-// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
-// the tile. A maximum may stay up to slack too low: then nothing needs to be scaled, and exp(slack) is far from
-// overflow.
-func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
-	const slack = 8
-	for t := t1; t < t2; t++ {
-		old, top := w.max[t], w.top[t]
-		if top > w.peak[t] {
-			w.peak[t] = top
-		}
-		if !(top <= old+slack) || old == lowest[F]() {
-			w.max[t] = top
-			if old != lowest[F]() {
-				f := F(math.Exp(float64(old - top)))
-				if watched {
-					w.watched.shrink(t, f, old-top, w.sum[t])
-				}
-				w.sum[t] *= f
-				row := w.out[t*width:][:width]
-				for d := range row {
-					row[d] *= f
-				}
-			}
-		}
-		w.top[t] = w.max[t]
-		if w.max[t] == lowest[F]() {
-			w.top[t] = 0 // −∞ − −∞ would be NaN
-		}
-	}
 }
 
 // sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).

@@ -15,7 +15,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 			t1, t2 = 0, 0
 		}
 	}
-	if r.grad.Q == nil {
+	if r.grad.Q == nil && r.grad.Forget.Query == nil {
 		return
 	}
 	first, last := seen.lo/keyBlock, (seen.hi-1)/keyBlock
@@ -30,6 +30,9 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 		r.clearQueries(w.b, h, t0+t2, t0+rows)
 	}
 	if t1 < t2 {
+		r.addRowSums(w, &x)
+	}
+	if t1 < t2 && r.grad.Q != nil {
 		x.data = w.dp
 		dq := rowsOf[F]{r.grad.Q[r.QueryAt.at(w.b, h, x.t0):], r.QueryAt.Row, r.D}
 		r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), beta, dq)
@@ -42,8 +45,13 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 // backwardScores returns the tile of the block of queries from t0 on, without those of its rows outside [first,end) and
 // outermost ones that see none of the keys, and where its keys begin in the block of keys.
 func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
-	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	r.look(w.attentionTiles, w.b, t0, end)
+	return r.scoresOf(w, seen, h, t0, first, end)
+}
+
+// scoresOf is backwardScores of the block of queries that w looks at.
+func (r *attentionRun[F]) scoresOf(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
+	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	t1, t2, all := w.seeing(seen, end, w.s0+s1, w.s0+s2)
 	t1 = min(t1, t2) // also when no query sees any of the keys
 	if r.Precision == BFloat16 && t1 < t2 {
@@ -54,13 +62,18 @@ func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0,
 	t1 = min(max(t1, first), t2)
 	return scores[F]{
 		data: w.p, b: w.b, h: h, t0: t0 + t1, queries: t2 - t1, s0: w.s0 + s1, keys: s2 - s1,
-		queryStep: keyBlock, keyStep: 1, hidden: !all,
+		queryStep: keyBlock, keyStep: 1, hidden: !all, of: w.queries,
 	}, s1
 }
 
 // rowsOfTile returns the queries of a tile and the gradients of their outputs.
 func (r *attentionRun[F]) rowsOfTile(w *backwardTiles[F], x *scores[F]) (q, dout operandRows[F]) {
 	both := forms{across: true, along: true}
+	if x.of != nil {
+		queries := x.of[x.t0:][:x.queries]
+		q = r.rowsOf(w.attentionTiles, 0, r.queryRows(x.b, x.h), queries)
+		return q, r.rowsOf(w.attentionTiles, 1, r.outputRows(x.b, x.h), queries)
+	}
 	q = r.operand(w.attentionTiles, &w.copies[0], r.queryRows(x.b, x.h), x.t0, x.queries, both)
 	return q, r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
 }
@@ -73,24 +86,35 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
-	row := (x.b*r.H+x.h)*r.T + x.t0
-	lse := w.lse[:x.queries]
-	copy(lse, r.lse[row:])
+	if r.Sigmoid {
+		w.sigmoidGradients(x)
+	} else {
+		r.softmaxGradients(w, x)
+	}
+	if x.hidden {
+		w.bound(x, w.first, w.last)
+	}
+}
+
+// softmaxGradients turns scores in p and gradients of the weights in dp into weights and gradients of the scores.
+func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
+	lse, row := w.lse[:x.queries], (x.b*r.H+x.h)*r.T
+	delta, factor := w.numbers[0][:x.queries], w.numbers[1][:x.queries]
+	for t := range lse {
+		lse[t], delta[t], factor[t] = r.lse[row+x.query(t)], r.delta[row+x.query(t)], r.factor[row+x.query(t)]
+	}
 	for t, v := range lse {
 		if v == lowest[F]() {
 			lse[t] = -v // −∞ − ∞ is −∞, and its exponential 0
 		}
 	}
-	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, r.delta[row:])
-	for t, f := range r.factor[row:][:x.queries] {
+	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, delta)
+	for t, f := range factor {
 		if f != 1 {
 			p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
 			scaleInto(p, p, f)
 			scaleInto(dp, dp, f)
 		}
-	}
-	if x.hidden {
-		w.bound(x, w.first, w.last)
 	}
 }
 
@@ -105,7 +129,10 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	if r.grad.Bias != nil || r.grad.Relative != nil {
 		r.addBias(&dp)
 	}
-	if r.Softcap > 0 {
+	if r.grad.Forget.Key != nil {
+		r.addForgetting(w, &dp)
+	}
+	if len(w.slope) > 0 {
 		for t := range x.queries {
 			line := w.dp[t*keyBlock:][:x.keys]
 			for s, v := range w.slope[t*keyBlock:][:x.keys] {

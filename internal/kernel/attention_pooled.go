@@ -56,7 +56,7 @@ func (compiledHere[F]) attentionPooled(c Attention, largest, mean []F, cells Cel
 			s := r.block(w, b, h, t0, min(queryBlock, end-t0))
 			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
 				if keys := min(keyBlock, s.hi-s0); r.scoreTile(w, &s, b, h, s0, keys) {
-					g.add(w, b*a.H+h, s0, keys)
+					g.add(r, w, b*a.H+h, s0, keys)
 				}
 			}
 		}
@@ -89,13 +89,13 @@ type cellGrid[F Float] struct {
 func cellOf(edges []int, at int) int { return sort.SearchInts(edges, at+1) - 1 }
 
 // add turns a tile of scores into weights and adds them to the cells of a head.
-func (g *cellGrid[F]) add(w *weightTiles[F], head, s0, keys int) {
+func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys int) {
 	top := cellOf(g.Queries, w.t0)
 	for from, column := 0, cellOf(g.Keys, s0); from < keys; column++ {
 		n := min(keys, g.Keys[column+1]-s0) - from
 		cell := w.p[from*queryBlock:]
 		clear(w.sum[:w.rows])
-		expColumns(chosenPath, n, w.rows, cell, queryBlock, w.lse, w.sum)
+		r.weightColumns(n, w.rows, cell, w.lse, w.sum)
 		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
 		for t, row := 0, top; t < w.rows; row++ {
 			end := min(w.rows, g.Queries[row+1]-w.t0)

@@ -27,6 +27,7 @@ type attentionRun[F Float] struct {
 	out, dout, lse []F
 	lo, hi         []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
 	spans          []span // of every block of queries (B,blocks)
+	gathered       chosenQueries
 	stats          RowStatistics[F]
 	watched        bool   // whether there are statistics
 	distances      []F    // of queries and keys (T+S−1), for these
@@ -39,7 +40,7 @@ type attentionRun[F Float] struct {
 	failed atomic.Bool
 	shared struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
 
-	forward, sums, backward func(lo, hi int)
+	forward, chosen, sums, backward func(lo, hi int)
 }
 
 // span is the range lo ≤ s < hi of the keys that any query of a block sees; it is empty if lo = hi. All queries see
@@ -50,7 +51,7 @@ var attentionRuns = pools{{New: newAttentionRun[float32]}, {New: newAttentionRun
 
 func newAttentionRun[F Float]() any {
 	r := new(attentionRun[F])
-	r.forward, r.sums, r.backward = r.forwardTasks, r.sumTasks, r.backwardTasks
+	r.forward, r.chosen, r.sums, r.backward = r.forwardTasks, r.forwardChosen, r.sumTasks, r.backwardTasks
 	return r
 }
 
@@ -94,9 +95,14 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	if r.Visible == nil {
 		return span{0, r.S, 0, r.S}
 	}
+	return r.spanOver(r.lo[b*r.T+t0:b*r.T+t1], r.hi[b*r.T+t0:b*r.T+t1])
+}
+
+// spanOver returns the span of queries of which each sees the keys from one of lo up to one of hi.
+func (r *attentionRun[F]) spanOver(los, his []int) span {
 	s := span{allHi: r.S}
-	for t := t0; t < t1; t++ {
-		lo, hi := r.lo[b*r.T+t], r.hi[b*r.T+t]
+	for i, lo := range los {
+		hi := his[i]
 		switch {
 		case lo == hi:
 		case s.lo == s.hi:
@@ -147,6 +153,11 @@ type attentionTiles[F Float] struct {
 	memory []F
 	t0     int   // the first query of the block
 	lo, hi []int // the keys that Visible leaves to each query of the block
+	// Of queries that do not follow each other: which they are, memory for lo and hi, and for rows of theirs.
+	queries            []int32
+	chosenLo, chosenHi [queryBlock]int
+	gathered           [2][]F
+	numbers            [2][queryBlock]F
 	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
@@ -183,7 +194,7 @@ func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
 // look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
 func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
-	w.t0 = t0
+	w.t0, w.queries = t0, nil
 	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
 }
 

@@ -65,7 +65,7 @@ func (r *attentionRun[F]) refine(seen span, b, h, i int) {
 	var rests [queryBlock]rest
 	w := r.backwardRoom()
 	for j := seen.lo / keyBlock; j*keyBlock < seen.hi; j++ {
-		r.takeKeys(&w, b, h/(r.H/r.K), j)
+		r.takeKeys(&w, b, h/(r.H/r.K), j*keyBlock, min(keyBlock, r.S-j*keyBlock))
 		r.addRests(&w, &rests, seen, h, t0, first, last+1)
 	}
 	poolOf[F](&attentionTilePools).Put(w.attentionTiles)

@@ -14,7 +14,16 @@ type scores[F Float] struct {
 	s0, keys           int
 	queryStep, keyStep int
 	hidden             bool             // whether a query does not see a key
+	of                 []int32          // the queries of which t0 counts, if they do not follow each other
 	watched            *forwardTiles[F] // where the largest products are kept, if they are
+}
+
+// query returns the number of query t0+i.
+func (x *scores[F]) query(i int) int {
+	if x.of != nil {
+		return int(x.of[x.t0+i])
+	}
+	return x.t0 + i
 }
 
 // lines returns the number of runs of n adjacent elements, and the step from one to the next.
@@ -25,13 +34,13 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// product computes the scores of a tile as A·B, caps them and adds the bias. Without a cap, the
-// product is added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of the cap.
+// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If they stay, the product is
+// added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of cap and change.
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
 	biased := x.biased(&r.Attention)
-	fill := r.in.Bias != nil && r.Softcap == 0 && biased.keys == x.keys
+	fill := r.in.Bias != nil && r.Softcap == 0 && r.Score == nil && biased.keys == x.keys
 	if fill {
 		if x.watched != nil {
 			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
@@ -47,6 +56,9 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.Softcap > 0 {
 		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	}
+	if r.Score != nil {
+		r.change(x, slope)
+	}
 	if r.in.Bias != nil && !fill && biased.keys > 0 {
 		for i := range x.queries {
 			bias := r.in.Bias[r.biasAt(x, i):]
@@ -58,11 +70,18 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if r.in.Relative != nil {
 		r.addRelative(&biased)
 	}
+	if r.in.Forget.Key != nil {
+		r.forget(&biased)
+	}
+	if r.Sigmoid && r.SigmoidBias != 0 {
+		x.shift(F(r.SigmoidBias))
+	}
 }
 
 // changesProducts reports whether scores are not just products.
 func (r *attentionRun[F]) changesProducts() bool {
-	return r.Softcap > 0 || r.in.Bias != nil || r.in.Relative != nil
+	return r.Softcap > 0 || r.Score != nil || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil ||
+		r.SigmoidBias != 0
 }
 
 // biased returns the part of a tile whose keys have a bias.
@@ -72,15 +91,15 @@ func (x *scores[F]) biased(a *Attention) scores[F] {
 	return y
 }
 
-// relativeAt returns where the relative bias of query t0 and key s0 lies.
-func (r *attentionRun[F]) relativeAt(x *scores[F]) int {
-	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.t0 - x.s0
+// relativeAt returns where the relative bias of query t0+i and key s0 lies.
+func (r *attentionRun[F]) relativeAt(x *scores[F], i int) int {
+	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.query(i) - x.s0
 }
 
 // addRelative adds the relative bias to a tile.
 func (r *attentionRun[F]) addRelative(x *scores[F]) {
-	at := r.relativeAt(x)
-	if x.queryStep == 1 {
+	if x.queryStep == 1 && x.of == nil {
+		at := r.relativeAt(x, 0)
 		for j := range x.keys {
 			line := x.data[j*x.keyStep:][:x.queries]
 			for i, v := range r.in.Relative[at-j:][:len(line)] {
@@ -90,27 +109,35 @@ func (r *attentionRun[F]) addRelative(x *scores[F]) {
 		return
 	}
 	for i := range x.queries {
-		line := x.data[i*x.queryStep:][:x.keys]
+		line, at := x.data[i*x.queryStep:], r.relativeAt(x, i)
+		if x.keyStep > 1 {
+			for j := range x.keys {
+				line[j*x.keyStep] += r.in.Relative[at-j]
+			}
+			continue
+		}
+		line = line[:x.keys]
 		for j := range line {
-			line[j] += r.in.Relative[at+i-j]
+			line[j] += r.in.Relative[at-j]
 		}
 	}
 }
 
 // fillBias sets a tile to the bias.
 func (r *attentionRun[F]) fillBias(x *scores[F]) {
-	bias, at := r.in.Bias[r.biasAt(x, 0):], &r.BiasAt
+	at := &r.BiasAt
 	switch {
-	case at.Key == 1 && x.queryStep == 1:
-		transposePanel(chosenPath, x.keys, x.queries, bias, at.Query, x.data, x.keyStep)
-	case at.Key == 1:
+	case at.Key == 1 && x.queryStep == 1 && x.of == nil:
+		transposePanel(chosenPath, x.keys, x.queries, r.in.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
+	case at.Key == 1 && x.keyStep == 1:
 		for i := range x.queries {
-			copy(x.data[i*x.queryStep:][:x.keys], bias[i*at.Query:])
+			copy(x.data[i*x.queryStep:][:x.keys], r.in.Bias[r.biasAt(x, i):])
 		}
 	default:
 		for i := range x.queries {
+			bias := r.in.Bias[r.biasAt(x, i):]
 			for j := range x.keys {
-				x.data[i*x.queryStep+j*x.keyStep] = bias[i*at.Query+j*at.Key]
+				x.data[i*x.queryStep+j*x.keyStep] = bias[j*at.Key]
 			}
 		}
 	}
@@ -119,17 +146,17 @@ func (r *attentionRun[F]) fillBias(x *scores[F]) {
 // biasAt returns where the bias of query t0+i and key s0 lies.
 func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	at := &r.BiasAt
-	return x.b*at.Batch + x.h*at.Head + (x.t0+i)*at.Query + x.s0*at.Key
+	return x.b*at.Batch + x.h*at.Head + x.query(i)*at.Query + x.s0*at.Key
 }
 
 // addBias adds the gradients of the scores, one query in each row, to the gradients of the biases.
 func (r *attentionRun[F]) addBias(tile *scores[F]) {
 	x := tile.biased(&r.Attention)
 	if r.grad.Relative != nil {
-		at := r.relativeAt(&x)
 		for i := range x.queries {
+			at := r.relativeAt(&x, i)
 			for j, v := range x.data[i*x.queryStep:][:x.keys] {
-				r.grad.Relative[at+i-j] += v
+				r.grad.Relative[at-j] += v
 			}
 		}
 	}
@@ -178,23 +205,39 @@ func (r *attentionRun[F]) drop(x *scores[F]) {
 	}
 	d := &r.Dropout
 	seed := mix(mix(uint64(d.Key)) + uint64(d.Site)*golden)
-	start := seed + uint64(((x.b*r.H+x.h)*r.T+x.t0)*r.S+x.s0)*golden
+	below, scale := uint64(d.P*math.Exp2(64)), F(1/(1-d.P))
+	first := func(i int) uint64 { return seed + uint64(((x.b*r.H+x.h)*r.T+x.query(i))*r.S+x.s0)*golden }
+	if x.of != nil {
+		for i := range x.queries {
+			dropRowsGo(x.keys, 1, x.data[i*x.queryStep:], x.keyStep, first(i), 0, golden, below, scale)
+		}
+		return
+	}
 	columnStep, rowStep := uint64(golden), uint64(r.S)*golden
 	if x.queryStep == 1 {
 		columnStep, rowStep = rowStep, columnStep
 	}
 	count, n, step := x.lines()
-	dropRows(chosenPath, count, n, x.data, step, start, columnStep, rowStep, uint64(d.P*math.Exp2(64)), F(1/(1-d.P)))
+	dropRows(chosenPath, count, n, x.data, step, first(0), columnStep, rowStep, below, scale)
+}
+
+// shownTo returns the Shown that is for a tile.
+func (r *attentionRun[F]) shownTo(x *scores[F]) ShownFunc {
+	if x.of != nil {
+		return r.Chosen.Shown
+	}
+	return r.Shown
 }
 
 // askShown asks Shown about a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
 func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
-	if r.Shown == nil {
+	shown := r.shownTo(x)
+	if shown == nil {
 		return true
 	}
 	for i := range x.queries {
 		line := w.shown[i*keyBlock:][:x.keys]
-		w.holes[i] = r.Shown(x.b, x.h, x.t0+i, x.s0, line)
+		w.holes[i] = shown(x.b, x.h, x.query(i), x.s0, line)
 		any = any || !w.holes[i] || slices.Contains(line, true)
 		x.hidden = x.hidden || w.holes[i]
 	}
@@ -203,7 +246,7 @@ func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool
 
 // hideUnshown sets to −∞ what Shown hides, by the answers that askShown got.
 func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
-	if r.Shown == nil {
+	if r.shownTo(x) == nil {
 		return
 	}
 	for i := range x.queries {

@@ -28,7 +28,7 @@ func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F
 // sees reports whether query t0+i of a tile sees key s0+j.
 func (r *attentionRun[F]) sees(w *attentionTiles[F], x *scores[F], i, j int) bool {
 	t, s := x.t0-w.t0+i, x.s0+j
-	return w.lo[t] <= s && s < w.hi[t] && (r.Shown == nil || !w.holes[i] || w.shown[i*keyBlock+j])
+	return w.lo[t] <= s && s < w.hi[t] && (r.shownTo(x) == nil || !w.holes[i] || w.shown[i*keyBlock+j])
 }
 
 // seesAny reports whether query t sees any key.
@@ -52,7 +52,7 @@ func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []
 		}
 	}
 	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
-	if r.Shown == nil {
+	if r.shownTo(x) == nil {
 		return
 	}
 	for i := range x.queries {

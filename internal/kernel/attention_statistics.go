@@ -3,7 +3,8 @@ package kernel
 import "math"
 
 // RowStatistics receives what an attention knows of each row's weights before dropout, (B,H,T) each. A row that sees
-// nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise.
+// nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The
+// weights of a sigmoid are divided by their sum.
 type RowStatistics[F Float] struct {
 	MaxScore   []F // what the softmax sees
 	MaxProduct []F // max Scale·q·k of the keys that the query sees
@@ -42,7 +43,7 @@ func (compiledHere[F]) attentionForwardWatched(c Attention, out, lse []F, stats 
 // watchedRows has the statistics of each query of a block so far.
 type watchedRows[F Float] struct {
 	score, product       []F // the largest
-	moment               []F // Σ exp(score−max)·(score−max), of the sink too
+	moment               []F // Σ exp(score−max)·(score−max), of the sink too; of a sigmoid Σ weight·log weight
 	distance             []F // Σ exp(score−max)·|t + Offset − s|
 	marks                []F // the three that follow, one after the other
 	first, own, previous []F // exp(score−max) of these keys, 0 if they are not seen

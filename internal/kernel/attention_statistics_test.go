@@ -60,6 +60,12 @@ func requireBits[F Float](t require.TestingT, want, got []F) {
 func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowStatistics[F], row int, tol float64) {
 	a := p.a
 	weights := n.p[row*a.S:][:a.S]
+	if a.Sigmoid && !math.IsInf(n.lse[row], -1) { // divided by their sum
+		weights = slices.Clone(weights)
+		for s := range weights {
+			weights[s] /= math.Exp(n.lse[row])
+		}
+	}
 	score, product := n.largest(row)
 	entropy, share, distance, own := 0., 1., 0., row%a.T+stats.Offset
 	for s, w := range weights {
@@ -112,7 +118,10 @@ func (n *naive) largest(row int) (score, product float64) {
 		if a.Softcap > 0 {
 			x = a.Softcap * math.Tanh(x/a.Softcap)
 		}
-		score = max(score, x+n.bias[row*a.S+s])
+		if a.Score != nil && s < a.biased() {
+			x = a.Score(x, b, h, t, s)
+		}
+		score = max(score, x+n.bias[row*a.S+s]+a.SigmoidBias)
 	}
 	return score, product
 }

@@ -71,9 +71,11 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 				r.factor[row+t] = F(math.Exp(-lost))
 			}
 		}
-		if s := r.spans[b*n+i]; s.lo == s.hi {
+		s := r.spans[b*n+i]
+		if s.lo == s.hi || r.Chosen != nil {
 			r.clearQueries(b, h, t0, t1)
-		} else if r.Precision == Full {
+		}
+		if s.lo < s.hi && r.Precision == Full {
 			r.refine(s, b, h, i)
 		}
 	}

@@ -25,7 +25,7 @@ type attentionProblem[F Float] struct {
 }
 
 // newAttentionProblem makes an attention in contiguous (B,T,H·D) slices; if biased, with both biases and
-// sinks for each head, which the batch shares.
+// sinks for each head, which the batch shares, and with log-gates.
 func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F] {
 	a.Scale = 1 / math.Sqrt(float64(a.D))
 	a.QueryAt, a.KeyAt = HeadsInRow(a.H, a.T, a.D), HeadsInRow(a.K, a.S, a.D)
@@ -44,9 +44,33 @@ func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F]
 		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
 		p.sizeB = a.H * a.T * s
 		p.in.Bias, p.grad.Bias = normals[F](p.rand, p.sizeB), make([]F, p.sizeB)
+		p.forget(0)
 	}
 	p.fill()
 	return p
+}
+
+// forget makes sums of log-gates from the given one on, with room between heads.
+func (p *attentionProblem[F]) forget(from float64) {
+	a := p.a
+	p.in.Forget, p.grad.Forget = a.NewForgetting(), a.NewForgetting()
+	p.in.Forget.Rows += 3
+	p.in.Forget.Key = make([]float64, a.B*a.H*p.in.Forget.Rows)
+	for _, sums := range [][]float64{p.in.Forget.Query, p.in.Forget.Key} {
+		sum := from
+		for i := range sums {
+			if i%(len(sums)/(a.B*a.H)) == 0 {
+				sum = from
+			}
+			sum -= p.rand.ExpFloat64() / 8
+			sums[i] = sum
+		}
+	}
+	for _, grads := range [][]float64{p.grad.Forget.Query, p.grad.Forget.Key} {
+		for i := range grads {
+			grads[i] = math.NaN()
+		}
+	}
 }
 
 // visibleRules are rules for T queries and S keys, by name.
@@ -156,8 +180,18 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 		n := (a.H-1)*a.RelativeAt.Head + a.T + a.RelativeAt.Zero
 		p.in.Relative, p.grad.Relative = normals[F](p.rand, n), make([]F, n)
 	}
+	if rapid.Bool().Draw(t, "forget") {
+		p.forget(rapid.SampledFrom([]float64{0, -1e6}).Draw(t, "first sum"))
+	}
 	if rapid.Bool().Draw(t, "sinks") {
 		p.in.Sinks, p.grad.Sinks = normals[F](p.rand, a.H), make([]F, a.H)
+	}
+	if rapid.IntRange(0, 3).Draw(t, "change") == 0 {
+		a.Score = func(x float64, b, h, t, s int) float64 { return x/2 + math.Sin(x+float64(b+2*h+3*t-s)) }
+		a.ScoreSlope = func(x float64, b, h, t, s int) float64 { return 0.5 + math.Cos(x+float64(b+2*h+3*t-s)) }
+	}
+	if p.in.Sinks == nil && a.Scale < 1e4 && rapid.Bool().Draw(t, "sigmoid") {
+		a.Sigmoid, a.SigmoidBias = true, rapid.SampledFrom([]float64{0, -2.5}).Draw(t, "sigmoid bias")
 	}
 	a.Shown = shownRules(p.rand, a)[rapid.SampledFrom(shownNames).Draw(t, "shown")]
 	p.fill()
@@ -296,6 +330,31 @@ func (p *attentionProblem[F]) verify(t require.TestingT) {
 	if p.in.Bias != nil {
 		p.closeSums(t, "dbias", p.grad.Bias, n, biasIndex, tol, p.guard)
 	}
+	if p.in.Forget.Key != nil {
+		p.closeForgetting(t, n, tol)
+	}
+}
+
+// closeForgetting compares the gradients of the sums of log-gates, which are sums over keys and over queries.
+func (p *attentionProblem[F]) closeForgetting(t require.TestingT, n *naive, tol float64) {
+	a, got := p.a, p.grad.Forget
+	query, queryAbs, key, keyAbs := a.NewForgetting(), a.NewForgetting(), a.NewForgetting(), a.NewForgetting()
+	for i, v := range n.db {
+		if !isBiased(a, i) {
+			continue
+		}
+		row, at := i/a.S, i/a.S/a.T*got.Rows+i%a.S
+		query.Query[row] += v
+		queryAbs.Query[row] += n.dbA[i]
+		key.Key[at] -= v
+		keyAbs.Key[at] += n.dbA[i]
+	}
+	for i, v := range got.Query {
+		p.equal(t, fmt.Sprintf("dforget of query %d", i), F(v), query.Query[i], queryAbs.Query[i], tol)
+	}
+	for i, v := range got.Key {
+		p.equal(t, fmt.Sprintf("dforget of key %d", i), F(v), key.Key[i], keyAbs.Key[i], tol)
+	}
 }
 
 // closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index; those that
@@ -388,6 +447,7 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{want: "the key/value heads do not divide the query heads", change: func(p *problem) { p.a.K = 0 }},
 		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Softcap = math.NaN() }},
 		{want: "softcap or dropout outside its range", change: func(p *problem) { p.a.Dropout.P = 1 }},
+		{want: "sinks beside a sigmoid", change: func(p *problem) { p.a.Sigmoid = true }},
 		{want: "q: slice is too short", change: func(p *problem) { p.in.Q = p.in.Q[1:] }},
 		{want: "k: slice is too short", change: func(p *problem) { p.in.K = p.in.K[1:] }},
 		{want: "v: slice is too short", change: func(p *problem) { p.in.V = p.in.V[1:] }},
@@ -397,6 +457,9 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{want: "relative bias: slice is too short", change: func(p *problem) { p.in.Relative = p.in.Relative[1:] }},
 		{want: "relative bias: slice is too short", change: func(p *problem) { p.a.RelativeAt.Zero-- }},
 		{want: "sinks: slice is too short", change: func(p *problem) { p.in.Sinks = p.in.Sinks[1:] }},
+		{want: "forgetting: slice is too short", change: func(p *problem) { p.in.Forget.Query = p.in.Forget.Query[1:] }},
+		{want: "forgetting: slice is too short", change: func(p *problem) { p.in.Forget.Key = p.in.Forget.Key[1:] }},
+		{want: "forgetting: slice is too short", change: func(p *problem) { p.in.Forget.Rows = p.a.S - 1 }},
 		{want: "out: slice is too short", change: func(p *problem) { p.out = p.out[1:] }},
 		{want: "lse: slice is too short", change: func(p *problem) { p.lse = p.lse[:47] }},
 	} {
@@ -412,6 +475,10 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{
 			want:   "relative bias gradient: slice is too short",
 			change: func(p *problem) { p.grad.Relative = p.grad.Relative[1:] },
+		},
+		{
+			want:   "forgetting gradient: slice is too short",
+			change: func(p *problem) { p.grad.Forget.Key = p.grad.Forget.Key[1:] },
 		},
 		{want: "sinks gradient: slice is too short", change: func(p *problem) { p.grad.Sinks = p.grad.Sinks[1:] }},
 	} {

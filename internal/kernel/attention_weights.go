@@ -3,7 +3,7 @@ package kernel
 import "math"
 
 // What follows goes over the scores a second time, with the log-sum-exps of AttentionForward. The weights before
-// dropout are exp(score − lse), tile by tile; values are not read.
+// dropout are exp(score − lse), or sigmoid(score), tile by tile; values are not read.
 
 // AttentionReceived writes what each key receives, (B,H,S): the sum of its weights over the queries.
 func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
@@ -121,7 +121,7 @@ func (r *attentionRun[F]) weigh(w *weightTiles[F], s *span, b, h, s0, keys int) 
 	if !r.scoreTile(w, s, b, h, s0, keys) {
 		return false
 	}
-	expColumns(chosenPath, keys, w.rows, w.p, queryBlock, w.lse, w.sum)
+	r.weightColumns(keys, w.rows, w.p, w.lse, w.sum)
 	return true
 }
 

@@ -8,6 +8,8 @@ type compiled[F Float] interface {
 	attentionBackward(a Attention, grad QKV[F], dout, out, lse []F, in QKV[F])
 	attentionReceived(a Attention, received, lse []F, in QKV[F])
 	attentionRows(a Attention, weights []F, rows []int, lse []F, in QKV[F])
+	blockMeans(a Attention, means []F, size int, from []int, k []F)
+	chooseBlocks(a Attention, numbers []int64, size int, starts []int, q, means []F)
 	attentionPooled(a Attention, largest, mean []F, cells Cells, lse []F, in QKV[F])
 	gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
 		b []F, ldb, strideB int, beta F, c []F, ldc, strideC int)

@@ -30,9 +30,10 @@ const (
 
 	// Of the functions from here on the slopes, too.
 
-	SiLU     // x/(1 + e^−x)
-	GELU     // x·Φ(x), Φ the normal distribution (torch's gelu)
-	GELUTanh // ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and Gimpel, arXiv:1606.08415)
+	SiLU       // x/(1 + e^−x)
+	GELU       // x·Φ(x), Φ the normal distribution (torch's gelu)
+	GELUTanh   // ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and Gimpel, arXiv:1606.08415)
+	LogSigmoid // −log(1 + e^−x), computed in float64
 )
 
 // Settings are the numbers c₀ and c₁ of a function that has some.
@@ -99,6 +100,8 @@ func (c applyCall[F]) do(lo, hi int) {
 		gelu(chosenPath, y, x)
 	case GELUTanh:
 		geluTanh(chosenPath, y, x)
+	case LogSigmoid:
+		logSigmoid(y, x)
 	}
 }
 
@@ -142,6 +145,8 @@ func (c slopeCall[F]) do(lo, hi int) {
 		geluBackward(chosenPath, dx, known, dy)
 	case GELUTanh:
 		geluTanhBackward(chosenPath, dx, known, dy)
+	case LogSigmoid:
+		logSigmoidSlope(dx, known, dy)
 	}
 }
 

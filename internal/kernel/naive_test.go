@@ -32,7 +32,7 @@ func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
 	return y
 }
 
-// denseBias is the sum of both biases.
+// denseBias is the sum of both biases and of what is forgotten.
 func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 	y := make([]float64, a.B*a.H*a.T*a.S)
 	for i := range y {
@@ -41,6 +41,9 @@ func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 		}
 		if in.Relative != nil && isBiased(a, i) {
 			y[i] += float64(in.Relative[relativeIndex(a, i)])
+		}
+		if in.Forget.Key != nil && isBiased(a, i) {
+			y[i] += in.Forget.At(a, i/a.S, i%a.S)
 		}
 	}
 	return y
@@ -131,7 +134,11 @@ func (n *naive) forward() {
 				y := math.Tanh(x / a.Softcap)
 				x, slope[s] = a.Softcap*y, 1-y*y
 			}
-			x += n.bias[row*a.S+s]
+			if a.Score != nil && s < a.biased() {
+				slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
+				x = a.Score(x, b, row/a.T%a.H, t, s)
+			}
+			x += n.bias[row*a.S+s] + a.SigmoidBias
 			if s < lo || s >= hi || !shown[s] {
 				x = math.Inf(-1)
 			}
@@ -148,11 +155,19 @@ func (n *naive) forward() {
 			return
 		}
 		sum := math.Exp(sink - top)
+		if a.Sigmoid {
+			sum, top = 0, 0
+		}
 		for s := range p {
-			p[s] = math.Exp(p[s] - top)
+			if p[s] = math.Exp(p[s] - top); a.Sigmoid {
+				p[s] = 1 / (1 + 1/p[s])
+			}
 			sum += p[s]
 		}
 		n.lse[row] = top + math.Log(sum)
+		if a.Sigmoid {
+			sum = 1
+		}
 		for s := range p {
 			p[s] /= sum
 			for d := range a.DV {
@@ -187,6 +202,9 @@ func (n *naive) backward(dout []float64) {
 			dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
 			ds := n.p[i] * (dp*n.z[i] - delta)
 			dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
+			if a.Sigmoid {
+				ds, dsAbs = n.p[i]*(1-n.p[i])*dp*n.z[i], n.p[i]*dpAbs*n.z[i]
+			}
 			n.db[i], n.dbA[i] = ds, dsAbs
 			for d, v := range do {
 				n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v

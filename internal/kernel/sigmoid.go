@@ -20,15 +20,31 @@ func sigmoid[F Float](y, x []F) {
 	chunks(0, len(x), func(lo, hi int) {
 		y := y[lo:hi]
 		expOfNegative(y, x[lo:hi])
-		for i, e := range y {
-			y[i] = 1 / (1 + e)
+		for i := range y {
+			y[i]++
 		}
+		inverse(chosenPath, y, y)
 	})
 }
 
 // y = sigmoid(x):  dx = dy⊙y⊙(1 − y).
 func sigmoidSlope[F Float](dx, y, dy []F) {
 	ofTwo(dx, y, dy, func(y, dy F) F { return dy * (1 - y) * y })
+}
+
+func logSigmoid[F Float](y, x []F) {
+	ofOne(y, x, func(x F) F {
+		y, _ := softplus(-float64(x))
+		return F(-y)
+	})
+}
+
+// y = log sigmoid(x):  dx = dy⊙sigmoid(−x).
+func logSigmoidSlope[F Float](dx, x, dy []F) {
+	ofTwo(dx, x, dy, func(x, dy F) F {
+		_, slope := softplus(-float64(x))
+		return dy * F(slope)
+	})
 }
 
 func silu[F Float](y, x []F) {

@@ -137,7 +137,7 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 // depends on it.
 func (a *attention) checkPlaces(f *tensorFile, s mask.Scores) error {
 	_, _, err := mask.Resolve(a.Mask, s)
-	if a.ALiBi || a.RelativeBias != nil || a.RoPE != nil && !f.has("positions") {
+	if a.ALiBi || a.RelativeBias != nil || a.Forget || a.RoPE != nil && !f.has("positions") {
 		_, outside := a.Align.Offset(s.T, s.S)
 		err = cmp.Or(err, outside)
 	}

@@ -57,7 +57,7 @@ type Step struct {
 }
 
 // Sections returns the walk in its order: the chapter's fifteen sections, one on where attention
-// comes from, an experiment, and the chapter's exercises.
+// comes from, an experiment, the chapter's exercises, and what came after the book.
 func Sections() []Section {
 	sections := []Section{
 		oneQuery, allQueries,
@@ -67,6 +67,7 @@ func Sections() []Section {
 		additive,
 		scaleExperiment,
 		exerciseWeights, exerciseWidth, exerciseGPT2,
+		groupedHeads, slidingWindow, linearState, deltaRule, latentKeys, twoSoftmaxes,
 	}
 	for i := range sections {
 		s := &sections[i]

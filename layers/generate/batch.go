@@ -18,6 +18,7 @@ type Batch struct {
 	cache    layers.DecoderCache
 	capacity int
 	slide    bool
+	states   bool // whether the model has linear attention, whose states cannot go back in a text
 	products graph.Precision
 	texts    []batchText
 	chunks   keptChunks[*batchChunk]
@@ -36,7 +37,7 @@ type batchText struct {
 	slid   bool      // the reading has dropped the beginning of the text
 }
 
-// NewBatch returns a batch of n texts. It takes no model with linear attention, whose states cannot go back in a text.
+// NewBatch returns a batch of n texts.
 func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
@@ -49,16 +50,13 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if err := c.validate(vocab); err != nil {
 		return nil, err
 	}
-	linear := func(b layers.BlockConfig) bool { return b.Linear != nil }
-	if slices.ContainsFunc(m.Config().Blocks, linear) {
-		return nil, errors.New("generate: model: got one with linear attention, want a Generator for each text")
-	}
 	cache, err := m.NewCache(size)
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
+	linear := func(b layers.BlockConfig) bool { return b.Linear != nil }
 	g := &Batch{model: m, cache: cache, capacity: size.Capacity, slide: c.Slide, products: c.Precision,
-		texts: make([]batchText, n)}
+		states: slices.ContainsFunc(m.Config().Blocks, linear), texts: make([]batchText, n)}
 	for i := range g.texts {
 		g.texts[i].sampler = newSampler(c, vocab)
 		c.Seed++

@@ -35,7 +35,7 @@ func (g *Batch) readUnread(ctx context.Context, more [][]int) error {
 		return err
 	}
 	for T := g.unread(); T > 0; T = g.unread() {
-		if err := g.readChunk(ctx, min(T, maxChunk)); err != nil {
+		if err := g.readChunk(ctx, min(T, maxChunk, g.room())); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func (g *Batch) readUnread(ctx context.Context, more [][]int) error {
 func (g *Batch) restore(before []batchText) {
 	for i := range g.texts {
 		t, old := &g.texts[i], &before[i]
-		if t.slid { // the cache no longer holds the old tokens
+		if t.slid || g.states { // the cache no longer holds the old tokens, or states after more than them
 			old.read = 0
 		}
 		old.next = t.next
@@ -79,8 +79,21 @@ func (g *Batch) unread() (most int) {
 	return most
 }
 
+// room returns how many tokens a chunk may have: states cannot read tokens again, so that texts that are not full must
+// have room for all of it.
+func (g *Batch) room() int {
+	most := g.capacity
+	for i := range g.texts {
+		if room := g.capacity - g.texts[i].read; g.states && room > 0 {
+			most = min(most, room)
+		}
+	}
+	return most
+}
+
 // readChunk reads the next T unread tokens of each text. If a text has fewer, ids that do not matter follow them; where
-// the cache has no room behind, the tokens before them are read again.
+// the cache has no room behind, the tokens before them are read again. With states these are those of a full text only,
+// which then change none.
 func (g *Batch) readChunk(ctx context.Context, T int) error {
 	c, err := g.chunks.of(T, g.compile)
 	if err != nil {
@@ -91,7 +104,7 @@ func (g *Batch) readChunk(ctx context.Context, T int) error {
 		start := min(t.read, g.capacity-T)
 		n := copy(c.window[i*T:][:T], t.ids[start:])
 		clear(c.window[i*T+n : (i+1)*T])
-		c.starts[i], c.ends[i] = start, i*T+max(n, 1)-1
+		c.starts[i], c.ends[i], c.lengths[i] = start, i*T+max(n, 1)-1, min(T, len(t.ids)-t.read)
 	}
 	if err := c.machine.Run(ctx); err != nil {
 		return err
@@ -114,9 +127,10 @@ func (g *Batch) readChunk(ctx context.Context, T int) error {
 
 // batchChunk reads T tokens of each text.
 type batchChunk struct {
-	window, starts, ends []int   // values of ids (B, T), start (B, 1) and the rows (B) of the last tokens
-	logits               *G.Node // (B, V)
-	machine              *machine.Machine
+	window, starts []int   // values of ids (B, T) and start (B, 1)
+	ends, lengths  []int   // values of the rows (B) of the last tokens, and of the unread tokens (B)
+	logits         *G.Node // (B, V)
+	machine        *machine.Machine
 }
 
 func (c *batchChunk) length() int { return len(c.window) / len(c.starts) }
@@ -126,12 +140,15 @@ func (g *Batch) compile(T int) (*batchChunk, error) {
 	B, c := len(g.texts), new(batchChunk)
 	b := layers.NewBuild(g.model.Params(), layers.Eval)
 	b.SetPrecision(g.products)
-	var ids, start, rows *G.Node
+	var ids, start, rows, lengths *G.Node
 	ids, c.window = intInput(b, "ids", B, T)
 	start, c.starts = intInput(b, "start", B, 1)
 	rows, c.ends = intInput(b, "rows", B)
+	if c.lengths = make([]int, B); g.states {
+		lengths, c.lengths = intInput(b, "lengths", B)
+	}
 	var err error
-	if c.logits, err = g.model.ForwardCachedAt(b, ids, start, rows, g.cache); err != nil {
+	if c.logits, err = g.model.ForwardCachedAt(b, ids, start, rows, lengths, g.cache); err != nil {
 		return nil, err
 	}
 	c.machine, err = machine.New(c.logits)

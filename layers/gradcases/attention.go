@@ -114,6 +114,20 @@ func calls() []call {
 			c.Softcap, c.Gate, c.Sinks = 0.7, true, true
 			c.Mask = mask.SlidingWindow{Left: 1, Right: 1, Align: mask.UpperLeft}
 		})},
+		{about: "forget, lower right, extra keys", query: x, key: key, config: small(func(c *layers.AttentionConfig) {
+			c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
+			c.AddBiasKV, c.Sinks = true, true
+		})},
+		{about: "sigmoid, causal, dropout", query: x, config: small(func(c *layers.AttentionConfig) {
+			c.Sigmoid, c.ContextLength, c.Mask, c.Dropout = true, 7, mask.Causal{}, 0.3
+		})},
+		{about: "gpt2, sparse, grouped, dropout", query: []int{2, 7, 5}, config: small(func(c *layers.AttentionConfig) {
+			c.Layout, c.NumHeads, c.NumKVHeads, c.Mask, c.Dropout = layers.GPT2, 4, 2, mask.Causal{}, 0.3
+			c.Sparse = &graph.BlockSparse{BlockSize: 2, Blocks: 2}
+		})},
+		{about: "llama, differential, grouped, dropout, gate", query: x, key: key,
+			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, Layout: layers.Llama,
+				Mask: mask.Causal{Align: mask.LowerRight}, Dropout: 0.3, Gate: true, Differential: &layers.DifferentialConfig{}}},
 		{about: "segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
 			config: small(func(*layers.AttentionConfig) {}),
 			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},

@@ -233,6 +233,59 @@ def exercises(x):
     values["walk/3.3 context.shape"] = multihead(torch.randn(1, 5, 768), maps, out, 12)[0].shape
 
 
+def after(x):
+    torch.manual_seed(123)
+    query, key, value = linear(3, 4), linear(3, 2), linear(3, 2)
+    q, k, v = query(x).view(6, 2, 2).transpose(0, 1), key(x), value(x)
+    _, weights, context = attention(q, k, v, causal=True)
+    values["walk/grouped q"], values["walk/grouped k"], values["walk/grouped weights"] = q, k, weights
+    values["walk/grouped context"] = context.transpose(0, 1).reshape(6, 4)
+    values["walk/grouped kept by two heads"], values["walk/grouped kept by one"] = 8, 4
+
+    torch.manual_seed(789)
+    q, k, v = (m(x) for m in qkv(3, 2))
+    window = torch.ones(6, 6).tril().triu(-1)
+    scores = (q @ k.T / 2 ** 0.5).masked_fill(window == 0, -math.inf)
+    values["walk/window"], values["walk/window weights"] = window, scores.softmax(-1)
+    values["walk/window context"] = scores.softmax(-1) @ v
+    values["walk/window twice"] = window @ window
+
+    fq, fk = q.exp(), k.exp()
+    weights = (fq @ fk.T).tril()
+    weights = weights / weights.sum(-1, keepdim=True)
+    values["walk/linear fq"], values["walk/linear fk"], values["walk/linear weights"] = fq, fk, weights
+    values["walk/linear context"] = weights @ v
+    state, total = torch.zeros(2, 2), torch.zeros(2)
+    for t in range(6):
+        state, total = state + torch.outer(fk[t], v[t]), total + fk[t]
+    values["walk/linear state"], values["walk/linear sum"] = state, total
+    values["walk/linear read"] = fq[5] @ state / (fq[5] @ total)
+
+    key, other = torch.tensor([[0.5, 0.5, 0.5, 0.5]]), torch.tensor([[0.5, -0.5, 0.5, -0.5]])
+    old, kept, new = torch.tensor([[1., 0.]]), torch.tensor([[3., 3.]]), torch.tensor([[0., 2.]])
+    memory = key.T @ old + other.T @ kept
+    state = memory + key.T @ (new - key @ memory)
+    for name, value in dict(key=key, other=other, old=old, kept=kept, new=new, memory=memory, found=key @ memory,
+                            both=key @ (memory + key.T @ new), wrong=new - key @ memory, state=state,
+                            read=key @ state, still=other @ state).items():
+        values["walk/delta " + name] = value
+
+    torch.manual_seed(123)
+    query, down, up = linear(3, 2), linear(3, 1), linear(1, 2)
+    q, c = query(x), down(x)
+    values["walk/latent c"], values["walk/latent k"], values["walk/latent scores"] = c, up(c), q @ up(c).T
+    values["walk/latent asked"], values["walk/latent same"] = q @ up.weight, (q @ up.weight) @ c.T
+    values["walk/latent kept as keys and values"], values["walk/latent kept as latents"] = 4, 1
+
+    torch.manual_seed(123)
+    query, key, value = linear(3, 4), linear(3, 4), linear(3, 2)
+    q, k = (m(x).view(6, 2, 2).transpose(0, 1) for m in (query, key))
+    first, second = attention(q, k, value(x), causal=True)[1]
+    values["walk/difference first"], values["walk/difference second"] = first, second
+    values["walk/difference weights"] = first - second / 2
+    values["walk/difference context"] = (first - second / 2) @ value(x)
+
+
 def entry(name, value):
     if isinstance(value, torch.Tensor):
         return f"== tensor {name}\n{str(value.detach())}\n"
@@ -244,7 +297,7 @@ for dtype, file, remark in ((torch.float32, "walk.txt", "What `attention chapter
     torch.set_default_dtype(dtype)
     values.clear()
     x = torch.tensor(TOKENS)
-    for part in (simple, trainable, causal, heads, additive, experiment, exercises):
+    for part in (simple, trainable, causal, heads, additive, experiment, exercises, after):
         part(x)
     shown = {name: v for name, v in values.items() if dtype == torch.float64 or name.startswith("walk/")}
     text = [f"# {remark}, computed by walk.py with torch {torch.__version__}.\n"]

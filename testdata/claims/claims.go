@@ -5,7 +5,10 @@
 //	go run testdata/claims/claims.go tinyshakespeare.txt > testdata/claims/claims.md
 //
 // It takes about a quarter of an hour on two cores with AVX-512. Names after the text, of nano-char, bf16, speedrun,
-// translate and why, choose some of the tables.
+// translate and why, choose some of the tables. Another name, compare, is of those of attention compare, which take
+// two to three hours; flags after it, such as --attention full,window, are passed on:
+//
+//	go run testdata/claims/claims.go tinyshakespeare.txt compare > testdata/claims/compare.md
 package main
 
 import (
@@ -41,7 +44,10 @@ func main() {
 	build := exec.Command("go", "build", "-o", c.program, "./cmd/attention")
 	build.Stderr = os.Stderr
 	check(build.Run())
-	parts := os.Args[2:]
+	parts, flags := os.Args[2:], []string(nil)
+	if at := slices.IndexFunc(parts, func(part string) bool { return strings.HasPrefix(part, "--") }); at >= 0 {
+		parts, flags = parts[:at], parts[at:]
+	}
 	if len(parts) == 0 {
 		parts = []string{"nano-char", "bf16", "speedrun", "translate", "why"}
 		fmt.Printf("# Figures of trainings\n\nMeans of seeds 1 to %d ± their standard deviation, and each seed's, by "+
@@ -59,8 +65,10 @@ func main() {
 			c.translate()
 		case "why":
 			c.why()
+		case "compare":
+			c.compare(text, flags)
 		default:
-			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, translate or why", part)
+			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, translate, why or compare", part)
 		}
 		fmt.Printf("\nOn %s.\n", c.host())
 	}
@@ -100,8 +108,8 @@ func (c claims) report(path string, v any) {
 	check(json.Unmarshal(text, v))
 }
 
-// row prints a line of a table.
-func row(what string, values []float64, format func(float64) string) {
+// spread returns the mean of values and their standard deviation.
+func spread(values []float64, format func(float64) string) string {
 	mean, square := 0.0, 0.0
 	for _, v := range values {
 		mean += v / float64(len(values))
@@ -109,7 +117,12 @@ func row(what string, values []float64, format func(float64) string) {
 	for _, v := range values {
 		square += (v - mean) * (v - mean) / float64(len(values)-1)
 	}
-	fmt.Printf("| %s | %s ± %s |", what, format(mean), format(math.Sqrt(square)))
+	return format(mean) + " ± " + format(math.Sqrt(square))
+}
+
+// row prints a line of a table.
+func row(what string, values []float64, format func(float64) string) {
+	fmt.Printf("| %s | %s |", what, spread(values, format))
 	for _, v := range values {
 		fmt.Printf(" %s |", format(v))
 	}
@@ -120,8 +133,11 @@ func table(title string) {
 	fmt.Printf("\n%s\n\n| | mean |%s\n|---|---:|%s\n", title, strings.Repeat(" |", seeds), strings.Repeat("---:|", seeds))
 }
 
-func nats(v float64) string    { return strconv.FormatFloat(v, 'f', 4, 64) }
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 2, 64) + " %" }
+func nats(v float64) string       { return strconv.FormatFloat(v, 'f', 4, 64) }
+func tenths(v float64) string     { return strconv.FormatFloat(v, 'f', 1, 64) }
+func whole(v float64) string      { return strconv.FormatFloat(v, 'f', 0, 64) }
+func hundredths(v float64) string { return tenths(100 * v) }
+func percent(v float64) string    { return strconv.FormatFloat(100*v, 'f', 2, 64) + " %" }
 
 // nanoChar trains nanoGPT's small character model.
 func (c claims) nanoChar(text, name string, flags ...string) {
@@ -155,7 +171,7 @@ func (c claims) speedrun(text string) {
 	}
 	table("`attention train --preset speedrun --text tinyshakespeare.txt` beside nano-char, in turns: the whole process")
 	for _, preset := range presets {
-		row(preset+", seconds", seconds[preset], func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) })
+		row(preset+", seconds", seconds[preset], tenths)
 		row(preset+", nats on the whole validation text", losses[preset], nats)
 	}
 }
@@ -229,5 +245,71 @@ func (c claims) why() {
 		row(m.Name+", digits", m.Digits, percent)
 		row(m.Name+", arrows", m.Arrows, percent)
 		row(m.Name+", colours", m.Colours, percent)
+	}
+}
+
+// comparison is a report.json of attention compare.
+type comparison struct {
+	Level                 string
+	Steps, Batch, Context int
+	Seeds                 []int
+	Models                []struct {
+		Attention            string
+		MLP, Parameters      int
+		Memory               float64 `json:"training_bytes"`
+		Token                int     `json:"cache_bytes_a_token"`
+		Fixed                int     `json:"cache_bytes_fixed"`
+		Loss, Exact, Seconds []float64
+		Speed                []float64 `json:"tokens_per_second"`
+		Marks                [][]struct {
+			Level int
+			Exact float64
+		}
+	}
+}
+
+// compare trains a small GPT with each attention, on the text and on the tasks.
+func (c claims) compare(text string, flags []string) {
+	for i, what := range [][]string{{"--text", text}, {"--task", "copy"}, {"--task", "recall"}} {
+		out := fmt.Sprint("compare", i)
+		c.run(slices.Concat([]string{"compare", "--seeds", strconv.Itoa(seeds), "--out", out}, what, flags)...)
+		var r comparison
+		c.report(filepath.Join(out, "report.json"), &r)
+		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds\n\n", what[0],
+			filepath.Base(what[1]), r.Steps, r.Batch, r.Context, len(r.Seeds))
+		r.print()
+	}
+}
+
+// print prints what the models reach and cost and, of a task, what they have right at each level.
+func (r comparison) print() {
+	fmt.Println("| attention | loss, nats | right, % | seconds | training, MiB | cache, bytes a token | fixed | tokens/s | " +
+		"MLP | parameters |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for _, m := range r.Models {
+		right := "–"
+		if m.Exact != nil {
+			right = spread(m.Exact, hundredths)
+		}
+		fmt.Printf("| %s | %s | %s | %s | %.1f | %d | %d | %s | %d | %d |\n", m.Attention, spread(m.Loss, nats), right,
+			spread(m.Seconds, tenths), m.Memory/(1<<20), m.Token, m.Fixed, spread(m.Speed, whole), m.MLP, m.Parameters)
+	}
+	if r.Level == "" {
+		return
+	}
+	fmt.Printf("\nRight answers, %%, by %s:\n\n| attention |", r.Level)
+	for _, mark := range r.Models[0].Marks[0] {
+		fmt.Printf(" %d |", mark.Level)
+	}
+	fmt.Printf("\n|---|%s\n", strings.Repeat("---:|", len(r.Models[0].Marks[0])))
+	for _, m := range r.Models {
+		fmt.Printf("| %s |", m.Attention)
+		for level := range m.Marks[0] {
+			var exact []float64
+			for _, marks := range m.Marks {
+				exact = append(exact, marks[level].Exact)
+			}
+			fmt.Printf(" %s |", spread(exact, hundredths))
+		}
+		fmt.Println()
 	}
 }

@@ -1,18 +1,18 @@
 // How fast llama.cpp is with a file, for BenchmarkLlamaCpp.
 //
-//   node speed.mjs MODEL.gguf CACHE
+//   node speed.mjs MODEL.gguf CACHE FUSED
 //
-// CACHE is the type of the cache's numbers, F32 or F16. Each line of the input is a number of ids to read; then
+// CACHE is the type of the cache's numbers, F32 or F16; FUSED is whether attention is ("flash attention"). Each line of the input is a number of ids to read; then
 // optionally a number of tokens to write. The answer is a line: milliseconds until the first token, then those of each
 // next one.
 import {createInterface} from "node:readline";
 import {getLlama} from "node-llama-cpp";
 
-const [path, cache] = process.argv.slice(2);
+const [path, cache, fused] = process.argv.slice(2);
 const llama = await getLlama({gpu: false, build: "never", maxThreads: 2, logLevel: "error"});
 const model = await llama.loadModel({modelPath: path, gpuLayers: 0});
 const context = await model.createContext({contextSize: 1088, batchSize: 1088, threads: 2,
-    flashAttention: process.env.LLAMACPP_FLASH === "1", experimentalKvCacheKeyType: cache, experimentalKvCacheValueType: cache});
+    flashAttention: fused === "true", experimentalKvCacheKeyType: cache, experimentalKvCacheValueType: cache});
 const sequence = context.getSequence();
 
 for await (const line of createInterface({input: process.stdin})) {

@@ -309,9 +309,22 @@ LATENT_CASES = {
 }
 
 
+# More cases of attention; a case's seed is its number.
+LATER_CASES = {
+    "attention_forget": (
+        dict(**ATT, layout="llama", d_in=6, num_heads=4, num_kv_heads=2, head_dim=3, k_dim=5, v_dim=5, causal="lower_right",
+             forget=True, rope=dict(dims=2)), {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
+    "attention_sigmoid": (
+        dict(**ATT, d_in=6, num_heads=3, qkv_bias=True, causal="upper_left", sigmoid=True, context_length=9),
+        {"query": (2, 7, 6)}, {"lengths": torch.tensor([7, 0])}),
+    "attention_sigmoid_bias": (dict(**ATT, d_in=6, num_heads=3, sigmoid=True, sigmoid_bias=-2.5), {"query": (7, 6)}, {}),
+}
+
+
 def main():
     torch.set_default_dtype(torch.float64)
-    cases = {name: (*case, {}) for name, case in CASES.items()} | ATTENTION_CASES | LINEAR_CASES | LATENT_CASES
+    cases = {name: (*case, {}) for name, case in CASES.items()}
+    cases |= ATTENTION_CASES | LINEAR_CASES | LATENT_CASES | LATER_CASES
     for seed, (name, (config, shapes, others)) in enumerate(cases.items()):
         torch.manual_seed(seed)
         layer = LAYERS[config["layer"]](config)

@@ -68,6 +68,8 @@ class Attention(nn.Module):
             self.sinks = nn.Parameter(torch.randn(self.H))
         if c.get("gate"):
             self.gate_proj = nn.Linear(d_in, self.H * self.Dv, bias=False)
+        if c.get("forget"):
+            self.fgate_proj = nn.Linear(ins[1], self.H)
         if "relative_bias" in c:
             self.relative_attention_bias = nn.Embedding(c["relative_bias"].get("buckets") or 32, self.H)
 
@@ -108,7 +110,12 @@ class Attention(nn.Module):
         scores = q @ k.transpose(-2, -1) * (c.get("scale") or self.D ** -0.5)
         if c.get("softcap"):
             scores = c["softcap"] * torch.tanh(scores / c["softcap"])
-        scores = scores + nn.functional.pad(self.biases(T, S, first, bias), (0, len(extra)))
+        added = self.biases(T, S, first, bias)
+        if c.get("forget"):
+            gates = nn.functional.logsigmoid(self.fgate_proj(key)).transpose(-2, -1)  # (..., H, S)
+            between = (torch.arange(S) > torch.arange(S)[:, None]) & (torch.arange(S) <= torch.arange(S - T, S)[:, None, None])
+            added = added + torch.einsum("...hi,tsi->...hts", gates, between.double())
+        scores = scores + nn.functional.pad(added, (0, len(extra)))
         shown = nn.functional.pad(self.shown(T, S, first, **masks), (0, len(extra)), value=True)
         weights = self.weigh(scores, shown.expand(scores.shape))
         out = (weights @ v).transpose(-3, -2).flatten(-2)
@@ -156,6 +163,8 @@ class Attention(nn.Module):
             total = weights.sum(-1, keepdim=True)
             return weights / torch.where(total == 0, torch.ones(()), total)
         scores = scores.masked_fill(~shown, -torch.inf)
+        if self.c.get("sigmoid"):
+            return torch.sigmoid(scores + self.c.get("sigmoid_bias", -math.log(self.c.get("context_length", 1))))
         if self.c.get("sinks"):
             sinks = self.sinks[:, None, None].expand(*scores.shape[:-1], 1)
             return torch.softmax(torch.cat([scores, sinks], -1), -1)[..., :-1]

@@ -23,6 +23,7 @@ after torch.manual_seed(123).
 
 Sizes are different primes where they can be, so that swapped axes show.
 """
+import math
 import os
 from types import SimpleNamespace
 
@@ -154,8 +155,8 @@ DEFAULTS = dict(
     given="q", t=T, s=None, batch=B, width=11, key_width=0, value_width=0, out=0, heads=6, kv_heads=0, dim=4, value_dim=0,
     qkv_bias=False, out_bias=False, layout="book", scale=0, softcap=0, shown=None, renormalize=False, offset=0, turn=None,
     rope_dims=0, base=10000.0, positions=None, key_positions=None, alibi=False, buckets=0, longest=128, decoder=False,
-    norm=None, sinks=False, gate=False, bias_kv=False, zero_attn=False, segments=None, key_segments=None, starts=None,
-    lengths=None, bias=None)
+    norm=None, sinks=False, forget=False, gate=False, bias_kv=False, zero_attn=False, segments=None, key_segments=None,
+    starts=None, lengths=None, bias=None, sigmoid=False, sigmoid_bias=0)
 
 
 def written(**options):
@@ -256,6 +257,17 @@ WRITTEN = {
     "causal_starts": dict(**CROSS, kv_heads=2, starts=STARTS, shown=lambda t, s: s <= t + each(STARTS)),
     "causal_starts_padding": dict(**CROSS, t=4, starts=PAST, lengths=LENGTHS,
                                   shown=lambda t, s: (s <= t + each(PAST)) & (s < each(LENGTHS))),
+    "forget": dict(forget=True, shown=causal, t=S),
+    "forget_grouped": dict(forget=True, shown=causal, layout="llama", kv_heads=2, turn=halves, norm=rms, batch=None),
+    "forget_cross": dict(**THREE, forget=True, offset=2, shown=causal, qkv_bias=True, sinks=True),
+    "forget_padding": dict(**CROSS, t=4, forget=True, offset=3, lengths=LENGTHS, bias_kv=True, softcap=2,
+                           shown=lambda t, s: (s <= t) & (s < each(LENGTHS))),
+    "sigmoid": dict(sigmoid=True),
+    "sigmoid_causal": dict(sigmoid=True, sigmoid_bias=-math.log(7), shown=causal, kv_heads=2, layout="llama", turn=halves),
+    "sigmoid_cross": dict(**CROSS, sigmoid=True, sigmoid_bias=-1.5, zero_attn=True, softcap=2, kv_heads=3, shown=causal,
+                          offset=2, forget=True),
+    "sigmoid_padding": dict(**CROSS, t=4, sigmoid=True, sigmoid_bias=-2, alibi=True, offset=3, lengths=torch.tensor([S, 0]),
+                            shown=lambda t, s: s < each(torch.tensor([S, 0]))),
 }
 
 

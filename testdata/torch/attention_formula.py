@@ -38,6 +38,8 @@ def shapes(o):
         p["gate_proj.weight"] = context, o.width
     if o.buckets:
         p["relative_attention_bias.weight"] = o.buckets, o.heads
+    if o.forget:
+        p["fgate_proj.weight"], p["fgate_proj.bias"] = (o.heads, o.key_width), (o.heads,)
     return p
 
 
@@ -134,6 +136,10 @@ def attend(o, p, query, key, value):
     if o.buckets:
         table = p["relative_attention_bias.weight"]
         added = added + table[t5_bucket(relative, o.buckets, o.longest, o.decoder)].permute(2, 0, 1)
+    if o.forget:
+        gates = F.linear(key, p["fgate_proj.weight"], p["fgate_proj.bias"])
+        sums = F.logsigmoid(gates).cumsum(-2).transpose(-1, -2)  # ([B,] H, S)
+        added = added + sums[..., s - t:].unsqueeze(-1) - sums.unsqueeze(-2)
     scores = scores + F.pad(added, (0, extra))
     shown = torch.ones(t, s).bool() if o.shown is None else o.shown(at.unsqueeze(-1), key_at)
     if o.segments is not None:
@@ -142,7 +148,9 @@ def attend(o, p, query, key, value):
     shown = F.pad(shown, (0, extra), value=True)
     if not o.renormalize:
         scores = scores.masked_fill(~shown, -torch.inf)
-    if o.sinks:
+    if o.sigmoid:
+        weights = torch.sigmoid(scores + o.sigmoid_bias)
+    elif o.sinks:
         sink = p["sinks"].view(-1, 1, 1).expand(*scores.shape[:-1], 1)
         weights = torch.cat((scores, sink), -1).softmax(-1)[..., :-1]
     else:

@@ -2,9 +2,7 @@ package pretrained
 
 import (
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"attention/internal/config"
 	"attention/internal/dense"
 	"attention/internal/folder"
-	"attention/internal/mapped"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers"
@@ -191,91 +188,4 @@ func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.T
 		dense.SetFloats(value, data)
 	}
 	return nil
-}
-
-// WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
-// or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
-// that they are added to. The adapters of GPT-NeoX's queries, keys and values are one of their common map there, of
-// their ranks together; all others have that rank, too, filled up with zeros.
-func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
-	w, err := g.adapter(base)
-	if err != nil {
-		return nil, about(dir, err)
-	}
-	out, err := emptyFolder(dir)
-	if err != nil {
-		return nil, about(dir, err)
-	}
-	err = mapped.Guard(func() error { return w.write(out) })
-	if err := oneline.Join(err, out.Close()); err != nil {
-		return nil, about(dir, err)
-	}
-	return []string{adapterConfigName, adapterWeightsName}, nil
-}
-
-// adapter returns the files of an adapter.
-func (g *GPT) adapter(base string) (*writing, error) {
-	t, err := g.target(WriteConfig{Format: HuggingFace})
-	if err != nil {
-		return nil, err
-	}
-	lora, ok := g.Params.LoRA()
-	if !ok {
-		return nil, fmt.Errorf("got a model without adapters, want one with")
-	}
-	var whole []string // modules
-	f := &safetensors.File{Metadata: map[string]string{"format": "pt"}}
-	for name, value := range g.Params.Own() {
-		if g.Params.IsAdapter(name) {
-			continue
-		}
-		at := t.placeOf(name)
-		if at.of > 0 {
-			return nil, fmt.Errorf("%s: got a part of %s trained whole, which is one map in a folder: it is not supported", name,
-				at.name)
-		}
-		module, kind := moduleOf(at)
-		if plain := strings.TrimPrefix(module, adapterPrefix); !slices.Contains(whole, plain) {
-			whole = append(whole, plain)
-		}
-		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: module + kind, Shape: value.Shape(), Data: dense.Slice(value)})
-	}
-	tensors, targets, rank := t.adapters(lora.Rank)
-	f.Tensors = append(f.Tensors, tensors...)
-	alpha := lora.Alpha
-	if more := float64(rank) / float64(lora.Rank); lora.RankStabilized {
-		alpha *= math.Sqrt(more)
-	} else {
-		alpha *= more
-	}
-	task := "CAUSAL_LM"
-	if t.Labels != nil {
-		task = "SEQ_CLS"
-	}
-	contents, err := jsonOf(map[string]any{"peft_type": "LORA", "task_type": task, "base_model_name_or_path": base,
-		"r": rank, "lora_alpha": alpha, "lora_dropout": lora.Dropout, "use_rslora": lora.RankStabilized,
-		"target_modules": t.shortTargets(targets), "modules_to_save": whole, "bias": "none",
-		"fan_in_fan_out": t.family == &gpt2, "inference_mode": true})
-	w := &writing{files: []file{{adapterWeightsName, func(to io.Writer) error { return safetensors.Write(to, f) }}}}
-	w.add(adapterConfigName, contents)
-	return w, err
-}
-
-// shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or their names if
-// the words are those of other modules, too.
-func (t *target) shortTargets(modules []string) []string {
-	last := func(module string) string { return module[strings.LastIndexByte(module, '.')+1:] }
-	words := map[string]bool{}
-	for _, m := range modules {
-		words[last(m)] = true
-	}
-	for name := range t.Params.Shapes() {
-		module, kind := moduleOf(t.placeOf(name))
-		plain := strings.TrimPrefix(module, adapterPrefix)
-		other := !t.Params.IsAdapter(name) && kind == ".weight" && !slices.Contains(modules, plain)
-		if other && words[last(plain)] {
-			return modules
-		}
-	}
-	return slices.Sorted(maps.Keys(words))
 }

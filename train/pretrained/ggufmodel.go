@@ -223,6 +223,8 @@ func (m *ggufModel) checkRoPE(r *graph.RoPEConfig) error {
 		return fmt.Errorf("positions: got interleaved pairs, want (i, i + %d)", d/2)
 	case m.family != &gptNeoX && cmp.Or(r.Dims, d) != d:
 		return fmt.Errorf("positions: got %d of %d elements of a head turned, want all", r.Dims, d)
+	case r.AtEnd && cmp.Or(r.Dims, d) != d:
+		return fmt.Errorf("positions: got the end of each head turned, want its start")
 	case r.Scaling == graph.Llama3Scaling && m.name != llamaForm.name:
 		return fmt.Errorf("positions: got the scaling llama3, want none, linear, ntk or yarn")
 	case r.BetaSlow != 0 && r.BetaSlow != 1 || r.BetaFast != 0 && r.BetaFast != 32 ||

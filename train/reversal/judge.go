@@ -73,8 +73,9 @@ func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
 
 // writer returns a function that returns the likeliest next letters (B, T) at all positions of the targets.
 func (m *Model) writer(size int) (next func(context.Context, train.Values) ([]int, error), err error) {
-	p, err := m.predictor(size, func(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error) {
-		return graph.ArgMax(b.Of(m.Forward(b, source, target, lengths)), graph.ReduceConfig{Dim: []int{-1}})
+	p, err := m.predictor(size, func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
+		ids, err := graph.ArgMax(b.Of(m.Forward(b, source, target, lengths)), graph.ReduceConfig{Dim: []int{-1}})
+		return G.Nodes{ids}, err
 	})
 	return func(ctx context.Context, v train.Values) ([]int, error) {
 		ids, err := p.Run(ctx, v)
@@ -88,7 +89,10 @@ func (m *Model) writer(size int) (next func(context.Context, train.Values) ([]in
 // Weights returns the attention weights (T, S) of each head for the first string of the batch, from each letter that is
 // written, with the right ones before it, to each letter of the string and its end. A model without attention has none.
 func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err error) {
-	p, err := m.predictor(len(s.lengths), m.weights)
+	p, err := m.predictor(len(s.lengths), func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
+		n, err := m.nodes(b, source, target, lengths)
+		return optional(n.weights), err
+	})
 	if p == nil || err != nil {
 		return nil, err
 	}
@@ -96,30 +100,45 @@ func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err
 	if err != nil {
 		return nil, err
 	}
-	all := dense.Float64s(values[0]) // (B, H, Longest, Longest+1)
-	n := s.lengths[0]
-	for padded := range slices.Chunk(all[:len(all)/len(s.lengths)], Longest*(Longest+1)) {
+	return headsOf(values[0], s.lengths[0]-1), nil
+}
+
+// headsOf returns the weights (T, S) of each head of (B, H, Longest, Longest+1) for the first string, which has n
+// letters.
+func headsOf(weights *tensor.Dense, n int) (heads [][]float64) {
+	all := dense.Float64s(weights)
+	for padded := range slices.Chunk(all[:len(all)/weights.Shape()[0]], Longest*(Longest+1)) {
 		var head []float64
-		for row := range n - 1 {
-			head = append(head, padded[row*(Longest+1):][:n]...)
+		for row := range n {
+			head = append(head, padded[row*(Longest+1):][:n+1]...)
 		}
 		heads = append(heads, head)
 	}
-	return heads, nil
+	return heads
 }
 
-// predictor returns a predictor of the node that a function makes of the inputs of size strings, or nil if the function
-// makes none.
-func (m *Model) predictor(size int, node func(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error),
+// optional returns those of some nodes that are there.
+func optional(nodes ...*G.Node) (there G.Nodes) {
+	for _, n := range nodes {
+		if n != nil {
+			there = append(there, n)
+		}
+	}
+	return there
+}
+
+// predictor returns a predictor of the nodes that a function makes of the inputs of size strings, or nil if it makes
+// none.
+func (m *Model) predictor(size int, make func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error),
 ) (p *train.Predictor, err error) {
 	err = expr.Building(func() error {
 		b := layers.NewBuild(m.Params(), layers.Eval)
 		source, target, lengths := inputs(b, size)
-		n, err := node(b, source, target, lengths)
-		if n == nil || err != nil {
+		nodes, err := make(b, source, target, lengths)
+		if len(nodes) == 0 || err != nil {
 			return err
 		}
-		p, err = train.NewPredictor(b, n)
+		p, err = train.NewPredictor(b, nodes...)
 		return err
 	})
 	return p, err

@@ -65,19 +65,29 @@ func (m *Model) Loss(size int) train.Loss {
 	}
 }
 
-// weights returns the node (B, H, T, S) of the weights with which target sees source, or nil if there is no attention.
-func (m *Model) weights(b *layers.Build, source, target, lengths *G.Node) (*G.Node, error) {
+// nodes are what a model computes for a batch; weights and state are nil where the model has none.
+type nodes struct {
+	logits  *G.Node // (B, T, V) of the letters
+	weights *G.Node // (B, H, T, S) with which each letter that is written sees the string
+	state   *G.Node // (B, N) of the writer before the first letter
+}
+
+// nodes makes the nodes of a model in a graph.
+func (m *Model) nodes(b *layers.Build, source, target, lengths *G.Node) (n nodes, err error) {
 	if rnn, ok := m.network.(*layers.RNNSeq2Seq); ok {
 		memory, err := rnn.Encode(b, source, lengths)
 		if err != nil {
-			return nil, err
+			return n, err
 		}
 		out, err := rnn.Decode(b, target, memory)
-		return out.Weights, err
+		return nodes{out.Logits, out.Weights, memory.State}, err
 	}
 	b.Observe("*.multihead_attn")
-	if _, err := m.Forward(b, source, target, lengths); err != nil {
-		return nil, err
+	if n.logits, err = m.Forward(b, source, target, lengths); err != nil {
+		return n, err
 	}
-	return b.Calls("*.multihead_attn")[0].Weights()
+	if calls := b.Calls("*.multihead_attn"); len(calls) > 0 {
+		n.weights, err = calls[0].Weights()
+	}
+	return n, err
 }

@@ -69,24 +69,29 @@ func (s *Strings) Draw(lengths []int) { s.draw(func(row int) int { return length
 
 // draw draws a batch whose strings have the lengths that a function returns.
 func (s *Strings) draw(length func(row int) int) {
-	clear(s.source)
-	clear(s.target)
-	for i := range s.targets {
-		s.targets[i] = graph.IgnoreTarget
-	}
 	s.batch.Tokens = 0
 	for row := range s.lengths {
-		n := length(row)
-		source, target, targets := s.source[row*(Longest+1):], s.target[row*Longest:], s.targets[row*Longest:]
-		for i := range n {
-			source[i] = s.random.IntN(len(Letters))
-			targets[n-1-i] = source[i]
-		}
-		source[n], target[0] = endMark, endMark
-		copy(target[1:n], targets)
-		s.lengths[row] = n + 1
-		s.batch.Tokens += n
+		s.set(row, length(row), func(int) int { return s.random.IntN(len(Letters)) })
+		s.batch.Tokens += s.lengths[row] - 1
 	}
+}
+
+// set makes a string of n letters a row of the batch.
+func (s *Strings) set(row, n int, letter func(i int) int) {
+	source, target, targets := s.source[row*(Longest+1):][:Longest+1], s.target[row*Longest:][:Longest],
+		s.targets[row*Longest:][:Longest]
+	clear(source)
+	clear(target)
+	for i := range targets {
+		targets[i] = graph.IgnoreTarget
+	}
+	for i := range n {
+		source[i] = letter(i)
+		targets[n-1-i] = source[i]
+	}
+	source[n], target[0] = endMark, endMark
+	copy(target[1:n], targets)
+	s.lengths[row] = n + 1
 }
 
 // Row returns string i of the batch and its reverse.

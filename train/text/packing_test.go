@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -113,4 +114,29 @@ func TestPacked(t *testing.T) {
 		skipped.Summary())
 	_, err = text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 1, Context: 1})
 	require.EqualError(t, err, "text: packing: Context: got 1, want at least 2")
+}
+
+// Examples stay on the disk: in memory is a number for each, whatever their size.
+func TestExamplesStayOnTheDisk(t *testing.T) {
+	const n, size = 1000, 16 << 10
+	line := `{"text": "` + strings.Repeat("a", size) + `"}` + "\n"
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat(line, n)), 0o644))
+	lessons := textLessons(t)
+	held := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := held()
+	e, err := text.OpenExamples(path)
+	require.NoError(t, err)
+	defer e.Close()
+	p, err := text.NewPacked(e, lessons, text.PackConfig{Batch: 1, Context: 64})
+	require.NoError(t, err)
+	_, err = p.Next()
+	require.NoError(t, err)
+	require.Less(t, held()-before, n*size/32, "of %d bytes", n*size)
+	runtime.KeepAlive(p)
 }

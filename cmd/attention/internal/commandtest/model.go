@@ -58,18 +58,25 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	return writeRun(t, p, run.ModelConfig{Layer: &c}), p, m
 }
 
-// DecoderRun writes the folder of a run whose model is a decoder of four layers of three kinds: with grouped heads that
-// rotary positions turn, with heads that have a window and a sink, and with latent attention.
+// DecoderRun writes the folder of a run whose model is a decoder of five layers of four kinds: with grouped heads that
+// rotary positions turn, with heads that have a window, a sink and gates, with latent attention, and with sigmoids.
 func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
-	var c layers.DecoderConfig
-	require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 5, "context_length": 6, "num_layers": 4, "pattern": [0, 1, 0, 2],
+	return DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
 		"embedding_scale": 3, "logit_softcap": 20, "blocks": [
 		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "rope": {}}, "mlp": {"activation": "swiglu"},
 		 "norm": {"kind": "rms"}, "norm_placement": "sandwich"},
 		{"attention": {"d_in": 8, "num_heads": 2, "sinks": true, "softcap": 3, "qk_norm": "rms", "causal": "square",
-		 "window": [1, 0]}, "norm": {"kind": "rms"}},
-		{"attention": {"d_in": 8, "num_heads": 4}, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}, "norm": {"kind": "rms"}}
-		]}`), &c))
+		 "window": [1, 0], "forget": true}, "norm": {"kind": "rms"}},
+		{"attention": {"d_in": 8, "num_heads": 4}, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}, "norm": {"kind": "rms"}},
+		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "forget": true, "sigmoid": true, "sigmoid_bias": -2},
+		 "norm": {"kind": "rms"}}
+		]}`)
+}
+
+// DecoderRunOf writes the folder of a run whose model is a decoder with a config in JSON.
+func DecoderRunOf(t testing.TB, config string) (dir string, p *layers.Params, m *layers.Decoder) {
+	var c layers.DecoderConfig
+	require.NoError(t, json.Unmarshal([]byte(config), &c))
 	p = layers.NewParams(tensor.Float64, 3)
 	m, err := layers.NewDecoder(p.Scope(""), c)
 	require.NoError(t, err)

@@ -20,10 +20,19 @@ type prompt struct {
 
 // ask keeps the answers of the model before the session, in the process that leads.
 func (r *tuning) ask(ctx context.Context) (err error) {
+	if !r.Leads() || len(r.prompts) == 0 {
+		return nil
+	}
+	c := generate.Config{VocabSize: min(r.base.Tokenizer.Len(), r.base.Model.Config().VocabSize)}
+	longest := 0
+	for _, p := range r.prompts {
+		longest = max(longest, len(p.ids))
+	}
+	length := min(longest+r.config.Sample.Tokens, r.model.Context())
+	if r.answers, err = run.NewGenerator(r.model, c, length); err != nil {
+		return err
+	}
 	for i, p := range r.prompts {
-		if !r.Leads() {
-			return nil
-		}
 		if r.prompts[i].before, err = r.answer(ctx, p); err != nil {
 			return err
 		}
@@ -37,11 +46,8 @@ func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	if n < 1 {
 		return "", nil
 	}
-	vocabulary := min(r.base.Tokenizer.Len(), r.base.Model.Config().VocabSize)
-	g, err := run.NewGenerator(r.model, generate.Config{VocabSize: vocabulary}, len(p.ids)+n)
-	if err != nil {
-		return "", err
-	}
+	g := r.answers
+	g.Reset() // the weights have changed
 	if err := g.Prompt(ctx, p.ids); err != nil {
 		return "", err
 	}

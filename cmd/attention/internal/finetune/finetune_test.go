@@ -68,6 +68,21 @@ func TestFinetune(t *testing.T) {
 	}
 }
 
+// With --best the answers and the folder are those of the lowest validation loss, and --patience ends a run.
+func TestBestAndPatience(t *testing.T) {
+	_, flags := files(t, "--steps", "40", "--eval-every", "2", "--best", "--patience", "2", "--lr", "0.5")
+	out := filepath.Join(t.TempDir(), "run")
+	said, err := tune(t, append(flags, "--out", out)...)
+	require.NoError(t, err)
+	require.Regexp(t, `The model is that of step \d+, which has the lowest validation loss\.`, said)
+	require.Regexp(t, `The run ended after \d+ of 40 steps:\s+the last 2 validations were not lower\.`, said)
+	in, err := run.Inspect(out)
+	require.NoError(t, err)
+	require.False(t, in.Unfinished())
+	_, err = in.Open()
+	require.NoError(t, err)
+}
+
 // --show prints a line for each token, and which are learned: the answer with the token that ends it.
 func TestShow(t *testing.T) {
 	_, flags := files(t)

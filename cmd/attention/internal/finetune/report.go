@@ -35,11 +35,32 @@ func (r *tuning) printHead() {
 	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
 		c.Tuning.Context),
 		fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
+	r.Print("memory", r.memoryPhrases()...)
+}
+
+// garbage is how many percent of what is held Go lets become garbage before it collects it.
+const garbage = 10
+
+// memoryPhrases returns the memory that the process will take. What it has beside the loop is counted as it is now: the
+// program, the tokenizer, the graphs' nodes, and what makes the answers; and with it the garbage that Go waits for.
+func (r *tuning) memoryPhrases() []string {
+	m, mapped := r.Loop.Memory(), 0
+	for _, v := range r.Params.All() {
+		if v.IsManuallyManaged() { // it lies in the memory of a file
+			mapped += int(v.MemSize())
+		}
+	}
+	held, files := program.Memory(".safetensors")
+	all := held + held*garbage/100 + files + mapped
 	const mega = 1e6
-	m := r.Loop.Memory()
-	r.Print("memory", strings.SplitAfter(fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB: "+
-		"%.1f MB together", float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega,
-		float64(m.Graphs)/mega, float64(m.Weights+m.Gradients+m.Solver+m.Graphs)/mega), ", ")...)
+	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB, program %.1f MB: "+
+		"%.1f MB together",
+		float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega,
+		float64(all-m.Weights-m.Gradients-m.Solver-m.Graphs)/mega, float64(all)/mega)
+	if r.Size() > 1 {
+		text += " in each process"
+	}
+	return strings.SplitAfter(text, ", ")
 }
 
 // dataPhrases describes examples and their rows.
@@ -85,6 +106,7 @@ func (r *tuning) printSummary() {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)
 	}
 	fmt.Fprintln(r.Out, ".")
+	r.PrintBest()
 }
 
 // printFiles prints what the folder holds, and the commands that go on.

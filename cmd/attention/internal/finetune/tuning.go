@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run"
@@ -14,6 +15,7 @@ import (
 	"attention/internal/kernel"
 	"attention/internal/oneline"
 	"attention/layers"
+	"attention/layers/generate"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
@@ -29,7 +31,8 @@ type tuning struct {
 	model    run.Model
 	examples examples
 	prompts  []prompt
-	tabled   bool // whether the head of the table of losses is printed
+	answers  *generate.Generator // of the prompts; nil without them
+	tabled   bool                // whether the head of the table of losses is printed
 }
 
 // execute begins or resumes a run, or shows examples.
@@ -186,6 +189,7 @@ func (r *tuning) run(ctx context.Context) (err error) {
 	if r.Leads() {
 		defer r.Folder.Close()
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage)) // so that memory stays within what is printed
 	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil {
 		return err
 	}

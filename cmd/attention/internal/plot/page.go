@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -13,9 +14,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Panel is a part of a page with curves over steps.
+// Panel is a part of a page with curves.
 type Panel struct {
 	Title  string
+	X, Y   string // labels; an empty X means step
 	Curves []Curve
 	Log    bool // whether the axis is logarithmic; points that are not above 0 are left out
 }
@@ -99,7 +101,7 @@ func (p Panel) plot() (*plot.Plot, error) {
 			curves = append(curves, c)
 		}
 	}
-	drawn, err := plotOf(p.Title, "step", "", curves)
+	drawn, err := plotOf(p.Title, cmp.Or(p.X, "step"), p.Y, curves)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func ReadCorpus(r Config, file *text.BPETokenizer) (*Corpus, error) {
 	about := func(err error) error { return fmt.Errorf("--text: %s: %w", name, err) }
 	if !r.Text.Builtin() {
 		var err error
-		if content, err = readText(name); err != nil {
+		if content, err = ReadText(name); err != nil {
 			return nil, about(err)
 		}
 	}
@@ -92,8 +92,8 @@ func ReadFile(flag, path string) ([]byte, error) {
 	return content, err
 }
 
-// readText reads a file of UTF-8.
-func readText(path string) (string, error) {
+// ReadText reads the file of UTF-8 that --text names.
+func ReadText(path string) (string, error) {
 	raw, err := ReadFile("--text", path)
 	if err != nil {
 		return "", folder.Want(folder.WithoutPath(err), "a text file")

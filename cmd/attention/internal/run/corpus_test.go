@@ -18,7 +18,7 @@ func TestReadText(t *testing.T) {
 		{reason: "another encoding", text: "caf\xe9", want: "got byte 0xe9 at offset 3, want UTF-8"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(row.text), 0o644))
-		text, err := readText(path)
+		text, err := ReadText(path)
 		if row.want != "" {
 			require.EqualError(t, err, row.want, row.reason)
 			continue
@@ -27,11 +27,11 @@ func TestReadText(t *testing.T) {
 		require.Equal(t, row.text, text)
 	}
 	require.NoError(t, os.Truncate(path, folder.MaxText+1))
-	_, err := readText(path)
+	_, err := ReadText(path)
 	require.EqualError(t, err, "got 67108865 bytes, want at most 67108864")
-	_, err = readText(filepath.Dir(path))
+	_, err = ReadText(filepath.Dir(path))
 	require.EqualError(t, err, "got a folder, want a regular file")
-	_, err = readText(path + "2")
+	_, err = ReadText(path + "2")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, ", want a text file")
 }
@@ -46,7 +46,7 @@ func TestReadStandardInput(t *testing.T) {
 		require.NoError(t, err)
 		defer f.Close()
 		os.Stdin = f
-		return readText(StandardInput)
+		return ReadText(StandardInput)
 	}
 	require.NoError(t, os.WriteFile(path, []byte("a text"), 0o644))
 	text, err := read()

@@ -14,7 +14,7 @@ import (
 func TestReadTextFromAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(path, 0o644))
-	_, err := readText(path)
+	_, err := ReadText(path)
 	require.EqualError(t, err, "got a pipe, want a regular file, or --text - with the pipe as standard input")
 	_, err = ReadFile("--prompt-file", path)
 	require.EqualError(t, err, "open "+path+

@@ -70,7 +70,7 @@ func trainFlags() []flag {
 		{name: "window", paths: []string{"model.window"},
 			usage: "last `tokens` that each token of a gpt sees, itself among them; 0 means all"},
 		{name: "attention", paths: []string{"model.attention_form"},
-			usage: "`form` of attention of a gpt's layers, in place of full attention: " + strings.Join(formNames(), ", ")},
+			usage: "`form` of attention of a gpt's layers, in place of full attention: " + strings.Join(Forms(), ", ")},
 		{name: "full-attention-every", paths: []string{"model.full_attention_every"},
 			usage: "layers of which the last has full attention, with --attention; 0 means none has"},
 		{name: "norm-eps", paths: []string{"model.layer_norm_epsilon"},

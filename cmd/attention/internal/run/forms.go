@@ -3,9 +3,11 @@ package run
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 
+	"attention/graph"
 	"attention/internal/config"
 	"attention/layers"
 )
@@ -15,6 +17,16 @@ type attentionForm func(b *layers.BlockConfig, g layers.GPTConfig, i int)
 
 // attentionForms are the forms of attention by their names in --attention: those of this list and of linear attention.
 var attentionForms = withLinear(map[string]attentionForm{
+	"differential": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) {
+		b.Attention.Differential = &layers.DifferentialConfig{}
+	},
+	"moba": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) { // a quarter of the context
+		b.Attention.Sparse = &graph.BlockSparse{BlockSize: max(1, g.ContextLength/16), Blocks: 4}
+	},
+	"forgetting": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Attention.Forget = true },
+	"sigmoid": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) {
+		b.Attention.Sigmoid, b.Attention.SigmoidBias = true, -math.Log(float64(max(g.ContextLength, 1)))
+	},
 	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
 })
 
@@ -29,8 +41,8 @@ func withLinear(all map[string]attentionForm) map[string]attentionForm {
 	return all
 }
 
-// formNames returns the names of the forms.
-func formNames() []string { return slices.Sorted(maps.Keys(attentionForms)) }
+// Forms returns the names of the forms.
+func Forms() []string { return slices.Sorted(maps.Keys(attentionForms)) }
 
 // blocks returns the kinds of blocks and their pattern in a GPT whose layers have the form, all or, from fullEvery > 0
 // on, all but every such layer, which is the block full.
@@ -78,5 +90,5 @@ func (f gptFields) validateForm() error {
 	case f.FullEvery == 1:
 		return config.Errorf(f, "FullEvery", "got 1, want 0 or at least 2: no layer would have %s", f.Form)
 	}
-	return config.OneOf(f, "Form", f.Form, formNames()...)
+	return config.OneOf(f, "Form", f.Form, Forms()...)
 }

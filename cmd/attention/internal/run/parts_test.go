@@ -111,7 +111,8 @@ func TestPartsAreRefused(t *testing.T) {
 		{args: []string{"--qk-norm", "x"}, want: `--qk-norm: got "x", want one of l2, rms`},
 		{args: []string{"--window", "-1"}, want: "--window: got -1, want at least 0"},
 		{args: []string{"--attention", "mamba"},
-			want: `--attention: got "mamba", want one of delta_net, gated_delta_net, gla, latent, linear, retention`},
+			want: `--attention: got "mamba", want one of delta_net, differential, forgetting, gated_delta_net, gla, latent, ` +
+				"linear, moba, retention, sigmoid"},
 		{args: []string{"--full-attention-every", "4"},
 			want: "--full-attention-every: got 4 without --attention, want both"},
 		{args: []string{"--attention", "gla", "--full-attention-every", "1"},

@@ -49,8 +49,10 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
-	s.Loop, err = train.New(p.Params, p.Loss, *c)
-	return s, err
+	if s.Loop, err = train.New(p.Params, p.Loss, *c); err != nil || p.Validation == nil {
+		return s, err
+	}
+	return s, s.Loop.PrepareEval() // whose memory the head of the output counts
 }
 
 // metricsNote is the key of the history's digest among the notes of a checkpoint.
@@ -111,6 +113,23 @@ func (s *Session) printHead() {
 		s.Print("", fmt.Sprintf("continues after %d steps", s.From))
 	}
 	fmt.Fprintln(s.Out)
+}
+
+// PrintBest prints which step the model is from, with Training.KeepBest, and why the run ended early, with
+// Training.Patience.
+func (s *Session) PrintBest() {
+	c := s.Training
+	if s.Best > 0 {
+		fmt.Fprintf(s.Out, "The model is that of step %d, which has the lowest validation loss.\n", s.Best)
+	}
+	if s.Early {
+		lower := "lower"
+		if c.MinDelta > 0 {
+			lower = fmt.Sprintf("lower by %v", c.MinDelta)
+		}
+		fmt.Fprint(s.Out, term.Fill("", fmt.Sprintf("The run ended after %d of %d steps:", s.Loop.Steps(), c.Steps),
+			fmt.Sprintf("the last %d validations were not %s.", c.Patience, lower)))
+	}
 }
 
 // PrintFiles prints the files of the folder, with these pictures.

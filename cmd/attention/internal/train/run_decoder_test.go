@@ -39,8 +39,15 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 			"--bias=false --window 3 --dropout 0.25"), common...),
 		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
 			"--attention gated_delta_net --full-attention-every 2"), common...),
+		"moba": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
+		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential "+
+			"--qk-clip 0.01"), common...),
 		"latent": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 --rope --dropout 0.25 "+
 			"--attention latent --qk-clip 3"), common...),
+		"forgetting": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --kv-heads 1 --attention forgetting"),
+			common...),
+		"sigmoid": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 3 --rope --attention sigmoid "+
+			"--full-attention-every 3"), common...),
 	}
 }
 
@@ -55,8 +62,14 @@ func TestTrainDecoder(t *testing.T) {
 			"          dropout of residuals 0.25, float32: 1352 parameters\n",
 		"linear": "model     gpt, 2 layers, 2 heads, width 8,\n" +
 			"          attention by gated_delta_net but in one of 2 layers, float32:\n",
+		"moba":         "model     gpt, 2 layers, 2 heads, width 8, rotary positions, attention by moba,\n",
+		"differential": "model     gpt, 2 layers, 2 heads, width 8, attention by differential, float32:\n",
 		"latent": "model     gpt, 2 layers, 2 heads, width 8, rotary positions,\n" +
 			"          attention by latent, ",
+		"forgetting": "model     gpt, 2 layers, 2 heads (1 of keys and values), width 8,\n" +
+			"          attention by forgetting, float32: 1924 parameters\n",
+		"sigmoid": "model     gpt, 3 layers, 2 heads, width 8, rotary positions,\n" +
+			"          attention by sigmoid but in one of 3 layers, float32:",
 	} {
 		calm, folder := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
 		var printed bytes.Buffer

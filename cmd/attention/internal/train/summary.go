@@ -6,7 +6,6 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/term"
 )
 
 // printSummary prints what remains on the screen: the losses of the model and of counting, and what they mean.
@@ -28,7 +27,7 @@ func (r *training) printSummary() {
 		}
 	}
 	fmt.Fprintf(r.Out, "%s\n%s\n", head, values)
-	r.printBest()
+	r.PrintBest()
 	if r.Last != nil {
 		fmt.Fprintf(r.Out, "That of validation is over the whole text, those above over %d random batches.\n",
 			r.config.EvalBatches)
@@ -43,22 +42,6 @@ func (r *training) printSummary() {
 	default:
 		fmt.Fprintf(r.Out, "The validation loss is not below the bigram's: the attention has not yet learnt\n"+
 			"from the %s before the last one.\n", r.corpus.Unit())
-	}
-}
-
-// printBest prints which step the model is from, with --best, and why the run ended early, with --patience.
-func (r *training) printBest() {
-	c := r.config.Training
-	if r.Best > 0 {
-		fmt.Fprintf(r.Out, "The model is that of step %d, which has the lowest validation loss.\n", r.Best)
-	}
-	if r.Early {
-		lower := "lower"
-		if c.MinDelta > 0 {
-			lower = fmt.Sprintf("lower by %v", c.MinDelta)
-		}
-		fmt.Fprint(r.Out, term.Fill("", fmt.Sprintf("The run ended after %d of %d steps:", r.Loop.Steps(), c.Steps),
-			fmt.Sprintf("the last %d validations were not %s.", c.Patience, lower)))
 	}
 }
 

@@ -101,6 +101,9 @@ func (p *page) saved(selector string) (name, content string) {
 		HTMLAnchorElement.prototype.click = function () { window.savedFile = this.download; };
 		return true;
 	})()`)
+	p.settle()
+	js[bool](p, fmt.Sprintf(`((menu) => { if (menu) menu.open = true; return true; })(
+		document.querySelector(%q).closest("details"))`, selector))
 	p.click(selector)
 	p.waitFor(`window.savedFile`)
 	content = js[string](p, `savedBlob.arrayBuffer().then((b) =>

@@ -143,16 +143,25 @@ func TestFirstScreen(t *testing.T) {
 	require.Contains(t, p.text(".token.unseen"), "⏎")
 	p.click(`[data-layer="1"][data-head="2"]`)
 	p.requireSight(row(1, 2, 7))
-	p.set("layer=1&head=2&q=7&temperature=1.5")
+	p.set("layer=1&head=2&q=8&temperature=1.5")
+	p.requireSight(row(1, 2, 8))
 	p.requireNext(1, nextAt(t, g, text, 1.5, func(*layers.Build) {}))
 
 	// The keyboard does the same.
+	p.set("layer=1&head=2&q=7")
 	p.do(chromedp.Focus(chromedp.CSS(`.token[data-k="7"]`)), chromedp.KeyEvent(kb.ArrowLeft))
 	require.Contains(t, p.text(".picture .readout"), fmt.Sprintf("“g” 7 → “f” 6: weight %.4f", row(1, 2, 7)[6]))
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.waitFor(`location.hash.includes("q=6")`)
 	p.settle()
 	p.requireSight(row(1, 2, 6))
+
+	// The numbers of a weight are one click away.
+	most := row(1, 2, 6)
+	at := slices.Index(most, slices.Max(most))
+	p.click(`.looksat [aria-label^="Why "]`)
+	p.waitFor(`document.querySelector(".steps")`)
+	require.Contains(t, p.text("h2"), fmt.Sprintf("Query 6 “f” and key %d", at))
 }
 
 // Typing changes everything; tokens are appended by a click, drawn, and taken back.
@@ -210,7 +219,7 @@ func TestChanges(t *testing.T) {
 	}
 	p.set("layer=1&head=1&hide=2")
 	p.waitFor(`document.querySelector(".arcs .before") && document.querySelector('.token[data-k="2"]').classList.contains("off")`)
-	require.Contains(t, p.text(".changes"), "c is hidden")
+	require.Contains(t, p.text(".changes"), "“c” 2 is hidden")
 	p.requireNext(1, before)
 	p.requireNext(2, nextOf(t, g, text, hide))
 	p.click(`[data-keep="off"]`)
@@ -226,7 +235,7 @@ func TestChanges(t *testing.T) {
 	p.click(`[data-keep="undo"]`)
 	p.waitFor(`!document.querySelector(".arcs .before")`)
 	most := js[string](p, `document.querySelector(".looksat tr").dataset.k`)
-	p.click(`.looksat button`)
+	p.click(`.looksat [aria-label^="Hide "]`)
 	p.waitFor(fmt.Sprintf(`location.hash.includes("hide=%s") && document.querySelector(".arcs .before")`, most))
 	p.requireNext(1, before)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -13,6 +14,37 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// A page that its reader saves opens from the disk with the text, the head and the changes that it had.
+func TestSavedPageHasWhatWasChosen(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
+	const state = "panel=attention&text=bad+c%C3%A9g&layer=1&head=1&q=4&hide=1&factors=0x2x0_1x1x0.5&temperature=0.5"
+	p.set(state)
+	p.waitFor(arcsDrawn)
+	shown := func(p *page) []string {
+		return js[[]string](p, `[...document.querySelectorAll(".looksat .value, .next-side .value, .chip")].map((e) =>
+			e.textContent.replace(/ ✕$/, ""))`)
+	}
+	before := shown(p)
+	for _, part := range []string{"was ", "“a” 1 is hidden", "· 2 × 0", "%"} {
+		require.Contains(t, strings.Join(before, " "), part)
+	}
+	name, page := p.saved(".savepage button")
+	require.Equal(t, "attention.html", name)
+	require.Empty(t, p.text(".savepage .error"))
+	require.Less(t, len(page), 1<<20)
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte(page), 0o644))
+	p = tab(t, "", "file://"+file)
+	p.open("file://" + file)
+	p.waitFor(arcsDrawn)
+	require.Equal(t, "bad cég", js[string](p, `document.querySelector("#text").value`))
+	require.Equal(t, before, shown(p))
+	require.Zero(t, js[int](p, `document.querySelectorAll(".savepage, button.chip").length`))
+	p.set("panel=heads&layer=0&head=1&text=bad+c%C3%A9g")
+	p.waitFor(headReady)
+}
 
 // An exported page opens from the disk and shows the same numbers, without a request to anywhere.
 func TestExport(t *testing.T) {

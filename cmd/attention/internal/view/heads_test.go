@@ -188,7 +188,7 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 		require.LessOrEqual(t, of[1], last, "sorted by the weight on the first key")
 		last = of[1]
 	}
-	name, picture := p.saved(".wide .save .save button:nth-child(2)")
+	name, picture := p.saved(".wide .save button:nth-child(2)")
 	require.Equal(t, "layer-0-head-mean.svg", name)
 	require.Equal(t, 122, strings.Count(picture, "<rect"), "cells, and the paper")
 	name, picture = p.saved(".wide .save button")

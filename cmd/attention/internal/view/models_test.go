@@ -218,7 +218,7 @@ func TestLayersWithNothingToChange(t *testing.T) {
 	p := openPage(t, "hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
 	p.waitFor(arcsDrawn)
 	require.Contains(t, p.text("main"), "neither a mask nor heads to change")
-	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .looksat button").length`))
+	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .looksat [aria-label^=Hide]").length`))
 }
 
 // Without a text each model reads one that it can.

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -78,6 +79,9 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 		}
 		p.do(chromedp.EmulateViewport(390, 844))
 		p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
+		if testenv.All || strings.HasPrefix(state.state, "panel=attention") {
+			p.requireAccessible(state.state+", of a phone", script)
+		}
 		p.do(chromedp.EmulateViewport(1280, 800))
 		p.look(t, "panel-"+state.state[6:9])
 	}

@@ -65,14 +65,16 @@ func (p *page) requireSteps(steps []chapter.Step) {
 	}
 }
 
-// move moves a slider.
+// move moves a number of the matrix that has the slider.
 func (p *page) move(at int, to float64) {
 	p.t.Helper()
-	js[bool](p, fmt.Sprintf(`((e) => {
+	js[bool](p, fmt.Sprintf(`((step) => {
+		step.querySelectorAll("tbody td")[%d].focus();
+		const e = step.querySelector(".sliders [data-at='%d']");
 		e.value = %v;
 		e.dispatchEvent(new Event("input"));
 		return e.dispatchEvent(new Event("change"));
-	})(document.querySelector(".sliders [data-at='%d']"))`, to, at))
+	})(document.querySelector(".sliders").closest("[data-step]"))`, at, at, to))
 }
 
 // Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or
@@ -90,7 +92,7 @@ func TestStepsEqualTheLibrary(t *testing.T) {
 			require.Contains(t, []int{15, 17, 20}, s.Number)
 			continue
 		}
-		name := js[string](p, `document.querySelector("[data-keep=change] select").value`)
+		name := js[string](p, `document.querySelector(".sliders").closest("[data-step]").dataset.step`)
 		of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
 		require.True(t, strings.Contains(name, "W_query") || name == "x" && s.Number <= 2, "section %d: %s", s.Number, name)
 		numbers := slices.Clone(dense.Float64s(steps[of].Value))
@@ -167,13 +169,49 @@ func TestStepsAreExplained(t *testing.T) {
 	p.waitFor(`document.querySelector("h2").textContent.startsWith("5. ")`)
 	p.click("#reset")
 	require.Equal(t, before, p.shownNumbers())
-	p.choose("[data-keep=change] select", "x")
-	p.waitFor(`document.querySelectorAll(".sliders input").length === 18`)
+	p.do(chromedp.Focus(chromedp.CSS(cell("x", 0, 0))))
+	require.Equal(t, "x[Your, 0]", p.text("[data-step=x] .sliders label span"))
+	require.Contains(t, js[string](p, "location.hash"), "change=x&cell=0")
 	p.move(5, -1)
 	require.NotEqual(t, before["k"], p.shownNumbers()["k"])
 	rows := p.csv(`[data-step="weights"] h3 button`)
 	require.Equal(t, []string{"", "Your", "journey", "starts", "with", "one", "step"}, rows[0])
 	require.Equal(t, "step", rows[6][0])
+}
+
+// Why is open until a reader closes it; arrows lead from what a step is computed from; the buttons lead from section to
+// section; the experiment's rows are curves.
+func TestChapterLeadsOn(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "section=16", "--chapter")
+	require.True(t, js[bool](p, `document.querySelector("details").open`))
+	p.click("summary")
+	p.click(`[aria-label="the next section"]`)
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("17. ")`)
+	require.False(t, js[bool](p, `document.querySelector("details").open`), "as the reader left it")
+	chart := `[aria-label="entropy over D"] `
+	s := chapter.Sections()[16]
+	steps, err := s.Trace(tensor.Float32, nil)
+	require.NoError(t, err)
+	rows := p.csv(chart + ".csv")
+	require.Equal(t, []string{"D", "q·kᵀ", "q·kᵀ / √D"}, rows[0])
+	for i, row := range rows[1:] {
+		require.Equal(t, []string{"2", "8", "32", "128", "512"}[i], row[0])
+		require.InDelta(t, dense.Float64s(steps[0].Value)[i], float(t, row[1]), 1e-6)
+	}
+	require.Equal(t, 2, js[int](p, fmt.Sprintf("document.querySelectorAll(%q).length", chart+".curve")))
+	p.click(".onward button")
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("18. ")`)
+	p.set("panel=steps&section=9")
+	p.waitFor(`document.querySelector("h2").textContent.startsWith("9. ")`)
+	require.True(t, js[bool](p, `document.querySelector("details").open`), "of a URL without it")
+	arrows := js[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".arrow + [data-step]")].map((e) =>
+		[e.dataset.step, e.previousSibling.textContent]))`)
+	require.Equal(t, map[string]string{"q": "", "k": "", "v": "", "scores": "q, k", "masked": "",
+		"weights": ""}, arrows)
+	require.True(t, js[bool](p, `document.querySelector('[aria-label="the section before"]').disabled === false`))
+	p.set("panel=steps&section=1")
+	p.waitFor(`document.querySelector('[aria-label="the section before"]').disabled`)
 }
 
 // The reader's own words, from the page and from the command; wrong ones are refused and say why.

@@ -32,10 +32,12 @@ second line is how its translation begins, the rest is the model's.
 RUN: --run DIR shows how a run of attention train or translate trained or, while
 it trains, trains. It reads the run's folder and changes nothing of the run. The
 curves of the heads' largest scores are those of attention train --head-stats.
+Of a folder of runs all are listed, with the losses of several in one chart, and
+any of them is opened from the list.
 
 CHAPTER: --chapter shows the steps of attention chapter's sections as matrices,
 on the words of --text or of the page: each number says what it is computed
-from, and weights are changed with sliders, which all else follows.
+from, and one that is clicked gets a slider, which all else follows.
 
 ADDRESS: --addr is where the page is served, a free port of this machine
 without it. The URL holds a random token, without which nothing is answered.
@@ -45,8 +47,8 @@ serves the page of a run as part of the run.
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
 program: all panels, up to 50 MB of numbers, but no other text and no changes of
 the model. What has no room is left out, the last heads first, and the page says
-so. The chapter's sections
-keep their words there, and their sliders work.`
+so. The chapter's sections keep their words there, and their sliders work. Save
+page, on the page, writes one with the text and the changes that it shows.`
 
 const example = `  attention view --model runs/first --text "It is the attention"
   attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080
@@ -81,7 +83,7 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model (default: that of the newest run in runs)")
-	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains")
+	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains, or of runs")
 	f.BoolVar(&c.chapter, "chapter", false, "show the steps of attention chapter's sections")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
@@ -129,32 +131,16 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n", s.URL)
-	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	var failed <-chan error
-	if c.open {
-		failed = serve.OpenBrowser(s.URL)
-	}
-	for {
-		select {
-		case err := <-failed:
-			fmt.Fprintf(notes, "attention: %v\n", err)
-		case err := <-ended:
-			return err
-		}
-	}
+	return s.Present(ctx, c.open, out, notes)
 }
 
 // read opens the models and the run.
 func (c *command) read(config *serve.Config, notes io.Writer) error {
+	config.Open = c.openRun
 	if c.runDir != "" {
-		r, err := follow.Open(c.runDir)
-		if err != nil {
+		if err := c.follow(config); err != nil {
 			return fmt.Errorf("--run: %w", err)
 		}
-		config.Run = r
 	}
 	if len(c.models) == 0 && c.runDir == "" && !c.chapter {
 		dir, err := run.Newest(notes, run.GPTModel, run.DecoderModel, run.LayerModel, run.DatesModel)
@@ -162,9 +148,12 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			return fmt.Errorf("--model: %w; or give --run or --chapter", err)
 		}
 		c.models = []string{dir}
+		if config.Folder, err = follow.OpenFolder(run.Runs); err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
 	}
 	dirs := c.models
-	if len(dirs) == 0 && c.runDir != "" {
+	if len(dirs) == 0 && config.Run != nil {
 		dirs = []string{c.runDir}
 	}
 	var checkpoints []*look.Model
@@ -195,8 +184,33 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 	return nil
 }
 
+// follow follows the run of --run, or the runs in its folder.
+func (c *command) follow(config *serve.Config) error {
+	r, err := follow.Open(c.runDir)
+	if err == nil {
+		config.Run = r
+		return nil
+	}
+	all, none := follow.OpenFolder(c.runDir)
+	if none != nil {
+		return err
+	}
+	config.Folder = all
+	return nil
+}
+
+// openRun opens a run of the folder that is shown.
+func (c *command) openRun(path string) (serve.Config, error) {
+	config := serve.Config{Text: c.text}
+	one := command{runDir: path}
+	return config, one.read(&config, io.Discard)
+}
+
 // write writes the page to --export's file.
 func (c *command) write(ctx context.Context, config serve.Config, notes io.Writer) error {
+	if len(config.Models) > 0 {
+		config.Folder = nil // the page is that of a model
+	}
 	var left []string
 	err := folder.WriteFile(c.export, func(w io.Writer) (err error) {
 		left, err = serve.Export(ctx, config, w)

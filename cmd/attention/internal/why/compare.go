@@ -28,8 +28,8 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 		c.seeds = append(c.seeds, o.seed+int64(i))
 	}
 	c.report = &report{Command: command, Version: program.Version(), Seeds: c.seeds}
-	path, err := c.openFolder()
-	if err != nil {
+	var err error
+	if c.dir, err = folder.MakeEmpty(o.out, "why"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	defer c.dir.Close()
@@ -51,25 +51,8 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 		return err
 	}
 	files := strings.SplitAfter(strings.Join(append(c.files, "report.json"), ","), ",")
-	fmt.Fprintf(c.out, "\nIn %s:\n%s", path, term.Fill("  ", files...))
+	fmt.Fprintf(c.out, "\nIn %s:\n%s", c.dir.Path(""), term.Fill("  ", files...))
 	return c.out.Err()
-}
-
-// openFolder opens the folder for the results and returns its path. It refuses one that is not empty.
-func (c *comparison) openFolder() (path string, err error) {
-	if path = c.options.out; path == "" {
-		if path, err = folder.MakeNext("why"); err != nil {
-			return path, err
-		}
-	}
-	if c.dir, err = folder.Make(path); err != nil {
-		return path, err
-	}
-	names, err := c.dir.Names()
-	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("%s: got a folder that is not empty, want a new or empty one", path)
-	}
-	return path, err
 }
 
 // draw writes a picture into the folder.

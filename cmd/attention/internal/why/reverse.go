@@ -78,5 +78,8 @@ func compareRivals(ctx context.Context, c *comparison, r *taskReport, models []l
 	if err := c.draw("reverse.png", r.curves().Write); err != nil {
 		return err
 	}
-	return c.drawReverseAttention(ctx, models)
+	if err := c.drawReverseAttention(ctx, models); err != nil {
+		return err
+	}
+	return c.keepRivals(r, models)
 }

@@ -37,14 +37,20 @@ picture   A picture of 6 x 6 tiles; most show a digit. An arrow asks for the
 Without --task both come, one after the other. --seeds trains everything
 several times, from other initial weights and on other examples.
 
+--view trains nothing: it serves a page where three models, trained before,
+write a string of yours backwards, letter by letter, and show where they look.
+The URL holds a random token, without which nothing is answered. Ctrl-C ends it.
+
 The folder, --out or the first free one of why/1, why/2, … gets report.json with
-every number, and of the tasks reverse.png, reverse-attention.png and
+every number, and of the tasks reverse.png, reverse-attention.png,
+reverse.safetensors with the models of the first seed in half precision, and
 picture.png. The same flags give the same numbers, but for seconds, on
 processors with the same vectors: AVX-512, AVX2, NEON, or none.`
 
 const example = `  attention why
   attention why --task reverse --seeds 1
-  attention why --task picture --out why/tiles`
+  attention why --task picture --out why/tiles
+  attention why --view`
 
 // options are the flags.
 type options struct {
@@ -53,6 +59,7 @@ type options struct {
 	seeds int
 	seed  int64
 	out   string
+	page  page
 }
 
 // maxSeeds keeps a run's length in sight.
@@ -86,6 +93,12 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags().Changed); err != nil {
 				return err
 			}
+			if err := o.page.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			if o.page.isShown {
+				return o.page.show(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
 			err := compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
@@ -100,5 +113,8 @@ func New() *cobra.Command {
 	f.IntVar(&o.seeds, "seeds", 3, "how many times everything is trained")
 	f.Int64Var(&o.seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
 	f.StringVar(&o.out, "out", "", "`path` of the folder (default: the first free one of why/1, why/2, …)")
+	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse strings of yours")
+	f.StringVar(&o.page.addr, "addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
+	f.BoolVar(&o.page.opens, "open", false, "open the page of --view in the browser")
 	return cmd
 }

@@ -34,7 +34,7 @@ func TestWhy(t *testing.T) {
 		`  100 \|`, `    0 \|( \*)+`, `length +5 +10 +15 +20 +25 +30 +35 +40`, `squeezed( +0\.0){8}`, `  seeds( +0–0){8}`,
 		`backwards    [a-j]{40}`, `transformer  [A-Ja-j]{40}`, `     7  attention +110986( +[0-9.]+){4}`,
 		`  mean  each alone( +[0-9.]+){3}`, `arrows( +\d+){8}`, `row \d, col \d +an arrow (up|right|down|left) .*`,
-		`In why/1:`, `  reverse.png, reverse-attention.png, picture.png, report.json`,
+		`In why/1:`, `  reverse.png, reverse-attention.png, reverse.safetensors, picture.png,`, `  report.json`,
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
@@ -43,6 +43,12 @@ func TestWhy(t *testing.T) {
 			color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}))
 	}
 	r := reportOf(t, "why/1")
+	file, err := os.ReadFile("why/1/reverse.safetensors")
+	require.NoError(t, err)
+	models, of, err := readRivals(file)
+	require.NoError(t, err)
+	require.Len(t, models, 3)
+	require.Equal(t, r.Reverse.Models[1].Loss[:1], of.Models[1].Loss)
 	require.Equal(t, "attention why "+args, r.Command)
 	require.Equal(t, []int64{7, 8}, r.Seeds)
 	require.NotEqual(t, r.Reverse.Models[0].Loss[0], r.Reverse.Models[0].Loss[1], "two seeds")
@@ -80,6 +86,8 @@ func TestWrongFlagsOfWhy(t *testing.T) {
 		{args: "--out=", wantErr: "--out: got nothing, want the name of a folder"},
 		{args: "--out full", wantErr: "--out: full: got a folder that is not empty, want a new or empty one"},
 		{args: "--out file", wantErr: "--out: "},
+		{args: "--view --task reverse", wantErr: "--task: got it besides --view, which trains nothing, want one of them"},
+		{args: "--open", wantErr: "--open: got it without --view, want both"},
 	} {
 		_, err := whyOutput(t.Context(), strings.Fields(c.args)...)
 		require.ErrorContains(t, err, c.wantErr)

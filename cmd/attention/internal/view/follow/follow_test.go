@@ -23,35 +23,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder is a copy of the folder of a finished run of 40 steps and 5 validations.
-type folder struct {
+// runFolder is a copy of the folder of a finished run of 40 steps and 5 validations.
+type runFolder struct {
 	t     *testing.T
 	path  string
 	lines [][]byte // of metrics.jsonl
 }
 
-func newFolder(t *testing.T) *folder {
-	f := &folder{t: t, path: filepath.Join(t.TempDir(), "run")}
+func newFolder(t *testing.T) *runFolder {
+	f := &runFolder{t: t, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
 	f.lines = bytes.SplitAfter(f.read(metrics.FileName), []byte("\n"))
 	return f
 }
 
-func (f *folder) read(name string) []byte {
+func (f *runFolder) read(name string) []byte {
 	text, err := os.ReadFile(filepath.Join(f.path, name))
 	require.NoError(f.t, err)
 	return text
 }
 
-func (f *folder) write(name string, text []byte) {
+func (f *runFolder) write(name string, text []byte) {
 	require.NoError(f.t, os.WriteFile(filepath.Join(f.path, name), text, 0o644))
 }
 
 // metrics writes the first lines.
-func (f *folder) metrics(n int) { f.write(metrics.FileName, bytes.Join(f.lines[:n], nil)) }
+func (f *runFolder) metrics(n int) { f.write(metrics.FileName, bytes.Join(f.lines[:n], nil)) }
 
 // report changes the report.
-func (f *folder) report(change func(r *session.Report)) {
+func (f *runFolder) report(change func(r *session.Report)) {
 	var r session.Report
 	require.NoError(f.t, json.Unmarshal(f.read(session.ReportFile), &r))
 	change(&r)

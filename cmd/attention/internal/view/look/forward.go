@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/internal/expr"
 	"attention/layers"
 
@@ -45,10 +46,19 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	for _, l := range f.layers {
 		p := l.kept
 		for _, n := range (G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
-			p.Config.RelativeBias, p.Config.Sinks}) {
+			p.Config.RelativeBias, p.Config.LogGates, p.Config.Sinks}) {
 			if n != nil {
 				wanted = append(wanted, n)
 			}
+		}
+		_, err := mask.WithNodes(p.Config.Mask, func(n *G.Node) *G.Node {
+			if n.Op() != nil { // it is computed, as the choice of blocks is
+				wanted = append(wanted, n)
+			}
+			return n
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := b.Err(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/expr"
 	"attention/layers"
@@ -42,9 +43,12 @@ type Layer struct {
 	Additive bool    `json:"additive,omitempty"`
 	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
 	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
+	// Whether weights are sigmoids of scores plus a bias.
+	Sigmoid     bool    `json:"sigmoid,omitempty"`
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
 
 	kept  layers.AttentionOperands // in a graph of their own
-	shown layers.ShownKeys
+	shown []layers.ShownKeys       // to all heads, or to each
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
@@ -55,7 +59,7 @@ type Layer struct {
 func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 	c := p.Config
 	l := &Layer{Path: path, place: at, Heads: max(1, c.Heads), T: p.Query.Shape()[0], S: p.Key.Shape()[0],
-		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil,
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil, Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias,
 		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key, kept: p}
 	l.KeyHeads, l.Width = cmp.Or(c.KVHeads, l.Heads), p.Query.Shape()[1]/l.Heads
 	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))
@@ -71,21 +75,39 @@ func (l *Layer) keep() error {
 	if l.kept.Config.Bias != nil {
 		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
 	}
+	if l.kept.Config.Score != nil {
+		return fmt.Errorf("%s: got %v, which cannot be shown", l.Path, l.kept.Config.Score)
+	}
 	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
 	if err != nil {
 		return err
 	}
-	l.shown, err = l.kept.Shown()
-	return err
+	heads := 1
+	if _, blocks := mask.WithoutBlocks(l.kept.Config.Mask); blocks != nil {
+		heads = l.Heads
+	}
+	l.shown = make([]layers.ShownKeys, heads)
+	for head := range heads {
+		if l.shown[head], err = l.kept.ShownBy(head); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// seen returns the ranges of keys that query t sees, the first key and the end of each.
-func (l *Layer) seen(t int) []uint32 { return l.shown.Keys[2*l.shown.Start[t] : 2*l.shown.Start[t+1]] }
+// seen returns the ranges of keys that query t of a head sees, the first key and the end of each.
+func (l *Layer) seen(head, t int) []uint32 {
+	shown := &l.shown[head%len(l.shown)]
+	return shown.Keys[2*shown.Start[t] : 2*shown.Start[t+1]]
+}
 
 // Head returns the operands of a head, and the keys that its queries see.
 func (l *Layer) Head(head int) (layers.HeadOperands, layers.ShownKeys, error) {
 	h, err := l.kept.Head(head)
-	return h, l.shown, err
+	if err != nil {
+		return h, layers.ShownKeys{}, err
+	}
+	return h, l.shown[head%len(l.shown)], nil
 }
 
 // float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.

@@ -2,6 +2,7 @@ package look
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -47,8 +48,8 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 	}
 }
 
-// So do those of a decoder's layers, which have different heads, windows, sinks, positions and latents; and its heads can be
-// switched off.
+// So do those of a decoder's layers, which have different heads, windows, sinks, positions, latents, gates and sigmoids;
+// and its heads can be switched off.
 func TestLooksAtADecoder(t *testing.T) {
 	dir, p, m := commandtest.DecoderRun(t)
 	b := layers.NewBuild(p, layers.Eval)
@@ -69,23 +70,62 @@ func TestLooksAtADecoder(t *testing.T) {
 	got, err := model.See(t.Context(), Request{Text: "dbadcab"})
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Cut, "the context has 6 tokens")
-	require.Len(t, got.Layers, 4)
+	require.Len(t, got.Layers, 5)
 	for i, l := range got.Layers {
-		require.Equal(t, []int{4, 2, 4, 4}[i], l.Heads)
-		require.Equal(t, []int{2, 2, 2, 4}[i], l.KeyHeads)
+		require.Equal(t, []int{4, 2, 4, 4, 2}[i], l.Heads)
+		require.Equal(t, []int{2, 2, 2, 4, 2}[i], l.KeyHeads)
 		require.Equal(t, i == 1, l.Sinks)
+		require.Equal(t, i == 4, l.Sigmoid)
 		require.True(t, l.Turned, "by positions, or normalised")
 		want := golden.Floats(t, nodes[i].Value())
 		for head := range l.Heads {
 			require.InDeltaSlice(t, want[head*36:][:36], headWeights(t, l, head), 1e-5, "%s, head %d", l.Path, head)
 		}
 	}
-	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(5), "a window of two")
+	require.Equal(t, []uint32{4, 6}, got.Layers[1].seen(0, 5), "a window of two")
 	for _, r := range []Request{{Text: "badcab", Hide: []int{5}}, {Text: "badcab", Heads: []Head{{Layer: 2, Head: 3}}},
 		{Text: "badcab", Heads: []Head{{Layer: 3, Head: 1}}}} {
 		after, err := model.See(t.Context(), r)
 		require.NoError(t, err)
 		require.NotEqual(t, got.Next, after.Next)
+	}
+}
+
+// Each head of sparse attention shows the blocks that it chooses, and both softmaxes of a head of differential attention
+// are heads of their own, whose difference are its weights.
+func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
+	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
+		"pattern": [0, 1], "blocks": [
+		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "sparse": {"block_size": 2, "blocks": 2}}},
+		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "differential": {}}}]}`)
+	b := layers.NewBuild(p, layers.Eval)
+	in := b.InputOf(tensor.Int, "ids", 9)
+	b.Of(m.Forward(b, in))
+	sparse, differential := b.Of(b.Calls("*")[0].Weights()), b.Of(b.Calls("*")[1].Weights())
+	require.NoError(t, b.Err())
+	vm, err := machine.New(sparse, differential)
+	require.NoError(t, err)
+	require.NoError(t, let(in, []int{1, 0, 3, 2, 0, 1, 4, 4, 2}))
+	require.NoError(t, vm.RunAll())
+
+	model, err := Open(dir)
+	require.NoError(t, err)
+	got, err := model.See(t.Context(), Request{Text: "badcabeec"})
+	require.NoError(t, err)
+	want, shown := golden.Floats(t, sparse.Value()), map[string]bool{}
+	for head := range 4 {
+		l := got.Layers[0]
+		require.InDeltaSlice(t, want[head*81:][:81], headWeights(t, l, head), 1e-5, "head %d", head)
+		shown[fmt.Sprint(l.seen(head, 8))] = true
+	}
+	require.Greater(t, len(shown), 1, "heads choose for themselves")
+	want = golden.Floats(t, differential.Value())
+	for head := range 2 {
+		first, second := headWeights(t, got.Layers[1], 2*head), headWeights(t, got.Layers[1], 2*head+1)
+		lambda := 1 - want[head*81] // the first query sees one key
+		for i := range first {
+			require.InDelta(t, want[head*81+i], first[i]-lambda*second[i], 1e-5)
+		}
 	}
 }
 
@@ -98,8 +138,11 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	require.NoError(t, err)
 	weights := make([]float64, l.T*l.S)
 	for q := range l.T {
-		eachKey(l.seen(q), func(k int) {
+		eachKey(l.seen(head, q), func(k int) {
 			weights[q*l.S+k] = math.Exp(score(l, p, q, k) - float64(s.LSE[q]))
+			if l.Sigmoid {
+				weights[q*l.S+k] = 1 / (1 + math.Exp(-score(l, p, q, k)-l.SigmoidBias))
+			}
 		})
 	}
 	return weights
@@ -120,6 +163,9 @@ func score(l *Layer, p layers.HeadOperands, q, k int) (score float64) {
 	}
 	if p.Bias != nil {
 		score += float64(p.Bias[q-k+l.S-1])
+	}
+	for i := k + 1; i <= q && p.LogGates != nil; i++ {
+		score += float64(p.LogGates[i])
 	}
 	return score
 }

@@ -44,7 +44,7 @@ func TestMasks(t *testing.T) {
 		require.Equal(t, []int{7, 7}, []int{s.Rows, s.Cols})
 		for q := range 7 {
 			sees := map[int]bool{}
-			eachKey(l.seen(q), func(k int) { sees[k] = true })
+			eachKey(l.seen(0, q), func(k int) { sees[k] = true })
 			for k := range 7 {
 				require.Equal(t, c.shows(q, k), sees[k], "%s: query %d, key %d", c.name, q, k)
 				require.Equal(t, c.shows(q, k), s.Thumbnail[q*7+k] > 0, "%s: query %d, key %d", c.name, q, k)

@@ -35,6 +35,6 @@ func (l *Layer) Overview(head, side int) (*Overview, error) {
 	}
 	o.Weights = float32sOf(g.largest)
 	of := func(at int) int { return at >> o.Level }
-	l.hide(o.Weights, float32(math.NaN()), o.Cols, of, of)
+	l.hide(head, o.Weights, float32(math.NaN()), o.Cols, of, of)
 	return o, nil
 }

@@ -58,10 +58,10 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 	if err := g.run(head); err != nil {
 		return nil, err
 	}
-	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Most: mostOf(g.stats), Statistics: l.statistics(g),
+	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Most: mostOf(g.stats), Statistics: l.statistics(head, g),
 		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.largest))}
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
-	l.hide(s.Thumbnail, -1, s.Cols, row, column)
+	l.hide(head, s.Thumbnail, -1, s.Cols, row, column)
 	l.summaries[head] = s
 	if !slices.Contains(l.summaries, nil) {
 		l.graph = nil
@@ -70,7 +70,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 }
 
 // statistics returns the statistics of the head that the graph has computed.
-func (l *Layer) statistics(g *headGraph) Statistics {
+func (l *Layer) statistics(head int, g *headGraph) Statistics {
 	scores := float32sOf(g.stats.MaxScore)
 	mean := func(n *G.Node) *float64 {
 		sum, queries := 0.0, 0.0
@@ -86,16 +86,16 @@ func (l *Layer) statistics(g *headGraph) Statistics {
 	if l.Queries == l.Keys {
 		s.Self, s.Previous, s.Distance = mean(g.stats.Own), mean(g.stats.Previous), mean(g.stats.Distance)
 	}
-	s.Telling = l.telling(g.stats)
+	s.Telling = l.telling(head, g.stats)
 	return s
 }
 
 // telling returns the Telling of a head.
-func (l *Layer) telling(of *graph.AttentionStats) *float64 {
+func (l *Layer) telling(head int, of *graph.AttentionStats) *float64 {
 	entropy, first, own := float32sOf(of.Entropy), float32sOf(of.First), float32sOf(of.Own)
 	sum, queries := 0.0, 0.0
 	for t := range l.T {
-		keys := l.seen(t)
+		keys := l.seen(head, t)
 		n := 0
 		for i := 0; i < len(keys); i += 2 {
 			n += int(keys[i+1] - keys[i])
@@ -132,12 +132,12 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// hide sets those cells to a value in which the mask shows no query any key. row and column return the row and the
+// hide sets those cells of a head to a value in which the mask shows no query any key. row and column return the row and the
 // column of the cells that a query and a key lie in.
-func (l *Layer) hide(cells []float32, value float32, columns int, row, column func(at int) int) {
+func (l *Layer) hide(head int, cells []float32, value float32, columns int, row, column func(at int) int) {
 	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {
-		keys := l.seen(t)
+		keys := l.seen(head, t)
 		for i := 0; i < len(keys); i += 2 {
 			for c := column(int(keys[i])); c <= column(int(keys[i+1])-1); c++ {
 				shown[c] = true

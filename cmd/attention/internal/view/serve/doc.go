@@ -8,18 +8,23 @@
 // Clients have a quarter of the descriptors that the process may open, so that a run that trains beside the page always
 // finds some. A connection too many ends one that has not shown the token. A request's body is read before it takes one
 // of the places in which answers are computed, and its answer is written after that; a body that does not come and an
-// answer that nobody reads are ended after some seconds. Streams of events last. Nothing is printed.
+// answer that nobody reads are ended after some seconds. Streams of events last. Nothing but the URL is printed.
 //
-//	GET  view                      what there is to see: models, whether there is a run; JSON
+//	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
+//	POST page                      the state of the page, and looks; the answer is the page with them as one file; HTML
 //	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
 //	GET  overview?look&layer&head&side  the largest weight of each block of a head, at most side × side; packed
 //	GET  thumbnails?look&layer     thumbnail and statistics of each head of a layer; packed
 //	GET  values?look&layer&head    the values of one head; packed
 //	GET  next?look&at&temperature&draw  the likeliest tokens at a place, and one drawn by a number from 0 to 1; JSON
 //	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON
+//	GET  reverse?text              what models write for a string that they are to reverse, and where they look; packed
 //	GET  training                  the state and the curves of a run; JSON
 //	GET  events                    an event for each change of the run, and for the end; server-sent events
+//	GET  runs                      the runs of a folder; JSON
+//	GET  curves?run                the state and the curves of one of them; JSON
+//	*    at/RUN/PATH               the answer to PATH of a page that shows one of them
 //	GET  watched                   how the run's weights moved; packed
 //
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a

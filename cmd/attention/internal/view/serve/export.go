@@ -38,7 +38,7 @@ func Export(ctx context.Context, c Config, w io.Writer) (left []string, err erro
 }
 
 func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []string, err error) {
-	s := &Server{config: c, looks: newLooks(c.Models), turns: newTurns()}
+	s := newUnserved(c)
 	e := &export{server: s, answers: map[string]json.RawMessage{}, most: most}
 	if c.Run != nil {
 		if err := e.add(ctx, s.training, "training", ""); err != nil {
@@ -48,7 +48,16 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 			return nil, err
 		}
 	}
-	if err := e.addModels(ctx); err != nil {
+	if c.Folder != nil {
+		if err := e.addRuns(ctx); err != nil {
+			return nil, err
+		}
+	}
+	add := e.addModels
+	if len(c.chosen.Looks) > 0 {
+		add = e.addChosen
+	}
+	if err := add(ctx); err != nil {
 		return nil, err
 	}
 	if c.Chapter {
@@ -64,6 +73,23 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 		return nil, err
 	}
 	return e.left, e.write(w)
+}
+
+// addRuns adds the list of the folder's runs, and their curves.
+func (e *export) addRuns(ctx context.Context) error {
+	if err := e.add(ctx, e.server.runs, "runs", ""); err != nil {
+		return err
+	}
+	all, err := e.server.config.Folder.List()
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := e.add(ctx, e.server.curves, curvesPath(r.Name), ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addModels adds what is seen of each model over the text. Compare looks at the first model's translation with all
@@ -91,12 +117,21 @@ func (e *export) addModels(ctx context.Context) error {
 	return nil
 }
 
-// addModel adds a model over a text: the thumbnails of all layers, the heads layer by layer, and their values.
+// addModel adds a model over a text.
 func (e *export) addModel(ctx context.Context, model int, text string) (*look.Look, error) {
-	s, request := e.server, lookRequest{Model: model, Request: look.Request{Text: text}}
+	l, err := e.addLook(ctx, lookRequest{Model: model, Request: look.Request{Text: text}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.server.config.Models[model].Name, err)
+	}
+	return l, nil
+}
+
+// addLook adds a look: the thumbnails of all layers, the heads layer by layer, and their values.
+func (e *export) addLook(ctx context.Context, request lookRequest) (*look.Look, error) {
+	s := e.server
 	l, err := s.looks.see(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.config.Models[model].Name, err)
+		return nil, err
 	}
 	if err := e.keep(request.path(), l); err != nil {
 		return nil, err

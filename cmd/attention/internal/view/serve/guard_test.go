@@ -114,6 +114,8 @@ func TestWrongRequests(t *testing.T) {
 		method, path, body, want string
 		code                     int
 	}{
+		{"POST", "page", `{"looks": [{}, {}, {}, {}, {}]}`, "looks: got 5, want at most 4", 400},
+		{"POST", "page", `{"looks": [{"model": 1, "text": "a"}]}`, "model: got 1, want one of 1", 400},
 		{"POST", "look", "{", "unexpected end of JSON input", 400},
 		{"POST", "look", `{"model": 1, "text": "a"}`, "model: got 1, want one of 1", 400},
 		{"POST", "look", `{"text": ""}`, "text: got none, want some to look at", 400},

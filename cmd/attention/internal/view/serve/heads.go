@@ -15,18 +15,23 @@ const maxBody = 8 * look.MaxText
 
 // look computes a look and describes it.
 func (s *Server) look(r *http.Request) (any, error) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	want, err := decode[lookRequest](r)
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > maxBody {
-		return nil, fmt.Errorf("got more than %d bytes, want fewer", maxBody)
-	}
-	var want lookRequest
-	if err := json.Unmarshal(body, &want); err != nil {
-		return nil, err
-	}
 	return s.looks.see(r.Context(), want)
+}
+
+// decode reads the JSON of a request's body.
+func decode[T any](r *http.Request) (want T, err error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return want, err
+	}
+	if len(body) > maxBody {
+		return want, fmt.Errorf("got more than %d bytes, want fewer", maxBody)
+	}
+	return want, json.Unmarshal(body, &want)
 }
 
 // head returns what the page computes the weights of a head from.
@@ -51,6 +56,7 @@ func (s *Server) head(r *http.Request) (any, error) {
 	add(p, "rawK", of.ProjectedKey)
 	add(p, "vector", of.Additive)
 	add(p, "bias", of.Bias)
+	add(p, "logGates", of.LogGates)
 	add(p, "lse", summary.LSE)
 	add(p, "most", summary.Most)
 	add(p, "start", shown.Start)

@@ -3,7 +3,9 @@ package serve
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"attention/cmd/attention/internal/view/look"
 )
@@ -18,7 +20,21 @@ func headPath(kind, look string, layer, head int) string {
 func nextPath(look string, at int, temperature float64) string {
 	return fmt.Sprintf("next?look=%s&at=%d&temperature=%v", look, at, temperature)
 }
-func (r lookRequest) path() string  { return fmt.Sprintf("look %d %s", r.Model, r.Text) }
+
+// path names the request and its changes, as api.js does.
+func (r lookRequest) path() string {
+	path := fmt.Sprintf("look %d %s", r.Model, r.Text)
+	if len(r.Then)+len(r.Hide)+len(r.Heads) == 0 {
+		return path
+	}
+	numbers := func(of []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(of), " ", "."), "[]") }
+	path += fmt.Sprintf("|%s|%s|", numbers(r.Then), numbers(r.Hide))
+	for _, h := range r.Heads {
+		path += fmt.Sprintf("%dx%dx%v_", h.Layer, h.Head, h.Factor)
+	}
+	return path
+}
+func curvesPath(run string) string  { return "curves?" + url.Values{"run": {run}}.Encode() }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
 // temperatures is the number of temperatures, 0.1 apart from 0 on, that an exported page has.

@@ -3,8 +3,10 @@ package serve
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"attention/cmd/attention/internal/plot"
@@ -12,6 +14,7 @@ import (
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/web"
+	"attention/train/reversal"
 )
 
 // Config configures a Server.
@@ -21,7 +24,13 @@ type Config struct {
 	Text   string      // to look at first; empty is each model's example, and the chapter's own sentence
 	Run    *follow.Run // whose training is shown; nil for none
 
-	Chapter bool // the chapter's sections are shown, on the words of Text
+	Chapter bool    // the chapter's sections are shown, on the words of Text
+	Rivals  []Rival // that write strings backwards, if they are shown
+
+	Folder *follow.Folder                    // of runs, which are listed; nil for none
+	Open   func(path string) (Config, error) // opens a run of Folder
+	chosen chosen                            // by a reader who exports the page
+	isOne  bool                              // of the page of one run of a folder
 }
 
 // Server serves the page.
@@ -31,9 +40,11 @@ type Server struct {
 	looks    *looks
 	listener net.Listener
 	server   *http.Server
-	base     context.Context // of all requests; done when the server ends
+	base     context.Context // done when the server ends
+	followed atomic.Bool     // whether a page has followed the run
 	turns    *turns          // of the computations of heads
 	moves    moves           // the answer to GET watched
+	opened   opened
 }
 
 // New listens on the address.
@@ -51,12 +62,17 @@ func newServer(c Config, of limits) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
-	s := &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns(),
-		listener: &connections{Listener: listener, most: of.connections}}
+	s := newUnserved(c)
+	s.listener = &connections{Listener: listener, most: of.connections}
 	token, hosts := newToken(), hostsOf(listener.Addr(), host)
 	s.URL = "http://" + hosts[0] + "/" + token + "/"
-	s.server = of.server(&guard{token: token, hosts: hosts, next: s.routes(of)})
+	s.server = of.server(&guard{token: token, hosts: hosts, next: s.routes(newPlaces(of))})
 	return s, nil
+}
+
+// newUnserved makes a server that listens nowhere.
+func newUnserved(c Config) *Server {
+	return &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns()}
 }
 
 // Show makes the page show a run, and models over a text. It is called before Run, for which requests wait.
@@ -64,10 +80,15 @@ func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
 }
 
+// untilTold is how long a server answers after its end pages that follow the run: what they ask before they are told.
+const untilTold = 200 * time.Millisecond
+
 // Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
 func (s *Server) Run(ctx context.Context) error {
 	s.base = ctx
-	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	requests, cancelAll := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelAll()
+	s.server.BaseContext = func(net.Listener) context.Context { return requests }
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Serve(s.listener) }()
 	select {
@@ -75,6 +96,10 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
+	if s.followed.Load() {
+		time.Sleep(untilTold)
+	}
+	cancelAll()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := s.server.Shutdown(last); err != nil {
@@ -83,27 +108,60 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
+// Present prints the URL and serves the page until the context ends. It opens the page in the browser, if it is to.
+func (s *Server) Present(ctx context.Context, opens bool, out, notes io.Writer) error {
+	fmt.Fprintf(out, "%s\n", s.URL)
+	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	var failed <-chan error
+	if opens {
+		failed = OpenBrowser(s.URL)
+	}
+	for {
+		select {
+		case err := <-failed:
+			fmt.Fprintf(notes, "attention: %v\n", err)
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
 // Close ends a server that does not run.
 func (s *Server) Close() error { return s.listener.Close() }
 
+// places are those in which answers are computed and sent.
+type places struct{ busy, streams chan struct{} }
+
+func newPlaces(of limits) places {
+	return places{make(chan struct{}, of.busy), make(chan struct{}, of.streams)}
+}
+
 // routes are the handlers by method and path.
-func (s *Server) routes(of limits) http.Handler {
+func (s *Server) routes(p places) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", web.Handler())
-	busy := make(chan struct{}, of.busy)
-	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(busy)) }
+	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(p.busy)) }
 	handle("GET /view", s.view)
 	handle("POST /look", s.look)
+	handle("POST /page", s.page)
 	handle("GET /head", s.head)
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /values", s.values)
 	handle("GET /next", s.next)
 	handle("GET /section", s.section)
+	handle("GET /reverse", s.reverse)
 	handle("GET /training", s.training)
 	handle("GET /watched", s.recording)
+	handle("GET /runs", s.runs)
+	handle("GET /curves", s.curves)
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		mux.Handle(method+" /at/{run}/{rest...}", s.at(p))
+	}
 	// A viewer holds its stream as long as it looks: streams have places of their own.
-	mux.Handle("GET /events", limited(make(chan struct{}, of.streams), http.HandlerFunc(s.events)))
+	mux.Handle("GET /events", limited(p.streams, http.HandlerFunc(s.events)))
 	return mux
 }
 
@@ -114,8 +172,12 @@ type viewAnswer struct {
 	Text     string        `json:"text"`
 	Training bool          `json:"training"`
 	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
-	Left     []string      `json:"left,omitempty"`    // what an exported page has no room for
-	Light    plot.Palette  `json:"light"`             // colours of pictures on light and on dark paper
+	Reverse  *reversing    `json:"reverse,omitempty"`
+	Runs     bool          `json:"runs,omitempty"`  // of a folder are listed
+	One      bool          `json:"one,omitempty"`   // run of a folder is shown, which is at ../../
+	Left     []string      `json:"left,omitempty"`  // what an exported page has no room for
+	State    string        `json:"state,omitempty"` // of an exported page, at first
+	Light    plot.Palette  `json:"light"`           // colours of pictures on light and on dark paper
 	Dark     plot.Palette  `json:"dark"`
 }
 
@@ -124,10 +186,14 @@ func (s *Server) view(*http.Request) (any, error) { return s.contents(), nil }
 
 func (s *Server) contents() viewAnswer {
 	c := s.config
-	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil}
+	all := viewAnswer{Version: program.Version(), Models: c.Models, Text: c.Text, Training: c.Run != nil,
+		Runs: c.Folder != nil, One: c.isOne, State: c.chosen.State}
 	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
 		all.Chapter = look.Contents()
+	}
+	if c.Rivals != nil {
+		all.Reverse = &reversing{reversal.Letters, reversal.Shortest, reversal.Longest, c.Rivals}
 	}
 	return all
 }

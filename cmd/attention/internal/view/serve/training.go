@@ -33,6 +33,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
+	s.followed.Store(true)
 	w.Header().Set("Content-Type", "text/event-stream")
 	stream := http.NewResponseController(w)
 	ticker := time.NewTicker(pollEvery)
@@ -51,11 +52,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		select {
+		case <-s.base.Done():
+			_ = s.sendEnd(w) // the browser may have gone
+			_ = stream.Flush()
+			return
 		case <-r.Context().Done():
-			if s.base.Err() != nil {
-				_ = s.sendEnd(w) // the browser may have gone
-				_ = stream.Flush()
-			}
 			return
 		case <-ticker.C:
 		}

@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -72,4 +74,18 @@ func TestModules(t *testing.T) {
 		}
 	}
 	require.Contains(t, all, "page/panels/training.js")
+}
+
+// The modules and the style have lines of at most 120 characters.
+func TestLinesAreShort(t *testing.T) {
+	for url, f := range files {
+		if strings.HasPrefix(f.name, "dist/") || path.Ext(url) == ".svg" {
+			continue
+		}
+		text, err := File(url)
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 120, "%s:%d", f.name, i+1)
+		}
+	}
 }

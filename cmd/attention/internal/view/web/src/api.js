@@ -57,10 +57,21 @@ export async function json(from) {
 /** post returns the answer of a POST. */
 export async function post(to, body) {
   if (embedded) {
-    // which holds looks of models as they are
-    return held(body.hide || body.heads ? to : `${to} ${body.model} ${body.text}`);
+    return held(`${to} ${body.model} ${body.text}${changesOf(body)}`);
   }
   return (await send(to, { method: 'POST', body: JSON.stringify(body) })).json();
+}
+
+/** changesOf names what a request has besides a text, as the server's paths.go does. */
+function changesOf({ then = [], hide = [], heads = [] }) {
+  if (then.length + hide.length + heads.length === 0) return '';
+  const factors = heads.map((f) => `${f.layer}x${f.head}x${f.factor}_`).join('');
+  return `|${then.join('.')}|${hide.join('.')}|${factors}`;
+}
+
+/** file returns the bytes of the answer of a POST. */
+export async function file(to, body) {
+  return (await send(to, { method: 'POST', body: JSON.stringify(body) })).arrayBuffer();
 }
 
 /** packed returns the JSON and the arrays of an answer; see the server's doc.go. */

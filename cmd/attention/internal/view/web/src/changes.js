@@ -63,7 +63,7 @@ export function changed(request, look) {
   if (isFixed(look)) return request;
   const all = keysOf(look).reduce((n, s) => n + s.tokens.length, 0);
   const hide = hidden().filter((at) => at < all);
-  const heads = factors();
+  const heads = factors().filter((f) => f.head < (look.layers[f.layer]?.heads ?? 0)); // of another model's
   if (hide.length + heads.length === 0) return request;
   return { ...request, ...(hide.length ? { hide } : {}), ...(heads.length ? { heads } : {}) };
 }

@@ -14,9 +14,9 @@ export function chosen(look) {
   return [layer, state.int('head', look.layers[layer].heads)];
 }
 
-/** headOf returns the chosen head. */
+/** headOf returns the chosen head, for a picture of all its weights. */
 export function headOf(look, layer, head) {
-  return head === 'mean' ? look.mean(layer) : look.head(layer, head);
+  return head === 'mean' ? look.mean(layer) : look.pictured(layer, head);
 }
 
 /** nameOf names the chosen head. */

@@ -1,7 +1,7 @@
 // Curves over the steps of a run.
 import { axisBottom, axisLeft, bisector, extent, format, line, scaleLinear, scaleLog, select } from './d3.js';
 import { fill, h, number, svg } from './dom.js';
-import { pictureButtons, tableButton } from './save.js';
+import { saveMenu } from './save.js';
 
 const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 'var(--faint)'];
 const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
@@ -13,7 +13,8 @@ export function stroke(i) {
 
 /**
  * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options:
- * log, format of the numbers, the text of an empty chart, and tools above it.
+ * x, what the numbers from left to right are (steps without it); logX; mark, one of them that is marked; widest, in
+ * pixels; log, format of the numbers, the text of an empty chart, and tools above it.
  */
 export class Curves {
   constructor(title, options = {}) {
@@ -31,11 +32,10 @@ export class Curves {
         {},
         title,
         ' ',
-        h(
-          'span',
-          { class: 'save' },
-          pictureButtons(name, () => this.svg),
-          tableButton(name, () => this.table()),
+        saveMenu(
+          name,
+          () => this.svg,
+          () => this.table(),
         ),
       ),
       options.tools,
@@ -52,7 +52,7 @@ export class Curves {
   }
 
   draw() {
-    const width = Math.max(280, Math.min(640, this.place.clientWidth || 420));
+    const width = Math.max(280, Math.min(this.options.widest ?? 640, this.place.clientWidth || 420));
     const [height, left, right, top, bottom] = [220, 58, 18, 16, 26];
     if (this.width === width && this.drawn === this.series) return;
     this.width = width;
@@ -68,7 +68,8 @@ export class Curves {
     let ys = extent([...all.map((p) => p[1]), ...levels].filter((v) => v !== null && Number.isFinite(v)));
     const log = options.log && ys[0] > 0;
     if (ys[0] === ys[1]) ys = log ? [ys[0] / 2, ys[0] * 2] : [ys[0] - 1, ys[0] + 1];
-    const x = scaleLinear([xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)], [left, width - right]);
+    const ends = [xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)];
+    const x = (options.logX ? scaleLog : scaleLinear)(ends, [left, width - right]);
     const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
     const lasts = series.map((s) => `${s.name} ${number(last(s))}`).join(', ');
     const root = svg('svg', {
@@ -102,12 +103,20 @@ export class Curves {
       }
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
-    select(bottomAxis).call(axisBottom(x).tickValues(x.ticks(6).filter(Number.isInteger)).tickFormat(format('~s')));
-    root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' }, 'step'));
+    select(bottomAxis).call(
+      axisBottom(x)
+        .tickValues(options.logX ? all.map((p) => p[0]) : x.ticks(6).filter(Number.isInteger))
+        .tickFormat(format('~s')),
+    );
+    root.append(svg('text', { x: left - 10, y: height - 8, 'text-anchor': 'end', class: 'axisname' }, this.x()));
     const leftAxis = svg('g', { transform: `translate(${left},0)` });
     select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
     const rule = svg('line', { y1: top, y2: height - bottom, class: 'rule', visibility: 'hidden' });
     root.append(bottomAxis, leftAxis, rule);
+    if (options.mark >= ends[0]) {
+      const at = x(options.mark);
+      root.append(svg('line', { x1: at, x2: at, y1: top, y2: height - bottom, class: 'rule' }));
+    }
     root.addEventListener('pointermove', (e) => {
       const box = root.getBoundingClientRect();
       const at = x.invert(((e.clientX - box.left) * width) / box.width);
@@ -125,6 +134,11 @@ export class Curves {
     this.read();
   }
 
+  /** x is what the numbers from left to right are. */
+  x() {
+    return this.options.x ?? 'step';
+  }
+
   /** read writes the numbers at a step, or the last ones, as a legend. */
   read(at) {
     const few = this.series.filter((s) => !s.quiet);
@@ -132,7 +146,7 @@ export class Curves {
     const step = found.find((p) => p && p[0] !== null)?.[0];
     fill(
       this.readout,
-      step === undefined ? null : h('span', { class: 'key note' }, `step ${step}`),
+      step === undefined ? null : h('span', { class: 'key note' }, `${this.x()} ${step}`),
       few.map((s, i) => {
         const p = found[i];
         return h(
@@ -151,7 +165,7 @@ export class Curves {
               'stroke-dasharray': s.dash ?? dashes[i % dashes.length],
             }),
           ),
-          ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (step ${p[0]})` : ''}`,
+          ` ${s.name} ${number(p?.[1])}${p && p[0] !== null && p[0] !== step ? ` (${this.x()} ${p[0]})` : ''}`,
         );
       }),
     );
@@ -161,7 +175,7 @@ export class Curves {
     const steps = [...new Set(this.series.flatMap((s) => (s.points ?? []).map((p) => p[0])))].sort((a, b) => a - b);
     const maps = this.series.map((s) => (s.level !== undefined ? null : new Map(s.points)));
     return [
-      ['step', ...this.series.map((s) => s.name)],
+      [this.x(), ...this.series.map((s) => s.name)],
       ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))]),
     ];
   }

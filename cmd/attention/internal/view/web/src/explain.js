@@ -48,6 +48,7 @@ class Writer {
         return this.at(of[0], [...index.slice(0, -2), index.at(-1), index.at(-2)]);
       case 'exp':
       case 'tanh':
+      case 'sigmoid':
         return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
       case 'tril':
         return index.at(-1) > index.at(-2) ? ['0', atom] : this.at(of[0], index);

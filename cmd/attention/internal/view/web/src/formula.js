@@ -49,6 +49,7 @@ const operations = {
   },
   exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
   tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
+  sigmoid: (f, a) => tensor(a.shape, (i) => 1 / (1 + Math.exp(-a.data[i]))),
   tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
   fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
   softmax,
@@ -130,7 +131,7 @@ function softmax(f, a, sink) {
 }
 
 /** names adds the steps that a formula names to a set. */
-function names(f, to = new Set()) {
+export function names(f, to = new Set()) {
   if (f.op === 'step') to.add(f.step);
   for (const g of f.of ?? []) names(g, to);
   return to;

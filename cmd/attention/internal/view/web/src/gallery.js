@@ -98,7 +98,7 @@ export class Gallery {
       const factor = factors.find((f) => f.layer === l && f.head === n)?.factor;
       b.classList.toggle('off', factor === 0);
       const name = all(b, '.headname')[0];
-      name.dataset.name = `${l} · ${n}${factor === undefined ? '' : ` × ${factor}`}`;
+      name.dataset.name = factor === undefined ? `${l} · ${n}` : `${l}·${n} × ${factor}`;
     }
     if (!this.buttons[layer]?.[head]) this.buttons[0]?.[0]?.setAttribute('tabindex', '0');
   }

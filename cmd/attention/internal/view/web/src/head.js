@@ -8,13 +8,25 @@ const each = (f) => (t, from, to, x) => {
 };
 
 /** stages are the steps from the products of a head to its scores: the name of what comes out, and how. */
-function stages(/** @type {Head} */ { layer, bias, S }) {
+function stages(/** @type {Head} */ { layer, bias, gateSums, T, S }) {
   const { scale, softcap } = layer;
   const all = [];
   if (!layer.additive) all.push(['scaled', each((x) => x * scale)]);
   if (softcap) all.push(['capped', each((x) => softcap * Math.tanh(x / softcap))]);
   if (bias) all.push(['biased', each((x, t, s) => x + bias[t - s + S - 1])]);
+  if (gateSums) {
+    const n = gateSums.length; // of which the queries are the last
+    all.push(['forgotten', each((x, t, s) => (s < n ? x + gateSums[n - T + t] - gateSums[s] : x))]);
+  }
+  if (layer.sigmoid_bias) all.push(['shifted', each((x) => x + layer.sigmoid_bias)]);
   return all;
+}
+
+/** sumsOf returns the sums of log-gates up to each, null of none. */
+function sumsOf(gates) {
+  if (!gates) return null;
+  let sum = 0;
+  return Float64Array.from(gates, (gate) => (sum += gate));
 }
 
 /** dot returns the product of D numbers of a from i on and of b from j on. */
@@ -45,6 +57,8 @@ export class Head {
     this.vector = parts.vector ?? null;
     /** @type {Float32Array | null} by the distance of query and key */
     this.bias = parts.bias ?? null;
+    /** @type {Float64Array | null} of log-gates up to each key but those that are added; of forgetting attention */
+    this.gateSums = sumsOf(parts.logGates);
     /** @type {Float32Array} (T) */
     this.lse = parts.lse;
     /** @type {Float32Array} (T), the largest weights */
@@ -54,7 +68,7 @@ export class Head {
     /** @type {Uint32Array} the first key and the end of each range */
     this.keys = parts.keys ?? new Uint32Array(0);
     /** @type {{ level: number, rows: number, cols: number, weights: Float32Array } | null} */
-    this.overview = parts.overview ?? null;
+    this.overview = null;
     this.signed = false;
     this.stages = stages(this);
     this.scratch = new Float64Array(this.S); // scores of a query
@@ -124,6 +138,11 @@ export class Head {
     return path;
   }
 
+  /** share returns the weight of a score of a query. */
+  share(score, t) {
+    return this.layer.sigmoid ? 1 / (1 + Math.exp(-score)) : Math.exp(score - this.lse[t]);
+  }
+
   /** score returns what the softmax sees of a pair, hidden or not. */
   score(t, s) {
     this.scores(t, s, s + 1, this.scratch);
@@ -145,7 +164,7 @@ export class Head {
 
   /** weight returns the weight of a pair, NaN if the mask hides it. */
   weight(t, s) {
-    return this.shown(t, s) ? Math.exp(this.score(t, s) - this.lse[t]) : NaN;
+    return this.shown(t, s) ? this.share(this.score(t, s), t) : NaN;
   }
 
   /** largest returns the largest weight of a query. */
@@ -156,13 +175,12 @@ export class Head {
   /** row writes the weights of the keys s0 ≤ s < s1 of a query to out, NaN for hidden ones. */
   row(t, s0, s1, out) {
     out.fill(NaN, 0, s1 - s0);
-    const lse = this.lse[t];
     const { scratch } = this;
     for (let i = this.start[t]; i < this.start[t + 1]; i++) {
       const to = Math.min(s1, this.keys[2 * i + 1]);
       const from = Math.max(s0, this.keys[2 * i]);
       this.scores(t, from, to, scratch);
-      for (let s = from; s < to; s++) out[s - s0] = Math.exp(scratch[s] - lse);
+      for (let s = from; s < to; s++) out[s - s0] = this.share(scratch[s], t);
     }
   }
 

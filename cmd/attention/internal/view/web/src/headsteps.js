@@ -104,6 +104,24 @@ export function headSteps(head, values, queries, keys, q, k) {
     );
     add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')), numbers.biased);
   }
+  if (head.gateSums) {
+    const sums = head.gateSums;
+    const first = sums.length - head.T;
+    leaf(
+      'forget',
+      'What the tokens after the key, up to the query, leave: the sum of their log-gates.',
+      [T, S],
+      pairs((t, s) => (s < sums.length ? sums[first + t] - sums[s] : 0)),
+      { rows, columns },
+      window,
+    );
+    const plus = call('plus', step(last), step('forget'));
+    add('forgotten', `${last} + forget`, 'Less what is forgotten.', plus, numbers.forgotten);
+  }
+  if (layer.sigmoid_bias) {
+    const b = layer.sigmoid_bias;
+    add('shifted', `${last} + ${b}`, 'With the bias of the sigmoid.', call('plus', step(last), by(b)), numbers.shifted);
+  }
   const shown = pairs((t, s) => Number(head.shown(t, s)));
   if (shown.includes(0)) {
     leaf('mask', 'Which keys a query sees: 1, or 0 for hidden ones.', [T, S], shown, { rows, columns }, window);
@@ -119,11 +137,12 @@ export function headSteps(head, values, queries, keys, q, k) {
     leaf('sink', 'The sink: a score without a key.', [], [values.sink], {});
     operands.push(step('sink'));
   }
+  const kind = layer.sigmoid ? 'sigmoid' : 'softmax';
   add(
     'weights',
-    `softmax(${operands.map((o) => o.step).join(', ')})`,
-    'The weights: shares of 1 in each row.',
-    call('softmax', ...operands),
+    `${kind}(${operands.map((o) => o.step).join(', ')})`,
+    layer.sigmoid ? 'The weights: each of its own score.' : 'The weights: shares of 1 in each row.',
+    call(kind, ...operands),
   );
   steps.push({
     name: 'context',

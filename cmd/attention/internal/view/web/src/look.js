@@ -99,20 +99,22 @@ export class Look {
 
   /** head returns a head of a layer. */
   head(layer, head) {
-    return this.keep(
-      `${layer} ${head}`,
-      async () => {
-        const { t, s } = this.layers[layer];
-        const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
-        const [parts, overview] = await Promise.all([
-          this.ask('head', { layer, head }),
-          t * s > fewPairs && !isExported ? this.ask('overview', { layer, head, side }) : null,
-        ]);
-        return new Head(this.layers[layer], { ...parts, overview });
-      },
-      this.heads,
-      mostHeads,
-    );
+    const make = async () => new Head(this.layers[layer], await this.ask('head', { layer, head }));
+    return this.keep(`${layer} ${head}`, make, this.heads, mostHeads);
+  }
+
+  /** pictured returns a head that has, of a long text, an overview for a picture of all its weights. */
+  pictured(layer, head) {
+    const { t, s } = this.layers[layer];
+    if (t * s <= fewPairs || isExported) return this.head(layer, head);
+    const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
+    const make = async () => {
+      const parts = [this.head(layer, head), this.ask('overview', { layer, head, side })];
+      const [of, overview] = await Promise.all(parts);
+      of.overview = overview;
+      return of;
+    };
+    return this.keep(`${layer} ${head} pictured`, make, this.heads, mostHeads);
   }
 
   /** values returns the values of a head of a layer, and its sink. */

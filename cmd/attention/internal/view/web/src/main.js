@@ -9,13 +9,16 @@ import { attention } from './panels/attention.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
 import { pair } from './panels/pair.js';
+import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
+import { why } from './panels/why.js';
+import { savePage } from './savepage.js';
 import * as state from './state.js';
 import { showTips } from './tip.js';
 
 /** @type {import('./api.js').Panel[]} */
-const panels = [attention, heads, pair, training, compare, steps];
+const panels = [attention, heads, pair, training, compare, steps, runs, why];
 
 const withNewer = [attention, pair, compare, steps]; // heads has a line of its own
 
@@ -100,19 +103,20 @@ function colours() {
 }
 
 function header(view) {
+  const usable = panels.filter((p) => p.needs(view));
   const nav = h(
     'nav',
     { 'aria-label': 'Panels' },
-    panels
-      .filter((p) => p.needs(view))
-      .map((p, i) =>
-        button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` }),
-      ),
+    usable.map((p, i) =>
+      button(p.title, () => state.set({ panel: p.name }), { 'data-panel': p.name, title: `key ${i + 1}` }),
+    ),
   );
   fill(
     document.getElementById('header'),
-    h('h1', {}, 'attention view'),
-    nav,
+    h('h1', {}, view.reverse ? 'attention why' : 'attention view'),
+    usable.length > 1 ? nav : null,
+    view.one && !isExported ? h('a', { class: 'home', href: '../../#panel=runs' }, 'All runs') : null,
+    isExported || view.reverse ? null : savePage(view),
     colours(),
     h('div', { id: 'newer' }),
     isExported
@@ -157,6 +161,7 @@ async function start() {
     theme(state.get('theme'));
     const view = await json('view');
     setPalettes(view);
+    if (isExported && view.state && !location.hash) state.restore(view.state);
     showTips();
     header(view);
     showNewer(view);

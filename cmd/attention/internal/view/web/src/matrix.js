@@ -3,10 +3,13 @@ import { largestOf, Scale } from './colours.js';
 import { fill, h, number } from './dom.js';
 import { flat, indexOf } from './explain.js';
 
-/** Matrix shows a value of up to three axes; onpoint(index) is called for the cell that is pointed at or focused. */
+/**
+ * Matrix shows a value of up to three axes; onpoint(index) is called for the cell that is pointed at or focused, and
+ * onchoose(index) for one that is focused.
+ */
 export class Matrix {
   /** names: {blocks, rows, columns}; window: {rows: [from, to], columns: [from, to]}, all without it */
-  constructor(label, names, window, onpoint) {
+  constructor(label, names, window, onpoint, onchoose = (/** @type {number[]} */ _index) => {}) {
     this.label = label;
     this.names = names;
     this.window = window ?? {};
@@ -16,7 +19,11 @@ export class Matrix {
     this.places = new Map(); // the cell of each place
     this.marked = [];
     this.element.addEventListener('pointerover', (e) => this.point(e.target));
-    this.element.addEventListener('focusin', (e) => this.point(e.target));
+    this.element.addEventListener('focusin', (e) => {
+      this.point(e.target);
+      const found = this.cells.get(e.target);
+      if (found) onchoose(found.index);
+    });
     this.element.addEventListener('keydown', (e) => this.key(e));
   }
 

@@ -5,7 +5,7 @@ import { largestOf, Scale } from './colours.js';
 import { button, choice, fill, h, keepFocus, number, visible } from './dom.js';
 import { HeatMap } from './heatmap.js';
 import { legend } from './picture.js';
-import { pictureButtons } from './save.js';
+import { saveMenu } from './save.js';
 import * as state from './state.js';
 
 const hint = 'Point at or tap a cell.';
@@ -140,7 +140,7 @@ export class Moments {
           'h3',
           {},
           'Attention on the probe ',
-          pictureButtons(
+          saveMenu(
             () => `probe-${index}-${head}`,
             () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }),
           ),
@@ -200,7 +200,7 @@ export class Moments {
           'h3',
           {},
           'Weights of the queries ',
-          pictureButtons(
+          saveMenu(
             () => `matrix-${index}`,
             () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }),
           ),

@@ -66,9 +66,9 @@ export class NextTokens {
         ),
       ),
       this.written,
-      this.list,
-      this.temperature(),
       this.tools,
+      this.temperature(),
+      this.list,
     );
   }
 
@@ -198,7 +198,11 @@ export class NextTokens {
     const note =
       '* is another character than before. A second line of the text is how the translation begins; the ' +
       'model writes the rest.';
-    return [row(before, 'before'), before !== after ? row(after, 'after') : null, h('p', { class: 'note' }, note)];
+    return [
+      row(before, before === after ? 'written' : 'before'),
+      before !== after ? row(after, 'after') : null,
+      h('p', { class: 'note' }, note),
+    ];
   }
 }
 

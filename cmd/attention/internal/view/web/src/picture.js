@@ -27,6 +27,7 @@ export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', '
       width: 330,
       height: 46,
       class: 'legend',
+      'shape-rendering': 'crispEdges',
       role: 'img',
       'aria-label': `${text}, from ${from} to ${to}${masked ? '; grey is hidden by the mask' : ''}`,
     },

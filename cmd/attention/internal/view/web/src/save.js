@@ -2,7 +2,8 @@
 import { busy } from './busy.js';
 import { button, h } from './dom.js';
 
-function save(name, blob) {
+/** save saves a file. */
+export function save(name, blob) {
   const url = URL.createObjectURL(blob);
   const a = h('a', { href: url, download: name });
   document.body.append(a);
@@ -85,19 +86,46 @@ export async function savePNG(name, element) {
   );
 }
 
-/** pictureButtons are buttons that save a picture: what get returns, an SVG element or {canvas, svg}. */
-export function pictureButtons(name, get) {
+/**
+ * saveMenu is a menu that saves a chart: its picture, which get returns as an SVG element or {canvas, svg}, and the
+ * numbers that it has, if rows returns them.
+ * @param {() => string} name
+ * @param {() => any} get
+ * @param {(() => any[][]) | false} [rows]
+ */
+export function saveMenu(name, get, rows = false) {
   const of = (kind) => {
     const got = get();
     if (got instanceof SVGElement) return got;
     return kind === 'svg' ? got.svg() : got.canvas;
   };
-  return h(
-    'span',
+  const menu = h(
+    'details',
     { class: 'save' },
-    button('PNG', () => busy(savePNG(name(), of('png'))), { title: 'save the picture as PNG' }),
-    button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }),
+    h('summary', { title: 'save the picture or its numbers' }, 'Save'),
+    h(
+      'div',
+      {},
+      button('PNG', () => busy(savePNG(name(), of('png'))), { title: 'save the picture as PNG' }),
+      button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }),
+      rows && tableButton(name, rows),
+    ),
   );
+  const close = () => {
+    menu.open = false;
+  };
+  menu.addEventListener('click', (e) => {
+    if (/** @type {Element} */ (e.target).closest('button')) close();
+  });
+  menu.addEventListener('focusout', (e) => {
+    if (e.relatedTarget && !menu.contains(/** @type {Node} */ (e.relatedTarget))) close();
+  });
+  menu.addEventListener('keydown', (e) => {
+    if (e.key !== 'Escape') return;
+    close();
+    menu.querySelector('summary').focus();
+  });
+  return menu;
 }
 
 /** tableButton is a button that saves a table: the rows that get returns. */

@@ -30,6 +30,12 @@ export function set(changes, quiet = false) {
   if (!quiet) tell(before);
 }
 
+/** restore takes all values from a text as the URL has them, and tells nobody. */
+export function restore(text) {
+  history.replaceState(null, '', `#${text}`);
+  values = read();
+}
+
 function tell(before) {
   for (const f of [...listeners]) {
     // of which one may remove another

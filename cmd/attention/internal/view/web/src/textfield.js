@@ -4,7 +4,7 @@ import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
 import { button, fill, h } from './dom.js';
 import * as state from './state.js';
 
-const rest = 120; // ms after a key stroke until the model reads the text
+const rest = 30; // ms after a key stroke until the model reads the text
 
 /** TextField is where the text is written. */
 export class TextField {
@@ -38,9 +38,15 @@ export class TextField {
       this.note,
     );
     this.written = null;
-    this.ends = state.onChange((is) => {
+    const refit = () => this.fit();
+    addEventListener('resize', refit);
+    const forget = state.onChange((is) => {
       if (['text', 'model', 'then'].some(is)) this.take();
     });
+    this.ends = () => {
+      forget();
+      removeEventListener('resize', refit);
+    };
     this.take();
   }
 

@@ -33,6 +33,11 @@ export function sightOf(head, q) {
   return { weights, most: head.largest(q) };
 }
 
+/** mostSeen returns which of n keys a query of a head looks at most. */
+export function mostSeen(head, q, n) {
+  return strongest(sightOf(head, q)).find((k) => k < n) ?? 0;
+}
+
 /** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
 export class Tokens {
   /** @param {{ onquery(q: number): void, onkey(k: number): void, onpoint(k: number | null): void }} options */
@@ -68,6 +73,7 @@ export class Tokens {
     this.seen = seen;
     this.paint(look.keys(layer), seen);
     this.draw();
+    this.reveal(this.queries[seen.q]);
   }
 
   /** build makes the buttons of the tokens, if these are others than before. */
@@ -77,6 +83,7 @@ export class Tokens {
     const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
     if (this.built === built) return;
     this.built = built;
+    this.element.classList.toggle('apart', apart);
     const focused = document.activeElement?.closest('.strips .token');
     const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
     const { onquery, onkey } = this.options;
@@ -107,7 +114,7 @@ export class Tokens {
    */
   paint(tokens, { q, after, before, hidden, k: chosen }) {
     const scale = new Scale(1);
-    const named = new Set(strongest(after, labels).filter((k) => after.weights[k] >= 0.01));
+    const named = this.labelled(after);
     this.keys.forEach((b, k) => {
       const w = after.weights[k];
       const unseen = Number.isNaN(w);
@@ -137,12 +144,25 @@ export class Tokens {
     this.element.classList.toggle('both', before !== null);
   }
 
+  /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */
+  labelled(sight) {
+    const found = new Set();
+    for (const k of strongest(sight, labels)) {
+      const isNarrow = this.keys[k]?.offsetWidth < 34;
+      if (sight.weights[k] >= 0.01 && !(isNarrow && (found.has(k - 1) || found.has(k + 1)))) found.add(k);
+    }
+    return found;
+  }
+
   /** draw draws the arcs: above the tokens those of now, and below them those of before. */
   draw() {
     if (!this.seen) return;
     const { q, after, before } = this.seen;
     const from = this.queries[q];
     if (!from) return;
+    const wrapped = this.isWrapped();
+    this.element.classList.toggle('wrapped', wrapped);
+    const highest = wrapped ? 60 : 104; // of a curve's control points, for which the style leaves room
     const { scrollWidth: width, scrollHeight: height } = this.strips;
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
       this.arcs.setAttribute(name, String(value));
@@ -154,7 +174,7 @@ export class Tokens {
         .map((k) => {
           const share = sight.weights[k] / sight.most;
           return svg('path', {
-            d: arc(box(from), box(this.keys[k]), down),
+            d: arc(box(from), box(this.keys[k]), down, highest),
             class: down ? 'before' : 'arc',
             'data-k': k,
             'stroke-width': (0.8 + 4.5 * share).toFixed(2),
@@ -162,6 +182,22 @@ export class Tokens {
           });
         });
     fill(this.arcs, before ? drawn(before, true) : [], drawn(after, false));
+  }
+
+  /** reveal scrolls to a token that a long text hides. */
+  reveal(token) {
+    if (!token) return;
+    const { scrollTop, clientHeight } = this.element;
+    const { offsetTop, offsetHeight } = token;
+    if (offsetTop >= scrollTop && offsetTop + offsetHeight <= scrollTop + clientHeight) return;
+    this.element.scrollTop = offsetTop - clientHeight / 2;
+  }
+
+  /** isWrapped reports whether a strip has several lines. */
+  isWrapped() {
+    return [this.keys, this.queries].some(
+      (tokens) => tokens.length > 1 && tokens[0].offsetTop !== tokens.at(-1).offsetTop,
+    );
   }
 
   /** mark shows the arc to a key alone. */
@@ -192,8 +228,8 @@ function box(e) {
   return { x: left + width / 2, top, bottom: top + height };
 }
 
-/** arc returns the path from the box of a query to that of a key, above them or, down, below them. */
-function arc(from, to, down) {
+/** arc returns the path from the box of a query to that of a key, above them or, down, below them, not too high. */
+function arc(from, to, down, highest) {
   if (Math.abs(from.top - to.top) > 4) return between(from, to, down);
   const edge = down ? from.bottom : from.top;
   const sign = down ? 1 : -1;
@@ -201,7 +237,7 @@ function arc(from, to, down) {
     const top = edge + sign * 24;
     return `M${from.x - 5} ${edge}C${from.x - 14} ${top} ${from.x + 14} ${top} ${from.x + 5} ${edge}`;
   }
-  const rise = edge + sign * Math.min(104, 16 + 0.3 * Math.abs(from.x - to.x));
+  const rise = edge + sign * Math.min(highest, 16 + 0.3 * Math.abs(from.x - to.x));
   return `M${from.x} ${edge}C${from.x} ${rise} ${to.x} ${rise} ${to.x} ${edge}`;
 }
 

@@ -2,14 +2,13 @@
 import { isExported } from '../api.js';
 import { busy } from '../busy.js';
 import { changed, factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from '../changes.js';
-import { chosen, headOf, layerName, nameOf, requestOf, sharing, wrong } from '../choose.js';
-import { Scale } from '../colours.js';
-import { bar, button, fill, h, keepFocus, number, percent, shown } from '../dom.js';
+import { chosen, layerName, nameOf, requestOf, wrong } from '../choose.js';
+import { Detail } from '../detail.js';
+import { button, fill, h, number, percent, shown } from '../dom.js';
 import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
 import { see } from '../look.js';
 import { NextTokens } from '../next.js';
-import { legend } from '../picture.js';
 import * as state from '../state.js';
 import { TextField } from '../textfield.js';
 import { sightOf, strongest, Tokens } from '../tokens.js';
@@ -25,8 +24,6 @@ export const attention = {
   },
 };
 
-const mostListed = 5; // of the tokens that are looked at most
-
 class Attention {
   constructor(element, view) {
     this.element = element;
@@ -40,16 +37,12 @@ class Attention {
     });
     this.gallery = new Gallery((layer, head) => state.set({ layer, head }));
     this.next = new NextTokens();
-    this.sentence = h('h2', { class: 'sentence' });
+    this.sentence = h('h2', { class: 'sentence', 'aria-live': 'polite' });
     this.where = h('p', { class: 'note where' });
-    this.tools = h('div', { class: 'tools' });
     this.changes = h('div');
-    this.share = h('div');
     this.readout = h('p', { class: 'readout small' });
-    this.list = h('div');
-    this.scale = h('div', { class: 'rowscale' });
     this.problem = h('div');
-    this.name = h('h2');
+    this.detail = new Detail();
     this.stage = h(
       'div',
       { class: 'stage', hidden: true },
@@ -63,15 +56,7 @@ class Attention {
         this.readout,
       ),
       this.gallery.element,
-      h(
-        'section',
-        { class: 'detail', 'aria-label': 'the chosen head' },
-        this.name,
-        this.share,
-        this.tools,
-        this.list,
-        this.scale,
-      ),
+      this.detail.element,
       this.next.element,
     );
     this.waiting = h(
@@ -92,10 +77,13 @@ class Attention {
 
   /** follow shows what has changed in the state. */
   follow(is) {
-    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) busy(this.load());
-    else if (!this.before) return;
-    else if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
-    else if (['temperature', 'at'].some(is)) busy(this.showNext());
+    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) {
+      busy(this.load());
+      return;
+    }
+    if (!this.before) return;
+    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
+    if (['temperature', 'at'].some(is)) busy(this.showNext());
   }
 
   /** load looks at the text of the state. While it looks, the text may change: then it looks again. */
@@ -145,7 +133,9 @@ class Attention {
   /** headsOf returns the chosen head before and after the changes. */
   headsOf(before, after) {
     const [layer, head] = chosen(before);
-    return Promise.all([before, after].map((look) => headOf(look, layer, head)));
+    return Promise.all(
+      [before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, Number(head)))),
+    );
   }
 
   async showHead() {
@@ -163,10 +153,11 @@ class Attention {
 
   async showNext() {
     const { before, after } = this;
+    const wanted = (this.wantedNext = {});
     try {
-      await this.next.show(before, after, () => this.closed || this.after !== after);
+      await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
     } catch (e) {
-      fill(this.problem, wrong(e.message));
+      if (this.wantedNext === wanted) fill(this.problem, wrong(e.message));
     }
   }
 
@@ -214,9 +205,7 @@ class Attention {
     this.gallery.choose(layer, head, factors());
     this.tell(layer, head);
     this.point(null);
-    this.paintScale();
-    keepFocus(this.tools, () => this.showTools(layer, head));
-    keepFocus(this.list, () => this.showList());
+    this.detail.show(before, after, this.seen);
   }
 
   /** tell says in a sentence where the chosen token looks. */
@@ -231,93 +220,10 @@ class Attention {
     const parts = most.flatMap((k, i) => [i ? ', ' : '', name(k), ` ${percent(weights[k], 2)}`]);
     fill(this.sentence, h('q', {}, shown(queries[this.q])), most.length ? ' looks at ' : ' looks at nothing', parts);
     const auto = state.get('layer') + state.get('head') === '' && this.isTold;
-    fill(this.name, nameOf(before, layer, head));
     fill(
       this.where,
       `This is ${nameOf(before, layer, head).replace('L', 'l')}${auto ? ', which tells most of this text' : ''}. ` +
         'The arcs go to the tokens that it looks at: the thicker and bluer, the more.',
-    );
-    fill(this.share, sharing(before, layer, head));
-  }
-
-  /** showTools shows the switch and the factor of the chosen head. */
-  showTools(layer, head) {
-    if (head === 'mean' || isExported || isFixed(this.before)) {
-      fill(
-        this.tools,
-        isFixed(this.before)
-          ? h(
-              'p',
-              { class: 'note' },
-              'This layer has neither a mask nor heads to change: another text is what can be tried.',
-            )
-          : null,
-      );
-      return;
-    }
-    const now = factors().find((f) => f.layer === layer && f.head === head)?.factor ?? 1;
-    const range = h('input', {
-      type: 'range',
-      min: 0,
-      max: 2,
-      step: 0.1,
-      '.value': now,
-      onchange: () => setFactor(layer, head, Number(range.value)),
-    });
-    fill(
-      this.tools,
-      button(now === 0 ? 'Switch head on' : 'Switch head off', () => setFactor(layer, head, now === 0 ? 1 : 0), {
-        'data-keep': 'off',
-      }),
-      h('label', {}, 'factor ', range, ` × ${now}`),
-    );
-  }
-
-  /** showList lists what the chosen token looks at most, each with a button that hides it. */
-  showList() {
-    const { after, before } = this.seen;
-    const tokens = this.after.keys(this.layer);
-    const first = firstKey(this.before, this.layer);
-    const changes = !isExported && !isFixed(this.before);
-    const row = (k) =>
-      h(
-        'tr',
-        { 'data-k': k },
-        h('th', { scope: 'row' }, shown(tokens[k]), h('span', { class: 'note' }, ` ${k}`)),
-        h('td', {}, bar(after.weights[k] / after.most)),
-        h('td', { class: 'value' }, number(after.weights[k])),
-        before
-          ? h(
-              'td',
-              { class: 'value note' },
-              Number.isNaN(before.weights[k]) ? 'hidden' : `was ${number(before.weights[k])}`,
-            )
-          : null,
-        changes
-          ? h(
-              'td',
-              {},
-              button('Hide', () => toggleHidden(first + k), {
-                class: 'quiet',
-                'aria-label': `Hide ${shown(tokens[k])}, token ${k}`,
-              }),
-            )
-          : null,
-      );
-    fill(
-      this.list,
-      h(
-        'table',
-        { class: 'looksat' },
-        h('caption', {}, 'Looks most at'),
-        h(
-          'tbody',
-          {},
-          strongest(after, mostListed)
-            .filter((k) => tokens[k])
-            .map(row),
-        ),
-      ),
     );
   }
 
@@ -329,7 +235,8 @@ class Attention {
       return;
     }
     const all = keysOf(before).flatMap((s) => s.tokens);
-    const undo = (text, act) => button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
+    const undo = (text, act) =>
+      isExported ? h('span', { class: 'chip' }, text) : button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
     fill(
       this.changes,
       h(
@@ -337,13 +244,15 @@ class Attention {
         { class: 'changes' },
         hidden()
           .filter((at) => at < all.length)
-          .map((at) => undo(`${shown(all[at])} is hidden`, () => toggleHidden(at))),
+          .map((at) => undo(`“${shown(all[at])}” ${at} is hidden`, () => toggleHidden(at))),
         factors().map((f) =>
           undo(`${layerName(before.layers[f.layer] ?? {}, f.layer)} · ${f.head} × ${f.factor}`, () =>
             setFactor(f.layer, f.head, 1),
           ),
         ),
-        button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
+        isExported
+          ? null
+          : button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
         h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
       ),
     );
@@ -372,18 +281,7 @@ class Attention {
     if (!this.seen) return;
     this.tokens.paint(this.after.keys(this.layer), this.seen);
     this.gallery.paint();
-    this.paintScale();
-  }
-
-  paintScale() {
-    const { weights, most } = this.seen.after;
-    fill(
-      this.scale,
-      legend(new Scale(1), 'weight, scaled to the largest of this token', weights.some(Number.isNaN), [
-        '0',
-        number(most),
-      ]),
-    );
+    this.detail.paintScale();
   }
 
   close() {

@@ -18,7 +18,7 @@ import { fill, h, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
 import { see } from '../look.js';
 import { legend } from '../picture.js';
-import { pictureButtons } from '../save.js';
+import { saveMenu } from '../save.js';
 import * as state from '../state.js';
 
 export const compare = {
@@ -179,7 +179,7 @@ class Compare {
               {},
               name,
               ' ',
-              pictureButtons(
+              saveMenu(
                 () => `compare-${i}`,
                 () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }),
               ),

@@ -18,7 +18,7 @@ import { HeatMap } from '../heatmap.js';
 import { forget, see } from '../look.js';
 import { Newer } from '../newer.js';
 import { legend } from '../picture.js';
-import { pictureButtons, tableButton } from '../save.js';
+import { saveMenu } from '../save.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
 import { paintThumbnail, thumbnail } from '../thumbnails.js';
@@ -256,12 +256,7 @@ class Heads {
     fill(
       this.tools,
       scaleChoice(),
-      h(
-        'span',
-        { class: 'save' },
-        pictureButtons(name, picture),
-        this.head.T * this.head.S <= 1 << 20 && tableButton(name, () => this.table()),
-      ),
+      saveMenu(name, picture, this.head.T * this.head.S <= 1 << 20 && (() => this.table())),
       head !== 'mean' ? button('One pair', () => state.set({ panel: 'pair' })) : null,
     );
   }

@@ -5,8 +5,9 @@ import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../c
 import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
 import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
 import { see } from '../look.js';
-import { pictureButtons, tableButton } from '../save.js';
+import { saveMenu } from '../save.js';
 import * as state from '../state.js';
+import { mostSeen } from '../tokens.js';
 
 export const pair = {
   name: 'pair',
@@ -56,7 +57,7 @@ class Pair {
 
   show(look, layer, head, numbers) {
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S);
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
     const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);
@@ -82,17 +83,21 @@ class Pair {
           { 'data-keep': 'k' },
           choice('key', tokens(keys), k, (v) => state.set({ k: v })),
         ),
-        h(
-          'span',
-          { class: 'save' },
-          pictureButtons(name, () => chart),
-          tableButton(name, () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])]),
+        saveMenu(
+          name,
+          () => chart,
+          () => [['d', 'query', 'key', 'product'], ...steps.map((x) => [x.d, x.q, x.k, x.product])],
         ),
       ),
       h(
         'div',
         { class: 'columns' },
-        h('section', { class: 'bars' }, h('h3', {}, bars), h('div', { class: 'scroll' }, chart)),
+        h(
+          'section',
+          { class: 'bars' },
+          h('h3', {}, bars),
+          h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': bars }, chart),
+        ),
         h(
           'section',
           { class: 'path' },
@@ -190,10 +195,19 @@ class Pair {
     if ('biased' in path) {
       row('bias', `+ ${number(numbers.bias[q - k + numbers.S - 1])} of the distance ${q - k}`, path.biased);
     }
+    if ('forgotten' in path) {
+      const { gateSums: sums, T } = numbers;
+      const left = k < sums.length ? sums[sums.length - T + q] - sums[k] : 0;
+      row('forget', `+ ${number(left)}, the log-gates after key ${k} up to query ${q}`, path.forgotten);
+    }
+    if ('shifted' in path) row('bias of the sigmoid', `+ ${number(layer.sigmoid_bias)}`, path.shifted);
     const shown = numbers.shown(q, k);
     row('mask', `query ${q} ${shown ? 'sees' : 'does not see'} key ${k}`, shown ? path.score : '−∞');
-    row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
-    row('weight', 'exp(score − log Σ exp)', shown ? numbers.weight(q, k) : 0);
+    if (layer.sigmoid) row('weight', 'sigmoid(score)', shown ? numbers.weight(q, k) : 0);
+    else {
+      row('softmax', `log Σ exp of the query’s scores${layer.sinks ? ' and of the sink' : ''}`, numbers.lse[q]);
+      row('weight', 'exp(score − log Σ exp)', shown ? numbers.weight(q, k) : 0);
+    }
     return h('table', { class: 'steps' }, h('tbody', {}, rows));
   }
 }

@@ -2,14 +2,18 @@
 import { isExported, json, path } from '../api.js';
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, nameOf, requestOf, textsOf } from '../choose.js';
+import { Curves, stroke } from '../curves.js';
 import { all, button, choice, fill, focused, h, number, shown as textOf } from '../dom.js';
 import { explain, flat, indexOf } from '../explain.js';
+import { arrow } from '../flow.js';
 import { Program } from '../formula.js';
 import { headSteps } from '../headsteps.js';
 import { see } from '../look.js';
 import { Matrix } from '../matrix.js';
 import { tableButton } from '../save.js';
+import { Slider } from '../slider.js';
 import * as state from '../state.js';
+import { mostSeen } from '../tokens.js';
 
 export const steps = {
   name: 'steps',
@@ -20,20 +24,21 @@ export const steps = {
     busy(panel.load());
     const end = state.onChange((changed) => {
       if (['section', 'sentence', 'model', 'text', 'layer', 'head', 'q', 'k'].some(changed)) busy(panel.load());
-      else if (changed('change') && panel.program) panel.showSliders();
+      else if (['change', 'cell'].some(changed) && panel.program) panel.chooseFirst();
     });
     const repaint = () => panel.matrices.forEach((m) => m.paint());
     addEventListener('theme', repaint);
     return () => {
       panel.closed = true;
       removeEventListener('theme', repaint);
+      panel.charts.forEach((c) => c.close());
       end();
     };
   },
 };
 
-const mostSliders = 24; // of an input or of weights
-const reach = 2; // a slider goes from −reach to reach, or as far as its number
+const mostChanged = 96; // numbers of an input or of weights that can be changed
+const growing = /^(\w+) = (\d+)$/; // a column of a growing number
 
 class Steps {
   constructor(element, view) {
@@ -42,6 +47,13 @@ class Steps {
     this.closed = false;
     /** @type {Map<string, Matrix>} */
     this.matrices = new Map();
+    /** @type {Curves[]} */
+    this.charts = [];
+    this.slider = new Slider(
+      (v) => this.move(v),
+      () => this.remember(),
+      () => this.reset(),
+    );
   }
 
   /** section is the number of the chosen section; 0 for a head of a model. */
@@ -95,7 +107,7 @@ class Steps {
     const [numbers, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S);
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const tokens = (list) => list.map((t, i) => [i, `${i} ${textOf(t)}`]);
     return {
       title: nameOf(look, layer, head),
@@ -134,15 +146,40 @@ class Steps {
     if (!chapter) return null;
     const options = chapter.map((title, i) => [i + 1, `${i + 1}. ${title}`]);
     if (models?.length) options.push(['head', 'A head of the model']);
-    const section = (v) => {
-      this.own = undefined;
-      state.set({ section: v, numbers: '', change: '' });
-    };
+    const at = this.section();
+    const step = (to, text, what) =>
+      button(text, () => this.go(to), {
+        'aria-label': what,
+        title: what,
+        disabled: !at || to < 1 || to > chapter.length,
+      });
+    const sections = choice('section', options, at || 'head', (v) => this.go(v));
+    sections.dataset.keep = 'section';
     return h(
       'div',
-      { class: 'tools', 'data-keep': 'section' },
-      choice('section', options, this.section() || 'head', section),
+      { class: 'tools' },
+      sections,
+      step(at - 1, '←', 'the section before'),
+      step(at + 1, '→', 'the next section'),
     );
+  }
+
+  /** go shows a section, or a head of a model. */
+  go(section) {
+    this.own = undefined;
+    state.set({ section, numbers: '', change: '', cell: '' });
+  }
+
+  /** onward is the way to the next section, below this one. */
+  onward() {
+    const next = this.section();
+    const title = next && this.view.chapter[next];
+    if (!title) return null;
+    const go = () => {
+      this.go(next + 1);
+      scrollTo(0, 0);
+    };
+    return h('p', { class: 'onward' }, button(`Next: ${next + 1}. ${title}`, go));
   }
 
   /** sentence is the form of the words. */
@@ -188,7 +225,9 @@ class Steps {
     this.restore();
     this.matrices.clear();
     this.pointed = null;
-    this.sliders = h('div', {});
+    for (const chart of this.charts) chart.close();
+    this.charts = [];
+    this.changes = new Set(this.changeable());
     this.readout = h(
       'p',
       { class: 'readout formula-readout', 'aria-live': 'polite' },
@@ -212,17 +251,17 @@ class Steps {
       this.computes
         ? null
         : h('p', { class: 'note' }, 'There are too many numbers to compute in the page: these are the library’s.'),
-      shown.why ? h('details', {}, h('summary', {}, 'Why'), h('p', { class: 'why' }, shown.why)) : null,
-      this.sliders,
+      shown.why ? why(shown.why) : null,
       h(
         'div',
         { class: 'stepsflow' },
-        shown.steps.map((s) => this.step(s)),
+        shown.steps.map((s, i) => h('div', { class: 'flowpart' }, arrow(s, shown.steps[i - 1]), this.step(s))),
       ),
+      this.onward(),
       this.readout,
     );
-    this.showSliders();
     this.update();
+    this.chooseFirst();
     const place = kept && all(this.element, `[data-keep="${kept}"]`)[0];
     (place?.matches('input') ? place : place?.querySelector('select'))?.focus();
   }
@@ -239,8 +278,15 @@ class Steps {
 
   /** step is one step with its matrix. */
   step(s) {
-    const matrix = new Matrix(s.name, { blocks: s.blocks, rows: s.rows, columns: s.columns }, s.window, (index) =>
-      this.point(s.name, index),
+    const matrix = new Matrix(
+      s.name,
+      { blocks: s.blocks, rows: s.rows, columns: s.columns },
+      s.window,
+      (index) => this.point(s.name, index),
+      (index) => {
+        this.choose(s.name, index);
+        if (this.changes.has(s.name)) state.set({ change: s.name, cell: this.changing.at }, true);
+      },
     );
     this.matrices.set(s.name, matrix);
     const whole = s.whole ? ` Its corner, of ${s.whole.join(' × ')}.` : '';
@@ -258,9 +304,28 @@ class Steps {
           () => matrix.rows(),
         ),
       ),
-      h('p', { class: 'note' }, s.text + whole, s.learnt ? ' Learnt.' : ''),
+      h('p', { class: 'note' }, s.text + whole, s.learnt ? ' Learnt.' : '', this.changes.has(s.name) ? changeHint : ''),
+      this.curve(s),
       matrix.element,
     );
+  }
+
+  /** curve is a chart of a step whose columns are a growing number; a row is a curve. */
+  curve(s) {
+    const columns = (s.columns ?? []).map((c) => growing.exec(c));
+    if (columns.length < 3 || columns.includes(null)) return null;
+    const chart = new Curves(`${s.name} over ${columns[0][1]}`, { x: columns[0][1], logX: true });
+    const { data } = this.program.value(s.name);
+    chart.show(
+      s.rows.map((name, row) => ({
+        name,
+        wide: 2,
+        ...stroke(row),
+        points: columns.map((c, i) => [Number(c[2]), data[row * columns.length + i]]),
+      })),
+    );
+    this.charts.push(chart);
+    return chart.element;
   }
 
   /** update shows the values of some steps, of all without names. */
@@ -274,7 +339,7 @@ class Steps {
 
   /** hiddenIn reports which weights are those of hidden keys. */
   hiddenIn(step) {
-    if (step.exact?.op !== 'softmax') return undefined;
+    if (!['softmax', 'sigmoid'].includes(step.exact?.op)) return undefined;
     const scores = this.program.of(step.exact.of[0]).data;
     return (at) => scores[at] === -Infinity;
   }
@@ -312,80 +377,48 @@ class Steps {
           !s.count &&
           s.name !== 'ones' &&
           s.name !== 'keep' &&
-          s.values.length <= mostSliders &&
+          s.values.length <= mostChanged &&
           this.program.dependents(s.name).size > 0,
       )
       .map((s) => s.name);
   }
 
-  showSliders() {
-    const all = this.changeable();
-    if (!all.length) return fill(this.sliders);
-    let name = state.get('change');
-    if (!all.includes(name)) name = all.find((n) => n.includes('W_query')) ?? all[0];
+  /** choose puts the slider below the matrix of a number, if the number can be changed. */
+  choose(name, index) {
+    if (!this.changes.has(name)) return;
     const { shape, data } = this.program.value(name);
+    const at = flat(shape, index);
     const matrix = this.matrices.get(name);
-    const grid = h(
-      'div',
-      { class: 'sliders' },
-      Array.from(data, (v, at) => this.slider(name, matrix, shape, at, v)),
-    );
-    grid.style.setProperty('--columns', shape.at(-1));
-    return fill(
-      this.sliders,
-      h(
-        'fieldset',
-        {},
-        h('legend', {}, 'Change numbers'),
-        h(
-          'div',
-          { class: 'tools' },
-          h(
-            'span',
-            { 'data-keep': 'change' },
-            choice(
-              'of',
-              all.map((n) => [n, n]),
-              name,
-              (v) => state.set({ change: v }),
-            ),
-          ),
-          button(
-            'As they were',
-            () => {
-              this.program.reset();
-              state.set({ numbers: '' }, true);
-              this.showSliders();
-              this.update();
-            },
-            { id: 'reset' },
-          ),
-        ),
-        grid,
-      ),
-    );
+    this.changing = { name, at };
+    this.slider.show(matrix.title(index), at, data[at]);
+    matrix.element.after(this.slider.element);
   }
 
-  slider(name, matrix, shape, at, v) {
-    const index = indexOf(shape, at);
-    const output = h('output', {}, number(v));
-    const far = Math.max(reach, Math.abs(v));
-    const range = h('input', {
-      type: 'range',
-      min: -far,
-      max: far,
-      step: 'any',
-      '.value': v,
-      'data-at': at,
-      oninput: () => {
-        const numbers = Array.from(this.program.value(name).data);
-        numbers[at] = Number(range.value);
-        output.textContent = number(numbers[at]);
-        this.change(name, numbers);
-      },
-      onchange: () => this.remember(),
-    });
-    return h('label', {}, h('span', {}, matrix.title(index).slice(name.length)), range, output);
+  /** chooseFirst puts the slider below the matrix of the state, or of the queries' weights, or the first one. */
+  chooseFirst() {
+    const all = [...this.changes];
+    if (!all.length) return;
+    const name =
+      [state.get('change'), all.find((n) => n.includes('W_query'))].find((n) => this.changes.has(n)) ?? all[0];
+    const { shape, data } = this.program.value(name);
+    this.choose(name, indexOf(shape, state.int('cell', data.length)));
+  }
+
+  /** move changes the chosen number. */
+  move(v) {
+    const { name, at } = this.changing;
+    const numbers = Array.from(this.program.value(name).data);
+    numbers[at] = v;
+    this.change(name, numbers);
+  }
+
+  /** reset makes all numbers as they were. */
+  reset() {
+    this.program.reset();
+    state.set({ numbers: '' }, true);
+    this.update();
+    const { name, at } = this.changing;
+    this.choose(name, indexOf(this.program.value(name).shape, at));
   }
 
   change(name, numbers) {
@@ -416,4 +449,20 @@ class Steps {
       if (numbers.every(Number.isFinite)) this.program.set(name, numbers);
     }
   }
+}
+
+const changeHint = ' Click a number to change it.';
+
+/** why is the reason for a section, open unless the reader closed the last one. */
+function why(text) {
+  const details = h(
+    'details',
+    {
+      open: state.get('why') !== 'closed',
+      ontoggle: () => state.set({ why: details.open ? '' : 'closed' }, true),
+    },
+    h('summary', {}, 'Why'),
+    h('p', { class: 'why' }, text),
+  );
+  return details;
 }

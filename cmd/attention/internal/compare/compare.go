@@ -1,0 +1,141 @@
+// Package compare is the command attention compare, which trains the same small GPT with one attention after the other.
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/term"
+	"attention/train/lookback"
+
+	"github.com/spf13/cobra"
+)
+
+const help = `Show which attention is good for what: train the same small GPT, a decoder like
+Llama, with each of them, and compare. All models have as many parameters as the
+one with full attention, up to 3 %%: their MLPs are as wide as makes them equal.
+All take equally many steps on the same examples.
+
+--text FILE   A language model of the file's characters, on windows of 128. The
+              loss is that of the whole last tenth of the text.
+--task copy   Eight letters are to be written again, 12 to 55 tokens later.
+--task recall Keys that came with values are to be answered with these, each
+              among 1 to 16 pairs (Arora et al. 2023). A task's loss is of new
+              sequences, and the share of right answers is told by distance or
+              by number of pairs.
+
+The attentions, for --attention:
+
+%s
+Tables show the loss, what is right, seconds of training, and the tokens a
+second that the model writes afterwards; the memory that training takes; and
+what a cache takes, for each token and beside them. Times are those of a machine
+that does nothing else. One task takes less than ten minutes on two cores with
+one seed.
+
+The folder, --out or the first free one of compare/1, compare/2, …, gets
+compare.png, and report.json with every number, which is written anew after each
+training. The same flags give the same losses, on processors with the same
+vectors: AVX-512, AVX2, NEON, or none.`
+
+const example = `  attention compare --text tinyshakespeare.txt
+  attention compare --task recall --attention full,window,gated_delta_net
+  attention compare --task copy --seeds 5 --out compare/copy`
+
+// options are the flags.
+type options struct {
+	text, task string
+	attention  []string // empty: all
+	steps      int      // of training each model; 0: as many as the task has
+	seeds      int
+	seed       int64
+	out        string
+}
+
+// maxSeeds keeps a run's length in sight.
+const maxSeeds = 100
+
+// validate returns an error for the first wrong flag. changed reports whether a flag was on the command line.
+func (o options) validate(changed func(flag string) bool) error {
+	tasks := lookback.Tasks()
+	switch {
+	case changed("text") == changed("task"):
+		return fmt.Errorf("--text, --task: want one of them: a file, or %s or %s", tasks[0], tasks[1])
+	case changed("task") && !slices.Contains(tasks, lookback.Task(o.task)):
+		return fmt.Errorf("--task: got %q, want %s or %s", o.task, tasks[0], tasks[1])
+	case changed("steps") && o.steps < 1:
+		return fmt.Errorf("--steps: got %d, want at least 1", o.steps)
+	case o.seeds < 1 || o.seeds > maxSeeds:
+		return fmt.Errorf("--seeds: got %d, want 1 to %d", o.seeds, maxSeeds)
+	case changed("out") && o.out == "":
+		return fmt.Errorf("--out: got nothing, want the name of a folder")
+	}
+	return nil
+}
+
+// New returns the command attention compare.
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "compare",
+		Short:   "Train a small GPT with each attention, and compare them",
+		Long:    fmt.Sprintf(help, listed()),
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
+			defer release()
+			err := o.run(ctx, cmd)
+			return term.WithSignal(ctx, term.Stopped(ctx, err))
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.text, "text", "", "the `file` to learn from")
+	f.StringVar(&o.task, "task", "", "the `task` to learn: copy or recall")
+	f.StringSliceVar(&o.attention, "attention", nil, "the `names` of attentions, with commas (default: all)")
+	f.IntVar(&o.steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %d of a text, %d of a task)",
+		textSteps, taskSteps))
+	f.IntVar(&o.seeds, "seeds", 1, "how many times everything is trained")
+	f.Int64Var(&o.seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
+	f.StringVar(&o.out, "out", "", "`path` of the folder (default: the first free one of compare/1, compare/2, …)")
+	return cmd
+}
+
+// run reads what is to be learnt and compares the attentions.
+func (o options) run(ctx context.Context, cmd *cobra.Command) error {
+	chosen, err := choose(o.attention)
+	if err != nil {
+		return err
+	}
+	var g goal
+	if o.task != "" {
+		g = ofTask(lookback.Task(o.task))
+	} else if g, err = ofText(o.text); err != nil {
+		return fmt.Errorf("--text: %s: %w", o.text, err)
+	}
+	if o.steps > 0 {
+		g.steps = o.steps
+	}
+	return compare(ctx, cmd.OutOrStdout(), flags.CommandLine("compare", cmd.Flags()), o, g, chosen)
+}
+
+// listed returns the names of the attentions: a line for each that is no form of attention train.
+func listed() string {
+	text, forms := "", []string(nil)
+	for _, v := range variants() {
+		if v.text == "" {
+			forms = append(forms, v.name+",")
+			continue
+		}
+		text += term.Row("  "+v.name, 11, v.text)
+	}
+	forms[len(forms)-1] = strings.TrimSuffix(forms[len(forms)-1], ",")
+	return text + term.Fill("  ", append(forms, "as in attention train --attention")...)
+}

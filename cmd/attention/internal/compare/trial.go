@@ -1,0 +1,125 @@
+package compare
+
+import (
+	"context"
+
+	"attention/cmd/attention/internal/program"
+	"attention/graph"
+	"attention/layers"
+	"attention/layers/generate"
+	"attention/train"
+	"attention/train/lookback"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// outcome is what a training gives.
+type outcome struct {
+	curve   []float64 // means of the losses of groups of steps
+	loss    float64   // on new examples
+	marks   []lookback.Mark
+	seconds float64
+	speed   float64 // tokens a second that the model draws
+	memory  int     // bytes of training
+}
+
+// learn trains a model from a seed and examines it. onStep is called after each step.
+func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64, onStep func(loss float64)) (outcome, error) {
+	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, seed).Scope(""), c)
+	if err != nil {
+		return outcome{}, err
+	}
+	o, group := outcome{}, groupOf(g.steps)
+	loop, err := train.New(m.Params(), text.TokenLoss(m.Loss, g.windows()), train.Config{
+		Steps: g.steps,
+		StepConfig: train.StepConfig{
+			Solver:   train.SolverConfig{Name: train.Muon},
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: g.rate, WarmupSteps: g.steps / 20, Steps: g.steps}},
+			ClipNorm: 1, Seed: seed,
+		},
+		OnStep: func(s train.StepResult) {
+			if (s.Step-1)%group == 0 {
+				o.curve = append(o.curve, 0)
+			}
+			last := len(o.curve) - 1
+			o.curve[last] += s.Loss / float64(min(group, g.steps-last*group))
+			onStep(s.Loss)
+		},
+	})
+	if err != nil {
+		return o, err
+	}
+	examples, err := g.examples(seed)
+	if err != nil {
+		return o, err
+	}
+	memory, began := loop.Memory(), program.Now()
+	o.memory = memory.Weights + memory.Gradients + memory.Solver + memory.Graphs
+	if err := loop.Run(ctx, examples, nil); err != nil {
+		return o, err
+	}
+	o.seconds = program.Since(began).Seconds()
+	if o.loss, o.marks, err = g.examine(ctx, m, loop, seed); err != nil {
+		return o, err
+	}
+	o.speed, err = speed(ctx, m)
+	return o, err
+}
+
+// groupOf returns how many of a training's steps make a point of its curve, which has at most 50.
+func groupOf(steps int) int {
+	const points = 50
+	return (steps + points - 1) / points
+}
+
+// speed returns how many tokens a second a model draws, one after the other, in the second half of its context.
+func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
+	g, err := generate.New(m, generate.Config{})
+	if err != nil {
+		return 0, err
+	}
+	const rounds = 8
+	n, took := m.Config().ContextLength/2, 0.0
+	for round := range 1 + rounds { // the first one warms up
+		g.Reset()
+		if err := g.Prompt(ctx, make([]int, n)); err != nil {
+			return 0, err
+		}
+		began := program.Now()
+		for range n {
+			if _, err := g.Next(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if round > 0 {
+			took += program.Since(began).Seconds()
+		}
+	}
+	return float64(rounds*n) / took, nil
+}
+
+// cacheSize returns the bytes that a model's cache takes for each token, and those that it takes for any number of them.
+// A cache of windows alone forgets what they do not reach.
+func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error) {
+	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, 1).Scope(""), c)
+	if err != nil {
+		return 0, 0, err
+	}
+	of := func(tokens int) (n int) {
+		cache, wrong := m.NewCache(graph.KVCacheConfig{Capacity: tokens})
+		if wrong != nil {
+			err = wrong
+		}
+		for _, layer := range cache {
+			n += layer.Bytes()
+		}
+		return n
+	}
+	one := of(1)
+	token = of(2) - one
+	if window {
+		return 0, of(c.ContextLength / 4), err
+	}
+	return token, one - token, err
+}

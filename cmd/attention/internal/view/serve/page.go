@@ -1,0 +1,51 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// chosen is what a reader chose before the page is exported.
+type chosen struct {
+	State string        `json:"state"` // of the page, as in its URL after the #
+	Looks []lookRequest `json:"looks"` // that it needs; none for the models over their texts
+}
+
+// maxChosen is the most looks of a chosen page.
+const maxChosen = 4
+
+// page returns the page as one HTML file, with what its reader chose.
+func (s *Server) page(r *http.Request) (any, error) {
+	want, err := decode[chosen](r)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(want.Looks); n > maxChosen {
+		return nil, fmt.Errorf("looks: got %d, want at most %d", n, maxChosen)
+	}
+	c := s.config
+	c.chosen = want
+	if len(c.Models) > 0 {
+		c.Folder = nil // the page is that of a model
+	}
+	var file bytes.Buffer
+	if _, err := Export(r.Context(), c, &file); err != nil {
+		return nil, err
+	}
+	return bytesPacked(file.Bytes()), nil
+}
+
+// addChosen adds the looks that a reader chose.
+func (e *export) addChosen(ctx context.Context) error {
+	for _, request := range e.server.config.chosen.Looks {
+		if e.answers[request.path()] != nil {
+			continue
+		}
+		if _, err := e.addLook(ctx, request); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"attention/internal/safetensors"
+	"attention/train/reversal"
+)
+
+// Rival is one of several models that write strings backwards.
+type Rival struct {
+	Name       string    `json:"name"`
+	Parameters int       `json:"parameters"`
+	Exact      []float64 `json:"exact"` // the share of new strings of each length that it writes right to the last letter
+
+	*reversal.Writer `json:"-"`
+}
+
+// reversing describes the models that write strings backwards, and the strings.
+type reversing struct {
+	Letters  string  `json:"letters"`
+	Shortest int     `json:"shortest"` // of the strings that the models have learnt
+	Longest  int     `json:"longest"`
+	Rivals   []Rival `json:"rivals"`
+}
+
+// reversedAnswer describes what the models write for a string.
+type reversedAnswer struct {
+	Written []string `json:"written"`
+}
+
+// reverse returns what each model writes for a string, and where it looks for each letter.
+func (s *Server) reverse(r *http.Request) (any, error) {
+	if s.config.Rivals == nil {
+		return nil, errors.New("reverse: got a request for it, want attention why --view")
+	}
+	text := r.URL.Query().Get("text")
+	answer := new(reversedAnswer)
+	p := &pack{About: answer}
+	for i, rival := range s.config.Rivals {
+		w, err := rival.Write(r.Context(), text)
+		if err != nil {
+			return nil, err
+		}
+		answer.Written = append(answer.Written, w.Text)
+		float32s := func(name string, of []float64) { add(p, name, safetensors.Convert[float32](of)) }
+		float32s(fmt.Sprint("sure", i), w.Sure)
+		float32s(fmt.Sprint("state", i), w.State)
+		for head, weights := range w.Heads {
+			float32s(fmt.Sprintf("head%d.%d", i, head), weights)
+		}
+	}
+	return p, nil
+}

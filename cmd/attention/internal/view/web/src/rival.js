@@ -1,0 +1,257 @@
+// A model that writes a string backwards: the string above, what it writes below, and between them where it looks.
+import { Scale } from './colours.js';
+import { button, fill, h, number, svg } from './dom.js';
+import * as state from './state.js';
+
+/**
+ * About describes a model.
+ * @typedef {{name: string, parameters: number, exact: number[]}} About
+ */
+
+/** texts say what the writer of a model knows of the string, by the model's name. */
+const texts = {
+  squeezed: 'A GRU reads the string, another writes. All that the second knows of it is one vector.',
+  attending: 'The same, but before each letter the writer looks at all states of the reader.',
+  transformer: 'No recurrence: each letter looks at all others, and the writer at the string.',
+};
+
+const [above, below, height] = [16, 102, 124]; // base lines of the two rows of letters
+const widest = 34; // of a letter
+const thinnest = 0.02; // weight of a line that is drawn
+
+export class Rival {
+  /**
+   * onpoint is called with the number of letters written that is pointed at, or nothing.
+   * @param {About} about
+   * @param {number} index
+   * @param {(at?: number) => void} onpoint
+   */
+  constructor(about, index, onpoint) {
+    this.about = about;
+    this.index = index;
+    this.onpoint = onpoint;
+    this.score = h('span', { class: 'score' });
+    this.place = h('div', { class: 'writing' });
+    this.heads = h('div', { class: 'looks', role: 'group', 'aria-label': `heads of ${about.name}` });
+    this.element = h(
+      'section',
+      { class: 'rival', 'data-rival': about.name },
+      h(
+        'div',
+        { class: 'who' },
+        h('h3', {}, about.name, ' ', this.score),
+        h('p', { class: 'note' }, texts[about.name] ?? ''),
+        h('p', { class: 'note' }, `${about.parameters.toLocaleString('en')} parameters`),
+      ),
+      this.place,
+      this.heads,
+    );
+    this.resized = new ResizeObserver(() => {
+      if (this.place.clientWidth !== this.width) this.draw(this.at);
+    });
+    this.resized.observe(this.place);
+  }
+
+  /**
+   * take takes what the model has written for a string.
+   * @param {string} text
+   * @param {string} written
+   * @param {Record<string, Float32Array>} answer
+   */
+  take(text, written, answer) {
+    this.text = text;
+    this.written = written;
+    this.wanted = [...text].reverse().join('');
+    this.state = answer[`state${this.index}`];
+    this.sure = answer[`sure${this.index}`];
+    this.weights = [];
+    for (let head = 0; answer[`head${this.index}.${head}`]; head++)
+      this.weights.push(answer[`head${this.index}.${head}`]);
+  }
+
+  /** head is the chosen head. */
+  head() {
+    return state.int('head', this.weights.length);
+  }
+
+  /** draw draws the writing of the first letters. */
+  draw(at) {
+    if (at === undefined || !this.text) return;
+    this.at = at;
+    const n = this.text.length;
+    this.width = this.place.clientWidth || 360;
+    this.step = Math.min(widest, (this.width - 8) / (n + 1));
+    const right = [...this.written].slice(0, at).filter((c, t) => c === this.wanted[t]).length;
+    fill(this.score, h('b', {}, String(right)), ` of ${at} right`);
+    this.score.classList.toggle('wrong', right < at);
+    fill(this.place, this.picture(at));
+    this.showHeads(at);
+  }
+
+  x(i) {
+    return 4 + this.step * (i + 0.5);
+  }
+
+  picture(at) {
+    const n = this.text.length;
+    const root = svg('svg', {
+      viewBox: `0 0 ${this.width} ${height}`,
+      width: this.width,
+      height,
+      role: 'img',
+      class: this.step < 10 ? 'reversing tight' : 'reversing',
+      'aria-label': this.label(at),
+    });
+    root.append(...(this.weights.length ? this.lines(at) : this.funnel(at)));
+    const letter = (i, y, text, kind) => svg('text', { x: this.x(i), y, 'text-anchor': 'middle', class: kind }, text);
+    const looked = this.weights.length && at > 0 && at < n ? this.row(at - 1) : null;
+    for (let s = 0; s < n; s++)
+      root.append(letter(s, above, this.text[s], looked?.[s] > 0.3 ? 'letter seen' : 'letter'));
+    if (this.weights.length) root.append(letter(n, above, '¶', 'letter quiet'));
+    for (let t = 0; t < n; t++) {
+      if (t >= at) root.append(letter(t, below, '·', 'letter quiet'));
+      else if (this.written[t] === this.wanted[t]) root.append(letter(t, below, this.written[t], 'letter out'));
+      else {
+        root.append(
+          letter(t, below, this.written[t], 'letter out bad'),
+          letter(t, below + 16, this.wanted[t], 'letter want'),
+        );
+      }
+    }
+    root.addEventListener('pointermove', (e) => {
+      const box = root.getBoundingClientRect();
+      const t = Math.floor((((e.clientX - box.left) * this.width) / box.width - 4) / this.step);
+      if (t >= 0 && t < n) this.onpoint(t + 1);
+    });
+    root.addEventListener('pointerleave', () => this.onpoint());
+    return root;
+  }
+
+  /** label is the picture in words. */
+  label(at) {
+    const what = `${this.about.name} writes ${this.written.slice(0, at) || 'nothing yet'}`;
+    if (!at || !this.weights.length) return what;
+    const row = this.row(at - 1);
+    const most = row.indexOf(Math.max(...row));
+    const seen = this.text[most] ?? 'the end';
+    return `${what}; for letter ${at} it looks most at letter ${most + 1}, ${seen}, weight ${number(row[most], 2)}`;
+  }
+
+  /** row is the weights of a letter by the chosen head. */
+  row(t) {
+    const n = this.text.length;
+    return this.weights[this.head()].subarray(t * (n + 1), (t + 1) * (n + 1));
+  }
+
+  /** lines go from each letter that is written to those at which the model looked; those of the last one are dark. */
+  lines(at) {
+    const out = [];
+    const n = this.text.length;
+    for (let t = 0; t < at; t++) {
+      const last = t === at - 1 && at < n;
+      this.row(t).forEach((w, s) => {
+        if (!(w > thinnest)) return;
+        const share = last ? w : w * (at === n ? 0.45 : 0.14);
+        out.push(
+          svg('line', {
+            x1: this.x(t),
+            y1: below - 14,
+            x2: this.x(s),
+            y2: above + 6,
+            'stroke-width': 0.5 + 2.5 * w,
+            'stroke-opacity': share.toFixed(3),
+            class: last ? 'look now' : 'look',
+          }),
+        );
+      });
+    }
+    return out;
+  }
+
+  /** funnel draws how the string goes into one vector, and that vector into each letter. */
+  funnel(at) {
+    const n = this.text.length;
+    const width = Math.min(this.width - 8, 4 * this.state.length, this.step * Math.max(n, 6));
+    const left = 4 + Math.max(0, (this.step * n - width) / 2);
+    const middle = (above + below) / 2 - 8;
+    const cell = width / this.state.length;
+    const scale = new Scale(1, true);
+    const out = [];
+    for (let s = 0; s < n; s++) {
+      out.push(
+        svg('line', {
+          x1: this.x(s),
+          y1: above + 6,
+          x2: left + (width * (s + 0.5)) / n,
+          y2: middle,
+          class: 'look',
+          'stroke-opacity': 0.35,
+        }),
+      );
+    }
+    for (let t = 0; t < at; t++) {
+      const last = t === at - 1 && at < n;
+      out.push(
+        svg('line', {
+          x1: this.x(t),
+          y1: below - 14,
+          x2: left + width / 2,
+          y2: middle + 14,
+          class: last ? 'look now' : 'look',
+          'stroke-opacity': last ? 1 : 0.2,
+        }),
+      );
+    }
+    this.state.forEach((v, i) =>
+      out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14, fill: scale.css(v) })),
+    );
+    out.push(
+      svg('rect', { x: left, y: middle, width, height: 14, class: 'vector', fill: 'none' }),
+      svg(
+        'text',
+        { x: left + width + 8, y: middle + 11, class: 'quiet' },
+        left + width + 90 < this.width ? `${this.state.length} numbers` : '',
+      ),
+    );
+    return out;
+  }
+
+  /** showHeads shows the weights of all letters that are written, and of several heads which one is chosen. */
+  showHeads(at) {
+    const several = this.weights.length > 1;
+    if (this.heads.childElementCount !== this.weights.length) {
+      fill(
+        this.heads,
+        this.weights.map((_, i) => {
+          const canvas = h('canvas', { role: 'img', 'aria-label': `weights of head ${i}` });
+          return several
+            ? button('', () => state.set({ head: i }), { class: 'thumbnail', title: `head ${i}` })
+            : canvas;
+        }),
+      );
+      if (several)
+        [...this.heads.children].forEach((b, i) => b.append(h('canvas', { role: 'img', 'aria-label': `head ${i}` })));
+    }
+    const n = this.text.length;
+    const scale = new Scale(1);
+    this.heads.querySelectorAll('canvas').forEach((canvas, i) => {
+      Object.assign(canvas, { width: n + 1, height: n });
+      const image = new ImageData(n + 1, n);
+      const seen = Float32Array.from(this.weights[i], (w, p) => (p < at * (n + 1) ? w : NaN));
+      for (let t = 0; t < at; t++) {
+        const row = seen.subarray(t * (n + 1), (t + 1) * (n + 1));
+        const most = Math.max(...row);
+        row.forEach((w, k) => {
+          row[k] = w / most;
+        });
+      }
+      scale.paint(seen, image);
+      canvas.getContext('2d').putImageData(image, 0, 0);
+      if (several) canvas.parentElement.setAttribute('aria-pressed', String(i === this.head()));
+    });
+  }
+
+  close() {
+    this.resized.disconnect();
+  }
+}

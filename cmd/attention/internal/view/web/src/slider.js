@@ -1,0 +1,42 @@
+// A slider that moves one number of a matrix, below that matrix.
+import { button, fill, h, number } from './dom.js';
+
+const reach = 2; // it goes from −reach to reach, or as far as its number
+
+export class Slider {
+  /**
+   * onmove is called with each number, onrest when the slider is let go, and onreset for all numbers as they were.
+   * @param {(v: number) => void} onmove
+   * @param {() => void} onrest
+   * @param {() => void} onreset
+   */
+  constructor(onmove, onrest, onreset) {
+    this.name = h('span', {});
+    this.output = h('output', {});
+    this.range = h('input', {
+      type: 'range',
+      step: 'any',
+      oninput: () => {
+        const v = Number(this.range.value);
+        fill(this.output, number(v));
+        onmove(v);
+      },
+      onchange: onrest,
+    });
+    this.element = h(
+      'div',
+      { class: 'sliders' },
+      h('label', {}, this.name, this.range, this.output),
+      button('As they were', onreset, { id: 'reset', title: 'all numbers as they were' }),
+    );
+  }
+
+  /** show gives the slider to the number of a name, at a place of its matrix. */
+  show(name, at, v) {
+    const far = Math.max(reach, Math.abs(v));
+    fill(this.name, name);
+    fill(this.output, number(v));
+    Object.assign(this.range, { min: -far, max: far, value: v });
+    this.range.dataset.at = at;
+  }
+}

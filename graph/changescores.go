@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// change returns the changed scores.
+func (a *attentionArgs) change(scores *G.Node) (*G.Node, error) {
+	switch m := a.Score.(type) {
+	case ScoreFunc:
+		f := changing{biased{a.scores.Heads, a.ExtraKeys}, a.numbered()}
+		return applyTyped(changeScores[float32]{changing: f}, changeScores[float64]{changing: f}, scores)
+	case ScoreGraph:
+		out, err := m.Of(scores)
+		if err == nil && out == nil {
+			err = errors.New("got nil, want a node")
+		}
+		if err == nil && !slices.Equal(out.Shape(), scores.Shape()) {
+			err = fmt.Errorf("shape %v, want %v, that of the scores", out.Shape(), scores.Shape())
+		}
+		if err != nil {
+			return nil, a.errorf("score: %v: %w", m, err)
+		}
+		return out, nil
+	}
+	return scores, nil
+}
+
+// changing are scores that a ScoreFunc changes.
+type changing struct {
+	biased
+	Score numberedScore
+}
+
+// each calls f with the place in (…, T, S) and the pair of every score that is changed.
+func (o changing) each(scores tensor.Shape, f func(i, b, h, t, s int)) {
+	axes := o.axes(scores)
+	for row := range axes.B() * axes.H * axes.T {
+		for s := range axes.S {
+			f(row*last(scores)+s, row/axes.T/axes.H, row/axes.T%axes.H, row%axes.T, s)
+		}
+	}
+}
+
+type changeScores[F kernel.Float] struct {
+	sameShape
+	changing
+}
+
+func (changeScores[F]) spec() (string, []arg) { return "ScoreFunc", named("scores") }
+
+func (o changeScores[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	x, y, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Score)
+	copy(y, x)
+	o.each(in[0].Shape(), func(i, b, h, t, s int) { y[i] = F(f(float64(x[i]), b, h, t, s)) })
+	return nil
+}
+
+// y = score(x):  dx = dy⊙slope(x).
+func (o changeScores[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return only(apply(changeScoresBackward[F]{changing: o.changing}, in[0], dy))
+}
+
+type changeScoresBackward[F kernel.Float] struct {
+	sameShape
+	isGradient
+	changing
+}
+
+func (changeScoresBackward[F]) spec() (string, []arg) {
+	return "ScoreFuncBackward", named("scores", "dscores")
+}
+
+func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	x, dx, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Slope)
+	copy(dx, dense.Floats[F](in[1]))
+	o.each(in[0].Shape(), func(i, b, h, t, s int) {
+		if dx[i] != 0 { // as it is of a hidden key, whose slope may be NaN
+			dx[i] *= F(f(float64(x[i]), b, h, t, s))
+		}
+	})
+	return nil
+}

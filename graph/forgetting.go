@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"attention/graph/mask"
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// checkLogGates wants a number for each head and key; with a cache, for each key of the chunk.
+func (a *attentionArgs) checkLogGates(s tensor.Shape) error {
+	axes, keys := a.scores, a.scores.S
+	if axes.Starts != nil {
+		keys = axes.T
+	}
+	if axes.T > keys {
+		return a.errorf("log_gates: got T=%d queries of S=%d keys, want at most as many: they are the last of them",
+			axes.T, keys)
+	}
+	axes.T = keys
+	want, letters := axes.RowShape(), "(…, S)"
+	if n := len(want); a.Heads > 0 {
+		want[n-1], want[n-2], letters = want[n-2], want[n-1], "(…, S, H)"
+	}
+	if !slices.Equal(s, want) {
+		return &ShapeError{a.op, "log_gates", s, fmt.Sprintf("%s = %v", letters, want)}
+	}
+	return nil
+}
+
+// gates returns the number of log-gates of a token.
+func (a *attentionArgs) gates() int {
+	if a.LogGates == nil {
+		return 0
+	}
+	return a.scores.H
+}
+
+// gateLayout returns where the log-gates of some keys lie, of heads that lie side by side or have an axis.
+func gateLayout(sideBySide bool, heads, keys int) kernel.HeadLayout {
+	if sideBySide {
+		return kernel.HeadsInRow(heads, keys, 1)
+	}
+	return kernel.HeadsFirst(heads, keys, 1)
+}
+
+// forget adds what log-gates leave of the scores.
+func (a *attentionArgs) forget(scores *G.Node) (*G.Node, error) {
+	if a.LogGates == nil {
+		return scores, nil
+	}
+	f := forgetting{biased{a.scores.Heads, a.ExtraKeys}, a.Heads > 0}
+	return applyTyped(addForgetting[float32]{forgetting: f}, addForgetting[float64]{forgetting: f}, scores, a.LogGates)
+}
+
+// forgetting are scores that log-gates change.
+type forgetting struct {
+	biased
+	SideBySide bool // whether the heads' log-gates lie side by side
+}
+
+// sizes returns the kernel's view of scores, and where their log-gates lie.
+func (o forgetting) sizes(scores tensor.Shape) (*kernel.Attention, kernel.HeadLayout) {
+	axes := mask.ScoresOf(scores, o.biased.Heads)
+	a := &kernel.Attention{B: axes.B(), H: axes.H, T: axes.T, S: axes.S, Unbiased: o.Extra}
+	return a, gateLayout(o.SideBySide, axes.H, axes.S-o.Extra)
+}
+
+type addForgetting[F kernel.Float] struct {
+	sameShape
+	intoFirst
+	forgetting
+}
+
+func (addForgetting[F]) spec() (string, []arg) { return "Forget", named("scores", "log_gates") }
+
+func (o addForgetting[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, at := o.sizes(in[0].Shape())
+	f, y := kernel.ForgettingOf(a, dense.Floats[F](in[1]), at), dense.Floats[F](out)
+	copy(y, dense.Floats[F](in[0]))
+	for row := range f.Query {
+		for s := range f.Rows {
+			y[row*a.S+s] += F(f.At(a, row, s))
+		}
+	}
+	return nil
+}
+
+// y[t,s] = x[t,s] + Σ gate[i], s < i ≤ t:  dx = dy, dgate[i] = Σ dy[t,s] over the t ≥ i and s < i.
+func (o addForgetting[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	dgates, err := apply(sumToGates[F]{outShape: outShape{in[1].Shape()}, forgetting: o.forgetting}, dy)
+	return G.Nodes{dy, dgates}, err
+}
+
+// sumToGates computes the gradient of log-gates from that of scores.
+type sumToGates[F kernel.Float] struct {
+	isGradient
+	outShape
+	forgetting
+}
+
+func (sumToGates[F]) spec() (string, []arg) { return "ForgetBackward", named("dscores") }
+
+func (o sumToGates[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	a, at := o.sizes(in[0].Shape())
+	dy, d := dense.Floats[F](in[0]), a.NewForgetting()
+	for row := range d.Query {
+		keys := d.Key[row/a.T*d.Rows:]
+		for s, v := range dy[row*a.S:][:d.Rows] {
+			d.Query[row] += float64(v)
+			keys[s] -= float64(v)
+		}
+	}
+	kernel.GateGradients(a, dense.Floats[F](out), at, d)
+	return nil
+}
+
+// gateSums returns the sums of log-gates that a cache keeps, head by head; nil if it keeps none.
+func (c *KVCache) gateSums() []float64 {
+	if c.sums == nil {
+		return nil
+	}
+	return c.sums.Float64s()
+}
+
+// continueSums adds to a chunk's sums of log-gates those up to the tokens before it. It returns what the cache is to
+// keep of them, (B, T, H).
+func continueSums(c *KVCache, a *kernel.Attention, f kernel.Forgetting, starts []int) []float64 {
+	kept := make([]float64, len(f.Query))
+	for i := range f.Query {
+		head, t := i/a.T, i%a.T
+		b, h := head/a.H, head%a.H
+		if start := starts[b%len(starts)]; start > 0 {
+			f.Query[i] += c.gateSums()[head*c.rows+c.slot(start-1)]
+		}
+		kept[(b*a.T+t)*a.H+h] = f.Query[i]
+	}
+	return kept
+}

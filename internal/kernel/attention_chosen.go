@@ -1,0 +1,250 @@
+package kernel
+
+import "slices"
+
+// ChosenBlocks are the keys that an attention reads: of each query of each head those of a few blocks. Block i has the
+// keys i·Size ≤ s < (i+1)·Size. Tiles are made of the queries that see a block, wherever these are.
+type ChosenBlocks struct {
+	Size    int
+	Numbers []int64                     // (B,H,T,N); a negative number names no block
+	Visible func(b, t int) (lo, hi int) // as in Attention, but whatever the blocks are
+	Shown   ShownFunc
+}
+
+// chosenChunk is the number of queries whose results a task of the forward, and a turn of the backward, adds up. There
+// are enough in it to fill the tiles of a block that one of thirty chooses.
+const chosenChunk = 2048
+
+// chosenQueries are the queries that see each block of keys.
+type chosenQueries struct {
+	blocks, chunks int
+	lo, hi         []int   // the keys that ChosenBlocks.Visible leaves to every query (B,T)
+	queries        []int32 // those of every head, block and chunk of queries, one after the other
+	begin          []int   // where those of each (B,H,blocks,chunks) begin, and the end of the last
+	earlier        []int32 // how many earlier blocks are seen from the chunk (B,H,blocks,chunks)
+}
+
+// gather lists the queries that see each block.
+func (r *attentionRun[F]) gather() {
+	c, g := r.Chosen, &r.gathered
+	g.blocks, g.chunks = (r.S+c.Size-1)/c.Size, (r.T+chosenChunk-1)/chosenChunk
+	if rows := r.B * r.H * r.T; c.Size < 1 || rows > 0 && len(c.Numbers)%rows != 0 {
+		panic("kernel: attention: chosen blocks: sizes that do not fit")
+	}
+	g.lo, g.hi = resize(g.lo, r.B*r.T), resize(g.hi, r.B*r.T)
+	rest := Attention{S: r.S, Visible: c.Visible}
+	for i := range g.lo {
+		g.lo[i], g.hi[i] = rest.keys(i/r.T, i%r.T)
+	}
+	n := r.B * r.H * g.blocks * g.chunks
+	g.begin, g.earlier = resize(g.begin, n+1), resize(g.earlier, n)
+	clear(g.begin)
+	g.queries = resize(g.queries, len(c.Numbers))
+	r.eachChosen(func(at, _ int) { g.begin[at+1]++ })
+	for i := range n {
+		g.begin[i+1] += g.begin[i]
+	}
+	next := slices.Clone(g.begin[:n])
+	r.eachChosen(func(at, t int) {
+		g.queries[next[at]] = int32(t)
+		next[at]++
+	})
+	for i := range n {
+		g.earlier[i] = 0
+		if block := i / g.chunks % g.blocks; block > 0 {
+			before := i - g.chunks
+			g.earlier[i] = g.earlier[before] + int32(min(1, g.begin[before+1]-g.begin[before]))
+		}
+	}
+}
+
+// eachChosen calls f for all queries of every head in order, with the place in begin of each block that they see.
+func (r *attentionRun[F]) eachChosen(f func(at, t int)) {
+	g := &r.gathered
+	each := len(r.Chosen.Numbers) / max(1, r.B*r.H*r.T)
+	for row := range r.B * r.H * r.T {
+		head, t := row/r.T, row%r.T
+		of := r.Chosen.Numbers[row*each:][:each]
+		for i, block := range of {
+			if block >= int64(g.blocks) {
+				panic("kernel: attention: chosen blocks: a number beyond the last block")
+			}
+			if block >= 0 && !slices.Contains(of[:i], block) {
+				f((head*g.blocks+int(block))*g.chunks+t/chosenChunk, t)
+			}
+		}
+	}
+}
+
+// at returns the place of a chunk and a block of a head in begin.
+func (g *chosenQueries) at(head, block, chunk int) int { return (head*g.blocks+block)*g.chunks + chunk }
+
+// of returns the queries of a chunk that see a block.
+func (g *chosenQueries) of(head, block, chunk int) []int32 {
+	at := g.at(head, block, chunk)
+	return g.queries[g.begin[at]:g.begin[at+1]]
+}
+
+// lookAt is look for some queries that see a block. It returns their span.
+func (r *attentionRun[F]) lookAt(w *attentionTiles[F], b, block int, queries []int32) span {
+	first, end := block*r.Chosen.Size, min((block+1)*r.Chosen.Size, r.S)
+	w.t0, w.queries = 0, queries
+	w.lo, w.hi = w.chosenLo[:len(queries)], w.chosenHi[:len(queries)]
+	for i, t := range queries {
+		lo, hi := max(first, r.gathered.lo[b*r.T+int(t)]), min(end, r.gathered.hi[b*r.T+int(t)])
+		if lo >= hi {
+			lo, hi = 0, 0
+		}
+		w.lo[i], w.hi[i] = lo, hi
+	}
+	return r.spanOver(w.lo, w.hi)
+}
+
+// gatherRows copies the rows of some queries to memory, side by side.
+func gatherRows[F Float](memory *[]F, of *headRows[F], queries []int32) rowsOf[F] {
+	y := rowsOf[F]{room(memory, len(queries)*of.width), of.width, of.width}
+	for i, t := range queries {
+		copy(y.at(i), of.data[of.at.at(of.b, of.head, int(t)):])
+	}
+	return y
+}
+
+// rowsOf returns the rows of some queries in the forms that products read, in memory 0 or 1.
+func (r *attentionRun[F]) rowsOf(w *attentionTiles[F], memory int, of *headRows[F], queries []int32) operandRows[F] {
+	rows := gatherRows(&w.gathered[memory], of, queries)
+	if r.Precision == Full {
+		return asTheyAre(rows)
+	}
+	c, both := &w.copies[memory], forms{across: true, along: true}
+	c.run = 0
+	return w.paired(rows, len(queries), room(&c.memory, pairedLength(len(queries), of.width, both)), both)
+}
+
+// forwardChosen computes chunks of queries, the last of a head first.
+func (r *attentionRun[F]) forwardChosen(lo, hi int) {
+	w := r.forwardRoom()
+	state := borrow[F](3 * chosenChunk)
+	chunks := r.gathered.chunks
+	for task := lo; task < hi; task++ {
+		head, chunk := task/chunks, chunks-1-task%chunks
+		r.forwardChunk(w, *state, head/r.H, head%r.H, chunk)
+	}
+	giveBack(state)
+	poolOf[F](&forwardTilePools).Put(w)
+}
+
+// forwardChunk computes a chunk of the rows of one head: block by block it continues the sums of those that see the
+// block. Between blocks sums of values are in the output, and the rest in state.
+func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chunk int) {
+	t0 := chunk * chosenChunk
+	rows := min(chosenChunk, r.T-t0)
+	most, sum, peak := state[:rows], state[chosenChunk:][:rows], state[2*chosenChunk:][:rows]
+	sink, one, bad := r.sink(h)
+	for t := range rows {
+		most[t], sum[t], peak[t] = sink, one, lowest[F]()
+		clear(r.out[r.OutputAt.at(b, h, t0+t):][:r.DV])
+	}
+	out := &headRows[F]{r.out, &r.OutputAt, b, h, r.T, r.DV}
+	for block := range r.gathered.blocks {
+		queries := r.gathered.of(b*r.H+h, block, chunk)
+		for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
+			group := queries[:min(queryBlock, len(queries))]
+			s := r.lookAt(&w.attentionTiles, b, block, group)
+			if s.lo >= s.hi {
+				continue
+			}
+			r.columns(&w.attentionTiles, len(group), gatherRows(&w.gathered[0], r.queryRows(b, h), group), w.q, queryBlock)
+			for i, t := range group {
+				at := int(t) - t0
+				w.max[i], w.sum[i], w.peak[i] = most[at], sum[at], peak[at]
+				copy(w.out[i*r.DV:][:r.DV], r.out[out.at.at(b, h, int(t)):])
+			}
+			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
+				r.forwardTile(w, &s, b, h, 0, len(group), s0, min(keyBlock, s.hi-s0))
+			}
+			for i, t := range group {
+				at := int(t) - t0
+				most[at], sum[at], peak[at] = w.max[i], w.sum[i], w.peak[i]
+				copy(r.out[out.at.at(b, h, int(t)):][:r.DV], w.out[i*r.DV:])
+			}
+		}
+	}
+	for t := 0; t < rows; t += queryBlock {
+		n := min(queryBlock, rows-t)
+		copy(w.max[:n], most[t:])
+		copy(w.sum[:n], sum[t:])
+		copy(w.peak[:n], peak[t:])
+		copyRows(w.out, r.DV, r.out[r.OutputAt.at(b, h, t0+t):], r.OutputAt.Row, n, r.DV)
+		r.finish(w, b, h, t0+t, n, bad)
+	}
+}
+
+// backwardChosen computes what a block of the keys of one key/value head contributes.
+func (r *attentionRun[F]) backwardChosen(w *backwardTiles[F], b, group, block int) {
+	size := r.Chosen.Size
+	parts := (size + keyBlock - 1) / keyBlock
+	each := r.H / r.K
+	for part := range parts {
+		s0 := block*size + part*keyBlock
+		end := min((block+1)*size, s0+keyBlock, r.S)
+		if s0 >= end {
+			return
+		}
+		r.takeKeys(w, b, group, s0, end-s0)
+		for h := group * each; h < (group+1)*each; h++ {
+			for chunk := range r.gathered.chunks {
+				r.backwardChunk(w, h, block, chunk, parts, part)
+			}
+		}
+		r.giveKeys(w)
+	}
+}
+
+// backwardChunk computes what a part of a block of keys, and the queries of a chunk that see the block, contribute to
+// each other.
+func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, parts, part int) {
+	head := w.b*r.H + h
+	queries := r.gathered.of(head, block, chunk)
+	turn := &r.turns[head*r.blocks()+chunk]
+	want := int(r.gathered.earlier[r.gathered.at(head, block, chunk)])*parts + part
+	adds := r.grad.Q != nil || r.grad.Forget.Query != nil
+	waiting := adds && len(queries) > 0
+	for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
+		group := queries[:min(queryBlock, len(queries))]
+		s := r.lookAt(w.attentionTiles, w.b, block, group)
+		x, s1 := r.scoresOf(w, &s, h, 0, 0, len(group))
+		if x.queries <= 0 || x.keys <= 0 || !r.askShown(&x, w.attentionTiles) {
+			continue
+		}
+		q, dout := r.rowsOfTile(w, &x)
+		r.weights(w, &x, q, dout, s1)
+		r.addKeys(w, &x, q, dout, s1)
+		if !adds {
+			continue
+		}
+		x.data = w.dp
+		dq := rowsOf[F]{room(&w.gathered[0], x.queries*r.D), r.D, r.D}
+		if r.grad.Q != nil {
+			r.sumKeys(w.attentionTiles, &x, F(r.Scale), w.keyRows.from(s1), 0, dq)
+		}
+		if waiting && !r.await(turn, int32(want)) {
+			return
+		}
+		waiting = false
+		r.addRowSums(w, &x)
+		if r.grad.Q == nil {
+			continue
+		}
+		for i := range x.queries {
+			row := r.grad.Q[r.QueryAt.at(w.b, h, x.query(i)):][:r.D]
+			addRows(chosenPath, 1, r.D, row, row, dq.at(i))
+		}
+	}
+	if len(r.gathered.of(head, block, chunk)) == 0 || !adds {
+		return
+	}
+	if waiting && !r.await(turn, int32(want)) {
+		return
+	}
+	turn.Add(1)
+}

@@ -1,0 +1,127 @@
+package kernel
+
+// Forgetting is the sums of the log-gates of forgetting attention (Lin et al. 2025) up to the position of each query
+// and up to each key: a score gets Query − Key. They grow along a sequence though the differences of near positions do
+// not, so they are float64. Those of gradients are the derivatives by them. A zero Forgetting is none.
+type Forgetting struct {
+	Query []float64 // (B,H,T)
+	Key   []float64 // (B,H,Rows), of which the first S−Unbiased are of keys
+	Rows  int
+}
+
+// ForgettingOf returns the sums of log-gates, one of each key that is not Unbiased. Key s of head h of batch b has the
+// gate at.at(b, h, s). The queries are the last T of these keys.
+func ForgettingOf[F Float](a *Attention, gates []F, at HeadLayout) Forgetting {
+	f := a.NewForgetting()
+	for i := range a.B * a.H {
+		keys, sum := f.Key[i*f.Rows:][:f.Rows], 0.
+		for s := range keys {
+			sum += float64(gates[at.at(i/a.H, i%a.H, s)])
+			keys[s] = sum
+		}
+		copy(f.Query[i*a.T:][:a.T], keys[f.Rows-a.T:])
+	}
+	return f
+}
+
+// NewForgetting returns sums of 0.
+func (a *Attention) NewForgetting() Forgetting {
+	n := a.biased()
+	return Forgetting{make([]float64, a.B*a.H*a.T), make([]float64, a.B*a.H*n), n}
+}
+
+// GateGradients writes the gradients of the log-gates of ForgettingOf, given those of the sums:
+//
+//	sum[s] = Σ gate[i], i ≤ s:  dgate[i] = Σ dsum[s], s ≥ i
+func GateGradients[F Float](a *Attention, gates []F, at HeadLayout, d Forgetting) {
+	for i := range a.B * a.H {
+		keys, queries, sum := d.Key[i*d.Rows:][:d.Rows], d.Query[i*a.T:][:a.T], 0.
+		for s := d.Rows - 1; s >= 0; s-- {
+			sum += keys[s]
+			if t := s - d.Rows + a.T; t >= 0 {
+				sum += queries[t]
+			}
+			gates[at.at(i/a.H, i%a.H, s)] = F(sum)
+		}
+	}
+}
+
+// At returns what a score of query row i of (B,H,T) and key s gets.
+func (f *Forgetting) At(a *Attention, i, s int) float64 { return f.Query[i] - f.Key[i/a.T*f.Rows+s] }
+
+// check makes sure that the sums are long enough.
+func (f *Forgetting) check(a *Attention, of string) {
+	if f.Key == nil {
+		return
+	}
+	if heads := a.B * a.H; f.Rows < a.biased() || len(f.Key) < heads*f.Rows || len(f.Query) < heads*a.T {
+		panic("kernel: attention: forgetting" + of + ": slice is too short")
+	}
+}
+
+// head returns the sums of the queries and keys of a head.
+func (f *Forgetting) head(a *Attention, b, h int) (query, key []float64) {
+	head := b*a.H + h
+	return f.Query[head*a.T:][:a.T], f.Key[head*f.Rows:]
+}
+
+// forget adds to a tile what its scores get of the log-gates, as (query − first) − (key − first) with the first key's
+// sum: these are no larger than what lies between the positions of the tile.
+func (r *attentionRun[F]) forget(x *scores[F]) {
+	if x.keys == 0 {
+		return
+	}
+	querySums, keySums := r.in.Forget.head(&r.Attention, x.b, x.h)
+	keySums = keySums[x.s0:][:x.keys]
+	var query [queryBlock]F
+	var key [keyBlock]F
+	first := keySums[0]
+	for i := range x.queries {
+		query[i] = F(querySums[x.query(i)] - first)
+	}
+	for j, sum := range keySums {
+		key[j] = F(sum - first)
+	}
+	if x.queryStep == 1 {
+		for j, k := range key[:x.keys] {
+			line := x.data[j*x.keyStep:][:x.queries]
+			for i, q := range query[:len(line)] {
+				line[i] += q - k
+			}
+		}
+		return
+	}
+	for i, q := range query[:x.queries] {
+		line := x.data[i*x.queryStep:][:x.keys]
+		for j, k := range key[:len(line)] {
+			line[j] += q - k
+		}
+	}
+}
+
+// addForgetting adds the gradients of the scores of a tile, one query in each row, to those of the keys' sums, and
+// keeps the sum of each row: it is added to the queries' in the order of the blocks of keys.
+func (r *attentionRun[F]) addForgetting(w *backwardTiles[F], tile *scores[F]) {
+	x := tile.biased(&r.Attention)
+	_, key := r.grad.Forget.head(&r.Attention, x.b, x.h)
+	key = key[min(x.s0, r.biased()):][:x.keys]
+	for i := range x.queries {
+		sum := 0.
+		for j, v := range x.data[i*x.queryStep:][:x.keys] {
+			sum += float64(v)
+			key[j] -= float64(v)
+		}
+		w.rowSums[i] = sum
+	}
+}
+
+// addRowSums adds the sums that addForgetting kept of a tile.
+func (r *attentionRun[F]) addRowSums(w *backwardTiles[F], x *scores[F]) {
+	if r.grad.Forget.Query == nil {
+		return
+	}
+	query, _ := r.grad.Forget.head(&r.Attention, x.b, x.h)
+	for i := range x.queries {
+		query[x.query(i)] += w.rowSums[i]
+	}
+}

@@ -1,0 +1,67 @@
+package kernel
+
+// Sigmoid attention (Ramapuram et al. 2024) takes the sigmoid of each score for its weight. The weights of a row need
+// not add up to 1, and neither maximum nor log-sum-exp is needed: the sum is kept for statistics alone.
+
+// weighBySigmoid turns a tile of scores into weights and adds them to the sums of their queries.
+func (r *attentionRun[F]) weighBySigmoid(w *forwardTiles[F], x *scores[F]) {
+	from := x.t0 - w.t0
+	end := from + x.queries
+	if r.watched {
+		maxColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.top[from:])
+		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
+	}
+	r.weightColumns(x.keys, x.queries, x.data, nil, w.sum[from:])
+	if r.watched {
+		w.addMoments(x, w.watched.moment[from:end])
+		r.watchWeights(w, x)
+	}
+}
+
+// addMoments adds weight·log weight of each column of a tile of weights.
+func (w *forwardTiles[F]) addMoments(x *scores[F], moment []F) {
+	for j := range x.keys {
+		weights, logs := x.data[j*queryBlock:][:len(moment)], w.raw[:len(moment)]
+		logarithms(logs, weights)
+		for i, p := range weights {
+			if p != 0 {
+				moment[i] += p * logs[i]
+			}
+		}
+	}
+}
+
+// weightColumns turns a tile of scores, one query in each column, into weights, given each query's log-sum-exp, and
+// adds each column to sum.
+func (r *attentionRun[F]) weightColumns(keys, n int, x, lse, sum []F) {
+	if !r.Sigmoid {
+		expColumns(chosenPath, keys, n, x, queryBlock, lse, sum)
+		return
+	}
+	for j := range keys {
+		line := x[j*queryBlock:][:n]
+		sigmoid(line, line)
+	}
+	sumRows(chosenPath, keys, n, queryBlock, sum, x)
+}
+
+// sigmoidGradients turns scores in p and gradients of the weights in dp, one query in each row, into weights and
+// gradients of the scores.
+func (w *backwardTiles[F]) sigmoidGradients(x *scores[F]) {
+	for t := range x.queries {
+		p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
+		sigmoid(p, p)
+		sigmoidSlope(dp, p, dp)
+	}
+}
+
+// shift adds a number to the scores of a tile.
+func (x *scores[F]) shift(by F) {
+	count, n, step := x.lines()
+	for i := range count {
+		line := x.data[i*step:][:n]
+		for j := range line {
+			line[j] += by
+		}
+	}
+}

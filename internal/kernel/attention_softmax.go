@@ -1,0 +1,61 @@
+package kernel
+
+import "math"
+
+// weighBySoftmax turns a tile of scores into exp(score−max), and adds these to the sums of their queries.
+func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
+	from, keys, n, p := x.t0-w.t0, x.keys, x.queries, x.data
+	end := from + n
+	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
+	if r.watched {
+		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
+	}
+	w.raise(from, end, r.DV, r.watched)
+	sum := w.sum[from:]
+	if r.DV == 0 { // Then no sums of values are to be divided by just this sum, and one tile by tile is more accurate.
+		sum = w.part[from:]
+		clear(sum[:n])
+	}
+	if r.watched {
+		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
+		r.watchWeights(w, x)
+	} else {
+		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
+	}
+	if r.DV == 0 {
+		for t, v := range sum[:n] {
+			w.sum[from+t] += v
+		}
+	}
+}
+
+// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
+// the tile. A maximum may stay up to slack too low: then nothing needs to be scaled, and exp(slack) is far from
+// overflow.
+func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
+	const slack = 8
+	for t := t1; t < t2; t++ {
+		old, top := w.max[t], w.top[t]
+		if top > w.peak[t] {
+			w.peak[t] = top
+		}
+		if !(top <= old+slack) || old == lowest[F]() {
+			w.max[t] = top
+			if old != lowest[F]() {
+				f := F(math.Exp(float64(old - top)))
+				if watched {
+					w.watched.shrink(t, f, old-top, w.sum[t])
+				}
+				w.sum[t] *= f
+				row := w.out[t*width:][:width]
+				for d := range row {
+					row[d] *= f
+				}
+			}
+		}
+		w.top[t] = w.max[t]
+		if w.max[t] == lowest[F]() {
+			w.top[t] = 0 // −∞ − −∞ would be NaN
+		}
+	}
+}

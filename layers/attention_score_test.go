@@ -1,0 +1,101 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// headTurned is a function of scores that depends on the head.
+var headTurned = graph.ScoreFunc{Name: "turned",
+	Score: func(x float64, b, h, t, s int) float64 { return x * math.Cos(float64(b+h*(t-s))) },
+	Slope: func(x float64, b, h, t, s int) float64 { return math.Cos(float64(b + h*(t-s))) }}
+
+// T5's bias written as a graph, with a table of one's own, is the built-in one: outputs, weights and the gradient of
+// the table.
+func TestALearnedBiasAsAGraph(t *testing.T) {
+	const T = 7
+	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, NumKVHeads: 1, Mask: mask.Causal{}}
+	builtIn := but(plain, func(c *layers.AttentionConfig) {
+		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: true}
+	})
+	p, l := newAttention(t, tensor.Float64, builtIn)
+	table, err := p.Scope("mine").Param("table", layers.Constant(0), 6, 3)
+	require.NoError(t, err)
+	const own = "relative_attention_bias.weight"
+	numbers, _ := p.Get(own)
+	require.NoError(t, p.Set("mine.table", numbers))
+	written := but(plain, func(c *layers.AttentionConfig) {
+		c.ScoreGraph = &layers.ScoreGraph{Name: "t5", Of: func(b *layers.Build, scores *G.Node) (*G.Node, error) {
+			bias, err := graph.T5RelativeBias(b.Node(table), graph.T5Config{T: T, S: T, MaxDistance: 5,
+				Unidirectional: true})
+			return graph.Add(scores, b.Of(graph.ExpandRelativeBias(b.Of(bias, err), T, T)))
+		}}
+	})
+	same, err := layers.NewAttention(p.Scope("other"), written)
+	require.NoError(t, err)
+	state, err := l.State(layers.Book)
+	require.NoError(t, err)
+	delete(state, own)
+	require.NoError(t, same.SetState(layers.Book, state))
+	run := func(l *layers.Attention, table string) [][]float64 {
+		b := layers.NewBuild(p, layers.Train)
+		in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 2, T, 6))}
+		out, weights := b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
+		require.NoError(t, b.Err())
+		var wrt G.Nodes
+		for _, n := range b.Learnables() {
+			if n.Name() == table {
+				wrt = append(wrt, n)
+			}
+		}
+		require.Len(t, wrt, 1)
+		dout := input(t, b, "dout", golden.Numbers(tensor.Float64, 2, T, 6))
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, in.Query))
+		require.NoError(t, err)
+		return values(t, append(G.Nodes{out, weights}, grads...)...)
+	}
+	want, got := run(l, own), run(same, "mine.table")
+	for i := range want {
+		require.InDeltaSlice(t, want[i], got[i], 1e-12)
+	}
+	b := layers.NewBuild(p, layers.Eval)
+	b.Of(same.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, T, 6))))
+	_, err = b.Calls("*")[0].Stats()
+	require.ErrorContains(t, err, `FusedAttention: score: got ScoreGraph "t5", want a ScoreFunc, or Attention for it`)
+}
+
+// The heads of the layout PerHead, which are attentions of one head, keep their numbers in a function.
+func TestHeadsThatStandAloneKeepTheirNumbersInAScoreFunc(t *testing.T) {
+	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &headTurned}
+	p, l := newAttention(t, tensor.Float64, c)
+	c.Layout = layers.PerHead
+	alone, err := layers.NewAttention(p.Scope("alone"), c)
+	require.NoError(t, err)
+	state, err := l.State(layers.PerHead)
+	require.NoError(t, err)
+	require.NoError(t, alone.SetState(layers.PerHead, state))
+	call := selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 6))
+	want, weights := attended(t, p, l, call)
+	got, gotWeights := attended(t, p, alone, call)
+	require.InDeltaSlice(t, want, got, 1e-14)
+	require.InDeltaSlice(t, weights, gotWeights, 1e-14)
+}
+
+func TestFunctionsOfScoresHaveNoJSON(t *testing.T) {
+	_, err := json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) { c.Score = &headTurned }))
+	require.ErrorContains(t, err, `got ScoreFunc "turned", which has no JSON, want none`)
+	_, err = json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) {
+		c.ScoreGraph = &layers.ScoreGraph{Name: "mine"}
+	}))
+	require.ErrorContains(t, err, `got ScoreGraph "mine", which has no JSON, want none`)
+}

@@ -1,0 +1,95 @@
+package chapter
+
+import (
+	"attention/graph"
+	"attention/graph/mask"
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// linearPart makes a linear layer, shows its weight as a part, and returns what it makes of x.
+func (w *walk) linearPart(x *G.Node, name string, in, out int, text string) *G.Node {
+	l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: in, Out: out})
+	if err != nil || w.Err() != nil {
+		return w.Of(nil, err)
+	}
+	y := w.Of(l.Forward(w.Build, x))
+	w.part(w.parameter(name+".weight"), name+".weight", text)
+	return y
+}
+
+var latentKeys = Section{
+	Title: "After the book: a latent in place of keys and values",
+	Text:  "The keys of a head, made from one narrow vector of each token (DeepSeek-V2: DeepSeek-AI 2024).",
+	Why: "Heads that share keys ask all the same of a token. A latent shares differently: it is narrow, but each head " +
+		"makes a key and a value of its own from it, by matrices that are learnt. Nobody has to make them: a score " +
+		"q·(c·W)ᵀ is (q·W)·cᵀ, so the matrix goes over to the query, and the cache keeps latents alone. It costs more " +
+		"products for each token that is written, since a query is as wide as the latent then; it buys the smallest " +
+		"cache with which every head still has its own keys.",
+	Words: sentence,
+	Seed:  chapterSeed,
+	build: func(w *walk) error {
+		const D, N = 2, 1
+		x := w.tokens()
+		w.inputs(x)
+		q := w.linearPart(x, "W_query", 3, D, "The weights of the queries.")
+		c := w.linearPart(x, "W_down", 3, N, "The weights of the latents.")
+		k := w.linearPart(c, "W_up", N, D, "The weights of the keys.")
+		if w.Err() != nil {
+			return w.Err()
+		}
+		w.part(q, "q = x·W_query.weightᵀ", roles[0].text, w.words(), nil)
+		w.show(c, "c = x·W_down.weightᵀ", "The latents: one number of each token, which all heads share.", w.words(), nil)
+		w.show(k, "k = c·W_up.weightᵀ", "The keys of a head, made from the latents.", w.words(), nil)
+		w.show(w.Of(graph.Scores(q, k)), "scores = q·kᵀ", "The scores.", w.words(), w.words())
+		asked := w.Of(graph.MatMul(q, w.parameter("W_up.weight"))) // (T, N)
+		w.show(asked, "asked = q·W_up.weight", "The queries, to which the matrix of the keys has gone over.", w.words(), nil)
+		w.show(w.Of(graph.Scores(asked, c)), "same = asked·cᵀ", "The same scores from the latents, without any key.",
+			w.words(), w.words())
+		w.number(2*D, "kept as keys and values", "Numbers that a cache keeps of a token for each head with keys and values.")
+		w.number(N, "kept as latents", "Numbers that it keeps here, for all heads.")
+		return nil
+	},
+}
+
+var twoSoftmaxes = Section{
+	Title: "After the book: the difference of two softmaxes",
+	Text:  "Weights from which a part of other weights is taken away (Ye et al. 2024).",
+	Why: "A softmax gives something to every token, and of a long text the crumbs add up to noise. Two softmaxes of " +
+		"queries and keys of their own have much the same noise, so that it goes when one is taken from the other, as in " +
+		"a pair of microphones; what the first alone looks at stays. How much of the second is taken, λ, is learnt; here " +
+		"it is a half. It costs a second softmax for each value, and weights may be below 0; it buys weights that are " +
+		"0 where nothing is to be seen.",
+	Words: sentence,
+	Seed:  chapterSeed,
+	build: func(w *walk) error {
+		const D = 2
+		x := w.tokens()
+		w.inputs(x)
+		split := func(name, text string) *G.Node {
+			return w.Of(graph.SplitHeads(w.linearPart(x, name, 3, 2*D, text), 2))
+		}
+		q, k := split("W_query", "The weights of both queries."), split("W_key", "The weights of both keys.")
+		v := w.linearPart(x, "W_value", 3, D, "The weights of the values.")
+		if w.Err() != nil {
+			return w.Err()
+		}
+		w.part(q, "q = split(x·W_query.weightᵀ, 2)", "The queries of both softmaxes.", nil, w.words(), nil)
+		w.part(k, "k = split(x·W_key.weightᵀ, 2)", "The keys of both softmaxes.", nil, w.words(), nil)
+		w.part(v, "v = x·W_value.weightᵀ", roles[2].text, w.words(), nil)
+		weights := func(i int) *G.Node {
+			_, of := w.Of2(graph.Attention(w.row(q, i), w.row(k, i), v, graph.AttentionConfig{Mask: mask.Causal{}}))
+			return of
+		}
+		first, second := weights(0), weights(1)
+		w.show(first, "first = softmax(fill(q[0]·k[0]ᵀ) / √2)", "The weights of the first softmax.", w.words(), w.words())
+		w.show(second, "second = softmax(fill(q[1]·k[1]ᵀ) / √2)", "The weights of the second.", w.words(), w.words())
+		difference := w.Of(graph.Sub(first, w.Of(graph.Scale(second, 0.5))))
+		w.show(difference, "weights = first − second / 2", "What the first has more than half of the second.", w.words(),
+			w.words()).exactly("first + second / -2")
+		w.show(w.Of(graph.MatMul(difference, v)), "context = weights·v",
+			"The context vectors, which a norm then makes as long as before.", w.words(), nil)
+		return nil
+	},
+}

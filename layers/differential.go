@@ -1,0 +1,152 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"attention/graph"
+	"attention/internal/config"
+	"attention/internal/dense"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// DifferentialConfig configures differential attention (Ye et al. 2024): a head has the weights of two softmaxes of half
+// its width, and the second's, which see noise as the first's do, are taken away:
+//
+//	weights = softmax(q₁·k₁ᵀ) − λ·softmax(q₂·k₂ᵀ)   with λ = exp(λq₁·λk₁) − exp(λq₂·λk₂) + λ_init
+//	out     = rmsnorm(weights·v)·(1 − λ_init)
+//
+// q₁, then q₂ are the halves of a head's queries. Where key/value heads are shared, softmax i of all 2·H meets keys
+// i/(H/K) of all 2·K, as in the paper's multihead_diffattn.py. Weights may be negative, and a row of them adds up to 1 − λ.
+type DifferentialConfig struct {
+	// LambdaInit is λ_init, below 1. 0 means the paper's 0.8 − 0.6·exp(−0.3·i) in layer i of a Decoder, counted from 0, and
+	// that of layer 0, 0.2, in an attention by itself.
+	LambdaInit float64 `json:"lambda_init,omitempty"`
+}
+
+// subLayerEps is what the paper's code adds to the mean square of a head's output.
+const subLayerEps = 1e-5
+
+// lambdaInit returns the paper's λ_init of a layer.
+func lambdaInit(layer int) float64 { return 0.8 - 0.6*math.Exp(-0.3*float64(layer)) }
+
+// softmaxes returns how many heads of queries and of keys and values the attention itself has, and how wide queries and
+// keys are there.
+func (c AttentionConfig) softmaxes() (heads, keyHeads, width int) {
+	if c.Differential != nil {
+		return 2 * c.NumHeads, 2 * c.NumKVHeads, c.HeadDim / 2
+	}
+	return c.NumHeads, c.NumKVHeads, c.HeadDim
+}
+
+// cachedValueWidth returns the width of the values in a cache: both softmaxes of a head have theirs.
+func (c AttentionConfig) cachedValueWidth() int {
+	_, keyHeads, _ := c.softmaxes()
+	return keyHeads * c.ValueDim
+}
+
+// validateDifferential checks the parts that differential attention has, and refuses those that it lacks.
+func (c AttentionConfig) validateDifferential() error {
+	d, r := c.Differential, c.resolved()
+	switch {
+	case d == nil:
+		return nil
+	case !(d.LambdaInit >= 0 && d.LambdaInit < 1):
+		return config.Errorf(c, "Differential.LambdaInit", "got %v, want at least 0 and below 1", d.LambdaInit)
+	case r.HeadDim%2 != 0:
+		return config.Errorf(c, "HeadDim", "got %d with %s, want an even number", r.HeadDim, config.Field("Differential"))
+	}
+	for _, part := range []struct {
+		field config.Field
+		has   bool
+	}{{"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil}, {"Sinks", c.Sinks}, {"Forget", c.Forget},
+		{"Sigmoid", c.Sigmoid}, {"Score", c.Score != nil}, {"ScoreGraph", c.ScoreGraph != nil}} {
+		if part.has {
+			return config.Errorf(c, "Differential", "got it with %s, want one of the two", part.field)
+		}
+	}
+	return nil
+}
+
+// makeDifferential makes lambda_q1, lambda_k1, lambda_q2 and lambda_k2 (D/2), and subln.weight (Dv).
+func (l *Attention) makeDifferential(m *maker) {
+	for i, name := range []string{"lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2"} {
+		l.lambdas[i] = m.param(name, Normal(0, 0.1), l.config.HeadDim/2)
+	}
+	l.headGain = m.param("subln.weight", Constant(1), l.config.ValueDim)
+}
+
+// values returns v (…, S, K·Dv) with each head twice, once for each softmax, if the attention is differential.
+func (s *step) values(v *G.Node) *G.Node {
+	if s.config.Differential == nil || s.Err() != nil {
+		return v
+	}
+	heads := s.axes(v, s.config.NumKVHeads)         // (…, S, K, Dv)
+	return s.flat(s.Of(graph.Concat(heads, heads))) // (…, S, 2K·Dv)
+}
+
+// difference returns the outputs of heads (…, T, H·Dv), given those of both softmaxes, x (…, T, 2H·Dv).
+func (s *step) difference(x *G.Node) *G.Node {
+	d := s.config.Differential
+	if d == nil || s.Err() != nil {
+		return x
+	}
+	x = s.less(s.axes(s.scaleHeads(x), s.config.NumHeads))      // (…, T, H, Dv)
+	x = s.Of(graph.RMSNorm(x, s.node(s.headGain), subLayerEps)) // (…, T, H, Dv)
+	return s.flat(s.Of(graph.Scale(x, 1-d.LambdaInit)))         // (…, T, H·Dv)
+}
+
+// differences returns the weights of heads (…, H, T, S), given those of both softmaxes, w (…, 2H, T, S).
+func (s *step) differences(w *G.Node) *G.Node {
+	if w == nil || s.config.Differential == nil || s.Err() != nil {
+		return w
+	}
+	shape := w.Shape().Clone()
+	n, heads := len(shape), s.config.NumHeads
+	pairs := append(shape[:n-3:n-3], heads, 2*shape[n-2]*shape[n-1])
+	one := s.less(s.Of(G.Reshape(w, pairs))) // (…, H, T·S)
+	return s.Of(G.Reshape(one, append(shape[:n-3:n-3], heads, shape[n-2], shape[n-1])))
+}
+
+// less returns the first half of each row of x minus λ times the second.
+func (s *step) less(x *G.Node) *G.Node {
+	if s.Err() != nil {
+		return x
+	}
+	parts := s.split(x, last(x)/2, last(x)/2)
+	return s.Of(graph.Sub(parts[0], s.Of(graph.Mul(parts[1], s.lambda()))))
+}
+
+// lambda returns λ (1).
+func (s *step) lambda() *G.Node {
+	power := func(q, k Param) *G.Node {
+		product := s.Of(graph.Mul(s.node(q), s.node(k)))
+		return s.Of(graph.Exp(s.Of(graph.Sum(product, graph.ReduceConfig{Dim: []int{-1}, KeepDim: true}))))
+	}
+	difference := s.Of(graph.Sub(power(s.lambdas[0], s.lambdas[1]), power(s.lambdas[2], s.lambdas[3])))
+	init := s.config.Differential.LambdaInit
+	name, value := fmt.Sprintf("lambda_init %v", init), dense.Of(s.b.params.Dtype(), []float64{init}, 1)
+	start := G.NewVector(s.b.graph, value.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(value))
+	return s.Of(graph.Add(difference, start))
+}
+
+// axes gives heads that lie side by side an axis of their own, the last but one.
+func (s *step) axes(x *G.Node, heads int) *G.Node {
+	if s.Err() != nil {
+		return x
+	}
+	shape := x.Shape().Clone()
+	n := len(shape) - 1
+	return s.Of(G.Reshape(x, append(shape[:n:n], heads, shape[n]/heads)))
+}
+
+// flat puts heads side by side again.
+func (s *step) flat(x *G.Node) *G.Node {
+	if s.Err() != nil {
+		return x
+	}
+	shape := x.Shape().Clone()
+	n := len(shape) - 2
+	return s.Of(G.Reshape(x, append(shape[:n:n], shape[n]*shape[n+1])))
+}

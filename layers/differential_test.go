@@ -1,0 +1,74 @@
+package layers_test
+
+import (
+	"math"
+	"testing"
+
+	"attention/graph/mask"
+	"attention/internal/golden"
+	"attention/layers"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/tensor"
+)
+
+// Each layer of a decoder begins with the λ of the paper, unless its config has another.
+func TestDifferentialLayersOfADecoder(t *testing.T) {
+	attention := layers.AttentionConfig{EmbedDim: 8, NumHeads: 2, Differential: &layers.DifferentialConfig{}}
+	set := attention
+	set.Differential = &layers.DifferentialConfig{LambdaInit: 0.5}
+	c := layers.DecoderConfig{VocabSize: 5, ContextLength: 7, NumLayers: 4, Pattern: []int{0, 0, 1},
+		Blocks: []layers.BlockConfig{{Attention: attention}, {Attention: set}}}
+	require.NoError(t, c.Validate())
+	for i, want := range []float64{0.2, 0.8 - 0.6*math.Exp(-0.3), 0.5, 0.8 - 0.6*math.Exp(-0.9)} {
+		require.InDelta(t, want, c.Block(i).Attention.Differential.LambdaInit, 1e-15)
+	}
+	require.Zero(t, c.Blocks[0].Attention.Differential.LambdaInit)
+}
+
+// Statistics are of both softmaxes of each head; weights are of heads, and the form of an op for each step has the
+// outputs of the fused one.
+func TestDifferentialForms(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 3)
+	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Mask: mask.Causal{},
+		Differential: &layers.DifferentialConfig{}})
+	require.NoError(t, err)
+	run := func(change func(b *layers.Build)) ([]float64, *layers.AttentionCall) {
+		b := layers.NewBuild(p, layers.Eval)
+		change(b)
+		out, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 5, 12)))
+		require.NoError(t, err)
+		return values(t, out)[0], b.Calls("*")[0]
+	}
+	out, call := run(func(b *layers.Build) { b.Observe("*") })
+	composed, _ := run(func(b *layers.Build) { b.Compose("*") })
+	require.InDeltaSlice(t, out, composed, 1e-12)
+	stats, err := call.Stats()
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{2, 6, 5}, stats.Entropy.Shape())
+	weights, err := call.Weights()
+	require.NoError(t, err)
+	require.Equal(t, tensor.Shape{2, 3, 5, 5}, weights.Shape())
+	halved, _ := run(func(b *layers.Build) { b.ScaleHeads([]float64{1, 1, 1, 1, 1, 0}, "*") })
+	require.NotEqual(t, out, halved)
+}
+
+func TestDifferentialErrors(t *testing.T) {
+	d := &layers.DifferentialConfig{}
+	for _, c := range []struct {
+		config layers.AttentionConfig
+		want   string
+	}{
+		{layers.AttentionConfig{Differential: &layers.DifferentialConfig{LambdaInit: 1}},
+			"Differential.LambdaInit: got 1, want at least 0 and below 1"},
+		{layers.AttentionConfig{Differential: d, HeadDim: 5}, "HeadDim: got 5 with Differential, want an even number"},
+		{layers.AttentionConfig{Differential: d, Sinks: true}, "Differential: got it with Sinks, want one of the two"},
+		{layers.AttentionConfig{Differential: d, Sigmoid: true}, "Differential: got it with Sigmoid, want one of the two"},
+		{layers.AttentionConfig{Differential: d, ALiBi: true}, "Differential: got it with ALiBi, want one of the two"},
+		{layers.AttentionConfig{Differential: d, Layout: layers.PerHead},
+			`Layout: got "per_head" with Differential, want another layout`},
+	} {
+		c.config.EmbedDim, c.config.NumHeads = 12, 3
+		require.EqualError(t, c.config.Validate(), "layers: Attention: "+c.want)
+	}
+}

@@ -1,0 +1,54 @@
+package lookback
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"attention/graph"
+	"attention/train"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// Sequences is an endless source of batches of random sequences, with the inputs of text.TokenLoss. The loss counts the
+// answers alone. The memory of a batch is reused.
+type Sequences struct {
+	task         Task
+	random       *rand.Rand
+	batch        train.Batch
+	ids, targets []int // (B, T) of the batch
+}
+
+// New returns a source of batches of size sequences of a task.
+func New(t Task, size int, random *rand.Rand) (*Sequences, error) {
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	if err := (text.WindowConfig{Batch: size, Context: Context}).Validate(); err != nil {
+		return nil, fmt.Errorf("lookback: %w", err)
+	}
+	ids := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(size, Context))
+	targets := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(size, Context))
+	return &Sequences{task: t, random: random, ids: ids.Ints(), targets: targets.Ints(),
+		batch: train.Batch{Inputs: train.Values{text.Inputs: ids, text.Targets: targets}}}, nil
+}
+
+// Next draws sequences of all levels.
+func (s *Sequences) Next() (train.Batch, error) {
+	return s.fill(func() int { return s.task.draw(s.random) }), nil
+}
+
+// Draw draws sequences of a level, one of the task's Levels.
+func (s *Sequences) Draw(level int) train.Batch { return s.fill(func() int { return level }) }
+
+func (s *Sequences) fill(level func() int) train.Batch {
+	for i := range s.targets {
+		s.targets[i] = graph.IgnoreTarget
+	}
+	s.batch.Tokens = 0
+	for at := 0; at < len(s.ids); at += Context {
+		s.batch.Tokens += s.task.write(s.ids[at:at+Context], s.targets[at:at+Context], level(), s.random)
+	}
+	return s.batch
+}

@@ -1,0 +1,97 @@
+package reversal
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"attention/internal/dense"
+	"attention/layers"
+	"attention/train"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Writing is what a model writes for a string.
+type Writing struct {
+	Text  string      // as many letters as the string has; $ is the end
+	Sure  []float64   // the probability that the model gives each letter that it writes
+	Heads [][]float64 // weights (T, S) of each head, from each letter to each of the string and its end
+	State []float64   // all that a model without attention knows of the string; nil with attention
+}
+
+// Writer writes strings backwards, one at a time. Several goroutines may use it.
+type Writer struct {
+	mutex     sync.Mutex // guards the fields below
+	strings   *Strings
+	predictor *train.Predictor
+	attends   bool
+}
+
+// NewWriter makes the writer of a model, whose parameters must not change any more.
+func NewWriter(m *Model) (*Writer, error) {
+	w := &Writer{strings: NewStrings(1, nil)}
+	var err error
+	w.predictor, err = m.predictor(1, func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
+		n, err := m.nodes(b, source, target, lengths)
+		if w.attends = n.weights != nil; w.attends {
+			n.state = nil
+		}
+		return optional(n.logits, n.weights, n.state), err
+	})
+	return w, err
+}
+
+// Write returns what the model writes for a text of 1 to Longest of Letters, the likeliest letter each time.
+func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error) {
+	n := len(text)
+	if n < 1 || n > Longest {
+		return out, fmt.Errorf("text: got %d letters, want 1 to %d", n, Longest)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(Letters, r) }); i >= 0 {
+		return out, fmt.Errorf("text: got %.20q, want letters from %c to %c", text[i:], Letters[0], Letters[len(Letters)-1])
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.strings.set(0, n, func(i int) int { return strings.IndexByte(Letters, text[i]) })
+	return w.write(ctx, n)
+}
+
+// write feeds the model its own letters until it writes them again. Each pass settles at least one letter more, and of a
+// model that is right the first one settles all.
+func (w *Writer) write(ctx context.Context, n int) (out Writing, err error) {
+	fed := w.strings.target[1:n]
+	for {
+		values, err := w.predictor.Run(ctx, w.strings.batch.Inputs)
+		if err != nil {
+			return out, err
+		}
+		written, sure := likeliest(dense.Float64s(values[0])[:n*vocab])
+		if !slices.Equal(written[:n-1], fed) {
+			copy(fed, written)
+			continue
+		}
+		out = Writing{Text: spell(written), Sure: sure}
+		if len(values) > 1 && w.attends {
+			out.Heads = headsOf(values[1], n)
+		} else if len(values) > 1 {
+			out.State = dense.Float64s(values[1])
+		}
+		return out, nil
+	}
+}
+
+// likeliest returns the likeliest letter of each row of logits, and its probability.
+func likeliest(logits []float64) (ids []int, sure []float64) {
+	for row := range slices.Chunk(logits, vocab) {
+		top, sum := slices.Max(row), 0.0
+		for _, v := range row {
+			sum += math.Exp(v - top)
+		}
+		ids, sure = append(ids, slices.Index(row, top)), append(sure, 1/sum)
+	}
+	return ids, sure
+}
