@@ -72,7 +72,7 @@ func TestTunedModels(t *testing.T) {
 	template, err := os.ReadFile("whole/chat_template.jinja")
 	require.NoError(t, err)
 	require.Contains(t, string(template), "### Instruction:", "which the run has learned")
-	file, err := os.ReadFile("whole.gguf")
+	file, err := os.ReadFile("tuned.gguf")
 	require.NoError(t, err)
 	require.Contains(t, string(file), string(template))
 	said, _, err = attention(t, "runs", ".")

@@ -25,8 +25,8 @@ const repository = "../.."
 const manual = "README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, "benchmarks.md", "../../layers/README.md", "../../layers/names.md",
-	"../../layers/cookbook.md", "../../layers/chapter/README.md"}
+var readmes = []string{"../../README.md", manual, "benchmarks.md", finetuning, "../../layers/README.md",
+	"../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
 var foreign = []string{"curl ", "apt-get ", "python3 ", "go test "}
@@ -76,6 +76,18 @@ var shortened = map[string]string{
 		"--eval-batches 1 --sample 1",
 	"attention train --preset gpt2 --init gpt2 --text novel.txt --context 256 --out runs/novel": "--steps 1 " +
 		"--accumulate 1 --eval-batches 1 --sample 1",
+	"attention train --preset speedrun --norm-eps 1e-6 --text skills/text.txt --tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20 --out runs/base": "--steps 2 " +
+		"--eval-batches 1",
+	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 15 --lr 0.003 --out runs/sums": "--steps 2 " +
+		"--eval-every 0",
+	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 6 --lr 0.005 --out runs/talks": "--steps 2 " +
+		"--eval-every 0 --sample 4",
+	"attention finetune --task classify --model runs/base --data skills/classes --batch 16 --epochs 6 --lr 0.005 --out runs/classes": "--steps 2 " +
+		"--eval-every 0",
+	"go run testdata/skills/check.go runs/sums test.jsonl":                 "9",
+	"go run testdata/skills/check.go runs/talks skills/talks/test.jsonl":   "9",
+	"go run testdata/skills/check.go runs/classes skills/classes/test.tsv": "9",
+
 	`attention view --model runs/first --text "It is the attention of each word"`: untilCtrlC,
 	"attention view --chapter":                                 untilCtrlC,
 	"attention view --run runs":                                untilCtrlC,
@@ -96,7 +108,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReadmeShellLines runs every shell block of the READMEs, those of one README in order in one new folder.
+// TestReadmeShellLines runs every shell block of the READMEs, those of one README in order in one new folder. What the
+// block of text after it shows is printed.
 func TestReadmeShellLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute of CPU time")
@@ -109,12 +122,11 @@ func TestReadmeShellLines(t *testing.T) {
 	here := strings.NewReplacer("../attention", root, // whose packages are built already
 		install, fmt.Sprintf("go install -C '%s' ./cmd/attention", root),
 		goRun, fmt.Sprintf("go build -C '%s' -o \"$GOBIN/run\" ./cmd/attention; run ", root))
-	scripts, long := map[string][][]string{}, maps.Clone(shortened)
+	scripts, long := map[string][]shellScript{}, maps.Clone(shortened)
 	for _, path := range readmes {
-		for _, script := range codeBlocks(readFile(t, path), "sh") {
-			lines := shellLines(script, path == readmes[0])
-			scripts[path] = append(scripts[path], lines)
-			maps.DeleteFunc(long, func(line, flags string) bool { return slices.Contains(lines, line+" "+flags) })
+		scripts[path] = shellScripts(readFile(t, path), path == readmes[0], shortened)
+		for _, s := range scripts[path] {
+			maps.DeleteFunc(long, func(line, flags string) bool { return slices.Contains(s.lines, line+" "+flags) })
 		}
 	}
 	require.Empty(t, long, "lines that no README has")
@@ -122,18 +134,18 @@ func TestReadmeShellLines(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			dir, environment := readmeFolder(t, root, path)
-			for _, lines := range scripts[path] {
-				shell := exec.CommandContext(t.Context(), "sh", "-ec", here.Replace(strings.Join(lines, "\n")))
-				shell.Dir, shell.Env = dir, environment
-				printed, err := shell.CombinedOutput()
-				require.NoError(t, err, "%s\n%s", strings.Join(lines, "\n"), printed)
+			for _, s := range scripts[path] {
+				printed := s.run(t, dir, environment, here)
+				if !s.whole {
+					requireShown(t, s.shown, printed, regexp.MustCompile(`[0-9.]+`))
+				}
 			}
 		})
 	}
 }
 
-// shellLines returns the lines of a script as they are run here.
-func shellLines(script string, installs bool) (lines []string) {
+// shellLines returns the lines of a script as they are run here, some shortened.
+func shellLines(script string, installs bool, shortened map[string]string) (lines []string) {
 	for _, line := range strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n") {
 		line, _, _ = strings.Cut(line, "  #")
 		line = strings.TrimRight(line, " ")

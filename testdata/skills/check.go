@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Check asks a model for the answers to a file that skills.go has written, and prints how many are right: attention chat
-// for those of a talks/*.jsonl, attention classify for those of a classes/*.tsv.
+// Check asks a model for the answers to a file that skills.go has written, and prints how many are right: attention
+// chat for those of a talks/*.jsonl, attention classify for those of a classes/*.tsv.
 //
 //	go run testdata/skills/check.go MODEL FILE [ROWS]
 //

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// finetuning is the page that leads through a fine-tuning.
+const finetuning = "finetune.md"
+
+// shellScript is a shell block of a README.
+type shellScript struct {
+	lines []string
+	shown string // the block of text right after it, "" for none
+	whole bool   // the text is "text whole": it is printed only where no line is shortened
+}
+
+// shellScripts returns the shell blocks of a README.
+func shellScripts(markdown string, installs bool, shortened map[string]string) (all []shellScript) {
+	blocks := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$(?:\n+```text( whole)?\n(.*?)^```$)?")
+	for _, m := range blocks.FindAllStringSubmatch(markdown, -1) {
+		all = append(all, shellScript{shellLines(m[1], installs, shortened), m[3], m[2] != ""})
+	}
+	return all
+}
+
+// run runs a script, with some words replaced, and returns what it prints.
+func (s shellScript) run(t *testing.T, dir string, environment []string, words *strings.Replacer) string {
+	shell := exec.CommandContext(t.Context(), "sh", "-ec", words.Replace(strings.Join(s.lines, "\n")))
+	shell.Dir, shell.Env = dir, environment
+	printed, err := shell.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", strings.Join(s.lines, "\n"), printed)
+	return string(printed)
+}
+
+// requireShown requires the lines of a text to be printed in this order, but for what may differ. A line … stands for any
+// lines.
+func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp) {
+	same := func(text string) string {
+		return strings.Join(strings.Fields(mayDiffer.ReplaceAllString(text, "0")), " ")
+	}
+	rest := strings.Split(printed, "\n")
+	for line := range strings.Lines(shown) {
+		if line = strings.TrimSpace(line); line == "…" || line == "" {
+			continue
+		}
+		at := 0
+		for at < len(rest) && same(rest[at]) != same(line) {
+			at++
+		}
+		require.Less(t, at, len(rest), "not printed: %s\nprinted:\n%s", line, printed)
+		rest = rest[at+1:]
+	}
+}
+
+// The page of fine-tuning reaches what it shows, and 95 % of the answers and 97 % of the classes of the test files.
+func TestWholeFinetuning(t *testing.T) {
+	if os.Getenv("ATTENTION_TESTS_LARGE") == "" {
+		t.Skip("trains for minutes: only with ATTENTION_TESTS_LARGE=1")
+	}
+	root, err := filepath.Abs(repository)
+	require.NoError(t, err)
+	dir, environment := readmeFolder(t, root, finetuning)
+	shares := regexp.MustCompile(`(?m)^right +([0-9.]+) %$`)
+	var reached []float64
+	for _, s := range shellScripts(readFile(t, finetuning), false, nil) {
+		printed := s.run(t, dir, environment, strings.NewReplacer())
+		t.Logf("%s\n%s", strings.Join(s.lines, "\n"), printed)
+		requireShown(t, s.shown, printed, regexp.MustCompile(`[0-9]+\.[0-9]+|[0-9]+ of [0-9]+`))
+		for _, m := range shares.FindAllStringSubmatch(printed, -1) {
+			share, err := strconv.ParseFloat(m[1], 64)
+			require.NoError(t, err)
+			reached = append(reached, share)
+		}
+	}
+	require.Len(t, reached, 3)
+	for i, want := range []float64{95, 95, 97} {
+		require.GreaterOrEqual(t, reached[i], want)
+	}
+}
