@@ -88,6 +88,7 @@ func TestLatentAttentionEqualsPyTorch(t *testing.T) {
 
 // Products of operands in bfloat16 are near those that are not rounded, with a cache too.
 func TestLatentAttentionInBFloat16(t *testing.T) {
+	t.Setenv("ATTENTION_BF16", "emulated")
 	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
 		if want.dt != tensor.Float32 {
 			return

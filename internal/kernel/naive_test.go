@@ -135,6 +135,7 @@ func (n *naive) forward() {
 				x, slope[s] = a.Softcap*y, 1-y*y
 			}
 			if a.Score != nil && s < a.biased() {
+				n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // what drawn functions add before a sine
 				slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
 				x = a.Score(x, b, row/a.T%a.H, t, s)
 			}
