@@ -67,10 +67,10 @@ func BenchmarkLlamaCpp(b *testing.B) {
 			median(1), median(2), theirs/median(0), min(times[1][0], times[2][0])/times[0][0])
 	}
 	for _, n := range []int{64, 256, 512, 1000} {
-		inTurns("a prompt of", 7, n, 0, 0)
+		inTurns("a prompt of", 5, n, 0, 0)
 	}
 	for _, n := range []int{10, 100, 1000} {
-		inTurns("a token after", 5, n, 20, 1)
+		inTurns("a token after", 3, n, 20, 1)
 	}
 }
 

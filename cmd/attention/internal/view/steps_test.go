@@ -94,7 +94,8 @@ func TestStepsEqualTheLibrary(t *testing.T) {
 		}
 		name := js[string](p, `document.querySelector(".sliders").closest("[data-step]").dataset.step`)
 		of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
-		require.True(t, strings.Contains(name, "W_query") || name == "x" && s.Number <= 2, "section %d: %s", s.Number, name)
+		first := map[int]string{1: "x", 2: "x", 24: "key"}[s.Number] // where there are no weights
+		require.True(t, name == first || first == "" && strings.Contains(name, "W_query"), "section %d: %s", s.Number, name)
 		numbers := slices.Clone(dense.Float64s(steps[of].Value))
 		for at, to := range map[int]float64{len(numbers) - 1: -1.25, 0: 1.5} {
 			p.move(at, to)

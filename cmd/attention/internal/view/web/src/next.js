@@ -137,10 +137,18 @@ export class NextTokens {
     );
   }
 
-  /** append appends a token to the text, a drawn one without it, and returns when that is shown. */
+  /**
+   * append appends a token to the text, a drawn one without it. It returns whether it has: the reader may have chosen
+   * another text while it was drawn.
+   * @param {Candidate} [token]
+   */
   async append(token) {
+    const text = () => ['model', 'text', 'then'].map((key) => state.get(key, '')).join('\n');
+    const before = text();
     const { id } = token ?? (await this.draw());
+    if (text() !== before) return false;
     state.set({ then: [...thenOf(), id].join('.'), q: '' });
+    return true;
   }
 
   async draw() {
@@ -155,7 +163,7 @@ export class NextTokens {
     const wait = (ms) => new Promise((over) => setTimeout(over, ms));
     for (let n = 0; this.writing && n < mostWritten; n++) {
       const { look } = this;
-      await busy(this.append());
+      if (!(await busy(this.append()))) break;
       const written = state.get('then');
       while (this.writing && this.look === look) await wait(20);
       await wait(pause);
