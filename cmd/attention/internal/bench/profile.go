@@ -16,8 +16,7 @@ type opTime struct {
 	Idle    float64 `json:"idle"` // share of the cores' time in which they did not compute
 }
 
-// profiled returns run, of which all calls but the first are recorded, and a function that ends this and returns what
-// they took on average.
+// profiled wraps run to record all calls but the first. end stops that and returns the mean times of a call.
 func profiled(threads int, run func() error) (recorded func() error, end func() []opTime) {
 	calls, stop := 0, func() []machine.OpTime { return nil }
 	recorded = func() error {
@@ -44,7 +43,8 @@ func printOps(out io.Writer, all []opTime, seconds float64) error {
 		name    = 34 // columns
 		columns = "%8s%11s%9s%9s"
 	)
-	if _, err := io.WriteString(out, term.Row("  OP", name, fmt.Sprintf(columns, "CALLS", "MS", "SHARE", "IDLE"))); err != nil {
+	head := fmt.Sprintf(columns, "CALLS", "MS", "SHARE", "IDLE")
+	if _, err := io.WriteString(out, term.Row("  OP", name, head)); err != nil {
 		return err
 	}
 	rows, rest := all[:min(len(all), mostOps)], opTime{Name: "others"}

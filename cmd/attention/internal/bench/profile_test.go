@@ -12,7 +12,8 @@ import (
 
 // A profile names the ops of a run, whose times add up to no more than the runs'.
 func TestBenchProfile(t *testing.T) {
-	args := strings.Fields("--mode gpt-step --batch 2 --tokens 8 --width 12 --heads 3 --layers 2 --vocab 9 --runs 3 --profile")
+	args := strings.Fields("--mode gpt-step --batch 2 --tokens 8 --width 12 --heads 3 --layers 2 --vocab 9 --runs 3 " +
+		"--profile")
 	out, err := commandtest.Output(t.Context(), New(), args...)
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^  OP +CALLS +MS +SHARE +IDLE$`, out)

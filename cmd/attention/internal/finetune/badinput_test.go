@@ -22,7 +22,7 @@ func copied(t *testing.T, base, name, content string) string {
 	return dir
 }
 
-// requireOneLine requires an error of one line that says what is wanted, and no folder of a run.
+// requireOneLine requires a one-line error containing want, and that no run folder was made.
 func requireOneLine(t *testing.T, out string, err error, want string) {
 	t.Helper()
 	require.ErrorContains(t, err, want)
@@ -30,7 +30,7 @@ func requireOneLine(t *testing.T, out string, err error, want string) {
 	require.NoDirExists(t, out)
 }
 
-// A folder whose download was interrupted is one line that says what it lacks.
+// A folder of an interrupted download gives a one-line error that names what is missing.
 func TestInterruptedDownloads(t *testing.T) {
 	base, flags := files(t, "--steps", "1")
 	read := func(name string) string {

@@ -38,7 +38,7 @@ func (r *tuning) printHead() {
 	r.Print("memory", r.memoryPhrases()...)
 }
 
-// garbage is how many percent of what is held Go lets become garbage before it collects it.
+// garbage is the GC percentage of a run (see debug.SetGCPercent).
 const garbage = 10
 
 // memoryPhrases returns the memory that the process will take. What it has beside the loop is counted as it is now: the

@@ -13,7 +13,7 @@ type Palette struct {
 	Signed  string `json:"signed"`  // from orange, the most negative number, over 0 to blue
 }
 
-// Palettes returns the colours of pictures on light paper, which are those of files, and on dark paper.
+// Palettes returns the colours of pictures on light and on dark paper; files have the light ones.
 func Palettes() (light, dark Palette) {
 	paper := color.NRGBA{R: 0x17, G: 0x1b, B: 0x21, A: 0xff}
 	blue, paleBlue := color.NRGBA{R: 0x2c, G: 0x7c, B: 0xc4, A: 0xff}, color.NRGBA{R: 0xd8, G: 0xec, B: 0xff, A: 0xff}

@@ -142,7 +142,7 @@ func (c Config) adapt(b *Base) (err error) {
 	return nil
 }
 
-// CopyBase returns the model of a base with a copy of what is trained, which may change afterwards.
+// CopyBase returns the base's model with its own copy of the trained parameters; later steps do not change it.
 func (c Config) CopyBase(b *Base) (*OpenModel, error) {
 	p := layers.NewStoredParams(b.Params.Dtype())
 	m, err := layers.NewDecoder(p.Scope(""), b.Model.Config())
