@@ -39,6 +39,21 @@ func TestStepIsTheLoops(t *testing.T) {
 	}
 }
 
+// The speed counts the targets, or as many tokens of a batch as the config says.
+func TestBatchTokens(t *testing.T) {
+	c := small.Config()
+	c.Accumulate = 2
+	for _, tokens := range []int{0, 1e15} {
+		c.BatchTokens = tokens
+		loop := small.New(t, tensor.Float32, 1, 0).Loop(t, c)
+		s, err := loop.Step(small.Batch(1), small.Batch(2))
+		require.NoError(t, err)
+		require.Equal(t, tokens > 0, s.TokensPerSecond > 1e12, s.TokensPerSecond)
+	}
+	c.BatchTokens = -1
+	require.EqualError(t, c.Validate(), "BatchTokens: got -1, want at least 0")
+}
+
 // TestStepOfAnEvalGraph trains without dropout.
 func TestStepOfAnEvalGraph(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0.5)
