@@ -238,6 +238,7 @@ var exportedFunctions = []struct {
 	{"text.NewLessons", text.NewLessons},
 	{"text.TokenLoss", text.TokenLoss},
 	{"text.OpenTemplateAs", text.OpenTemplateAs},
+	{"text.TemplateFor", text.TemplateFor},
 	{"text.NewNGram", text.NewNGram},
 	{"text.OpenTokenizer", text.OpenTokenizer},
 	{"text.ReadTokenizer", text.ReadTokenizer},
