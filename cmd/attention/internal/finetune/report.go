@@ -86,10 +86,10 @@ func dataPhrases(s text.PackSummary) []string {
 func (r *tuning) printEvaluation(e train.Evaluation) {
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.Out, "%6s  %8s  %8s  %8s\n", "step", "training", "held out", "tokens/s")
+		fmt.Fprintf(r.Out, "%6s  %13s  %13s  %8s\n", "step", "training loss", "held-out loss", "tokens/s")
 	}
 	loss, rate := r.History.Recent()
-	fmt.Fprintf(r.Out, "%6d  %8.4f  %8.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
+	fmt.Fprintf(r.Out, "%6d  %13.4f  %13.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
 	if err := r.printAnswers(r.ctx); err != nil && r.ctx.Err() == nil {
 		fmt.Fprintf(r.Out, "        no answers: %v\n", err)
 	}
