@@ -47,6 +47,7 @@ class Writer {
       case 'transpose':
         return this.at(of[0], [...index.slice(0, -2), index.at(-1), index.at(-2)]);
       case 'exp':
+      case 'log':
       case 'tanh':
       case 'sigmoid':
         return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
@@ -64,6 +65,8 @@ class Writer {
         return this.terms(this.program.of(of[0]).shape.at(-1), (n) => this.at(of[0], [...index, n]));
       case 'dot':
         return this.dot(of, index);
+      case 'best':
+        return [`1 if ${this.at(of[0], index)[0]} is the largest of its row, else 0`, sum];
       case 'softmax':
         return this.softmax(of, index);
       case 'additive':

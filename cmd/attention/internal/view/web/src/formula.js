@@ -48,10 +48,12 @@ const operations = {
     });
   },
   exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
+  log: (f, a) => tensor(a.shape, (i) => Math.log(a.data[i])),
   tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
   sigmoid: (f, a) => tensor(a.shape, (i) => 1 / (1 + Math.exp(-a.data[i]))),
   tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
   fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
+  best: (f, a) => tensor(a.shape, (i) => isBest(a, i)),
   softmax,
   join: (f, ...of) => {
     const width = of.reduce((n, a) => n + a.shape[1], 0);
@@ -87,6 +89,14 @@ const operations = {
     });
   },
 };
+
+/** isBest is 1 if element i is the first of the largest of its row, and above 0. */
+function isBest({ shape, data }, i) {
+  const from = i - (i % shape.at(-1));
+  const row = data.subarray(from, from + shape.at(-1));
+  const most = Math.max(...row);
+  return most > 0 && row.indexOf(most) === i - from ? 1 : 0;
+}
 
 /** joined returns which of some tensors side by side has a column, and the column there. */
 export function joined(of, col) {
