@@ -97,7 +97,7 @@ func TestStepRefuses(t *testing.T) {
 	_, err = train.NewStep(b, nil, c)
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")
 	_, err = train.NewStep(b, loss, train.StepConfig{})
-	require.EqualError(t, err, "train: Schedule: got none, want a constant or a cosine schedule")
+	require.EqualError(t, err, "train: Schedule: got none, want a constant, a cosine or a WSD schedule")
 	failed := b.Of(G.Add(x, b.Input("x", 1))) // the name twice: the build's first error comes first
 	_, err = train.NewStep(b, failed, c)
 	require.ErrorContains(t, err, `train: train graph: layers: input "x": the name is taken`)

@@ -420,6 +420,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[train.Predictor](),
 	reflect.TypeFor[train.Schedule](),
 	reflect.TypeFor[train.CosineLR](),
+	reflect.TypeFor[train.WSD](),
 	reflect.TypeFor[train.ScheduleConfig](),
 	reflect.TypeFor[train.Solver](),
 	reflect.TypeFor[train.SolverConfig](),
