@@ -115,10 +115,12 @@ export function drawLabels(c, view, field, rows, cols) {
   for (let s = 0; s < field.S; s += step) {
     const x = view.x + (s + 0.5) * view.cell;
     if (x <= view.left || x >= view.width) continue;
+    const name = text(cols, s);
     c.save();
     c.translate(x, view.top - 4);
-    c.rotate(-Math.PI / 2);
-    c.fillText(text(cols, s), 0, 0);
+    if (name.length === 1) c.translate(-size * 0.3, -size / 2);
+    else c.rotate(-Math.PI / 2);
+    c.fillText(name, 0, 0);
     c.restore();
   }
 }

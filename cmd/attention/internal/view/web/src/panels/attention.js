@@ -223,7 +223,6 @@ class Attention {
     if (!this.seen || !this.looks) return;
     this.tokens.paint(this.looks.after.keys(this.layer), this.seen);
     this.gallery.paint();
-    this.detail.paintScale(this.seen);
   }
 
   close() {
