@@ -1,0 +1,69 @@
+// Vectors as strips of colours: a line for each head, a cell for each number.
+import { Scale } from './colours.js';
+import { h } from './dom.js';
+
+const mostCells = 1024; // of a line: of more numbers each cell has the one that is farthest from 0
+const tall = 40; // of a strip of several lines, in pixels
+
+/**
+ * rangeOf returns the smallest and the largest number, and how far they are from 0 at most. Hidden ones are NaN.
+ * @param {ArrayLike<number>} values
+ */
+export function rangeOf(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i];
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return { low, high, most: Math.max(Math.abs(low), Math.abs(high)) };
+}
+
+/** thinned returns a line with at most mostCells numbers: of each part the one that is farthest from 0. */
+function thinned(line) {
+  const each = Math.ceil(line.length / mostCells);
+  if (each < 2) return line;
+  const farther = (a, b) => (Math.abs(b) > Math.abs(a) || Number.isNaN(a) ? b : a);
+  return Float32Array.from({ length: Math.ceil(line.length / each) }, (_, i) =>
+    line.subarray(i * each, (i + 1) * each).reduce(farther),
+  );
+}
+
+/** Strip is a picture of numbers (N), or (lines, N). */
+export class Strip {
+  /**
+   * @param {Float32Array} values
+   * @param {number} lines
+   * @param {{ most?: number, shares?: boolean, marked?: number }} [options] most is the number of the strongest colour;
+   *   shares are from 0 on; marked is the line of the chosen head
+   */
+  constructor(values, lines = 1, { most, shares = false, marked } = {}) {
+    this.values = values;
+    this.lines = lines;
+    this.scale = new Scale(most ?? rangeOf(values).most, !shares);
+    this.canvas = h('canvas', { 'aria-hidden': 'true' });
+    const height = Math.max(3, Math.min(12, tall / lines)) * lines;
+    this.element = h('span', { class: 'cells' }, this.canvas);
+    this.element.style.height = `${lines > 1 ? height : 16}px`;
+    if (lines > 1 && marked !== undefined) {
+      const mark = h('span', { class: 'marked' });
+      mark.style.top = `${(100 * marked) / lines}%`;
+      mark.style.height = `${100 / lines}%`;
+      this.element.append(mark);
+    }
+  }
+
+  paint() {
+    const { canvas, lines, values } = this;
+    const n = values.length / lines;
+    const rows = Array.from({ length: lines }, (_, i) => thinned(values.subarray(i * n, (i + 1) * n)));
+    canvas.width = rows[0].length;
+    canvas.height = lines;
+    const c = canvas.getContext('2d');
+    const image = c.createImageData(canvas.width, lines);
+    const all = new Float32Array(canvas.width * lines);
+    rows.forEach((row, i) => all.set(row, i * canvas.width));
+    this.scale.paint(all, image);
+    c.putImageData(image, 0, 0);
+  }
+}
