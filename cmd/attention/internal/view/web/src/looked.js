@@ -1,3 +1,4 @@
+// @ts-nocheck
 // What the chosen token looks at through a head: keys, scores, weights and values, the largest weights first.
 import { bar, button, h, number, percent, shown } from './dom.js';
 import { lineOf } from './stage.js';

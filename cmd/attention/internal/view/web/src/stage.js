@@ -1,3 +1,4 @@
+// @ts-nocheck
 // One step of a journey: a strip that opens to its largest numbers and how they are computed.
 import { bar, button, fill, h, number, rove, shown } from './dom.js';
 import { explain } from './explain.js';

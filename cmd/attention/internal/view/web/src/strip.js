@@ -1,3 +1,4 @@
+// @ts-nocheck
 // Vectors as strips of colours: a line for each head, a cell for each number.
 import { Scale } from './colours.js';
 import { h } from './dom.js';

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // Journey: one token's way through the model and one of its layers, step by step.
 import { isExported } from '../api.js';
 import { busy } from '../busy.js';
