@@ -73,16 +73,17 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	for name, line := range map[string][]float32{
 		"embedded": steps["embedded"].Values, "attention norm": steps["attention norm"].Values,
 		"q": steps["q"].Values[8:], "weights": steps["weights"].Values[22:27], "heads": steps["heads"].Values[8:],
-		"up": steps["up"].Values, "activated": steps["activated"].Values, "logits": steps["logits"].Values,
+		"up": steps["up"].Values, "blocks": steps["blocks"].Values[12:], "masked": steps["masked"].Values[22:27],
+		"activated": steps["activated"].Values, "logits": steps["logits"].Values,
 	} {
 		p.openStep(name)
 		p.requireStep(name, line)
 	}
 	require.Contains(t, p.text(`[data-stage="activated"] .numbers`), "gelu(")
-	require.Regexp(t, `^\d+ = −?\d\.\d+ \+ −?\d\.\d+ = −?\d\.\d+$`, p.text(`[data-stage="embedded"] .numbers`))
-	require.Regexp(t, `^\d .+ = exp\(.*\) / \(exp\(.*\) = 0\.\d+$`, p.text(`[data-stage="weights"] .numbers`))
-	require.Regexp(t, `^\d = 0\.\d+·.* = −?\d\.\d+$`, p.text(`[data-stage="heads"] .numbers`))
-	require.Contains(t, p.text(".looked .note"), "6 of 11 tokens are hidden")
+	require.Regexp(t, `^embedded\[\d+\] = tokens \+ positions = −?\d\.\d+ \+ −?\d\.\d+ = −?\d\.\d+$`, p.text(`[data-stage="embedded"] .numbers`))
+	require.Regexp(t, `^weights\[\d .\] = softmax\(masked\) = exp\(.*\) / \(exp\(.*\) = 0\.\d+$`, p.text(`[data-stage="weights"] .numbers`))
+	require.Regexp(t, `^heads\[\d\] = .* = 0\.\d+·.* = −?\d\.\d+$`, p.text(`[data-stage="heads"] .numbers`))
+	require.Contains(t, p.text(".looked > .note"), "6 of 11 tokens are hidden")
 
 	p.click(`[data-q="7"]`)
 	p.waitFor(`document.querySelector("h2").textContent.includes("token 7")`)
@@ -91,9 +92,9 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	p.do(chromedp.Focus(chromedp.CSS(`[data-q="7"]`)), chromedp.KeyEvent(kb.ArrowLeft+kb.Enter))
 	p.waitFor(`document.querySelector("h2").textContent.includes("token 6")`)
 	p.click(`[data-keep="Block before"]`)
-	p.waitFor(`document.querySelector("h3 + .note, [data-part=attention] h3").textContent.includes("layer 0")`)
+	p.waitFor(`document.querySelector("[data-part=attention] h3").textContent.includes("layer 0")`)
 	p.requireStep("q", journeyOf(t, dir, text, 0, 6)["q"].Values[8:])
-	p.set("panel=journey&layer=1&head=2&q=4&factors=1x2x0")
+	p.set("panel=journey&layer=1&head=2&q=4&factors=1x2x0&opened=heads")
 	p.waitFor(`document.querySelector("[data-stage=heads] .entry .value")?.textContent === "0.0000"`)
 }
 

@@ -17,9 +17,10 @@ type Journey struct {
 // JourneyStep is a step of a journey. Its formula names the steps before it.
 type JourneyStep struct {
 	chapter.Step
-	Part   string    `json:"part"`  // of the model: partIn …
-	Shape  []int     `json:"shape"` // (N), or (H, N) of heads
-	Values []float32 `json:"-"`     // NaN for the weights of hidden keys
+	Part   string    `json:"part"`            // of the model: partIn …
+	Shape  []int     `json:"shape"`           // (N), (H, N) of heads, or (L, N) of blocks
+	Block  *int      `json:"block,omitempty"` // which of L blocks is that of the layer
+	Values []float32 `json:"-"`               // NaN for hidden keys
 }
 
 // The parts of a model.
@@ -27,6 +28,7 @@ const (
 	partIn        = "in"
 	partAttention = "attention"
 	partMLP       = "mlp"
+	partBlocks    = "blocks"
 	partOut       = "out"
 )
 

@@ -3,6 +3,7 @@ package look
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"attention/internal/dense"
@@ -25,7 +26,9 @@ var journeyTexts = map[string]string{
 	"turned q":        "The query, normalised or turned by its position, as the scores see it.",
 	"turned k":        "The key, normalised or turned by its position, as the scores see it.",
 	"scores":          "How well the query fits the key of each token.",
-	"weights":         "Shares of the look. Tokens that the mask hides, such as those to come, get none.",
+	"masked":          "The scores of the tokens that the mask shows. Those to come, for one, are hidden.",
+	"weights":         "Shares of the look: the larger the score, the larger the share.",
+	"blocks":          "The vector after each block, the first one on top; this one has a frame.",
 	"heads":           "What each head brings back: the values, each times its weight, added up. Heads lie side by side.",
 	"gated":           "The same, let through by a gate.",
 	"attended":        "All heads together, brought back to the width of the model.",
@@ -81,6 +84,9 @@ func (j *journey) add(name, formula string, values []float32, heads int) {
 func (j *journey) stages(w *way, row int) error {
 	from, to := w.block(j.layer.Path)
 	for i, s := range w.stages {
+		if s.Name == "last norm" {
+			j.blocks(w, row, from)
+		}
 		switch {
 		case s.Path == "" && i < to:
 			j.part = partIn
@@ -103,6 +109,24 @@ func (j *journey) stages(w *way, row int) error {
 		j.add(s.Name, s.Formula, s.row(row), heads)
 	}
 	return nil
+}
+
+// blocks adds the vectors after all blocks of a model that has several. from is the first stage of the layer's.
+func (j *journey) blocks(w *way, row, from int) {
+	var all []float32
+	n, own := 0, 0
+	for i, s := range w.stages {
+		if s.Name == "after mlp" {
+			all = append(all, s.row(row)...)
+			if n++; i < from {
+				own = n
+			}
+		}
+	}
+	if j.part = partBlocks; n > 1 {
+		j.add("blocks", "", all, n)
+		j.steps[len(j.steps)-1].Block = &own
+	}
 }
 
 // block returns the stages of the block of a layer, the first and the end.
@@ -143,7 +167,17 @@ func (j *journey) attention() error {
 		return err
 	}
 	j.add("scores", l.scoreFormula(), scores, l.Heads)
-	j.add("weights", l.weightFormula(), weights, l.Heads)
+	from := "scores"
+	masked := slices.Clone(scores)
+	for i, w := range weights {
+		if w != w {
+			masked[i], from = w, "masked"
+		}
+	}
+	if from == "masked" {
+		j.add(from, "scores of what is seen", masked, l.Heads)
+	}
+	j.add("weights", l.weightFormula(from), weights, l.Heads)
 	return nil
 }
 
@@ -184,13 +218,13 @@ func (l *Layer) scoreFormula() string {
 	return text
 }
 
-// weightFormula returns the formula of the weights of a layer.
-func (l *Layer) weightFormula() string {
+// weightFormula returns the formula of the weights of a layer, from a step.
+func (l *Layer) weightFormula(from string) string {
 	switch {
 	case l.Sigmoid:
-		return fmt.Sprintf("sigmoid(mask(scores) + %v)", l.SigmoidBias)
+		return fmt.Sprintf("sigmoid(%s + %v)", from, l.SigmoidBias)
 	case l.Sinks:
-		return "softmax(mask(scores), sink)"
+		return "softmax(" + from + ", sink)"
 	}
-	return "softmax(mask(scores))"
+	return "softmax(" + from + ")"
 }

@@ -52,6 +52,7 @@ class Writer {
       case 'transpose':
         return this.at(of[0], [...index.slice(0, -2), ...index.slice(-2).reverse()]);
       case 'exp':
+      case 'log':
       case 'tanh':
       case 'sigmoid':
         return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
@@ -69,6 +70,8 @@ class Writer {
         return this.terms(this.width(of[0]), (n) => this.at(of[0], [...index, n]));
       case 'dot':
         return this.dot(of, index);
+      case 'best':
+        return [`1 if ${this.at(of[0], index)[0]} is the largest of its row, else 0`, sum];
       case 'softmax':
         return this.softmax(of, index);
       case 'additive':

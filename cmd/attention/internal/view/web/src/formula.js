@@ -55,10 +55,12 @@ const operations = {
     });
   },
   exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
+  log: (f, a) => tensor(a.shape, (i) => Math.log(a.data[i])),
   tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
   sigmoid: (f, a) => tensor(a.shape, (i) => 1 / (1 + Math.exp(-a.data[i]))),
   tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
   fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
+  best: (f, a) => tensor(a.shape, (i) => isBest(a, i)),
   softmax,
   join: (f, ...of) => {
     const width = of.reduce((n, a) => n + a.shape[1], 0);
@@ -95,6 +97,19 @@ const operations = {
     });
   },
 };
+
+/**
+ * isBest is 1 if element i is the first of the largest of its row, and above 0.
+ * @param {Tensor} of
+ * @param {number} i
+ */
+function isBest({ shape, data }, i) {
+  const width = shape[shape.length - 1];
+  const from = i - (i % width);
+  const row = data.subarray(from, from + width);
+  const most = Math.max(...row);
+  return most > 0 && row.indexOf(most) === i - from ? 1 : 0;
+}
 
 /**
  * joined returns which of some tensors side by side has a column, and the column there.

@@ -70,8 +70,8 @@ export class Looked {
     const { tokens } = this.around;
     const text = tokens[k] ? shown(tokens[k]) : 'extra key';
     const go = () => state.set({ panel: 'pair', q: this.q, k });
-    const title = `${text}, token ${k}: every number of its weight`;
-    return button(text, go, { class: 'quiet', title, 'aria-label': title });
+    const title = `${text} ${k}: every number of its weight`;
+    return button(text, go, { class: 'quiet', title, 'aria-label': title }, h('span', { class: 'note' }, ` ${k}`));
   }
 
   /** rest tells of the keys that have no row. */

@@ -2,12 +2,13 @@
 // One step of a journey: a strip that opens to its largest numbers and how they are computed.
 import { bar, button, fill, h, number, rove, shown } from './dom.js';
 import { explain } from './explain.js';
+import * as state from './state.js';
 import { rangeOf, Strip } from './strip.js';
 
 /** @typedef {import('./formula.js').Program} Program */
 /**
  * Stage is a step of a journey: numbers (N), or (H, N) of heads.
- * @typedef {{ name: string, formula?: string, text: string, part: string, shape: number[], exact?: any,
+ * @typedef {{ name: string, formula?: string, text: string, part: string, shape: number[], block?: number, exact?: any,
  *   values: Float32Array }} Stage
  */
 /** @typedef {{ steps: Stage[], next: import('./look.js').Candidate[], values: Float32Array }} Way */
@@ -23,9 +24,9 @@ const mostListed = 10;
 /** linesOf returns how many lines a step has. */
 export const linesOf = (/** @type {Stage} */ stage) => (stage.shape.length > 1 ? stage.shape[0] : 1);
 
-/** lineOf returns the line that belongs to the chosen head: of keys and values that heads share, and of differences. */
+/** lineOf returns the line of the block, or that of the chosen head: of keys that heads share, and of differences, too. */
 export function lineOf(stage, { head, heads }) {
-  return Math.floor((head * linesOf(stage)) / heads);
+  return stage.block ?? Math.floor((head * linesOf(stage)) / heads);
 }
 
 /** StageView shows a step. */
@@ -48,7 +49,7 @@ export class StageView {
         'summary',
         {},
         h('span', { class: 'stagename' }, stage.name),
-        stage.formula ? h('span', { class: 'formula' }, ` = ${stage.formula}`) : null,
+        stage.formula ? h('span', { class: 'formula' }, ` = ${stage.formula.replaceAll(/[·._]/g, '$&\u200b')}`) : null,
         this.strip.element,
       ),
       this.body,
@@ -64,6 +65,7 @@ export class StageView {
     const { open } = this.around;
     if (this.element.open) open.add(this.stage.name);
     else open.delete(this.stage.name);
+    state.set({ opened: [...open].filter(Boolean).join('~') }, true);
     if (this.element.open && !this.body.firstChild) this.fillBody();
   }
 
@@ -79,7 +81,14 @@ export class StageView {
     const listed = largest.slice(0, mostListed);
     const { most } = rangeOf(line);
     const readout = h('p', { class: 'readout small numbers', 'aria-live': 'polite' });
-    const tell = (i) => fill(readout, h('b', {}, this.nameOf(i)), ` = ${this.computed(i)}${number(line[i])}`);
+    const tell = (i) => {
+      const formula = stage.formula ? ` = ${stage.formula}` : '';
+      fill(
+        readout,
+        h('b', {}, `${stage.name}[${this.nameOf(i)}]`),
+        `${formula}${this.computed(i)} = ${number(line[i])}`,
+      );
+    };
     const row = (i) =>
       h(
         'li',
@@ -87,15 +96,20 @@ export class StageView {
         button(
           '',
           () => tell(i),
-          { class: 'entry', tabindex: i === listed[0] ? 0 : -1, onpointerenter: () => tell(i), onfocus: () => tell(i) },
+          {
+            class: line[i] < 0 ? 'entry minus' : 'entry',
+            tabindex: i === listed[0] ? 0 : -1,
+            onpointerenter: () => tell(i),
+            onfocus: () => tell(i),
+          },
           h('span', { class: 'what' }, this.nameOf(i)),
           bar(Math.abs(line[i]) / (most || 1)),
-          h('span', { class: line[i] < 0 ? 'value minus' : 'value' }, number(line[i])),
+          h('span', { class: 'value' }, number(line[i])),
         ),
       );
     const list = h('ol', { class: 'entries' }, listed.map(row));
     rove(list, '.entry');
-    const of = lines > 1 ? ` of ${lines} heads; here those of the chosen one` : '';
+    const of = lines > 1 ? ` of the ${stage.block === undefined ? 'head' : 'block'}` : '';
     fill(
       this.body,
       h('p', {}, stage.text),
@@ -109,13 +123,13 @@ export class StageView {
   /** nameOf names a number: by its token, or its place. */
   nameOf(i) {
     const { stage, around } = this;
-    if (stage.name === 'scores' || stage.name === 'weights') {
+    if (['scores', 'masked', 'weights'].includes(stage.name)) {
       return around.tokens[i] ? `${i} ${shown(around.tokens[i])}` : `extra ${i - around.tokens.length}`;
     }
     return String(i);
   }
 
-  /** computed writes what a number is computed from, and an equals sign; nothing of a product with weights. */
+  /** computed writes the numbers that a number is computed from; nothing of a product with weights, which are many. */
   computed(i) {
     const { stage, around } = this;
     const { ofHead, row, factor, program } = around;
@@ -128,7 +142,7 @@ export class StageView {
     } else if (/[⊙(]/.test(stage.formula) && !/·|keys/.test(stage.formula)) {
       text = substituted(stage.formula, program, i);
     }
-    return text ? `${text} = ` : '';
+    return text && ` = ${text}`;
   }
 }
 
@@ -136,7 +150,7 @@ export class StageView {
 function headStages(/** @type {Program} */ ofHead) {
   const names = [...ofHead.steps.keys()];
   const scores = names.filter((n) => !['shifted', 'mask', 'masked', 'sink', 'weights', 'context'].includes(n)).at(-1);
-  return { scores, weights: 'weights', heads: 'context' };
+  return { scores, masked: scores, weights: 'weights', heads: 'context' };
 }
 
 /** substituted writes a formula of single numbers with these. */
@@ -145,7 +159,10 @@ function substituted(formula, program, i) {
   const found = names.find((n) => new RegExp(`\\b${n}\\b`).test(formula));
   if (!found) return '';
   const pattern = new RegExp(`\\b(${names.join('|')})\\b`, 'g');
-  return formula.replaceAll(pattern, (name) => number(program.value(name).data[i]));
+  return formula.replaceAll(pattern, (name, _, at) => {
+    const v = program.value(name).data[i];
+    return v < 0 && formula[at - 1] === '⊙' ? `(${number(v)})` : number(v);
+  });
 }
 
 /** ends says how far numbers go. */

@@ -35,19 +35,20 @@ export class Strip {
   /**
    * @param {Float32Array} values
    * @param {number} lines
-   * @param {{ most?: number, shares?: boolean, marked?: number }} [options] most is the number of the strongest colour;
-   *   shares are from 0 on; marked is the line of the chosen head
+   * @param {{ most?: number, shares?: boolean, marked?: number }} [options] most is the number of the strongest colour,
+   *   without which that is the largest of each line; shares are from 0 on; marked is the chosen line
    */
   constructor(values, lines = 1, { most, shares = false, marked } = {}) {
     this.values = values;
     this.lines = lines;
-    this.scale = new Scale(most ?? rangeOf(values).most, !shares);
+    this.most = most;
+    this.shares = shares;
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
     const height = Math.max(3, Math.min(12, tall / lines)) * lines;
     this.element = h('span', { class: 'cells' }, this.canvas);
     this.element.style.height = `${lines > 1 ? height : 16}px`;
     if (lines > 1 && marked !== undefined) {
-      const mark = h('span', { class: 'marked' });
+      const mark = h('span', { class: lines > 6 ? 'marked fine' : 'marked' });
       mark.style.top = `${(100 * marked) / lines}%`;
       mark.style.height = `${100 / lines}%`;
       this.element.append(mark);
@@ -63,8 +64,13 @@ export class Strip {
     const c = canvas.getContext('2d');
     const image = c.createImageData(canvas.width, lines);
     const all = new Float32Array(canvas.width * lines);
-    rows.forEach((row, i) => all.set(row, i * canvas.width));
-    this.scale.paint(all, image);
+    rows.forEach((row, i) => {
+      const most = this.most ?? (rangeOf(row).most || 1); // each head by itself
+      row.forEach((v, at) => {
+        all[i * canvas.width + at] = v / most;
+      });
+    });
+    new Scale(1, !this.shares).paint(all, image);
     c.putImageData(image, 0, 0);
   }
 }

@@ -38,6 +38,9 @@ export const journey = {
   },
 };
 
+const lead =
+  'From the vector of the token, left, to what the model expects next, right. A strip has a cell for each number; a ' +
+  'step opens, by a click or Enter, to its largest numbers and how they are computed.';
 const beside = ['positions', 'k', 'v', 'turned k', 'gate']; // the step before them
 
 class Journey {
@@ -45,11 +48,9 @@ class Journey {
     this.element = element;
     this.view = view;
     this.closed = false;
-    /** @type {Set<string>} the steps that the reader has opened */
-    this.open = new Set();
     /** @type {(StageView | Looked)[]} */
     this.pictures = [];
-    this.scale = h('div', {});
+    this.scale = h('div', { class: 'stripscale' });
   }
 
   async load() {
@@ -104,7 +105,7 @@ class Journey {
       ofHead: new Program(steps),
       row: q - around(q, tokens.length)[0],
       factor: factors().find((f) => f.layer === layer && f.head === head)?.factor ?? 1,
-      open: this.open,
+      open: new Set(state.get('opened').split('~')),
     };
     const kept = focused('[data-q], [data-stage], [data-keep]')?.dataset;
     this.pictures = [];
@@ -115,18 +116,24 @@ class Journey {
       this.element,
       h('h2', { class: 'head' }, 'The journey of ', h('q', {}, shown(tokens[q])), `, token ${q}`),
       this.tokens(tokens, q),
-      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look)),
+      h('p', { class: 'note' }, lead),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look), this.scale),
       h(
         'div',
         { class: 'journey' },
-        this.part('in', 'Token and place', way, seen, layer ? `${layer} more block${layer > 1 ? 's' : ''} before` : ''),
+        this.part(
+          'in',
+          stages.has('positions') ? 'Token and place' : 'The token',
+          way,
+          seen,
+          layer ? `${layer} more block${layer > 1 ? 's' : ''} before` : '',
+        ),
         arrowWith('', 'across'),
         this.part('attention', `Attention of layer ${layer}, head ${head}`, way, seen),
         stages.has('up') ? [arrowWith('', 'across'), this.part('mlp', `MLP of layer ${layer}`, way, seen)] : null,
         arrowWith('', 'across'),
-        this.out(look, layer, way, seen, tokens[q]),
+        h('div', { class: 'wayend' }, this.blocks(look, layer, way, seen), this.out(way, seen, tokens[q])),
       ),
-      this.scale,
     );
     this.paint();
     this.focus(kept);
@@ -182,11 +189,23 @@ class Journey {
     return all;
   }
 
-  /** out is what the model makes of the vector in the end: the likeliest tokens, and the way to the next block. */
-  out(look, layer, way, seen, token) {
+  /** blocks are the vectors after all blocks, and the ways to the blocks before and after. */
+  blocks(look, layer, way, seen) {
+    const n = look.layers.length;
+    const left = n - 1 - layer;
+    if (n < 2) return null;
+    const go = (to, text) =>
+      button(text, () => state.set({ layer: to }), { 'data-keep': text, disabled: to < 0 || to >= n });
+    const section = this.part('blocks', 'Block after block', way, seen);
+    const note = h('p', { class: 'note' }, left ? `${left} more like this before the end.` : 'This is the last one.');
+    section.append(note, h('p', { class: 'tools' }, go(layer - 1, 'Block before'), go(layer + 1, 'Next block')));
+    return section;
+  }
+
+  /** out is what the model makes of the vector in the end: the likeliest tokens. */
+  out(way, seen, token) {
     const section = this.part('out', 'What comes next', way, seen);
-    const { next } = way;
-    const most = Math.max(...next.map((c) => c.probability));
+    const most = Math.max(...way.next.map((c) => c.probability));
     const row = (c) =>
       h(
         'li',
@@ -198,26 +217,8 @@ class Journey {
     section.append(
       arrowWith('softmax', 'down'),
       h('p', { class: 'note' }, 'What the model expects after ', h('q', {}, shown(token)), ':'),
-      h('div', { class: 'nextlist' }, h('ol', {}, next.map(row))),
+      h('div', { class: 'nextlist' }, h('ol', {}, way.next.map(row))),
     );
-    const n = look.layers.length;
-    const go = (to, text) =>
-      to >= 0 && to < n ? button(text, () => state.set({ layer: to }), { 'data-keep': text }) : null;
-    if (n > 1) {
-      const left = n - 1 - layer;
-      const note = left
-        ? `${left} more block${left > 1 ? 's' : ''} like this before the end.`
-        : 'This is the last block.';
-      section.prepend(
-        h(
-          'p',
-          { class: 'tools blocksof' },
-          h('span', { class: 'note' }, note),
-          go(layer - 1, 'Block before'),
-          go(layer + 1, 'Next block'),
-        ),
-      );
-    }
     return section;
   }
 
@@ -234,7 +235,7 @@ class Journey {
 
   paint() {
     for (const p of this.pictures) p.paint();
-    fill(this.scale, legend(new Scale(1, true), 'numbers of a strip', false, ['−largest', 'largest of the strip']));
+    fill(this.scale, legend(new Scale(1, true), 'numbers of a line of a strip', false, ['−largest', 'largest']));
   }
 }
 
