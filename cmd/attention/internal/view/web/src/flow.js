@@ -17,7 +17,11 @@ export function arrow(step, before) {
   return arrowWith(text);
 }
 
-/** arrowWith is an arrow with a text, or without. */
+/**
+ * arrowWith is an arrow with a text, or without.
+ * @param {Node | string | null} text
+ * @param {string} kind
+ */
 export function arrowWith(text, kind = '') {
   const line = svg(
     'svg',
