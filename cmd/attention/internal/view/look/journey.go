@@ -17,7 +17,7 @@ type Journey struct {
 // JourneyStep is a step of a journey. Its formula names the steps before it.
 type JourneyStep struct {
 	chapter.Step
-	Part   string    `json:"part"`            // of the model: partIn …
+	Place  string    `json:"place"`           // of the model: partIn …
 	Shape  []int     `json:"shape"`           // (N), (H, N) of heads, or (L, N) of blocks
 	Block  *int      `json:"block,omitempty"` // which of L blocks is that of the layer
 	Values []float32 `json:"-"`               // NaN for hidden keys

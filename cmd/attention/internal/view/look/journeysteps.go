@@ -64,7 +64,7 @@ func (j *journey) add(name, formula string, values []float32, heads int) {
 	if heads > 1 {
 		shape = []int{heads, len(values) / heads}
 	}
-	s := JourneyStep{Part: j.part, Shape: shape, Values: values}
+	s := JourneyStep{Place: j.part, Shape: shape, Values: values}
 	s.Name, s.Formula, s.Text = name, strings.ReplaceAll(formula, "input", j.input), journeyTexts[name]
 	var names []string
 	for _, before := range j.steps {

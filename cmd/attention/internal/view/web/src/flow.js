@@ -19,7 +19,7 @@ export function arrow(step, before) {
 
 /**
  * arrowWith is an arrow with a text, or without.
- * @param {import('./dom.js').Child} text
+ * @param {Node | string | null} text
  * @param {string} kind
  */
 export function arrowWith(text, kind = '') {

@@ -1,4 +1,3 @@
-// @ts-nocheck
 // One step of a journey: a strip that opens to its largest numbers and how they are computed.
 import { bar, button, fill, h, number, rove, shown } from './dom.js';
 import { explain } from './explain.js';
@@ -7,9 +6,9 @@ import { rangeOf, Strip } from './strip.js';
 
 /** @typedef {import('./formula.js').Program} Program */
 /**
- * Stage is a step of a journey: numbers (N), or (H, N) of heads.
- * @typedef {{ name: string, formula?: string, text: string, part: string, shape: number[], block?: number, exact?: any,
- *   values: Float32Array }} Stage
+ * Stage is a step of a journey: numbers (N), (H, N) of heads, or (L, N) of blocks, of which block is the layer's.
+ * @typedef {{ name: string, formula?: string, text: string, place: string, shape: number[], block?: number,
+ *   exact?: import('./formula.js').Formula, values: Float32Array }} Stage
  */
 /** @typedef {{ steps: Stage[], next: import('./look.js').Candidate[], values: Float32Array }} Way */
 /**
@@ -20,14 +19,22 @@ import { rangeOf, Strip } from './strip.js';
  */
 
 const mostListed = 10;
+const ofKeys = ['scores', 'masked', 'weights']; // steps with a number for each key
 
 /** linesOf returns how many lines a step has. */
 export const linesOf = (/** @type {Stage} */ stage) => (stage.shape.length > 1 ? stage.shape[0] : 1);
 
-/** lineOf returns the line of the block, or that of the chosen head: of keys that heads share, and of differences, too. */
+/**
+ * lineOf returns the line of the block, or that of the chosen head: of keys that heads share, and of differences, too.
+ * @param {Stage} stage
+ * @param {{ head: number, heads: number }} around
+ */
 export function lineOf(stage, { head, heads }) {
   return stage.block ?? Math.floor((head * linesOf(stage)) / heads);
 }
+
+/** opened returns the steps that the reader has opened. */
+export const opened = () => new Set(state.get('opened').split('~').filter(Boolean));
 
 /** StageView shows a step. */
 export class StageView {
@@ -38,18 +45,23 @@ export class StageView {
   constructor(stage, around) {
     this.stage = stage;
     this.around = around;
-    const lines = linesOf(stage);
     const shares = stage.name === 'weights';
-    this.strip = new Strip(stage.values, lines, { shares, marked: lineOf(stage, around) });
+    this.strip = new Strip(stage.values, linesOf(stage), { shares, marked: lineOf(stage, around) });
     this.body = h('div', { class: 'opened' });
+    const formula = stage.formula?.replaceAll(/[·._]/g, '$&\u200b'); // where its line may break
     this.element = h(
       'details',
-      { class: 'waystep', 'data-stage': stage.name, open: around.open.has(stage.name), ontoggle: () => this.toggle() },
+      {
+        class: 'waystep',
+        'data-stage': stage.name,
+        open: around.open.has(stage.name),
+        ontoggle: () => this.toggle(),
+      },
       h(
         'summary',
         {},
         h('span', { class: 'stagename' }, stage.name),
-        stage.formula ? h('span', { class: 'formula' }, ` = ${stage.formula.replaceAll(/[·._]/g, '$&\u200b')}`) : null,
+        formula ? h('span', { class: 'formula' }, ` = ${formula}`) : null,
         this.strip.element,
       ),
       this.body,
@@ -65,108 +77,104 @@ export class StageView {
     const { open } = this.around;
     if (this.element.open) open.add(this.stage.name);
     else open.delete(this.stage.name);
-    state.set({ opened: [...open].filter(Boolean).join('~') }, true);
+    state.set({ opened: [...open].join('~') }, true);
     if (this.element.open && !this.body.firstChild) this.fillBody();
   }
 
   /** fillBody shows what the step is, and its largest numbers, of the chosen head if it has several. */
   fillBody() {
     const { stage, around } = this;
-    const lines = linesOf(stage);
-    const n = stage.values.length / lines;
+    const n = stage.values.length / linesOf(stage);
     const from = lineOf(stage, around) * n;
     const line = stage.values.subarray(from, from + n);
     const largest = [...line.keys()].filter((i) => !Number.isNaN(line[i]));
     largest.sort((a, b) => Math.abs(line[b]) - Math.abs(line[a]));
     const listed = largest.slice(0, mostListed);
-    const { most } = rangeOf(line);
+    const { low, high, most } = rangeOf(line);
     const readout = h('p', { class: 'readout small numbers', 'aria-live': 'polite' });
-    const tell = (i) => {
+    const tell = (/** @type {number} */ i) => {
       const formula = stage.formula ? ` = ${stage.formula}` : '';
-      fill(
-        readout,
-        h('b', {}, `${stage.name}[${this.nameOf(i)}]`),
-        `${formula}${this.computed(i)} = ${number(line[i])}`,
-      );
+      const name = h('b', {}, `${stage.name}[${this.nameOf(i)}]`);
+      fill(readout, name, `${formula}${this.computed(i)} = ${number(line[i])}`);
     };
-    const row = (i) =>
-      h(
+    const row = (/** @type {number} */ i) => {
+      const parts = [
+        h('span', { class: 'what' }, this.nameOf(i)),
+        bar(Math.abs(line[i]) / (most || 1)),
+        h('span', { class: 'value' }, number(line[i])),
+      ];
+      const attributes = {
+        class: line[i] < 0 ? 'entry minus' : 'entry',
+        tabindex: i === listed[0] ? 0 : -1,
+        onpointerenter: () => tell(i),
+        onfocus: () => tell(i),
+      };
+      return h(
         'li',
         {},
-        button(
-          '',
-          () => tell(i),
-          {
-            class: line[i] < 0 ? 'entry minus' : 'entry',
-            tabindex: i === listed[0] ? 0 : -1,
-            onpointerenter: () => tell(i),
-            onfocus: () => tell(i),
-          },
-          h('span', { class: 'what' }, this.nameOf(i)),
-          bar(Math.abs(line[i]) / (most || 1)),
-          h('span', { class: 'value' }, number(line[i])),
-        ),
+        button('', () => tell(i), attributes, parts),
       );
+    };
     const list = h('ol', { class: 'entries' }, listed.map(row));
     rove(list, '.entry');
-    const of = lines > 1 ? ` of the ${stage.block === undefined ? 'head' : 'block'}` : '';
-    fill(
-      this.body,
-      h('p', {}, stage.text),
-      h('p', { class: 'note' }, `The ${listed.length} largest of ${n} numbers${of}; from ${ends(line)}:`),
-      list,
-      readout,
-    );
+    const line0 = stage.block === undefined ? ' of the head' : ' of the block';
+    const of = linesOf(stage) > 1 ? line0 : '';
+    const note = `The ${listed.length} largest of ${n} numbers${of}; from ${number(low, 2)} to ${number(high, 2)}:`;
+    fill(this.body, h('p', {}, stage.text), h('p', { class: 'note' }, note), list, readout);
     if (listed.length) tell(listed[0]);
   }
 
   /** nameOf names a number: by its token, or its place. */
-  nameOf(i) {
-    const { stage, around } = this;
-    if (['scores', 'masked', 'weights'].includes(stage.name)) {
-      return around.tokens[i] ? `${i} ${shown(around.tokens[i])}` : `extra ${i - around.tokens.length}`;
-    }
-    return String(i);
+  nameOf(/** @type {number} */ i) {
+    const { tokens } = this.around;
+    if (!ofKeys.includes(this.stage.name)) return String(i);
+    return tokens[i] ? `${i} ${shown(tokens[i])}` : `extra ${i - tokens.length}`;
   }
 
   /** computed writes the numbers that a number is computed from; nothing of a product with weights, which are many. */
-  computed(i) {
+  computed(/** @type {number} */ i) {
     const { stage, around } = this;
     const { ofHead, row, factor, program } = around;
+    const formula = stage.formula ?? '';
+    const inHead = headStage(ofHead, stage.name);
     let text = '';
-    if (ofHead && stage.name in headStages(ofHead)) {
-      text = explain(ofHead, headStages(ofHead)[stage.name], [row, i]).text;
+    if (inHead) {
+      text = explain(ofHead, inHead, [row, i]).text;
       if (stage.name === 'heads' && factor !== 1) text = `${factor}·(${text})`;
     } else if (stage.exact) {
-      ({ text } = explain(program, stage.name, [lineOf(stage, around), i].slice(-stage.shape.length)));
-    } else if (/[⊙(]/.test(stage.formula) && !/·|keys/.test(stage.formula)) {
-      text = substituted(stage.formula, program, i);
+      text = explain(program, stage.name, [lineOf(stage, around), i].slice(-stage.shape.length)).text;
+    } else if (/[⊙(]/.test(formula) && !/·|keys/.test(formula)) {
+      text = substituted(formula, program, i);
     }
     return text && ` = ${text}`;
   }
 }
 
-/** headStages returns the steps of a head by the names that journeys have for them. */
-function headStages(/** @type {Program} */ ofHead) {
-  const names = [...ofHead.steps.keys()];
-  const scores = names.filter((n) => !['shifted', 'mask', 'masked', 'sink', 'weights', 'context'].includes(n)).at(-1);
-  return { scores, masked: scores, weights: 'weights', heads: 'context' };
+/**
+ * headStage returns the step of a head that a step of a journey is; none of others.
+ * @param {Program} ofHead
+ * @param {string} name
+ */
+function headStage(ofHead, name) {
+  if (name === 'weights') return 'weights';
+  if (name === 'heads') return 'context';
+  if (!ofKeys.includes(name)) return undefined;
+  const after = ['shifted', 'mask', 'masked', 'sink', 'weights', 'context'];
+  return [...ofHead.steps.keys()].filter((n) => !after.includes(n)).at(-1);
 }
 
-/** substituted writes a formula of single numbers with these. */
+/**
+ * substituted writes a formula of single numbers with these.
+ * @param {string} formula
+ * @param {Program} program
+ * @param {number} i
+ */
 function substituted(formula, program, i) {
   const names = [...program.steps.keys()].sort((a, b) => b.length - a.length);
-  const found = names.find((n) => new RegExp(`\\b${n}\\b`).test(formula));
-  if (!found) return '';
   const pattern = new RegExp(`\\b(${names.join('|')})\\b`, 'g');
-  return formula.replaceAll(pattern, (name, _, at) => {
+  const text = formula.replaceAll(pattern, (name, _, /** @type {number} */ at) => {
     const v = program.value(name).data[i];
     return v < 0 && formula[at - 1] === '⊙' ? `(${number(v)})` : number(v);
   });
-}
-
-/** ends says how far numbers go. */
-function ends(line) {
-  const { low, high } = rangeOf(line);
-  return `${number(low, 2)} to ${number(high, 2)}`;
+  return text === formula ? '' : text;
 }

@@ -1,4 +1,3 @@
-// @ts-nocheck
 // Vectors as strips of colours: a line for each head, a cell for each number.
 import { Scale } from './colours.js';
 import { h } from './dom.js';
@@ -8,12 +7,11 @@ const tall = 40; // of a strip of several lines, in pixels
 
 /**
  * rangeOf returns the smallest and the largest number, and how far they are from 0 at most. Hidden ones are NaN.
- * @param {ArrayLike<number>} values
+ * @param {Float32Array} values
  */
 export function rangeOf(values) {
   let [low, high] = [Infinity, -Infinity];
-  for (let i = 0; i < values.length; i++) {
-    const v = values[i];
+  for (const v of values) {
     if (v < low) low = v;
     if (v > high) high = v;
   }
@@ -21,12 +19,11 @@ export function rangeOf(values) {
 }
 
 /** thinned returns a line with at most mostCells numbers: of each part the one that is farthest from 0. */
-function thinned(line) {
+function thinned(/** @type {Float32Array} */ line) {
   const each = Math.ceil(line.length / mostCells);
   if (each < 2) return line;
-  const farther = (a, b) => (Math.abs(b) > Math.abs(a) || Number.isNaN(a) ? b : a);
   return Float32Array.from({ length: Math.ceil(line.length / each) }, (_, i) =>
-    line.subarray(i * each, (i + 1) * each).reduce(farther),
+    line.subarray(i * each, (i + 1) * each).reduce((a, b) => (Math.abs(b) > Math.abs(a) || Number.isNaN(a) ? b : a)),
   );
 }
 
@@ -35,7 +32,7 @@ export class Strip {
   /**
    * @param {Float32Array} values
    * @param {number} lines
-   * @param {{ most?: number, shares?: boolean, marked?: number }} [options] most is the number of the strongest colour,
+   * @param {{ most?: number, shares?: boolean, marked?: number }} options most is the number of the strongest colour,
    *   without which that is the largest of each line; shares are from 0 on; marked is the chosen line
    */
   constructor(values, lines = 1, { most, shares = false, marked } = {}) {
@@ -44,9 +41,9 @@ export class Strip {
     this.most = most;
     this.shares = shares;
     this.canvas = h('canvas', { 'aria-hidden': 'true' });
-    const height = Math.max(3, Math.min(12, tall / lines)) * lines;
     this.element = h('span', { class: 'cells' }, this.canvas);
-    this.element.style.height = `${lines > 1 ? height : 16}px`;
+    const height = lines > 1 ? Math.max(3, Math.min(12, tall / lines)) * lines : 16;
+    this.element.style.height = `${height}px`;
     if (lines > 1 && marked !== undefined) {
       const mark = h('span', { class: lines > 6 ? 'marked fine' : 'marked' });
       mark.style.top = `${(100 * marked) / lines}%`;
@@ -56,21 +53,17 @@ export class Strip {
   }
 
   paint() {
-    const { canvas, lines, values } = this;
+    const { lines, values } = this;
     const n = values.length / lines;
     const rows = Array.from({ length: lines }, (_, i) => thinned(values.subarray(i * n, (i + 1) * n)));
-    canvas.width = rows[0].length;
-    canvas.height = lines;
-    const c = canvas.getContext('2d');
-    const image = c.createImageData(canvas.width, lines);
-    const all = new Float32Array(canvas.width * lines);
+    const cells = rows[0].length;
+    const all = new Float32Array(cells * lines);
     rows.forEach((row, i) => {
       const most = this.most ?? (rangeOf(row).most || 1); // each head by itself
       row.forEach((v, at) => {
-        all[i * canvas.width + at] = v / most;
+        all[i * cells + at] = v / most;
       });
     });
-    new Scale(1, !this.shares).paint(all, image);
-    c.putImageData(image, 0, 0);
+    new Scale(1, !this.shares).draw(this.canvas, all, lines, cells);
   }
 }
