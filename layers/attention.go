@@ -148,6 +148,7 @@ func (s *step) forward() *G.Node {
 	if s.config.Differential == nil {
 		out = s.scaleHeads(out) // (…, T, H·Dv)
 	}
+	out = s.stage("heads", "weights·v of each head, side by side", out)
 	out = s.gated(out)                      // (…, T, H·Dv)
 	out = s.dropContext(out)                // (…, T, H·Dv)
 	out = s.projectOut(out)                 // (…, T, OutDim)

@@ -19,6 +19,7 @@ type formula struct {
 	expr.Formula
 	b      *Build
 	name   string // the layer's in errors
+	where  string // the path of the layer, of its stages
 	broken error  // of a build that has failed
 }
 

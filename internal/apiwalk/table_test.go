@@ -380,6 +380,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.RNNSeq2SeqConfig](),
 	reflect.TypeFor[layers.Seq2Seq](),
 	reflect.TypeFor[layers.Seq2SeqConfig](),
+	reflect.TypeFor[layers.Stage](),
 	reflect.TypeFor[layers.StepHook](),
 	reflect.TypeFor[layers.ViTConfig](),
 	reflect.TypeFor[layers.ViT](),

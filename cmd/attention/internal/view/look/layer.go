@@ -25,7 +25,8 @@ type Look struct {
 	Layers    []*Layer      `json:"layers"`
 	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each place of a translation
 
-	expects []expected // at each of these places
+	expects  []expected // at each of these places
+	journeys journeys
 }
 
 // Layer is one attention of a model, with its queries, keys and values.

@@ -75,7 +75,7 @@ export class HeadMap {
     this.drawn = drawn;
     this.scale = scaleOf();
     this.map?.show(this.shown.of, this.scale, this.cell());
-    this.paintLegend();
+    fill(this.scalePlace, legend(this.scale, 'weight'));
     this.read(this.cell());
     return true;
   }
@@ -116,13 +116,8 @@ export class HeadMap {
     return this.map;
   }
 
-  paintLegend() {
-    if (this.map) fill(this.scalePlace, legend(this.scale, 'weight'));
-  }
-
   repaint() {
     this.map?.repaint();
-    this.paintLegend();
   }
 
   /**

@@ -149,6 +149,16 @@ export class Look {
     return this.keep(`${layer} ${head} values`, () => this.ask('values', { layer, head }));
   }
 
+  /**
+   * journey returns the way of a token through the model and a layer.
+   * @param {number} layer
+   * @param {number} token
+   * @returns {Promise<import('./stage.js').Way>}
+   */
+  journey(layer, token) {
+    return this.keep(`${layer} journey ${token}`, () => this.ask('journey', { layer, token }), this.heads, mostHeads);
+  }
+
   /** mean returns the mean of a layer's heads. */
   mean(/** @type {number} */ layer) {
     return this.keep(
