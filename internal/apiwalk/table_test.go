@@ -139,6 +139,7 @@ var exportedFunctions = []struct {
 	{"mask.Resolve", mask.Resolve},
 	{"mask.Bind", mask.Bind},
 	{"mask.Not", mask.Not},
+	{"mask.Reach", mask.Reach},
 	{"mask.ScoresOf", mask.ScoresOf},
 	{"layers.NewAdditiveAttention", layers.NewAdditiveAttention},
 	{"layers.NewAttention", layers.NewAttention},
