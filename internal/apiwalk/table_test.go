@@ -362,6 +362,7 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.LinearAttentionConfig](),
 	reflect.TypeFor[layers.LinearFeatures](),
 	reflect.TypeFor[layers.LinearDecay](),
+	reflect.TypeFor[layers.LinearOperands](),
 	reflect.TypeFor[layers.LoRAConfig](),
 	reflect.TypeFor[layers.Activation](),
 	reflect.TypeFor[layers.MLPConfig](),

@@ -83,8 +83,8 @@ export function headChoice(look, mean = false) {
 }
 
 /** scaleOf returns the scale of weights that is chosen. */
-export function scaleOf() {
-  return state.get('scale') === 'one' ? new Scale(1) : Scale.rows();
+export function scaleOf(isSigned = false) {
+  return state.get('scale') === 'one' ? new Scale(1, isSigned) : Scale.rows(isSigned);
 }
 
 /** scaleChoice is a select of the scale of weights. */

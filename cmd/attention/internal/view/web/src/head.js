@@ -197,7 +197,7 @@ export class Mean {
     this.heads = heads;
     this.T = heads[0].T;
     this.S = heads[0].S;
-    this.signed = false;
+    this.signed = heads.some((h) => h.signed);
     this.buffer = new Float32Array(this.S);
     this.whole = new Float32Array(this.S);
     this.most = new Map();
@@ -207,7 +207,7 @@ export class Mean {
   largest(t) {
     if (!this.most.has(t)) {
       this.row(t, 0, this.S, this.whole);
-      this.most.set(t, largestOf(this.whole));
+      this.most.set(t, largestOf(this.whole.map(Math.abs)));
     }
     return this.most.get(t);
   }

@@ -1,6 +1,7 @@
 // Looks: models over texts. What was asked for once is kept.
 import { isExported, packed, path, post } from './api.js';
 import { Head, Mean } from './head.js';
+import { Implied } from './implied.js';
 
 /** @typedef {{ id: number, text: string, part?: boolean }} Token */
 /** @typedef {Token & { probability: number }} Candidate */
@@ -16,7 +17,7 @@ import { Head, Mean } from './head.js';
  * Layer is the server's description of one attention of a model.
  * @typedef {{ path: string, role?: string, queries: number, keys: number, fixed?: boolean, heads: number,
  *   key_heads: number, width: number, t: number, s: number, scale: number, softcap?: number, additive?: boolean,
- *   turned?: boolean, sinks?: boolean, pictures?: Pictures }} Layer
+ *   turned?: boolean, sinks?: boolean, linear?: boolean, pictures?: Pictures }} Layer
  */
 /** @typedef {{ rows: number, cols: number, thumbnails: Float32Array, statistics: Statistics[] }} Pictures */
 
@@ -99,14 +100,15 @@ export class Look {
 
   /** head returns a head of a layer. */
   head(layer, head) {
-    const make = async () => new Head(this.layers[layer], await this.ask('head', { layer, head }));
+    const of = this.layers[layer];
+    const make = async () => new (of.linear ? Implied : Head)(of, await this.ask('head', { layer, head }));
     return this.keep(`${layer} ${head}`, make, this.heads, mostHeads);
   }
 
   /** pictured returns a head that has, of a long text, an overview for a picture of all its weights. */
   pictured(layer, head) {
-    const { t, s } = this.layers[layer];
-    if (t * s <= fewPairs || isExported) return this.head(layer, head);
+    const { t, s, linear } = this.layers[layer];
+    if (t * s <= fewPairs || linear || isExported) return this.head(layer, head);
     const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
     const make = async () => {
       const parts = [this.head(layer, head), this.ask('overview', { layer, head, side })];

@@ -6,7 +6,7 @@ import { svg } from './dom.js';
  * legend draws a scale with numbers, or other texts at its ends, and the colour of what a mask hides. That of a scale
  * of rows ends at the largest of a row.
  */
-export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', 'largest of its row'] : null) {
+export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
   const width = 220;
   const low = scale.signed ? -scale.most : 0;
   const [from, to] = ends ?? [low, scale.most];
@@ -52,4 +52,9 @@ export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', '
     );
   }
   return e;
+}
+
+/** rowEnds are the ends of a scale of rows. */
+function rowEnds({ perRow, signed }) {
+  return perRow ? [signed ? '−largest' : '0', 'largest of its row'] : null;
 }

@@ -7,6 +7,7 @@ import { Detail } from '../detail.js';
 import { button, fill, h, number, percent, shown } from '../dom.js';
 import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
+import { implied } from '../implied.js';
 import { see } from '../look.js';
 import { NextTokens } from '../next.js';
 import * as state from '../state.js';
@@ -224,6 +225,7 @@ class Attention {
       this.where,
       `This is ${nameOf(before, layer, head).replace('L', 'l')}${auto ? ', which tells most of this text' : ''}. ` +
         'The arcs go to the tokens that it looks at: the thicker and bluer, the more.',
+      before.layers[layer].linear ? ` ${implied}` : '',
     );
   }
 

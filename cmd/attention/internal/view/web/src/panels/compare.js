@@ -142,7 +142,7 @@ class Compare {
     const difference = new Difference(heads[0], heads[1]);
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     const isSmall = heads[0].T * heads[0].S <= mostRead;
-    const scale = scaleOf();
+    const scale = scaleOf(heads.some((x) => x.signed));
     const largest = isSmall ? most(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'the second minus the first'];

@@ -15,6 +15,7 @@ import {
 } from '../choose.js';
 import { button, fill, h, keepFocus, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
+import { impliedNote, Norms } from '../implied.js';
 import { forget, see } from '../look.js';
 import { Newer } from '../newer.js';
 import { legend } from '../picture.js';
@@ -134,6 +135,8 @@ class Heads {
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     this.place = h('div', {});
     this.scalePlace = h('div', {});
+    this.norms?.close();
+    this.norms = new Norms();
     this.tools = h('div', { class: 'tools' });
     const model = view.models[look.model];
     fill(
@@ -168,6 +171,7 @@ class Heads {
           this.readout,
           this.place,
           this.scalePlace,
+          this.norms.element,
         ),
       ),
     );
@@ -231,12 +235,14 @@ class Heads {
     this.head = loaded;
     if (this.newer && this.newer.steps !== this.look.steps) this.newer.show(this.look.steps);
     fill(this.title, nameOf(this.look, layer, head));
-    fill(this.texts, textsOf(this.look, layer), sharing(this.look, layer, head));
+    const about = impliedNote(this.look.layers[layer]);
+    fill(this.texts, textsOf(this.look, layer), sharing(this.look, layer, head), about);
+    this.norms.show(loaded);
     const place = [layer, head].join(' ');
     const there = this.map && this.drawnAt === place;
     this.drawnAt = place;
     if (anew && there) {
-      this.scale = scaleOf();
+      this.scale = scaleOf(loaded.signed);
       this.map.show(this.head, this.scale, this.cell());
       this.paintLegend();
       this.read(this.cell());
@@ -271,7 +277,7 @@ class Heads {
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
     });
     fill(this.place, this.map.element);
-    this.scale = scaleOf();
+    this.scale = scaleOf(this.head.signed);
     this.map.show(this.head, this.scale, this.cell());
     this.paintLegend();
   }
@@ -355,6 +361,7 @@ class Heads {
     this.closed = true;
     this.newer?.close();
     this.map?.close();
+    this.norms?.close();
     for (const f of this.ends) f();
   }
 }

@@ -4,6 +4,7 @@ import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../choose.js';
 import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
 import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
+import { noScores } from '../implied.js';
 import { see } from '../look.js';
 import { saveMenu } from '../save.js';
 import * as state from '../state.js';
@@ -49,7 +50,8 @@ class Pair {
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
       if (this.closed || this.wanted !== wanted || state.get('panel') !== 'pair') return;
       this.look = look;
-      this.show(look, layer, head === 'mean' ? 0 : head, numbers);
+      if (look.layers[layer].linear) noScores(this.element, this.view, look, layer);
+      else this.show(look, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
       if (this.wanted === wanted) fill(this.element, modelChoice(this.view), wrong(e.message));
     }

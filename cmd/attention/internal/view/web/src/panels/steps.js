@@ -8,6 +8,7 @@ import { explain, flat, indexOf } from '../explain.js';
 import { arrow } from '../flow.js';
 import { Program } from '../formula.js';
 import { headSteps } from '../headsteps.js';
+import { impliedSteps } from '../implied.js';
 import { see } from '../look.js';
 import { Matrix } from '../matrix.js';
 import { tableButton } from '../save.js';
@@ -136,7 +137,9 @@ class Steps {
           ),
         ),
       ),
-      steps: headSteps(numbers, values, queries, keys, q, k),
+      steps: look.layers[layer].linear
+        ? impliedSteps(numbers, queries)
+        : headSteps(numbers, values, queries, keys, q, k),
     };
   }
 
