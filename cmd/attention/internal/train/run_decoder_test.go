@@ -96,6 +96,7 @@ func TestTrainDecoder(t *testing.T) {
 			_, err := g.Next(t.Context())
 			require.NoError(t, err)
 		}
+		requireSeen(t, calm)
 		pretrainedModel, err := commandtest.Inspect(t, calm).GPT()
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "out")
@@ -115,6 +116,22 @@ func TestTrainDecoder(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(out, "config.json"))
 		require.NoError(t, err)
 		require.Contains(t, string(text), `"model_type": "mistral"`)
+	}
+}
+
+// requireSeen requires that attention view opens a run and finds weights in every layer.
+func requireSeen(t *testing.T, folder string) {
+	t.Helper()
+	model, err := look.Open(folder)
+	require.NoError(t, err)
+	seen, err := model.See(t.Context(), look.Request{Text: "the cat"})
+	require.NoError(t, err)
+	require.Greater(t, len(seen.Layers), 1)
+	for _, layer := range seen.Layers {
+		summary, err := layer.Summary(layer.Heads - 1)
+		require.NoError(t, err)
+		require.Positive(t, summary.Thumbnail[0], layer.Path)
+		require.NotNil(t, summary.Statistics.Entropy, layer.Path)
 	}
 }
 
