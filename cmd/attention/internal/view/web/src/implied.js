@@ -2,36 +2,40 @@
 import { headChoice, modelChoice, textsOf } from './choose.js';
 import { Curves, stroke } from './curves.js';
 import { fill, h, shown } from './dom.js';
+import { Table } from './table.js';
 
-/** Implied has the numbers of a head: weights (T, T), the largest size of each row, and the norms (T) of the state. */
-export class Implied {
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./look.js').Layer} Layer */
+/** @typedef {{ weights: Float32Array, most: Float32Array, norms: Float32Array }} Parts as the server has them */
+
+/** Implied has the weights (T, T) of a head, the largest size in each row, and the norms (T) of the state. */
+export class Implied extends Table {
+  /**
+   * @param {Layer} layer
+   * @param {Parts} parts
+   */
   constructor(layer, parts) {
+    super(parts.weights, layer.t, layer.t, (t, s) => s <= t);
     this.layer = layer;
-    this.T = this.S = layer.t;
-    /** @type {Float32Array} */
-    this.weights = parts.weights;
-    /** @type {Float32Array} */
     this.most = parts.most;
-    /** @type {Float32Array} */
     this.norms = parts.norms;
-    this.signed = this.weights.some((w) => w < 0);
+    this.signed = parts.weights.some((w) => w < 0);
   }
 
-  shown(t, s) {
-    return s <= t;
-  }
-
-  weight(t, s) {
-    return this.shown(t, s) ? this.weights[t * this.T + s] : NaN;
-  }
-
-  largest(t) {
+  largest(/** @type {number} */ t) {
     return this.most[t];
   }
+}
 
-  row(t, s0, s1, out) {
-    for (let s = s0; s < s1; s++) out[s - s0] = this.weight(t, s);
-  }
+/** impliedOf are the heads of linear attention in a head, or in the mean of heads. */
+function impliedOf(/** @type {object} */ head) {
+  const heads = 'heads' in head ? /** @type {object[]} */ (head.heads) : [head];
+  return heads.filter((one) => one instanceof Implied);
+}
+
+/** isSigned reports whether weights of a head, or of the mean of heads, may be below 0. */
+export function isSigned(/** @type {object} */ head) {
+  return impliedOf(head).some((one) => one.signed);
 }
 
 /** implied is what the weights of a layer of linear attention are. */
@@ -40,11 +44,17 @@ export const implied =
   'would be what is read. They need not add up to 1, and one below 0 takes a value away.';
 
 /** impliedNote says that the weights of a layer of linear attention are implied; null of other layers. */
-export function impliedNote(layer) {
+export function impliedNote(/** @type {Layer} */ layer) {
   return layer.linear ? h('p', { class: 'note implied' }, implied) : null;
 }
 
-/** noScores fills the place of a pair's numbers, of which linear attention has none. */
+/**
+ * noScores fills the place of a pair's numbers, of which linear attention has none.
+ * @param {HTMLElement} element
+ * @param {import('./api.js').View} view
+ * @param {Look} look
+ * @param {number} layer
+ */
 export function noScores(element, view, look, layer) {
   fill(
     element,
@@ -55,13 +65,17 @@ export function noScores(element, view, look, layer) {
   );
 }
 
-/** impliedSteps are the last weights and norms of a head, as steps. */
+/**
+ * impliedSteps are the last weights and norms of a head, as steps.
+ * @param {Implied} head
+ * @param {import('./look.js').Token[]} tokens
+ */
 export function impliedSteps(head, tokens) {
   const n = Math.min(head.T, 16);
   const from = head.T - n;
-  const names = tokens.slice(from).map(shown);
-  const at = (i) => (from + Math.floor(i / n)) * head.T + from + (i % n);
-  const weights = Array.from({ length: n * n }, (_, i) => head.weights[at(i)]);
+  const names = tokens.slice(from).map((t) => shown(t));
+  const at = (/** @type {number} */ i) => (from + Math.floor(i / n)) * head.T + from + (i % n);
+  const weights = Array.from({ length: n * n }, (_, i) => head.values[at(i)]);
   return [
     { name: 'weights', text: 'The implied weights.', shape: [n, n], values: weights, rows: names, columns: names },
     { name: 'norms', text: 'The norm of the state.', shape: [n], values: [...head.norms.slice(from)], columns: names },
@@ -77,15 +91,13 @@ export class Norms {
   }
 
   /** show shows a head or the mean of heads; nothing of heads without a state. */
-  show(head) {
+  show(/** @type {object} */ head) {
     this.close();
-    const series = (head.heads ?? [head])
-      .filter((one) => one.norms)
-      .map((one, i, all) => ({
-        name: all.length > 1 ? `head ${i}` : 'norm',
-        points: Array.from(one.norms, (v, t) => [t, v]),
-        ...stroke(i),
-      }));
+    const series = impliedOf(head).map((one, i, all) => ({
+      name: all.length > 1 ? `head ${i}` : 'norm',
+      points: Array.from(one.norms, (v, t) => [t, v]),
+      ...stroke(i),
+    }));
     if (series.length) {
       this.curves = new Curves('The norm of the state after each token', { x: 'token', widest: 420 });
       this.curves.show(series);

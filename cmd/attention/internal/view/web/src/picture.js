@@ -5,6 +5,10 @@ import { svg } from './dom.js';
 /**
  * legend draws a scale with numbers, or other texts at its ends, and the colour of what a mask hides. That of a scale
  * of rows ends at the largest of a row.
+ * @param {import('./colours.js').Scale} scale
+ * @param {string} text
+ * @param {boolean} masked
+ * @param {string[] | null} ends
  */
 export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
   const width = 220;
@@ -55,6 +59,6 @@ export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
 }
 
 /** rowEnds are the ends of a scale of rows. */
-function rowEnds({ perRow, signed }) {
+function rowEnds(/** @type {import('./colours.js').Scale} */ { perRow, signed }) {
   return perRow ? [signed ? '−largest' : '0', 'largest of its row'] : null;
 }
