@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed src dist
@@ -55,8 +56,10 @@ func File(url string) ([]byte, error) { return content.ReadFile(files[url].name)
 var imported = regexp.MustCompile(`(from|import) '(\.[^']*)'`)
 
 // Modules returns the modules for the import map of a page in one file: data URLs by names such as page/main.js, by
-// which they import each other.
-func Modules() (map[string]string, error) {
+// which they import each other. It is the same map each time.
+func Modules() (map[string]string, error) { return modules() }
+
+var modules = sync.OnceValues(func() (map[string]string, error) {
 	all := map[string]string{}
 	for url := range files {
 		if path.Ext(url) != ".js" {
@@ -73,7 +76,7 @@ func Modules() (map[string]string, error) {
 		all["page"+url] = "data:text/javascript;base64," + base64.StdEncoding.EncodeToString(text)
 	}
 	return all, nil
-}
+})
 
 // Handler serves the assets, and nothing else.
 func Handler() http.Handler {
