@@ -109,7 +109,7 @@ func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error
 		return 0, 0, err
 	}
 	of := func(tokens int) (n int) {
-		cache, wrong := m.NewCache(graph.KVCacheConfig{Capacity: tokens})
+		cache, wrong := m.NewCache(graph.KVCacheConfig{Capacity: tokens, Windows: window})
 		if wrong != nil {
 			err = wrong
 		}
@@ -121,7 +121,7 @@ func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error
 	one := of(1)
 	token = of(2) - one
 	if window {
-		return 0, of(c.ContextLength / 4), err
+		return 0, of(c.ContextLength), err
 	}
 	return token, one - token, err
 }

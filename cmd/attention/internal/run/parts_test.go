@@ -69,6 +69,29 @@ func TestLinearPartsOfAGPT(t *testing.T) {
 		c.Model.String())
 }
 
+// Every form makes a GPT, in all layers or beside full attention, and its config goes through JSON.
+func TestEveryFormOfAGPT(t *testing.T) {
+	for _, form := range Forms() {
+		args := []string{"--model", "gpt", "--layers", "4", "--attention", form}
+		for _, args := range [][]string{args, append(args, "--full-attention-every", "2", "--rope")} {
+			d, ok := settled(t, args...).Model.Blocks()
+			require.True(t, ok)
+			d.VocabSize = 7
+			_, err := layers.Declare(layers.NewDecoder, d)
+			require.NoError(t, err, args)
+			text, err := json.Marshal(d)
+			require.NoError(t, err)
+			var read layers.DecoderConfig
+			require.NoError(t, json.Unmarshal(text, &read))
+			require.Equal(t, d, read, args)
+			full := d.Block(3)
+			special := full.Linear != nil || full.Latent != nil || full.Attention.Sparse != nil ||
+				full.Attention.Differential != nil || full.Attention.Forget || full.Attention.Sigmoid
+			require.Equal(t, len(args) == 6, special, args)
+		}
+	}
+}
+
 // A form may differ from layer to layer, also beside layers of full attention.
 func TestFormsOfLayers(t *testing.T) {
 	form := attentionForm(func(b *layers.BlockConfig, _ layers.GPTConfig, i int) { b.Attention.Scale = float64(1 + i/2) })

@@ -71,7 +71,7 @@ class Writer {
       case 'dot':
         return this.dot(of, index);
       case 'best':
-        return [`1 if ${this.at(of[0], index)[0]} is the largest of its row, else 0`, sum];
+        return [`best(${this.row(of[0], index).join(', ')})[${index.at(-1)}]`, atom];
       case 'softmax':
         return this.softmax(of, index);
       case 'additive':
@@ -89,7 +89,10 @@ class Writer {
    */
   step(name, index) {
     const { shape, data } = this.program.value(name);
-    const at = flat(shape, index.slice(index.length - shape.length));
+    const at = flat(
+      shape,
+      index.slice(index.length - shape.length).map((i, axis) => i % shape[axis]),
+    );
     this.uses.push([name, at]);
     return [number(data[at]), data[at] < 0 ? sum : atom];
   }
@@ -193,6 +196,16 @@ class Writer {
     return this.terms(this.width(of[0]), (n) =>
       this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])),
     );
+  }
+
+  /**
+   * row is the texts of the numbers in a row of a formula.
+   * @param {Formula} f
+   * @param {number[]} index
+   */
+  row(f, index) {
+    const n = this.program.of(f).shape.at(-1) ?? 0;
+    return Array.from({ length: n }, (_, at) => this.at(f, [...index.slice(0, -1), at])[0]);
   }
 
   /**
