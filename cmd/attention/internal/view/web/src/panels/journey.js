@@ -186,8 +186,8 @@ function whole(/** @type {Way} */ way) {
 }
 
 /**
- * maskedOf returns the step between scores, which end a part of the numbers, and weights: the scores of what is seen. It
- * is none if the mask hides nothing.
+ * maskedOf returns the step between scores, which end a part of the numbers, and weights: the scores of what is seen.
+ * It is none if the mask hides nothing.
  * @param {Stage} weights
  * @param {Float32Array} upToScores
  * @returns {Stage[]}
