@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed src dist
@@ -58,8 +59,10 @@ var imported = regexp.MustCompile(`(from|import) '(\.[^']*)'`)
 var comment = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*[^/])*\*/)\n`)
 
 // Modules returns the modules, without comments, for the import map of a page in one file: data URLs by names such as
-// page/main.js, by which they import each other.
-func Modules() (map[string]string, error) {
+// page/main.js, by which they import each other. It is the same map each time.
+func Modules() (map[string]string, error) { return modules() }
+
+var modules = sync.OnceValues(func() (map[string]string, error) {
 	all := map[string]string{}
 	for url := range files {
 		if path.Ext(url) != ".js" {
@@ -76,7 +79,7 @@ func Modules() (map[string]string, error) {
 		all["page"+url] = "data:text/javascript;base64," + base64.StdEncoding.EncodeToString(text)
 	}
 	return all, nil
-}
+})
 
 // Handler serves the assets, and nothing else.
 func Handler() http.Handler {

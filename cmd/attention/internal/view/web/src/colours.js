@@ -72,8 +72,8 @@ export class Scale {
   }
 
   /** rows returns a scale of weights that are divided by the largest of their row. */
-  static rows() {
-    const scale = new Scale(1);
+  static rows(isSigned = false) {
+    const scale = new Scale(1, isSigned);
     scale.perRow = true;
     return scale;
   }

@@ -18,7 +18,7 @@ addEventListener('theme', () => {
  * @param {boolean} masked
  * @param {string[] | null} ends
  */
-export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', 'largest of its row'] : null) {
+export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
   const width = 220;
   const low = scale.signed ? -scale.most : 0;
   const [from, to] = ends ?? [low, scale.most];
@@ -65,4 +65,9 @@ export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', '
     );
   }
   return e;
+}
+
+/** rowEnds are the ends of a scale of rows. */
+function rowEnds(/** @type {import('./colours.js').Scale} */ { perRow, signed }) {
+  return perRow ? [signed ? '−largest' : '0', 'largest of its row'] : null;
 }
