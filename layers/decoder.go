@@ -75,8 +75,8 @@ func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
 }
 
-// NextAt maps ids, int or int64 (T), to the logits (N, V) of the tokens that follow those at rows, int or int64 (N), from 0
-// to T−1.
+// NextAt maps ids, int or int64 (T), to the logits (N, V) of the tokens that follow those at rows, int or int64 (N),
+// from 0 to T−1.
 func (m *Decoder) NextAt(b *Build, ids, rows *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
 	return f.result(m.score(f, f.Of(graph.Embedding(m.vectors(f, ids), rows)))) // (N, V)
@@ -115,7 +115,7 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
 	x := f.stage("tokens", m.rowText(), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
 	if positions != nil {
-		f.stage("positions", "the position’s row of "+short(m.positions.weight), positions)
+		f.stage("positions", "row of "+short(m.positions.weight), positions)
 		x = f.stage("embedded", "tokens + positions", f.Of(graph.Add(x, positions))) // (…, T, E)
 	}
 	x = f.dropout(x, m.config.EmbeddingDropout)
@@ -129,7 +129,7 @@ func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i in
 
 // rowText returns the formula of the vectors of tokens.
 func (m *Decoder) rowText() string {
-	text := "the token’s row of " + short(m.tokens.weight)
+	text := "row of " + short(m.tokens.weight)
 	if scale := m.config.EmbeddingScale; scale != 0 && scale != 1 {
 		text += fmt.Sprintf(", times %v", scale)
 	}

@@ -22,8 +22,8 @@ type Stage struct {
 	Value   *G.Node // (…, T, width); of the positions (T, E)
 }
 
-// Stages returns the stages of what has been built, in the order in which they are computed. They are nodes of the graph
-// anyway: a machine computes those that it is asked for.
+// Stages returns the stages of what has been built, in the order in which they are computed. They are nodes of the
+// graph anyway: a machine computes those that it is asked for.
 func (b *Build) Stages() []Stage { return b.stages }
 
 // Note adds a stage, for a model of one's own, and returns its value.

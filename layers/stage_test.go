@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// stagesOf returns the values of a decoder's stages for five tokens, and the formulas of one block's in their order. The
-// parameters are made larger, so that no stage is near its neighbour.
+// stagesOf returns the values of a decoder's stages for five tokens, and the formulas of one block's in their order.
+// The parameters are made larger, so that no stage is near its neighbour.
 func stagesOf(t *testing.T, c layers.DecoderConfig) (all map[string][]float64, formulas []string, p *layers.Params) {
 	t.Helper()
 	m, p := newDecoder(t, tensor.Float64, c)

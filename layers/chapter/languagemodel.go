@@ -159,8 +159,8 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	if err := cmp.Or(b.Err(), f.Err()); err != nil {
 		return nil, fmt.Errorf("chapter: LanguageModel: %w", err)
 	}
-	b.Note(layers.Stage{Name: "tokens", Formula: "the token’s row of tokens.weight", Value: token})
-	b.Note(layers.Stage{Name: "positions", Formula: "the position’s row of positions.weight", Value: position})
+	b.Note(layers.Stage{Name: "tokens", Formula: "row of tokens.weight", Value: token})
+	b.Note(layers.Stage{Name: "positions", Formula: "row of positions.weight", Value: position})
 	return b.Note(layers.Stage{Name: "embedded", Formula: "tokens + positions", Value: x}), nil
 }
 

@@ -73,7 +73,7 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	for name, line := range map[string][]float32{
 		"embedded": steps["embedded"].Values, "attention norm": steps["attention norm"].Values,
 		"q": steps["q"].Values[8:], "weights": steps["weights"].Values[22:27], "heads": steps["heads"].Values[8:],
-		"up": steps["up"].Values, "blocks": steps["blocks"].Values[12:], "masked": steps["masked"].Values[22:27],
+		"up": steps["up"].Values, "blocks": steps["blocks"].Values[12:], "masked": steps["scores"].Values[22:27],
 		"activated": steps["activated"].Values, "logits": steps["logits"].Values,
 	} {
 		p.openStep(name)

@@ -16,11 +16,13 @@ type Journey struct {
 
 // JourneyStep is a step of a journey. Its formula names the steps before it.
 type JourneyStep struct {
-	chapter.Step
-	Place  string    `json:"place"`           // of the model: partIn …
-	Shape  []int     `json:"shape"`           // (N), (H, N) of heads, or (L, N) of blocks
-	Block  *int      `json:"block,omitempty"` // which of L blocks is that of the layer
-	Values []float32 `json:"-"`               // NaN for hidden keys
+	Name    string           `json:"name"`
+	Formula string           `json:"formula,omitempty"`
+	Exact   *chapter.Formula `json:"exact,omitempty"` // nil if the formula is words
+	Place   string           `json:"place"`           // of the model: partIn …
+	Shape   []int            `json:"shape"`           // (N), (H, N) of heads, or (L, N) of blocks
+	Block   *int             `json:"block,omitempty"` // which of L blocks is that of the layer
+	Values  []float32        `json:"-"`               // NaN for hidden keys
 }
 
 // The parts of a model.

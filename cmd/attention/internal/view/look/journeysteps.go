@@ -13,42 +13,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// journeyTexts say in a sentence what the steps of a journey are.
-var journeyTexts = map[string]string{
-	"tokens":          "The token as a vector: its row of a table that was learnt.",
-	"positions":       "The place in the text as a vector, which was learnt too.",
-	"embedded":        "Both together: what the token is, and where it stands.",
-	"x":               "The vector that the block takes, and adds to.",
-	"attention norm":  "The same vector, brought to an even size before it is read.",
-	"q":               "The query: what the token looks for, a part for each head.",
-	"k":               "The key: what the token can be found by.",
-	"v":               "The value: what the token gives to those that look at it.",
-	"turned q":        "The query, normalised or turned by its position, as the scores see it.",
-	"turned k":        "The key, normalised or turned by its position, as the scores see it.",
-	"scores":          "How well the query fits the key of each token.",
-	"masked":          "The scores of the tokens that the mask shows. Those to come, for one, are hidden.",
-	"weights":         "Shares of the look: the larger the score, the larger the share.",
-	"blocks":          "The vector after each block, the first one on top; this one has a frame.",
-	"heads":           "What each head brings back: the values, each times its weight, added up. Heads lie side by side.",
-	"gated":           "The same, let through by a gate.",
-	"attended":        "All heads together, brought back to the width of the model.",
-	"attended norm":   "The same, brought to an even size before it is added.",
-	"attended scaled": "The same, scaled before it is added.",
-	"attention sum":   "What attention found is added.",
-	"after attention": "What attention found is added to what was there.",
-	"mlp norm":        "The sum, brought to an even size before it is read.",
-	"up":              "Wider: each number asks whether a pattern is there.",
-	"gate":            "How far each number is let through.",
-	"activated":       "Patterns that are not there become about 0.",
-	"fed":             "What the patterns mean, at the width of the model.",
-	"fed norm":        "The same, brought to an even size before it is added.",
-	"fed scaled":      "The same, scaled before it is added.",
-	"mlp sum":         "What the MLP found is added.",
-	"after mlp":       "What the MLP found is added: the next block takes it.",
-	"last norm":       "After the last block, brought to an even size once more.",
-	"logits":          "A number for each token that may come next: the larger, the likelier.",
-}
-
 // journey is the steps of one token through a layer, under construction.
 type journey struct {
 	layer *Layer
@@ -64,14 +28,14 @@ func (j *journey) add(name, formula string, values []float32, heads int) {
 	if heads > 1 {
 		shape = []int{heads, len(values) / heads}
 	}
-	s := JourneyStep{Place: j.part, Shape: shape, Values: values}
-	s.Name, s.Formula, s.Text = name, strings.ReplaceAll(formula, "input", j.input), journeyTexts[name]
+	formula = strings.ReplaceAll(formula, "input", j.input)
+	s := JourneyStep{Name: name, Formula: formula, Place: j.part, Shape: shape, Values: values}
 	var names []string
 	for _, before := range j.steps {
 		names = append(names, before.Name)
 	}
-	if exact, err := chapter.ParseFormula(s.Formula, names); err == nil {
-		s.Exact = &exact // of others the formula is words
+	if exact, err := chapter.ParseFormula(formula, names); err == nil {
+		s.Exact = &exact
 	}
 	j.steps = append(j.steps, s)
 	switch name {
@@ -168,14 +132,8 @@ func (j *journey) attention() error {
 	}
 	j.add("scores", l.scoreFormula(), scores, l.Heads)
 	from := "scores"
-	masked := slices.Clone(scores)
-	for i, w := range weights {
-		if w != w {
-			masked[i], from = w, "masked"
-		}
-	}
-	if from == "masked" {
-		j.add(from, "scores of what is seen", masked, l.Heads)
+	if slices.ContainsFunc(weights, func(w float32) bool { return w != w }) {
+		from = "masked" // which the page shows: the scores of what is seen
 	}
 	j.add("weights", l.weightFormula(from), weights, l.Heads)
 	return nil

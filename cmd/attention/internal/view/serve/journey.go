@@ -43,10 +43,10 @@ func (s *Server) journey(r *http.Request) (any, error) {
 }
 
 // mostWays is the most bytes of the journeys of an exported page.
-const mostWays = 5 << 19
+const mostWays = 11 << 18
 
-// addJourneys adds the journeys of a look's tokens through all layers: of the chosen one, and of as many others as there
-// is room for, the last ones first.
+// addJourneys adds the journeys of a look's tokens through all layers: of the chosen one, and of as many others as
+// there is room for, the last ones first.
 func (e *export) addJourneys(ctx context.Context, l lookAnswer) error {
 	if len(l.Sequences) > 1 {
 		return nil // there is none

@@ -61,6 +61,9 @@ function held(answers, at) {
   throw new Error('this is not part of the exported page; attention view shows it');
 }
 
+/** holds reports whether there is an answer to a GET: an exported page lacks some. */
+export const holds = (/** @type {string} */ at) => !embedded || at in embedded;
+
 /**
  * path returns the path of a GET: of its kind, with some values. An exported page has its answers by these paths.
  * @param {string} kind

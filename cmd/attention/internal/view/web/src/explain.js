@@ -121,13 +121,17 @@ class Writer {
   }
 
   /**
-   * like is a second operand, which has the first one's shape, or fewer axes.
+   * like is a second operand, which has the first one's shape, fewer axes, or a single number.
    * @param {Formula} f
    * @param {number[]} index
    */
   like(f, index) {
-    const { length } = this.program.of(f).shape;
-    return this.at(f, index.slice(index.length - length));
+    const { shape } = this.program.of(f);
+    const last = index.slice(index.length - shape.length);
+    return this.at(
+      f,
+      last.map((n, axis) => n % shape[axis]),
+    );
   }
 
   /**

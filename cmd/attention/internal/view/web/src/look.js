@@ -124,8 +124,7 @@ export class Look {
     const of = this.layers[layer];
     const make = async () => {
       const parts = await this.ask('head', { layer, head });
-      if (of.linear) return /** @type {any} */ (new Implied(of, parts));
-      return new Head(of, parts);
+      return of.linear ? /** @type {any} */ (new Implied(of, parts)) : new Head(of, parts);
     };
     return this.keep(`${layer} ${head}`, make, this.heads, mostHeads);
   }

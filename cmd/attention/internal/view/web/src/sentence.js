@@ -79,7 +79,7 @@ export class Sentence {
         tokens,
         heads,
         isExported ? null : button('Undo all changes', undoAll, { 'data-keep': 'undo' }),
-        h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
+        h('p', { class: 'note' }, 'Solid arcs: with your changes. Dashed ones: before them.'),
       ),
     );
   }

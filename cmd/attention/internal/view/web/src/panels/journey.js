@@ -1,5 +1,5 @@
 // Journey: one token's way through the model and one of its layers, step by step.
-import { isExported } from '../api.js';
+import { holds, path } from '../api.js';
 import { busy } from '../busy.js';
 import { changed, factors } from '../changes.js';
 import { chosen, headChoice, modelChoice, requestOf, wrong } from '../choose.js';
@@ -11,6 +11,7 @@ import { see } from '../look.js';
 import { Looked } from '../looked.js';
 import { legend } from '../picture.js';
 import { opened } from '../stage.js';
+import { stageTexts } from '../stagetexts.js';
 import * as state from '../state.js';
 import { WayParts } from '../wayparts.js';
 
@@ -82,17 +83,17 @@ class Journey {
       const numbers = Promise.all([look.head(layer, head), look.values(layer, head)]);
       const [way, [ofHead, values]] = await Promise.all([look.journey(layer, q), numbers]);
       if (isOver()) return;
-      this.show(look, { layer, head, q }, withValues(way), { head: ofHead, values });
+      this.show(look, { layer, head, q }, whole(way), { head: ofHead, values });
     } catch (e) {
-      if (!isOver()) this.fail(wrong(e.message), isExported ? onlySome() : null);
+      if (!isOver()) this.fail(wrong(e.message));
     }
   }
 
   /**
    * fail says why there is no journey.
-   * @param {...(Node | string | null)} why
+   * @param {Node | string} why
    */
-  fail(...why) {
+  fail(why) {
     this.parts = null;
     fill(this.element, modelChoice(this.view), h('div', {}, why));
   }
@@ -124,7 +125,7 @@ class Journey {
     fill(
       this.element,
       h('h2', { class: 'head' }, 'The journey of ', h('q', {}, shown(tokens[q])), `, token ${q}`),
-      choiceOf(tokens, q),
+      choiceOf(look, layer, q),
       h('p', { class: 'note' }, lead),
       h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look), this.scale),
       this.parts.element,
@@ -152,36 +153,51 @@ class Journey {
 }
 
 /**
- * choiceOf are the tokens of the text, of which one is chosen.
- * @param {Token[]} tokens
+ * choiceOf are the tokens of the text, of which one is chosen; an exported page does not have the journeys of all.
+ * @param {Look} look
+ * @param {number} layer
  * @param {number} q
  */
-function choiceOf(tokens, q) {
+function choiceOf(look, layer, q) {
   const one = (/** @type {Token} */ t, /** @type {number} */ i) =>
     button(shown(t), () => state.set({ q: i }), {
       class: 'place',
       'data-q': i,
       'aria-current': i === q ? 'true' : null,
+      disabled: !holds(path('journey', { look: look.id, layer, token: i })),
       tabindex: i === q ? 0 : -1,
     });
-  const strip = h('div', { class: 'tokens', role: 'group', 'aria-label': 'tokens of the text' }, tokens.map(one));
-  rove(strip, '.place');
+  const tokens = look.sequences[0].tokens.map(one);
+  const strip = h('div', { class: 'tokens', role: 'group', 'aria-label': 'tokens of the text' }, tokens);
+  rove(strip, '.place:not(:disabled)');
   return strip;
 }
 
-/** onlySome says why an exported page has no journey of a token. */
-function onlySome() {
-  const last = button('The last token', () => state.set({ q: '' }));
-  return h('p', { class: 'note' }, 'An exported page has the journeys of its last tokens. ', last);
-}
-
-/** withValues gives each step of a journey its part of the numbers. */
-function withValues(/** @type {Way} */ way) {
+/** whole gives each step of a journey its part of the numbers, and a text. */
+function whole(/** @type {Way} */ way) {
   let at = 0;
-  const steps = way.steps.map((s) => {
+  const steps = way.steps.flatMap((s) => {
     const from = at;
     at += s.shape.reduce((a, b) => a * b, 1);
-    return { ...s, values: way.values.subarray(from, at) };
+    const step = { ...s, text: stageTexts[s.name], values: way.values.subarray(from, at) };
+    return s.name === 'weights' ? [...maskedOf(step, way.values.subarray(0, from)), step] : step;
   });
   return { ...way, steps };
+}
+
+/**
+ * maskedOf returns the step between scores, which end a part of the numbers, and weights: the scores of what is seen.
+ * It is none if the mask hides nothing.
+ * @param {Stage} weights
+ * @param {Float32Array} upToScores
+ * @returns {Stage[]}
+ */
+function maskedOf(weights, upToScores) {
+  if (!weights.values.some(Number.isNaN)) return [];
+  const values = upToScores.slice(-weights.values.length);
+  weights.values.forEach((w, i) => {
+    if (Number.isNaN(w)) values[i] = NaN;
+  });
+  const [name, formula] = ['masked', 'scores of what is seen'];
+  return [{ ...weights, name, formula, text: stageTexts[name], exact: undefined, values }];
 }
