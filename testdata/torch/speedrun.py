@@ -101,7 +101,7 @@ class Llama(nn.Module):
 class Muon(torch.optim.Optimizer):
     """torch.optim.Muon with adjust_lr_fn="match_rms_adamw" and no decay, in the parameters' own type."""
 
-    def __init__(self, params, lr, momentum=0.95, ns_steps=5):
+    def __init__(self, params, lr, momentum, ns_steps=5):
         super().__init__(params, {"lr": lr, "momentum": momentum, "ns_steps": ns_steps})
 
     @torch.no_grad()
@@ -129,8 +129,8 @@ def speedrun(vocab):
     model = Llama(vocab)
     matrices = [p for n, p in model.named_parameters() if p.dim() > 1 and n != "embed.weight"]
     rest = [p for n, p in model.named_parameters() if p.dim() < 2 or n == "embed.weight"]
-    solvers = [Muon(matrices, lr=0.02), torch.optim.AdamW(rest, lr=0.02, weight_decay=0)]
-    return model, solvers, lambda step: gpt_train.rate(step, 0.02, 0.002, 15, 300), 300, 0
+    solvers = [Muon(matrices, lr=0.015, momentum=0.8), torch.optim.AdamW(rest, lr=0.015, weight_decay=0)]
+    return model, solvers, lambda step: gpt_train.rate(step, 0.015, 0.0015, 12, 250), 250, 0
 
 
 def nano_char(vocab):

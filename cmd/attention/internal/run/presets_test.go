@@ -39,7 +39,7 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}, llama.Model.Parts)
 	fast := settled(t, "--preset", "speedrun")
 	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU, QKNorm: layers.RMSNorm}, fast.Model.Parts)
-	require.Equal(t, train.SolverConfig{Name: train.Muon, Momentum: 0.95, AdjustLR: train.MatchRMSAdamW, Beta1: 0.9,
+	require.Equal(t, train.SolverConfig{Name: train.Muon, Momentum: 0.8, AdjustLR: train.MatchRMSAdamW, Beta1: 0.9,
 		Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices,
 		Groups: []train.ParamGroup{{Params: "embed_*", Solver: train.AdamW}}}, fast.Training.Solver)
 	d, _ := llama.Model.Blocks()

@@ -15,7 +15,7 @@ var themes = []theme{
 part of one, or else from the folder of --init, or else from --preset:
   nano-char  nanoGPT's GPT of 0.8 million parameters for a text's characters;
              llama-char one of that size with Llama's parts, and speedrun
-             the same by Muon: nano-char's loss in a seventh of its steps
+             the same by Muon: nano-char's loss in an eighth of its steps
   gpt2       GPT-2 with 124 million, to be fine-tuned: --init takes its folder
   book       the book's recipe for a short story: GPT-2's size with a context of
              256, ten epochs of AdamW; book-small the same with 14 million
