@@ -82,7 +82,7 @@ def ours(a, binary, data, precision, folder):
          "--steps", str(a.steps), "--precision", precision, "--sample", "0", "--eval-every", "0", "--save-every", "1000", "--out", out])
     with open(os.path.join(out, "metrics.jsonl")) as f:
         rates = [json.loads(line).get("tokens_per_second") for line in f]
-    return [(TOKENS - 1) / r for r in rates if r][1:]  # of the last token nothing follows
+    return [TOKENS / r for r in rates if r][1:]
 
 
 def theirs(a, way):

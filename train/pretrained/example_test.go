@@ -42,7 +42,7 @@ func Example() {
 	examples, err := text.OpenExamples(talks)
 	check(err)
 	defer examples.Close()
-	template, err := text.OpenTemplateAs(folder, text.Alpaca)
+	template, err := text.OpenTemplateAs(folder, text.Alpaca, base.Tokenizer)
 	check(err)
 	lessons, err := text.NewLessons(text.LessonConfig{Tokenizer: base.Tokenizer, Template: template, Ends: base.Ends})
 	check(err)

@@ -43,9 +43,6 @@ func (r *tuning) ask(ctx context.Context) (err error) {
 // answer returns the likeliest answer of the model as it is now.
 func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	n := min(r.config.Sample.Tokens, r.model.Context()-len(p.ids))
-	if n < 1 {
-		return "", nil
-	}
 	g := r.answers
 	g.Reset() // the weights have changed
 	if err := g.Prompt(ctx, p.ids); err != nil {
@@ -84,8 +81,8 @@ func (r *tuning) printComparison(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(r.Out, "\nquestion  %s\nbefore    %s\nafter     %s\nwanted    %s\n", short(p.question), short(p.before),
-			short(now), short(p.answer))
+		fmt.Fprintf(r.Out, "\nquestion  %s\nbefore    %s\nafter     %s\nwanted    %s\n", short(p.question),
+			short(p.before), short(now), short(p.answer))
 	}
 	return nil
 }

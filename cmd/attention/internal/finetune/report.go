@@ -98,9 +98,13 @@ func (r *tuning) printEvaluation(e train.Evaluation) {
 // printSummary prints the losses of the run.
 func (r *tuning) printSummary() {
 	l, s := r.Losses(), r.Report.Session()
-	fmt.Fprintf(r.Out, "\n%d steps in %.1f s", r.Loop.Steps()-r.From, s.Seconds)
+	fmt.Fprintf(r.Out, "\n%s in %.1f s", run.Count(r.Loop.Steps()-r.From, "step"), s.Seconds)
+	unit := "token"
+	if r.base.Classifier != nil {
+		unit = "text"
+	}
 	if l.Training != nil {
-		fmt.Fprintf(r.Out, "; loss %.4f nats a token", *l.Training)
+		fmt.Fprintf(r.Out, "; loss %.4f nats a %s", *l.Training, unit)
 	}
 	if l.Validation != nil {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)
@@ -114,11 +118,17 @@ func (r *tuning) printFiles() {
 	fmt.Fprintln(r.Out)
 	r.PrintFiles("weights.png")
 	dir := r.Folder.Path
-	if r.base.Classifier != nil {
-		fmt.Fprintf(r.Out, "To give a text a class:\n  %s\n", program.Command("classify", "--model", dir, "--text", "TEXT"))
-		return
+	use, command := "To talk with it", program.Command("chat", "--model", dir)
+	switch {
+	case r.base.Classifier != nil:
+		use, command = "To give a text a class", program.Command("classify", "--model", dir, "--text", "TEXT")
+	case !r.examples.talks:
+		use, command = "To continue a text", program.Command("generate", "--model", dir, "--prompt", "TEXT")
 	}
-	fmt.Fprintf(r.Out, "To talk with it, and to write one model of base and adapter:\n  %s\n  %s\n",
-		program.Command("chat", "--model", dir),
+	whole := "the model"
+	if _, ok := r.base.Params.LoRA(); ok {
+		whole = "one model of base and adapters"
+	}
+	fmt.Fprintf(r.Out, "%s, and to write %s for other programs:\n  %s\n  %s\n", use, whole, command,
 		program.Command("export", "--model", dir, "--format", "huggingface", "--out", "DIR"))
 }

@@ -79,7 +79,10 @@ func (r *training) solverPhrases() []string {
 
 // peak returns the largest learning rate of a schedule.
 func peak(s train.Schedule) float64 {
-	if c, ok := s.(train.CosineLR); ok {
+	switch c := s.(type) {
+	case train.CosineLR:
+		return c.Peak
+	case train.WSD:
 		return c.Peak
 	}
 	return s.At(0)

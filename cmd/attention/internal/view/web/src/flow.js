@@ -2,7 +2,13 @@
 import { h, svg } from './dom.js';
 import { names } from './formula.js';
 
-/** arrow leads to a step from the one before it, if that is among what it is computed from, or names where from. */
+/** @typedef {import('./formula.js').Step} Step */
+
+/**
+ * arrow leads to a step from the one before it, if that is among what it is computed from, or names where from.
+ * @param {Step} step
+ * @param {Step | undefined} before
+ */
 export function arrow(step, before) {
   if (!step.exact || !before) return null;
   const from = [...names(step.exact)];
@@ -18,6 +24,6 @@ export function arrow(step, before) {
 }
 
 /** short is the last parts of a long name. */
-function short(name) {
+function short(/** @type {string} */ name) {
   return name.split('.').slice(-2).join('.').replace('.weight', '');
 }

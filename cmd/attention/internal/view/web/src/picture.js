@@ -5,6 +5,10 @@ import { svg } from './dom.js';
 /**
  * legend draws a scale with numbers, or other texts at its ends, and the colour of what a mask hides. That of a scale
  * of rows ends at the largest of a row.
+ * @param {import('./colours.js').Scale} scale
+ * @param {string} text
+ * @param {boolean} masked
+ * @param {string[] | null} ends
  */
 export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', 'largest of its row'] : null) {
   const width = 220;
