@@ -32,6 +32,8 @@ type KVCacheConfig struct {
 	// KeepFirst is the number of first tokens that a rolling cache never forgets
 	// (attention sinks: Xiao et al. 2023).
 	KeepFirst int
+	// Windows makes layers of a decoder under a window keep no more than that: their caches roll, and cannot go back.
+	Windows bool
 }
 
 // Validate reports what is wrong with the sizes.

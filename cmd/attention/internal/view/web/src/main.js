@@ -9,6 +9,7 @@ import { Newer } from './newer.js';
 import { attention } from './panels/attention.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
+import { journey } from './panels/journey.js';
 import { pair } from './panels/pair.js';
 import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
@@ -19,9 +20,9 @@ import * as state from './state.js';
 import { showTips } from './tip.js';
 
 /** @type {import('./api.js').Panel[]} */
-const panels = [attention, heads, pair, training, compare, steps, runs, why];
+const panels = [attention, journey, heads, pair, training, compare, steps, runs, why];
 
-const withNewer = [attention, pair, compare, steps]; // heads has a line of its own
+const withNewer = [attention, journey, pair, compare, steps]; // heads has a line of its own
 
 /** @type {(() => void) | null} */
 let end = null;
