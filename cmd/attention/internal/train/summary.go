@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 )
@@ -45,7 +46,7 @@ func (r *training) printSummary() {
 	}
 }
 
-// printFiles prints the files of the folder.
+// printFiles prints the files of the folder, and how to use the model.
 func (r *training) printFiles() {
 	pictures := []string{session.LossPicture, session.WeightsPicture}
 	if probedTokens(r.config.Model) > 0 {
@@ -55,4 +56,6 @@ func (r *training) printFiles() {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	r.PrintFiles(pictures...)
+	fmt.Fprintf(r.Out, "To continue a text of yours, and to see where the model looks:\n  %s --prompt TEXT\n  %s\n",
+		program.Command("generate", "--model", r.Folder.Path), program.Command("view", "--model", r.Folder.Path))
 }

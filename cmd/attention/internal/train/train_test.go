@@ -163,6 +163,8 @@ func requireReport(t *testing.T, printed, folder string, shapes map[string][]int
 		`In ` + regexp.QuoteMeta(folder) + `:`,
 		`  model.safetensors, config.json, report.json, metrics.jsonl, watch.jsonl,`,
 		`  watch.safetensors, loss.png, weights.png, attention-steps.png, attention.png,`, `  checkpoints`,
+		`  attention generate --model ` + regexp.QuoteMeta(folder) + ` --prompt TEXT`,
+		`  attention view --model ` + regexp.QuoteMeta(folder),
 	} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}
