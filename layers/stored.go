@@ -40,12 +40,15 @@ func (p *Params) Keep(name string, v *tensor.Dense) error {
 }
 
 // Widen makes those parameters float32 that are stored as graph.BF16 and not frozen, so that Train graphs that are
-// built afterwards can train them. Graphs that were built before keep what is stored.
+// built afterwards can train them. Graphs that were built before keep what is stored; the memory of a file may leave
+// memory, until it is read again.
 func (p *Params) Widen() {
 	for name, v := range p.values {
-		if !p.Frozen(name) {
-			p.values[name] = dense.Widened(v)
+		if p.Frozen(name) || v.Dtype() != graph.BF16 {
+			continue
 		}
+		p.values[name] = dense.Widened(v)
+		dense.Release(v)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"attention/internal/kernel"
+	"attention/internal/mapped"
 
 	"gorgonia.org/tensor"
 )
@@ -50,4 +51,12 @@ func Widened(t *tensor.Dense) *tensor.Dense {
 	wide := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(t.Shape()...))
 	kernel.Widen(wide.Float32s(), BF16s(t))
 	return wide
+}
+
+// Release lets the memory of a file leave memory, if a row-major tensor of BF16 lies there: see mapped.Release.
+func Release(t *tensor.Dense) {
+	if t.IsManuallyManaged() {
+		words := BF16s(t)
+		mapped.Release(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words)))
+	}
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mapped
+
+// Release does nothing here.
+func Release([]byte) {}
