@@ -130,5 +130,10 @@ func (s *step) projectOut(x *G.Node) *G.Node {
 	if s.config.ContextOnly {
 		return x
 	}
-	return s.linear(x, s.out, s.outBias, s.layout.transposed)
+	from := "heads"
+	if s.config.Gate {
+		from = "gated"
+	}
+	text := s.linearText(from, s.out, s.outBias, s.layout.transposed)
+	return s.stage("attended", text, s.linear(x, s.out, s.outBias, s.layout.transposed))
 }

@@ -35,7 +35,7 @@ const (
 )
 
 func newStep(c *AttentionCall, how computation) *step {
-	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name}, in: c.Input, how: how,
+	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path}, in: c.Input, how: how,
 		call: c, dropouts: new(int)}
 }
 
@@ -251,5 +251,5 @@ func (s *step) gated(x *G.Node) *G.Node {
 		return x
 	}
 	gate := s.linear(s.in.Query, s.gate, Param{}, false)
-	return s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate))))
+	return s.stage("gated", "heads⊙sigmoid(input·"+short(s.gate)+"ᵀ)", s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate)))))
 }

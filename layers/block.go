@@ -2,6 +2,7 @@ package layers
 
 import (
 	"cmp"
+	"fmt"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -24,9 +25,9 @@ const (
 // is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
-	// Linear takes the attention's place, of which it has the layout and the sizes that it lacks; nil means none.
+	// Linear takes the attention's place; its layout and sizes, if zero, are the attention's. nil means none.
 	Linear *LinearAttentionConfig `json:"linear,omitempty"`
-	// Latent takes the attention's place, of which it has what it lacks; nil means none.
+	// Latent takes the attention's place; its fields, if zero, are the attention's. nil means none.
 	Latent        *LatentAttentionConfig `json:"latent,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
@@ -94,14 +95,30 @@ func (c BlockConfig) resolved() BlockConfig {
 //	x = x + attention(norm(x)) + mlp(norm(x))                      pre-norm, parallel
 type Block struct {
 	name      string      // in errors
+	path      string      // in stages
 	config    BlockConfig // resolved
 	attention blockAttention
 	mlp       *MLP
 	norms     [2]partNorms // of the attention and of the MLP
 }
 
-// partNorms are the norms around a part of a block; nil stands for none.
-type partNorms struct{ input, output, sum *Norm }
+// partNorms are the norms around a part of a block; nil stands for none. names are those of its stages.
+type partNorms struct {
+	input, output, sum *Norm
+	names              partNames
+}
+
+// partNames are the names of stages: of a part, of what it takes and of what it gives.
+type partNames struct{ part, takes, gives string }
+
+// The parts of blocks.
+var (
+	attentionPart = partNames{"attention", "x", "attended"}
+	crossPart     = partNames{"cross", "after attention", "attended"}
+	mlpPart       = partNames{"mlp", "after attention", "fed"}
+	parallelMLP   = partNames{"mlp", "x", "fed"}
+	mlpAfterCross = partNames{"mlp", "after cross", "fed"}
+)
 
 // NewBlock makes the parameters of the parts, under the attention's layout:
 //
@@ -126,12 +143,16 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	c = c.resolved()
 	at := c.Attention.Layout.names()
 	m := maker{scope: s}
-	l := &Block{name: s.name("Block"), config: c}
+	l := &Block{name: s.name("Block"), path: s.path, config: c}
 	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
 	_, form := c.form()
 	l.attention = form.layer(&m, at.attention)
 	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
+	l.norms[0].names, l.norms[1].names = attentionPart, mlpPart
+	if c.Parallel {
+		l.norms[1].names = parallelMLP
+	}
 	return done(&m, l)
 }
 
@@ -153,6 +174,7 @@ func (l *Block) makeNorms(m *maker, single string, sandwich []string) partNorms 
 // takes all other fields.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	f := begin(b, l.name)
+	f.where = l.path
 	if in.Key != nil || in.Value != nil {
 		f.fail(errorf(l.name, "key: got another sequence than the query, want nil"))
 		return f.result(nil)
@@ -163,10 +185,12 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	}
 	feed := func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) }
 	x, scale := f.checkpoint(in.Query), l.config.ResidualScale
+	f.stage("x", "", x)
 	if l.config.Parallel {
-		attended := f.part(x, l.norms[0], scale, attend)
-		fed := f.part(x, l.norms[1], scale, feed)
-		return f.result(f.checkpoint(f.Of(graph.Add(f.Of(graph.Add(x, attended)), fed))))
+		attended, first := f.part(x, l.norms[0], scale, attend)
+		fed, second := f.part(x, l.norms[1], scale, feed)
+		sum := f.Of(graph.Add(f.Of(graph.Add(x, attended)), fed))
+		return f.result(f.checkpoint(f.stage("after mlp", "x + "+first+" + "+second, sum)))
 	}
 	x = f.residual(x, l.norms[0], scale, attend)
 	x = f.residual(x, l.norms[1], scale, feed)
@@ -175,12 +199,27 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 
 // residual returns norm(x + scale·norm(part(norm(x)))), with the norms that there are.
 func (f *formula) residual(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) *G.Node {
-	return f.norm(n.sum, f.Of(graph.Add(x, f.part(x, n, scale, part))))
+	y, name := f.part(x, n, scale, part)
+	after, sum := "after "+n.names.part, n.names.part+" sum"
+	if n.sum == nil {
+		sum = after
+	}
+	y = f.stage(sum, n.names.takes+" + "+name, f.Of(graph.Add(x, y)))
+	return f.normed(n.sum, after, sum, y)
 }
 
-// part returns what a part adds: scale·norm(part(norm(x))), with the norms that there are.
-func (f *formula) part(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) *G.Node {
-	return f.scale(f.norm(n.output, f.Of(part(f.norm(n.input, x)))), scale)
+// part returns what a part adds: scale·norm(part(norm(x))), with the norms that there are. name is that of its stage.
+func (f *formula) part(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) (
+	y *G.Node, name string) {
+	x = f.normed(n.input, n.names.part+" norm", n.names.takes, x)
+	y, name = f.Of(part(x)), n.names.gives
+	if n.output != nil {
+		y, name = f.normed(n.output, name+" norm", name, y), name+" norm"
+	}
+	if scaled := f.scale(y, scale); scaled != y {
+		y, name = f.stage(name+" scaled", fmt.Sprintf("%v·%s", scale, name), scaled), name+" scaled"
+	}
+	return y, name
 }
 
 // norm normalises x, unless the norm is nil.

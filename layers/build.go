@@ -41,6 +41,7 @@ type Build struct {
 	changes    []change // of attentions
 	calls      []*AttentionCall
 	linear     []*LinearCall
+	stages     []Stage
 	hooks      []StepHook
 	checkpoint bool // whether blocks are marked
 	precision  graph.Precision

@@ -75,6 +75,13 @@ func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
 }
 
+// NextAt maps ids, int or int64 (T), to the logits (N, V) of the tokens that follow those at rows, int or int64 (N), from 0
+// to T−1.
+func (m *Decoder) NextAt(b *Build, ids, rows *G.Node) (*G.Node, error) {
+	f := begin(b, m.name)
+	return f.result(m.score(f, f.Of(graph.Embedding(m.vectors(f, ids), rows)))) // (N, V)
+}
+
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
 // ids of the same shape; a target that is graph.IgnoreTarget does not count. If there are many
 // logits, they are not all in memory at once; see graph.LinearCrossEntropy.
@@ -106,9 +113,10 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 // transform returns the vectors (…, T, E) from which the scores are computed. Without learned positions those are nil.
 // beside returns what the attention of layer i gets beside its query.
 func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
-	x := f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale) // (…, T, E)
+	x := f.stage("tokens", m.rowText(), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
 	if positions != nil {
-		x = f.Of(graph.Add(x, positions)) // (…, T, E)
+		f.stage("positions", "the position’s row of "+short(m.positions.weight), positions)
+		x = f.stage("embedded", "tokens + positions", f.Of(graph.Add(x, positions))) // (…, T, E)
 	}
 	x = f.dropout(x, m.config.EmbeddingDropout)
 	for i, block := range m.blocks {
@@ -116,7 +124,16 @@ func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i in
 		in.Query = x
 		x = f.Of(block.Forward(f.b, in))
 	}
-	return f.norm(m.norm, x)
+	return f.normed(m.norm, "last norm", "after mlp", x)
+}
+
+// rowText returns the formula of the vectors of tokens.
+func (m *Decoder) rowText() string {
+	text := "the token’s row of " + short(m.tokens.weight)
+	if scale := m.config.EmbeddingScale; scale != 0 && scale != 1 {
+		text += fmt.Sprintf(", times %v", scale)
+	}
+	return text
 }
 
 // score returns the logits (…, V) of vectors (…, E).
@@ -125,5 +142,17 @@ func (m *Decoder) score(f *formula, x *G.Node) *G.Node {
 	if m.config.LogitSoftcap > 0 {
 		logits = f.Of(graph.Softcap(logits, m.config.LogitSoftcap))
 	}
-	return logits
+	return f.stage("logits", m.logitText(), logits)
+}
+
+// logitText returns the formula of score.
+func (m *Decoder) logitText() string {
+	text := "last norm·" + short(m.head.weight) + "ᵀ"
+	if scale := m.config.LogitScale; scale != 0 && scale != 1 {
+		text += fmt.Sprintf("·%v", scale)
+	}
+	if c := m.config.LogitSoftcap; c > 0 {
+		text = fmt.Sprintf("%v·tanh(%s / %v)", c, text, c)
+	}
+	return text
 }

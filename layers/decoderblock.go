@@ -84,6 +84,7 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 		if l.norms[i].input = norm; c.Block.NormPlacement == PostNorm {
 			l.norms[i] = partNorms{sum: norm}
 		}
+		l.norms[i].names = []partNames{attentionPart, crossPart, mlpAfterCross}[i]
 	}
 	return done(&m, l)
 }

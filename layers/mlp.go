@@ -62,7 +62,7 @@ func (c MLPConfig) resolved() MLPConfig {
 // MLP is the feed-forward part of a transformer's block: two products with an
 // activation in between.
 type MLP struct {
-	name           string    // in errors
+	name, path     string    // in errors, in stages
 	config         MLPConfig // resolved
 	gate, in, last *Linear   // gate is nil unless the activation is gated
 }
@@ -84,7 +84,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	into := linearLike{LinearConfig{In: c.EmbedDim, Out: c.DimFeedforward, Bias: c.Bias}, at, 0}
 	outOf := linearLike{LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias}, at, c.OutStd}
 	m := maker{scope: s}
-	l := &MLP{name: s.name("MLP"), config: c}
+	l := &MLP{name: s.name("MLP"), path: s.path, config: c}
 	if c.Activation.gated() {
 		l.gate = part(&m, at.gate, newLinearLike, into)
 	}
@@ -96,28 +96,33 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 // Forward maps x (…, T, E) to (…, T, E).
 func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	f := begin(b, l.name)
+	f.where = l.path
 	if !f.isSequence("x", x, l.config.EmbedDim, 0) {
 		return f.result(nil)
 	}
-	h := l.in.apply(f, x)                    // (…, T, F), with F = DimFeedforward
-	h = l.activate(f, x, h)                  // (…, T, F)
-	h = f.dropout(h, l.config.HiddenDropout) // (…, T, F)
-	y := l.last.apply(f, h)                  // (…, T, E)
+	h := f.stage("up", l.in.text(f, "input"), l.in.apply(f, x)) // (…, T, F), with F = DimFeedforward
+	var gate *G.Node
+	if l.gate != nil {
+		gate = f.stage("gate", l.gate.text(f, "input"), l.gate.apply(f, x)) // (…, T, F)
+	}
+	h = f.stage("activated", activations[l.config.Activation], l.activate(f, gate, h)) // (…, T, F)
+	h = f.dropout(h, l.config.HiddenDropout)                                           // (…, T, F)
+	y := f.stage("fed", l.last.text(f, "activated"), l.last.apply(f, h))               // (…, T, E)
 	return f.result(f.dropout(y, l.config.Dropout))
 }
 
 // gated reports whether the activation is of one product, times another.
 func (a Activation) gated() bool { return a == SwiGLU || a == GeGLU || a == GeGLUTanh }
 
-// activate applies the activation to h; a gated one multiplies x by another weight, too.
-func (l *MLP) activate(f *formula, x, h *G.Node) *G.Node {
+// activate applies the activation to h, a gated one to gate.
+func (l *MLP) activate(f *formula, gate, h *G.Node) *G.Node {
 	switch l.config.Activation {
 	case SwiGLU:
-		return f.Of(graph.SwiGLU(l.gate.apply(f, x), h))
+		return f.Of(graph.SwiGLU(gate, h))
 	case GeGLU:
-		return f.Of(graph.GeGLU(l.gate.apply(f, x), h))
+		return f.Of(graph.GeGLU(gate, h))
 	case GeGLUTanh:
-		return f.Of(graph.GeGLUTanh(l.gate.apply(f, x), h))
+		return f.Of(graph.GeGLUTanh(gate, h))
 	case ReLUSquared:
 		return f.Of(graph.ReLUSquared(h))
 	case ReLU:

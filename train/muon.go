@@ -12,9 +12,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// muonSteps are torch.optim.Muon's ns_steps.
-const muonSteps = 5
-
 // moveMatrices updates the parameters of these numbers as Muon does, each on one core: the products of one are small.
 func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	workers := min(runtime.GOMAXPROCS(0), len(numbers))
@@ -48,7 +45,10 @@ func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **t
 	work := dense.Floats[F](*room)
 	u, work := work[:m*n], work[m*n:]
 	kernel.MuonMomentum(u, grad, buffer, c.Momentum)
-	u = kernel.NewtonSchulz(u, m, n, muonSteps, work)
+	if c.Nesterov != nil && !*c.Nesterov {
+		copy(u, buffer)
+	}
+	u = kernel.NewtonSchulz(u, m, n, c.NSSteps, work)
 	kernel.Scale(value, value, F(1-float64(lr*at.decay)))
 	kernel.Axpy(-F(lr*c.adjustment(m, n)), u, value)
 }

@@ -50,7 +50,7 @@ func (c CosineLR) At(step int) float64 {
 	step = max(step, 0)
 	switch {
 	case step < c.WarmupSteps:
-		return c.Peak * float64(step+1) / float64(c.WarmupSteps+1)
+		return warm(c.Peak, step, c.WarmupSteps)
 	case step >= c.Steps:
 		return c.Floor
 	}
@@ -64,11 +64,62 @@ func (c CosineLR) Validate() error {
 	if err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps")); err != nil {
 		return err
 	}
-	if c.Floor > c.Peak {
-		return config.Errorf(c, "Floor", "got %v, want at most %s=%v", c.Floor, config.Field("Peak"), c.Peak)
+	if err := belowPeak(c, c.Floor, c.Peak); err != nil {
+		return err
 	}
 	if c.WarmupSteps >= c.Steps {
 		return config.Errorf(c, "WarmupSteps", "got %d, want less than %s=%d", c.WarmupSteps, config.Field("Steps"), c.Steps)
 	}
 	return nil
+}
+
+// WSD warms up linearly, stays at its peak and falls linearly to a floor, where it stays: warm-up, stable, decay (Hu et
+// al. 2024, MiniCPM). It is torch's SequentialLR of LinearLR, ConstantLR and LinearLR. This one rises to 0.02 in 10 steps,
+// stays there for 130 and has fallen to 0 after 60 more:
+//
+//	train.ScheduleConfig{Schedule: train.WSD{Peak: 0.02, WarmupSteps: 10, StableSteps: 130, DecaySteps: 60}}
+type WSD struct {
+	Peak        float64 `json:"peak"`         // rate between warm-up and decay
+	Floor       float64 `json:"floor"`        // rate after the decay; at most Peak
+	WarmupSteps int     `json:"warmup_steps"` // 0 starts at Peak
+	StableSteps int     `json:"stable_steps"` // 0 falls right after the warm-up
+	DecaySteps  int     `json:"decay_steps"`  // at least 1
+}
+
+// At returns
+//
+//	Peak·(step + 1)/(WarmupSteps + 1)    step < WarmupSteps
+//	Peak                                 step < WarmupSteps + StableSteps
+//	Peak + r·(Floor − Peak)              step < WarmupSteps + StableSteps + DecaySteps
+//	Floor                                otherwise
+//
+// with r = (step − WarmupSteps − StableSteps)/DecaySteps.
+func (c WSD) At(step int) float64 {
+	step = max(step, 0)
+	if step < c.WarmupSteps {
+		return warm(c.Peak, step, c.WarmupSteps)
+	}
+	fallen := max(step-c.WarmupSteps-c.StableSteps, 0)
+	if fallen >= c.DecaySteps {
+		return c.Floor
+	}
+	return c.Peak + float64(float64(fallen)/float64(c.DecaySteps)*(c.Floor-c.Peak))
+}
+
+// Validate refuses rates that are negative, infinite or NaN, a floor above the peak, negative numbers of steps and a
+// decay of none.
+func (c WSD) Validate() error {
+	return cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps", "StableSteps"), config.AtLeast(c, 1, "DecaySteps"),
+		belowPeak(c, c.Floor, c.Peak))
+}
+
+// warm returns the rate of a step of a linear warm-up.
+func warm(peak float64, step, steps int) float64 { return peak * float64(step+1) / float64(steps+1) }
+
+// belowPeak returns an error for a schedule's floor above its peak.
+func belowPeak(c any, floor, peak float64) error {
+	if floor <= peak {
+		return nil
+	}
+	return config.Errorf(c, "Floor", "got %v, want at most %s=%v", floor, config.Field("Peak"), peak)
 }

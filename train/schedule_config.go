@@ -26,7 +26,7 @@ func (c ScheduleConfig) At(step int) float64 {
 // Validate refuses no schedule and one whose own Validate refuses it.
 func (c ScheduleConfig) Validate() error {
 	if c.Schedule == nil {
-		return config.Errorf(c, "", "got none, want a constant or a cosine schedule")
+		return config.Errorf(c, "", "got none, want a constant, a cosine or a WSD schedule")
 	}
 	return c.Schedule.Validate()
 }
@@ -35,6 +35,7 @@ func (c ScheduleConfig) Validate() error {
 const (
 	constantType = "constant"
 	cosineType   = "cosine"
+	wsdType      = "wsd"
 )
 
 // MarshalJSON writes the schedule's fields and its type.
@@ -52,8 +53,13 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 			Type string `json:"type"`
 			CosineLR
 		}{cosineType, s})
+	case WSD:
+		return json.Marshal(struct {
+			Type string `json:"type"`
+			WSD
+		}{wsdType, s})
 	}
-	return nil, fmt.Errorf("got a %T, want a constant rate or a CosineLR: others have no JSON", c.Schedule)
+	return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.
@@ -72,8 +78,10 @@ func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 		return decodeSchedule[constant](c, text)
 	case cosineType:
 		return decodeSchedule[CosineLR](c, text)
+	case wsdType:
+		return decodeSchedule[WSD](c, text)
 	}
-	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType))
+	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType, wsdType))
 }
 
 // decodeSchedule reads a schedule's fields, beside which its type may stand.

@@ -29,6 +29,23 @@ func TestCosineAsNanoGPT(t *testing.T) {
 	require.Equal(t, []float64{1, 0.5, 0}, []float64{cold.At(0), math.Round(cold.At(1)*1e15) / 1e15, cold.At(2)})
 }
 
+func TestWSDAsPyTorch(t *testing.T) {
+	want := golden.Load(t, "torch/solvers.safetensors").Float64("wsd")
+	c := train.WSD{Peak: 3e-3, Floor: 3e-4, WarmupSteps: 5, StableSteps: 8, DecaySteps: 7}
+	require.NoError(t, c.Validate())
+	got := make([]float64, len(want))
+	for i := range got {
+		got[i] = c.At(i)
+	}
+	golden.Close(t, "learning rate", want, got, 0, 1e-14) // PyTorch multiplies the rate of the step before
+	require.Equal(t, 3e-3/6, c.At(-1))
+	require.Equal(t, []float64{3e-3, 3e-3}, []float64{c.At(5), c.At(13)})
+	require.Equal(t, []float64{3e-4, 3e-4}, []float64{c.At(20), c.At(math.MaxInt)})
+
+	short := train.WSD{Peak: 1, DecaySteps: 2}
+	require.Equal(t, []float64{1, 0.5, 0}, []float64{short.At(0), short.At(1), short.At(2)})
+}
+
 func TestScheduleValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, row := range []struct {
@@ -50,6 +67,11 @@ func TestScheduleValidate(t *testing.T) {
 		{schedule: train.CosineLR{Peak: 1, Steps: -5}, want: "Steps: got -5, want at least 1"},
 		{schedule: train.CosineLR{Peak: 1, WarmupSteps: 10, Steps: 9}, want: "WarmupSteps: got 10, want less than Steps=9"},
 		{schedule: train.CosineLR{Peak: 0.25, Floor: 0.5, Steps: 9}, want: "Floor: got 0.5, want at most Peak=0.25"},
+		{schedule: train.WSD{Peak: nan, DecaySteps: 1}, want: "Peak: got NaN, want a finite number of at least 0"},
+		{schedule: train.WSD{Peak: 1, Floor: 2, DecaySteps: 1}, want: "Floor: got 2, want at most Peak=1"},
+		{schedule: train.WSD{Peak: 1, WarmupSteps: -1, DecaySteps: 1}, want: "WarmupSteps: got -1, want at least 0"},
+		{schedule: train.WSD{Peak: 1, StableSteps: -1, DecaySteps: 1}, want: "StableSteps: got -1, want at least 0"},
+		{schedule: train.WSD{Peak: 1}, want: "DecaySteps: got 0, want at least 1"},
 	} {
 		require.EqualError(t, row.schedule.Validate(), row.want)
 	}

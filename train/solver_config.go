@@ -18,6 +18,9 @@ const (
 // MatchRMSAdamW is the AdjustLR with which Muon's updates are as large as AdamW's.
 const MatchRMSAdamW = "match_rms_adamw"
 
+// maxNSSteps is the largest NSSteps, as of torch.optim.Muon: more is a mistake.
+const maxNSSteps = 99
+
 // SolverConfig chooses a solver and its constants; the learning rate comes with
 // each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
 type SolverConfig struct {
@@ -30,6 +33,11 @@ type SolverConfig struct {
 	// AdjustLR is how Muon's learning rate follows from the shape (m, n) of a matrix: times
 	// √max(1, m/n), which is "", or with MatchRMSAdamW times 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
 	AdjustLR string `json:"adjust_lr,omitempty"`
+	// Nesterov is whether Muon's momentum looks a step ahead; nil means true. Without it the update is the
+	// momentum's own.
+	Nesterov *bool `json:"nesterov,omitempty"`
+	// NSSteps are the steps of Muon's Newton–Schulz iteration, which brings singular values near 1; 0 means 5.
+	NSSteps int `json:"ns_steps,omitempty"`
 	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
 	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999. With Muon they
 	// and Eps are those of the AdamW beside it.
@@ -59,11 +67,19 @@ func (c SolverConfig) Validate() error {
 // validateFitting refuses a constant that the solver does not have.
 func (c SolverConfig) validateFitting() error {
 	if c.Name == Muon {
-		return config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW)
+		return cmp.Or(config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW),
+			config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, maxNSSteps, "NSSteps"))
 	}
 	if c.AdjustLR != "" {
 		return config.Errorf(c, "AdjustLR", "got %q with %s=%s, want none: only muon has it", c.AdjustLR,
 			config.Field("Name"), c.Name)
+	}
+	if c.Nesterov != nil {
+		return config.Errorf(c, "Nesterov", "got %v with %s=%s, want none: only muon has it", *c.Nesterov,
+			config.Field("Name"), c.Name)
+	}
+	if err := c.zero("NSSteps", float64(c.NSSteps), "only muon has it"); err != nil {
+		return err
 	}
 	if c.Name != SGD {
 		return c.zero("Momentum", c.Momentum, "only sgd and muon have it")
@@ -89,7 +105,7 @@ func (c SolverConfig) resolved() SolverConfig {
 		return c
 	}
 	if c.Name == Muon {
-		c.Momentum = cmp.Or(c.Momentum, 0.95)
+		c.Momentum, c.NSSteps = cmp.Or(c.Momentum, 0.95), cmp.Or(c.NSSteps, 5)
 	}
 	c.Beta1, c.Beta2, c.Eps = cmp.Or(c.Beta1, 0.9), cmp.Or(c.Beta2, 0.999), cmp.Or(c.Eps, 1e-8)
 	return c
@@ -105,6 +121,12 @@ func (c SolverConfig) String() string {
 	}
 	if c.AdjustLR != "" {
 		text += fmt.Sprintf("adjust_lr=%v ", c.AdjustLR)
+	}
+	if c.Nesterov != nil {
+		text += fmt.Sprintf("nesterov=%v ", *c.Nesterov)
+	}
+	if c.NSSteps != 0 {
+		text += fmt.Sprintf("ns_steps=%d ", c.NSSteps)
 	}
 	if c.Name != SGD {
 		text += fmt.Sprintf("beta1=%v beta2=%v eps=%v ", c.Beta1, c.Beta2, c.Eps)

@@ -25,12 +25,15 @@ type StepConfig struct {
 	Schedule ScheduleConfig `json:"schedule"`  // of the learning rate; there is no default
 	ClipNorm float64        `json:"clip_norm"` // limit of the gradients' global norm; 0 means none
 	Seed     int64          `json:"seed"`      // of the dropout masks
+
+	// BatchTokens is how many tokens of a batch StepResult.TokensPerSecond counts; 0 means those whose targets count.
+	BatchTokens int `json:"-"`
 }
 
 // Validate returns an error that names the first wrong field.
 func (c StepConfig) Validate() error {
 	return cmp.Or(config.In(c, "Solver", c.Solver.Validate()), config.In(c, "Schedule", c.Schedule.Validate()),
-		config.AtLeast(c, 0, "ClipNorm"))
+		config.AtLeast(c, 0, "ClipNorm", "BatchTokens"))
 }
 
 // Step takes training steps with one graph: the loss and its gradients, clipping, and
@@ -166,6 +169,9 @@ func (s *Step) step(source Source) (StepResult, error) {
 	}
 	if err := s.program.afterStep(); err != nil {
 		return StepResult{}, err
+	}
+	if n := s.config.BatchTokens; n > 0 {
+		tokens = n * s.batches
 	}
 	return StepResult{Step: s.taken + 1, Loss: loss, LearningRate: rate, GradNorm: norm,
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil

@@ -39,6 +39,21 @@ func TestStepIsTheLoops(t *testing.T) {
 	}
 }
 
+// The speed counts the targets, or as many tokens of a batch as the config says.
+func TestBatchTokens(t *testing.T) {
+	c := small.Config()
+	c.Accumulate = 2
+	for _, tokens := range []int{0, 1e15} {
+		c.BatchTokens = tokens
+		loop := small.New(t, tensor.Float32, 1, 0).Loop(t, c)
+		s, err := loop.Step(small.Batch(1), small.Batch(2))
+		require.NoError(t, err)
+		require.Equal(t, tokens > 0, s.TokensPerSecond > 1e12, s.TokensPerSecond)
+	}
+	c.BatchTokens = -1
+	require.EqualError(t, c.Validate(), "BatchTokens: got -1, want at least 0")
+}
+
 // TestStepOfAnEvalGraph trains without dropout.
 func TestStepOfAnEvalGraph(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0.5)
@@ -82,7 +97,7 @@ func TestStepRefuses(t *testing.T) {
 	_, err = train.NewStep(b, nil, c)
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")
 	_, err = train.NewStep(b, loss, train.StepConfig{})
-	require.EqualError(t, err, "train: Schedule: got none, want a constant or a cosine schedule")
+	require.EqualError(t, err, "train: Schedule: got none, want a constant, a cosine or a WSD schedule")
 	failed := b.Of(G.Add(x, b.Input("x", 1))) // the name twice: the build's first error comes first
 	_, err = train.NewStep(b, failed, c)
 	require.ErrorContains(t, err, `train: train graph: layers: input "x": the name is taken`)

@@ -171,17 +171,17 @@ func weighStored[F Float](p path, alpha F, a []uint16, aRow int, x, y []F) {
 	}
 }
 
-// widenVectors sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.
-func widenVectors[F Float](p path, y []F, x []uint16) {
-	n := len(y)
-	if p == pathGo || sizeOf[F]() != 4 || n < 1 || n*2%tileWidth[F](p) != 0 {
-		widenVectorsGo(y, x)
+// widenVectors sets y ← x, k rows of n numbers that are stored as bfloat16. In assembly n is whole vectors.
+func widenVectors[F Float](p path, k, n int, y []F, yRow int, x []uint16, xRow int) {
+	if p == pathGo || sizeOf[F]() != 4 || min(k, n) < 1 || min(yRow, xRow) < 0 || n*2%tileWidth[F](p) != 0 {
+		widenVectorsGo(k, n, y, yRow, x, xRow)
 		return
 	}
-	reaches("widenVectors: x", len(x), n)
+	reaches("widenVectors: y", len(y), (k-1)*yRow+n)
+	reaches("widenVectors: x", len(x), (k-1)*xRow+n)
 	switch {
 	default:
-		swidenVectorsNEON(n, single(y), unsafe.SliceData(x))
+		swidenVectorsNEON(k, n, single(y), yRow, unsafe.SliceData(x), xRow)
 	}
 }
 

@@ -45,8 +45,8 @@ func weighStored[F Float](_ path, alpha F, a []uint16, aRow int, x, y []F) {
 	weighStoredGo(alpha, a, aRow, x, y)
 }
 
-func widenVectors[F Float](_ path, y []F, x []uint16) {
-	widenVectorsGo(y, x)
+func widenVectors[F Float](_ path, k, n int, y []F, yRow int, x []uint16, xRow int) {
+	widenVectorsGo(k, n, y, yRow, x, xRow)
 }
 
 func maxColumns[F Float](_ path, rows, n int, x []F, ld int, top []F) {

@@ -58,7 +58,7 @@ func sweighStoredAVX2(m int, n int, alpha float32, a *uint16, aRow int, x *float
 // swidenVectorsAVX2 is widenVectors of float32 with AVX2.
 //
 //go:noescape
-func swidenVectorsAVX2(n int, y *float32, x *uint16)
+func swidenVectorsAVX2(k int, n int, y *float32, yRow int, x *uint16, xRow int)
 
 // dtileAVX2 is tile of float64 with AVX2.
 //

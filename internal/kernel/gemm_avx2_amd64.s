@@ -3541,21 +3541,34 @@ less_265:
 	VZEROUPPER
 	RET
 
-// func swidenVectorsAVX2(n int, y *float32, x *uint16)
+// func swidenVectorsAVX2(k int, n int, y *float32, yRow int, x *uint16, xRow int)
 // Requires: AVX, AVX2
-TEXT ·swidenVectorsAVX2(SB), $0-24
-	MOVQ n+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
+TEXT ·swidenVectorsAVX2(SB), $0-48
+	MOVQ k+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ yRow+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ x+32(FP), BX
+	MOVQ xRow+40(FP), SI
+	SHLQ $0x01, SI
 
-vector_269:
-	VPMOVZXWD (DX), Y0
+row_269:
+	MOVQ BX, DI
+	MOVQ CX, R8
+	MOVQ n+8(FP), R9
+
+vector_270:
+	VPMOVZXWD (DI), Y0
 	VPSLLD    $0x10, Y0, Y0
-	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000010, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000008, AX
-	JGT       vector_269
+	VMOVUPS   Y0, (R8)
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000020, R8
+	SUBQ      $0x00000008, R9
+	JGT       vector_270
+	ADDQ      SI, BX
+	ADDQ      DX, CX
+	DECQ      AX
+	JNE       row_269
 	VZEROUPPER
 	RET
 
@@ -3574,15 +3587,15 @@ TEXT ·dtileAVX2(SB), $0-104
 	XORL R8, R8
 	MOVQ n+8(FP), R8
 	CMPQ R8, $0x00000004
-	JLE  narrow_270
+	JLE  narrow_271
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_271
+	JNE  columns_272
 
-rows6_272:
+rows6_273:
 	CMPQ       AX, $0x00000006
-	JLT        less_273
+	JLT        less_274
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -3610,9 +3623,9 @@ rows6_272:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_275
+	JLT        rest_276
 
-k_274:
+k_275:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3700,13 +3713,13 @@ k_274:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_274
+	JGE          k_275
 
-rest_275:
+rest_276:
 	ADDQ $0x00000004, R12
-	JEQ  summed_276
+	JEQ  summed_277
 
-one_277:
+one_278:
 	VMOVUPD      (R11), Y12
 	VMOVUPD      32(R11), Y13
 	ADDQ         BX, R11
@@ -3731,9 +3744,9 @@ one_277:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_277
+	JNE          one_278
 
-summed_276:
+summed_277:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -3753,7 +3766,7 @@ summed_276:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_278
+	JEQ          fresh_279
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3775,7 +3788,7 @@ summed_276:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_280
+	JNE          edge_281
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3794,9 +3807,9 @@ summed_276:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_281
+	JMP          stored_282
 
-edge_280:
+edge_281:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -3826,10 +3839,10 @@ edge_280:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_281:
-	JMP done_279
+stored_282:
+	JMP done_280
 
-fresh_278:
+fresh_279:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3839,16 +3852,16 @@ fresh_278:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_282
+	JNE     edge_283
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_283
+	JMP     stored_284
 
-edge_282:
+edge_283:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -3866,19 +3879,19 @@ edge_282:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_283:
-done_279:
+stored_284:
+done_280:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_272
+	JMP    rows6_273
 
-less_273:
+less_274:
 	CMPQ       AX, $0x00000004
-	JLT        less_285
+	JLT        less_286
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -3898,7 +3911,7 @@ less_273:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_289:
+one_290:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -3916,7 +3929,7 @@ one_289:
 	VFMADD231PD  Y13, Y15, Y7
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_289
+	JNE          one_290
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -3931,7 +3944,7 @@ one_289:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_290
+	JEQ          fresh_291
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -3947,7 +3960,7 @@ one_289:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_292
+	JNE          edge_293
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -3960,9 +3973,9 @@ one_289:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_293
+	JMP          stored_294
 
-edge_292:
+edge_293:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -3986,10 +3999,10 @@ edge_292:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_293:
-	JMP done_291
+stored_294:
+	JMP done_292
 
-fresh_290:
+fresh_291:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -3997,14 +4010,14 @@ fresh_290:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_294
+	JNE     edge_295
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_295
+	JMP     stored_296
 
-edge_294:
+edge_295:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4020,17 +4033,17 @@ edge_294:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_295:
-done_291:
+stored_296:
+done_292:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_285:
+less_286:
 	CMPQ       AX, $0x00000002
-	JLT        less_297
+	JLT        less_298
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4044,7 +4057,7 @@ less_285:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_301:
+one_302:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -4056,7 +4069,7 @@ one_301:
 	VFMADD231PD  Y13, Y15, Y3
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_301
+	JNE          one_302
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4067,7 +4080,7 @@ one_301:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_302
+	JEQ          fresh_303
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -4077,16 +4090,16 @@ one_301:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_304
+	JNE          edge_305
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_305
+	JMP          stored_306
 
-edge_304:
+edge_305:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4104,21 +4117,21 @@ edge_304:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_305:
-	JMP done_303
+stored_306:
+	JMP done_304
 
-fresh_302:
+fresh_303:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_306
+	JNE     edge_307
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_307
+	JMP     stored_308
 
-edge_306:
+edge_307:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4132,17 +4145,17 @@ edge_306:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_307:
-done_303:
+stored_308:
+done_304:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_297:
+less_298:
 	CMPQ       AX, $0x00000001
-	JLT        less_309
+	JLT        less_310
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4153,7 +4166,7 @@ less_297:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_313:
+one_314:
 	VMOVUPD      (R9), Y12
 	VMOVUPD      32(R9), Y13
 	ADDQ         BX, R9
@@ -4162,7 +4175,7 @@ one_313:
 	VFMADD231PD  Y13, Y14, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_313
+	JNE          one_314
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4171,20 +4184,20 @@ one_313:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_314
+	JEQ          fresh_315
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_316
+	JNE          edge_317
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_317
+	JMP          stored_318
 
-edge_316:
+edge_317:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4199,19 +4212,19 @@ edge_316:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_317:
-	JMP done_315
+stored_318:
+	JMP done_316
 
-fresh_314:
+fresh_315:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_318
+	JNE     edge_319
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_319
+	JMP     stored_320
 
-edge_318:
+edge_319:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4224,22 +4237,22 @@ edge_318:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_319:
-done_315:
+stored_320:
+done_316:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_309:
+less_310:
 	VZEROUPPER
 	RET
 
-columns_271:
-rows6_320:
+columns_272:
+rows6_321:
 	CMPQ       AX, $0x00000006
-	JLT        less_321
+	JLT        less_322
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4267,9 +4280,9 @@ rows6_320:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_323
+	JLT        rest_324
 
-k_322:
+k_323:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4367,13 +4380,13 @@ k_322:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_322
+	JGE          k_323
 
-rest_323:
+rest_324:
 	ADDQ $0x00000004, R11
-	JEQ  summed_324
+	JEQ  summed_325
 
-one_325:
+one_326:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4399,9 +4412,9 @@ one_325:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_325
+	JNE          one_326
 
-summed_324:
+summed_325:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -4421,7 +4434,7 @@ summed_324:
 	VMULPD       Y12, Y11, Y11
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_326
+	JEQ          fresh_327
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4443,7 +4456,7 @@ summed_324:
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000004, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_328
+	JNE          edge_329
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4462,9 +4475,9 @@ summed_324:
 	VMOVUPD      32(R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y11
 	VMOVUPD      Y11, 32(R10)(DI*1)
-	JMP          stored_329
+	JMP          stored_330
 
-edge_328:
+edge_329:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -4494,10 +4507,10 @@ edge_328:
 	VFMADD231PD Y13, Y14, Y11
 	VMASKMOVPD  Y11, Y15, 32(R10)(DI*1)
 
-stored_329:
-	JMP done_327
+stored_330:
+	JMP done_328
 
-fresh_326:
+fresh_327:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4507,16 +4520,16 @@ fresh_326:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000004, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_330
+	JNE     edge_331
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
 	VMOVUPD Y9, 32(R10)
 	VMOVUPD Y11, 32(R10)(DI*1)
-	JMP     stored_331
+	JMP     stored_332
 
-edge_330:
+edge_331:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -4534,19 +4547,19 @@ edge_330:
 	VMASKMOVPD Y9, Y15, 32(R10)
 	VMASKMOVPD Y11, Y15, 32(R10)(DI*1)
 
-stored_331:
-done_327:
+stored_332:
+done_328:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_320
+	JMP    rows6_321
 
-less_321:
+less_322:
 	CMPQ       AX, $0x00000004
-	JLT        less_333
+	JLT        less_334
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -4567,7 +4580,7 @@ less_321:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_337:
+one_338:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4587,7 +4600,7 @@ one_337:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_337
+	JNE          one_338
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4602,7 +4615,7 @@ one_337:
 	VMULPD       Y12, Y7, Y7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_338
+	JEQ          fresh_339
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -4618,7 +4631,7 @@ one_337:
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000004, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_340
+	JNE          edge_341
 	VMOVUPD      32(R9), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R9)
@@ -4631,9 +4644,9 @@ one_337:
 	VMOVUPD      32(R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y7
 	VMOVUPD      Y7, 32(R9)(R8*1)
-	JMP          stored_341
+	JMP          stored_342
 
-edge_340:
+edge_341:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -4657,10 +4670,10 @@ edge_340:
 	VFMADD231PD Y13, Y14, Y7
 	VMASKMOVPD  Y7, Y15, 32(R9)(R8*1)
 
-stored_341:
-	JMP done_339
+stored_342:
+	JMP done_340
 
-fresh_338:
+fresh_339:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y2, (R9)(DI*1)
 	VMOVUPD Y4, (R9)(DI*2)
@@ -4668,14 +4681,14 @@ fresh_338:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000004, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_342
+	JNE     edge_343
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y3, 32(R9)(DI*1)
 	VMOVUPD Y5, 32(R9)(DI*2)
 	VMOVUPD Y7, 32(R9)(R8*1)
-	JMP     stored_343
+	JMP     stored_344
 
-edge_342:
+edge_343:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -4691,17 +4704,17 @@ edge_342:
 	VMASKMOVPD Y5, Y15, 32(R9)(DI*2)
 	VMASKMOVPD Y7, Y15, 32(R9)(R8*1)
 
-stored_343:
-done_339:
+stored_344:
+done_340:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_333:
+less_334:
 	CMPQ       AX, $0x00000002
-	JLT        less_345
+	JLT        less_346
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4716,7 +4729,7 @@ less_333:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_349:
+one_350:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4730,7 +4743,7 @@ one_349:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_349
+	JNE          one_350
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4741,7 +4754,7 @@ one_349:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_350
+	JEQ          fresh_351
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
@@ -4751,16 +4764,16 @@ one_349:
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000004, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_352
+	JNE          edge_353
 	VMOVUPD      32(R8), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(R8)
 	VMOVUPD      32(R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, 32(R8)(DI*1)
-	JMP          stored_353
+	JMP          stored_354
 
-edge_352:
+edge_353:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -4778,21 +4791,21 @@ edge_352:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, 32(R8)(DI*1)
 
-stored_353:
-	JMP done_351
+stored_354:
+	JMP done_352
 
-fresh_350:
+fresh_351:
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y2, (R8)(DI*1)
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000004, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_354
+	JNE     edge_355
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y3, 32(R8)(DI*1)
-	JMP     stored_355
+	JMP     stored_356
 
-edge_354:
+edge_355:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -4806,17 +4819,17 @@ edge_354:
 	VMASKMOVPD Y1, Y15, 32(R8)
 	VMASKMOVPD Y3, Y15, 32(R8)(DI*1)
 
-stored_355:
-done_351:
+stored_356:
+done_352:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_345:
+less_346:
 	CMPQ       AX, $0x00000001
-	JLT        less_357
+	JLT        less_358
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -4828,7 +4841,7 @@ less_345:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_361:
+one_362:
 	VMOVUPD      (R10), Y12
 	VMOVUPD      32(R10), Y13
 	ADDQ         BX, R10
@@ -4839,7 +4852,7 @@ one_361:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_361
+	JNE          one_362
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -4848,20 +4861,20 @@ one_361:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_362
+	JEQ          fresh_363
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000004, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_364
+	JNE          edge_365
 	VMOVUPD      32(BX), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, 32(BX)
-	JMP          stored_365
+	JMP          stored_366
 
-edge_364:
+edge_365:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -4876,19 +4889,19 @@ edge_364:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, 32(BX)
 
-stored_365:
-	JMP done_363
+stored_366:
+	JMP done_364
 
-fresh_362:
+fresh_363:
 	VMOVUPD Y0, (BX)
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000004, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_366
+	JNE     edge_367
 	VMOVUPD Y1, 32(BX)
-	JMP     stored_367
+	JMP     stored_368
 
-edge_366:
+edge_367:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -4901,27 +4914,27 @@ edge_366:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y1, Y15, 32(BX)
 
-stored_367:
-done_363:
+stored_368:
+done_364:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_357:
+less_358:
 	VZEROUPPER
 	RET
 
-narrow_270:
+narrow_271:
 	MOVQ aCol+48(FP), R8
 	SHLQ $0x03, R8
 	CMPQ R8, $0x00000008
-	JNE  columns_368
+	JNE  columns_369
 
-rows6_369:
+rows6_370:
 	CMPQ       AX, $0x00000006
-	JLT        less_370
+	JLT        less_371
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -4943,9 +4956,9 @@ rows6_369:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_372
+	JLT        rest_373
 
-k_371:
+k_372:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -5005,13 +5018,13 @@ k_371:
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x00000004, R12
-	JGE          k_371
+	JGE          k_372
 
-rest_372:
+rest_373:
 	ADDQ $0x00000004, R12
-	JEQ  summed_373
+	JEQ  summed_374
 
-one_374:
+one_375:
 	VMOVUPD      (R11), Y12
 	ADDQ         BX, R11
 	VBROADCASTSD (R9), Y14
@@ -5029,9 +5042,9 @@ one_374:
 	ADDQ         $0x00000008, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_374
+	JNE          one_375
 
-summed_373:
+summed_374:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -5045,11 +5058,11 @@ summed_373:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_375
+	JEQ          fresh_376
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_377
+	JNE          edge_378
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5068,9 +5081,9 @@ summed_373:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_378
+	JMP          stored_379
 
-edge_377:
+edge_378:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -5100,23 +5113,23 @@ edge_377:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_378:
-	JMP done_376
+stored_379:
+	JMP done_377
 
-fresh_375:
+fresh_376:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_379
+	JNE     edge_380
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_380
+	JMP     stored_381
 
-edge_379:
+edge_380:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -5134,19 +5147,19 @@ edge_379:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_380:
-done_376:
+stored_381:
+done_377:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_369
+	JMP    rows6_370
 
-less_370:
+less_371:
 	CMPQ       AX, $0x00000004
-	JLT        less_382
+	JLT        less_383
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -5162,7 +5175,7 @@ less_370:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_386:
+one_387:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R9), Y14
@@ -5175,7 +5188,7 @@ one_386:
 	VFMADD231PD  Y12, Y15, Y3
 	ADDQ         $0x00000008, R9
 	DECQ         R11
-	JNE          one_386
+	JNE          one_387
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5186,11 +5199,11 @@ one_386:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_387
+	JEQ          fresh_388
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_389
+	JNE          edge_390
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5203,9 +5216,9 @@ one_386:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_390
+	JMP          stored_391
 
-edge_389:
+edge_390:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5229,21 +5242,21 @@ edge_389:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_390:
-	JMP done_388
+stored_391:
+	JMP done_389
 
-fresh_387:
+fresh_388:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_391
+	JNE     edge_392
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_392
+	JMP     stored_393
 
-edge_391:
+edge_392:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5259,17 +5272,17 @@ edge_391:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_392:
-done_388:
+stored_393:
+done_389:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_382:
+less_383:
 	CMPQ       AX, $0x00000002
-	JLT        less_394
+	JLT        less_395
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5281,7 +5294,7 @@ less_382:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_398:
+one_399:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
@@ -5290,7 +5303,7 @@ one_398:
 	VFMADD231PD  Y12, Y15, Y1
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_398
+	JNE          one_399
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5299,20 +5312,20 @@ one_398:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_399
+	JEQ          fresh_400
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_401
+	JNE          edge_402
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_402
+	JMP          stored_403
 
-edge_401:
+edge_402:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5330,19 +5343,19 @@ edge_401:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_402:
-	JMP done_400
+stored_403:
+	JMP done_401
 
-fresh_399:
+fresh_400:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_403
+	JNE     edge_404
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_404
+	JMP     stored_405
 
-edge_403:
+edge_404:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5356,17 +5369,17 @@ edge_403:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_404:
-done_400:
+stored_405:
+done_401:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_394:
+less_395:
 	CMPQ       AX, $0x00000001
-	JLT        less_406
+	JLT        less_407
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5376,14 +5389,14 @@ less_394:
 	MOVQ       b+64(FP), R9
 	MOVQ       k+16(FP), R10
 
-one_410:
+one_411:
 	VMOVUPD      (R9), Y12
 	ADDQ         BX, R9
 	VBROADCASTSD (R8), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	ADDQ         $0x00000008, R8
 	DECQ         R10
-	JNE          one_410
+	JNE          one_411
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5391,17 +5404,17 @@ one_410:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_411
+	JEQ          fresh_412
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_413
+	JNE          edge_414
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_414
+	JMP          stored_415
 
-edge_413:
+edge_414:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5416,18 +5429,18 @@ edge_413:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_414:
-	JMP done_412
+stored_415:
+	JMP done_413
 
-fresh_411:
+fresh_412:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_415
+	JNE     edge_416
 	VMOVUPD Y0, (BX)
-	JMP     stored_416
+	JMP     stored_417
 
-edge_415:
+edge_416:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5440,22 +5453,22 @@ edge_415:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_416:
-done_412:
+stored_417:
+done_413:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_406:
+less_407:
 	VZEROUPPER
 	RET
 
-columns_368:
-rows6_417:
+columns_369:
+rows6_418:
 	CMPQ       AX, $0x00000006
-	JLT        less_418
+	JLT        less_419
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	LEAQ       (R9)(DI*4), R10
@@ -5477,9 +5490,9 @@ rows6_417:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_420
+	JLT        rest_421
 
-k_419:
+k_420:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5549,13 +5562,13 @@ k_419:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	SUBQ         $0x00000004, R11
-	JGE          k_419
+	JGE          k_420
 
-rest_420:
+rest_421:
 	ADDQ $0x00000004, R11
-	JEQ  summed_421
+	JEQ  summed_422
 
-one_422:
+one_423:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5574,9 +5587,9 @@ one_422:
 	PREFETCHT0   40(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_422
+	JNE          one_423
 
-summed_421:
+summed_422:
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	LEAQ         (R9)(DI*4), R10
@@ -5590,11 +5603,11 @@ summed_421:
 	VMULPD       Y12, Y5, Y5
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_423
+	JEQ          fresh_424
 	MOVQ         n+8(FP), R11
 	SUBQ         $0x00000000, R11
 	CMPQ         R11, $0x00000004
-	JNE          edge_425
+	JNE          edge_426
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5613,9 +5626,9 @@ summed_421:
 	VMOVUPD      (R10)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y5
 	VMOVUPD      Y5, (R10)(DI*1)
-	JMP          stored_426
+	JMP          stored_427
 
-edge_425:
+edge_426:
 	XORL        R12, R12
 	TESTQ       R11, R11
 	CMOVQLT     R12, R11
@@ -5645,23 +5658,23 @@ edge_425:
 	VFMADD231PD Y13, Y14, Y5
 	VMASKMOVPD  Y5, Y15, (R10)(DI*1)
 
-stored_426:
-	JMP done_424
+stored_427:
+	JMP done_425
 
-fresh_423:
+fresh_424:
 	MOVQ    n+8(FP), R11
 	SUBQ    $0x00000000, R11
 	CMPQ    R11, $0x00000004
-	JNE     edge_427
+	JNE     edge_428
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
 	VMOVUPD Y4, (R10)
 	VMOVUPD Y5, (R10)(DI*1)
-	JMP     stored_428
+	JMP     stored_429
 
-edge_427:
+edge_428:
 	XORL       R12, R12
 	TESTQ      R11, R11
 	CMOVQLT    R12, R11
@@ -5679,19 +5692,19 @@ edge_427:
 	VMASKMOVPD Y4, Y15, (R10)
 	VMASKMOVPD Y5, Y15, (R10)(DI*1)
 
-stored_428:
-done_424:
+stored_429:
+done_425:
 	SUBQ   $0x00000006, AX
 	MOVQ   aPanel+56(FP), R8
 	SHLQ   $0x03, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000006, DI, R8
 	ADDQ   R8, SI
-	JMP    rows6_417
+	JMP    rows6_418
 
-less_418:
+less_419:
 	CMPQ       AX, $0x00000004
-	JLT        less_430
+	JLT        less_431
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R9
 	PREFETCHT0 (R9)
@@ -5708,7 +5721,7 @@ less_418:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_434:
+one_435:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5723,7 +5736,7 @@ one_434:
 	PREFETCHT0   24(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_434
+	JNE          one_435
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R9
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5734,11 +5747,11 @@ one_434:
 	VMULPD       Y12, Y3, Y3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_435
+	JEQ          fresh_436
 	MOVQ         n+8(FP), R10
 	SUBQ         $0x00000000, R10
 	CMPQ         R10, $0x00000004
-	JNE          edge_437
+	JNE          edge_438
 	VMOVUPD      (R9), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R9)
@@ -5751,9 +5764,9 @@ one_434:
 	VMOVUPD      (R9)(R8*1), Y14
 	VFMADD231PD  Y13, Y14, Y3
 	VMOVUPD      Y3, (R9)(R8*1)
-	JMP          stored_438
+	JMP          stored_439
 
-edge_437:
+edge_438:
 	XORL        R11, R11
 	TESTQ       R10, R10
 	CMOVQLT     R11, R10
@@ -5777,21 +5790,21 @@ edge_437:
 	VFMADD231PD Y13, Y14, Y3
 	VMASKMOVPD  Y3, Y15, (R9)(R8*1)
 
-stored_438:
-	JMP done_436
+stored_439:
+	JMP done_437
 
-fresh_435:
+fresh_436:
 	MOVQ    n+8(FP), R10
 	SUBQ    $0x00000000, R10
 	CMPQ    R10, $0x00000004
-	JNE     edge_439
+	JNE     edge_440
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, (R9)(DI*1)
 	VMOVUPD Y2, (R9)(DI*2)
 	VMOVUPD Y3, (R9)(R8*1)
-	JMP     stored_440
+	JMP     stored_441
 
-edge_439:
+edge_440:
 	XORL       R11, R11
 	TESTQ      R10, R10
 	CMOVQLT    R11, R10
@@ -5807,17 +5820,17 @@ edge_439:
 	VMASKMOVPD Y2, Y15, (R9)(DI*2)
 	VMASKMOVPD Y3, Y15, (R9)(R8*1)
 
-stored_440:
-done_436:
+stored_441:
+done_437:
 	SUBQ   $0x00000004, AX
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000004, DI, R8
 	ADDQ   R8, SI
 
-less_430:
+less_431:
 	CMPQ       AX, $0x00000002
-	JLT        less_442
+	JLT        less_443
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5830,7 +5843,7 @@ less_430:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_446:
+one_447:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5841,7 +5854,7 @@ one_446:
 	PREFETCHT0   8(R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_446
+	JNE          one_447
 	LEAQ         (DI)(DI*2), R8
 	MOVQ         SI, R8
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5850,20 +5863,20 @@ one_446:
 	VMULPD       Y12, Y1, Y1
 	MOVQ         beta+80(FP), R9
 	ADDQ         R9, R9
-	JEQ          fresh_447
+	JEQ          fresh_448
 	MOVQ         n+8(FP), R9
 	SUBQ         $0x00000000, R9
 	CMPQ         R9, $0x00000004
-	JNE          edge_449
+	JNE          edge_450
 	VMOVUPD      (R8), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (R8)
 	VMOVUPD      (R8)(DI*1), Y14
 	VFMADD231PD  Y13, Y14, Y1
 	VMOVUPD      Y1, (R8)(DI*1)
-	JMP          stored_450
+	JMP          stored_451
 
-edge_449:
+edge_450:
 	XORL        R10, R10
 	TESTQ       R9, R9
 	CMOVQLT     R10, R9
@@ -5881,19 +5894,19 @@ edge_449:
 	VFMADD231PD Y13, Y14, Y1
 	VMASKMOVPD  Y1, Y15, (R8)(DI*1)
 
-stored_450:
-	JMP done_448
+stored_451:
+	JMP done_449
 
-fresh_447:
+fresh_448:
 	MOVQ    n+8(FP), R9
 	SUBQ    $0x00000000, R9
 	CMPQ    R9, $0x00000004
-	JNE     edge_451
+	JNE     edge_452
 	VMOVUPD Y0, (R8)
 	VMOVUPD Y1, (R8)(DI*1)
-	JMP     stored_452
+	JMP     stored_453
 
-edge_451:
+edge_452:
 	XORL       R10, R10
 	TESTQ      R9, R9
 	CMOVQLT    R10, R9
@@ -5907,17 +5920,17 @@ edge_451:
 	VMASKMOVPD Y0, Y15, (R8)
 	VMASKMOVPD Y1, Y15, (R8)(DI*1)
 
-stored_452:
-done_448:
+stored_453:
+done_449:
 	SUBQ   $0x00000002, AX
 	IMUL3Q $0x00000002, DX, R8
 	ADDQ   R8, CX
 	IMUL3Q $0x00000002, DI, R8
 	ADDQ   R8, SI
 
-less_442:
+less_443:
 	CMPQ       AX, $0x00000001
-	JLT        less_454
+	JLT        less_455
 	LEAQ       (DI)(DI*2), R8
 	MOVQ       SI, R8
 	PREFETCHT0 (R8)
@@ -5928,7 +5941,7 @@ less_442:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_458:
+one_459:
 	VMOVUPD      (R10), Y12
 	ADDQ         BX, R10
 	VBROADCASTSD (R8), Y14
@@ -5937,7 +5950,7 @@ one_458:
 	PREFETCHT0   (R8)(R9*8)
 	ADDQ         R9, R8
 	DECQ         R11
-	JNE          one_458
+	JNE          one_459
 	LEAQ         (DI)(DI*2), BX
 	MOVQ         SI, BX
 	VBROADCASTSD alpha+24(FP), Y12
@@ -5945,17 +5958,17 @@ one_458:
 	VMULPD       Y12, Y0, Y0
 	MOVQ         beta+80(FP), R8
 	ADDQ         R8, R8
-	JEQ          fresh_459
+	JEQ          fresh_460
 	MOVQ         n+8(FP), R8
 	SUBQ         $0x00000000, R8
 	CMPQ         R8, $0x00000004
-	JNE          edge_461
+	JNE          edge_462
 	VMOVUPD      (BX), Y14
 	VFMADD231PD  Y13, Y14, Y0
 	VMOVUPD      Y0, (BX)
-	JMP          stored_462
+	JMP          stored_463
 
-edge_461:
+edge_462:
 	XORL        R9, R9
 	TESTQ       R8, R8
 	CMOVQLT     R9, R8
@@ -5970,18 +5983,18 @@ edge_461:
 	VFMADD231PD Y13, Y14, Y0
 	VMASKMOVPD  Y0, Y15, (BX)
 
-stored_462:
-	JMP done_460
+stored_463:
+	JMP done_461
 
-fresh_459:
+fresh_460:
 	MOVQ    n+8(FP), R8
 	SUBQ    $0x00000000, R8
 	CMPQ    R8, $0x00000004
-	JNE     edge_463
+	JNE     edge_464
 	VMOVUPD Y0, (BX)
-	JMP     stored_464
+	JMP     stored_465
 
-edge_463:
+edge_464:
 	XORL       R9, R9
 	TESTQ      R8, R8
 	CMOVQLT    R9, R8
@@ -5994,15 +6007,15 @@ edge_463:
 	VMOVDQU    32(R9), Y15
 	VMASKMOVPD Y0, Y15, (BX)
 
-stored_464:
-done_460:
+stored_465:
+done_461:
 	SUBQ   $0x00000001, AX
 	IMUL3Q $0x00000001, DX, AX
 	ADDQ   AX, CX
 	IMUL3Q $0x00000001, DI, AX
 	ADDQ   AX, SI
 
-less_454:
+less_455:
 	VZEROUPPER
 	RET
 
@@ -6042,9 +6055,9 @@ TEXT ·ddotAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y15
 	LEAQ    (DX)(DX*2), DI
 
-rows4_465:
+rows4_466:
 	CMPQ   AX, $0x00000004
-	JLT    less_466
+	JLT    less_467
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -6057,9 +6070,9 @@ rows4_465:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x00000008, R10
-	JLT    rest_468
+	JLT    rest_469
 
-k_467:
+k_468:
 	VMOVUPD     (R9), Y8
 	VMOVUPD     (R8), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6081,11 +6094,11 @@ k_467:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JGE         k_467
+	JGE         k_468
 
-rest_468:
+rest_469:
 	TESTQ       SI, SI
-	JEQ         sum_469
+	JEQ         sum_470
 	VMASKMOVPD  (R9), Y14, Y8
 	VMASKMOVPD  (R8), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6105,7 +6118,7 @@ rest_468:
 	VMASKMOVPD  32(R8)(DI*1), Y15, Y13
 	VFMADD231PD Y9, Y13, Y7
 
-sum_469:
+sum_470:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -6130,21 +6143,21 @@ sum_469:
 	IMUL3Q       $0x00000004, DX, R8
 	ADDQ         R8, CX
 	SUBQ         $0x00000004, AX
-	JMP          rows4_465
+	JMP          rows4_466
 
-less_466:
-rows1_470:
+less_467:
+rows1_471:
 	CMPQ   AX, $0x00000001
-	JLT    less_471
+	JLT    less_472
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R9
-	JLT    rest_473
+	JLT    rest_474
 
-k_472:
+k_473:
 	VMOVUPD     (R8), Y8
 	VMOVUPD     (DI), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6154,11 +6167,11 @@ k_472:
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JGE         k_472
+	JGE         k_473
 
-rest_473:
+rest_474:
 	TESTQ       SI, SI
-	JEQ         sum_474
+	JEQ         sum_475
 	VMASKMOVPD  (R8), Y14, Y8
 	VMASKMOVPD  (DI), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6166,7 +6179,7 @@ rest_473:
 	VMASKMOVPD  32(DI), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_474:
+sum_475:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -6176,9 +6189,9 @@ sum_474:
 	IMUL3Q       $0x00000001, DX, DI
 	ADDQ         DI, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_470
+	JMP          rows1_471
 
-less_471:
+less_472:
 	VZEROUPPER
 	RET
 
@@ -6220,9 +6233,9 @@ TEXT ·drowDotsAVX2(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_475:
+rows1_476:
 	CMPQ   AX, $0x00000001
-	JLT    less_476
+	JLT    less_477
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -6230,9 +6243,9 @@ rows1_475:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x00000008, R11
-	JLT    rest_478
+	JLT    rest_479
 
-k_477:
+k_478:
 	VMOVUPD     (R10), Y8
 	VMOVUPD     (R9), Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6242,11 +6255,11 @@ k_477:
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000008, R11
-	JGE         k_477
+	JGE         k_478
 
-rest_478:
+rest_479:
 	TESTQ       SI, SI
-	JEQ         sum_479
+	JEQ         sum_480
 	VMASKMOVPD  (R10), Y14, Y8
 	VMASKMOVPD  (R9), Y14, Y10
 	VFMADD231PD Y8, Y10, Y0
@@ -6254,7 +6267,7 @@ rest_478:
 	VMASKMOVPD  32(R9), Y15, Y10
 	VFMADD231PD Y9, Y10, Y1
 
-sum_479:
+sum_480:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
@@ -6264,9 +6277,9 @@ sum_479:
 	IMUL3Q       $0x00000001, DX, R9
 	ADDQ         R9, CX
 	SUBQ         $0x00000001, AX
-	JMP          rows1_475
+	JMP          rows1_476
 
-less_476:
+less_477:
 	VZEROUPPER
 	RET
 
@@ -6294,9 +6307,9 @@ TEXT ·dweighAVX2(SB), $0-56
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-rows8_480:
+rows8_481:
 	CMPQ         AX, $0x00000008
-	JLT          less_481
+	JLT          less_482
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6321,9 +6334,9 @@ rows8_480:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_483
+	JE           rest_484
 
-n_482:
+n_483:
 	VMOVUPD     (R9), Y0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Y2, Y0
@@ -6348,12 +6361,12 @@ n_482:
 	ADDQ        $0x00000020, R13
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_482
+	JNE         n_483
 
-rest_483:
+rest_484:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_484
+	JE          next_485
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6373,17 +6386,17 @@ rest_483:
 	VFMADD231PD Y1, Y9, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_484:
+next_485:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_480
+	JMP    rows8_481
 
-less_481:
-rows4_485:
+less_482:
+rows4_486:
 	CMPQ         AX, $0x00000004
-	JLT          less_486
+	JLT          less_487
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6397,9 +6410,9 @@ rows4_485:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_488
+	JE           rest_489
 
-n_487:
+n_488:
 	VMOVUPD     (R9), Y0
 	VFMADD231PD (R8), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y3, Y0
@@ -6409,12 +6422,12 @@ n_487:
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
 	SUBQ        $0x00000004, R10
-	JNE         n_487
+	JNE         n_488
 
-rest_488:
+rest_489:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_489
+	JE          next_490
 	VMASKMOVPD  (R9), Y15, Y0
 	VMASKMOVPD  (R8), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6426,17 +6439,17 @@ rest_488:
 	VFMADD231PD Y1, Y5, Y0
 	VMASKMOVPD  Y0, Y15, (R9)
 
-next_489:
+next_490:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_485
+	JMP    rows4_486
 
-less_486:
-rows2_490:
+less_487:
+rows2_491:
 	CMPQ         AX, $0x00000002
-	JLT          less_491
+	JLT          less_492
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6446,9 +6459,9 @@ rows2_490:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_493
+	JE           rest_494
 
-n_492:
+n_493:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VFMADD231PD (BX)(DX*1), Y3, Y0
@@ -6456,12 +6469,12 @@ n_492:
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_492
+	JNE         n_493
 
-rest_493:
+rest_494:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_494
+	JE          next_495
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
@@ -6469,17 +6482,17 @@ rest_493:
 	VFMADD231PD Y1, Y3, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_494:
+next_495:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_490
+	JMP    rows2_491
 
-less_491:
-rows1_495:
+less_492:
+rows1_496:
 	CMPQ         AX, $0x00000001
-	JLT          less_496
+	JLT          less_497
 	VBROADCASTSD alpha+16(FP), Y0
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y0, Y2, Y2
@@ -6487,34 +6500,34 @@ rows1_495:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_498
+	JE           rest_499
 
-n_497:
+n_498:
 	VMOVUPD     (R8), Y0
 	VFMADD231PD (BX), Y2, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, R8
 	SUBQ        $0x00000004, R9
-	JNE         n_497
+	JNE         n_498
 
-rest_498:
+rest_499:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_499
+	JE          next_500
 	VMASKMOVPD  (R8), Y15, Y0
 	VMASKMOVPD  (BX), Y15, Y1
 	VFMADD231PD Y1, Y2, Y0
 	VMASKMOVPD  Y0, Y15, (R8)
 
-next_499:
+next_500:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_495
+	JMP    rows1_496
 
-less_496:
+less_497:
 	VZEROUPPER
 	RET
 
@@ -6554,9 +6567,9 @@ TEXT ·dcopyPanelAVX2(SB), $0-48
 	VMOVDQU 32(R8), Y5
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000004
-	JLE     narrow_500
+	JLE     narrow_501
 
-k_501:
+k_502:
 	VMASKMOVPD (CX), Y4, Y0
 	VMASKMOVPD 32(CX), Y5, Y1
 	VMOVUPD    Y0, (BX)
@@ -6565,19 +6578,19 @@ k_501:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_501
+	JNE        k_502
 	VZEROUPPER
 	RET
 
-narrow_500:
-k_502:
+narrow_501:
+k_503:
 	VMASKMOVPD (CX), Y4, Y0
 	VMOVUPD    Y0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_502
+	JNE        k_503
 	VZEROUPPER
 	RET
 
@@ -6591,18 +6604,18 @@ TEXT ·dforeseeAVX2(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_503:
+row_504:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_504:
+line_505:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_504
+	JGT        line_505
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_503
+	JNE        row_504
 	VZEROUPPER
 	RET
 
@@ -6620,13 +6633,13 @@ TEXT ·dtransposePanelAVX2(SB), $0-48
 	LEAQ (BX)(BX*2), DI
 	MOVQ n+8(FP), R8
 
-rows_505:
+rows_506:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ k+0(FP), R11
 	SUBQ $0x00000004, R11
 
-k_507:
+k_508:
 	VMOVUPD    (R9), Y0
 	VMOVUPD    (R9)(CX*1), Y1
 	VMOVUPD    (R9)(CX*2), Y2
@@ -6649,38 +6662,38 @@ k_507:
 	VMOVUPD    Y10, (R10)(BX*2)
 	VMOVUPD    Y11, (R10)(DI*1)
 	TESTQ      R11, R11
-	JEQ        turned_509
+	JEQ        turned_510
 	CMPQ       R11, $0x00000004
-	JLT        last_508
+	JLT        last_509
 	ADDQ       $0x00000020, R9
 	LEAQ       (R10)(BX*4), R10
 	SUBQ       $0x00000004, R11
-	JMP        k_507
+	JMP        k_508
 
-last_508:
+last_509:
 	LEAQ  (R9)(R11*8), R9
 	MOVQ  BX, R12
 	IMULQ R11, R12
 	ADDQ  R12, R10
 	XORL  R11, R11
-	JMP   k_507
+	JMP   k_508
 
-turned_509:
+turned_510:
 	SUBQ  $0x00000004, R8
-	JEQ   done_506
+	JEQ   done_507
 	LEAQ  (AX)(CX*4), AX
 	ADDQ  $0x00000020, DX
 	CMPQ  R8, $0x00000004
-	JGE   rows_505
+	JGE   rows_506
 	SUBQ  $0x00000004, R8
 	LEAQ  (DX)(R8*8), DX
 	MOVQ  CX, R9
 	IMULQ R8, R9
 	ADDQ  R9, AX
 	MOVQ  $0x00000004, R8
-	JMP   rows_505
+	JMP   rows_506
 
-done_506:
+done_507:
 	VZEROUPPER
 	RET
 
@@ -6703,7 +6716,7 @@ TEXT ·dfmaLoopAVX2(SB), $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-loop_510:
+loop_511:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -6717,6 +6730,6 @@ loop_510:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNE         loop_510
+	JNE         loop_511
 	VZEROUPPER
 	RET

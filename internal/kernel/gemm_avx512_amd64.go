@@ -53,7 +53,7 @@ func sweighStoredAVX512(m int, n int, alpha float32, a *uint16, aRow int, x *flo
 // swidenVectorsAVX512 is widenVectors of float32 with AVX512.
 //
 //go:noescape
-func swidenVectorsAVX512(n int, y *float32, x *uint16)
+func swidenVectorsAVX512(k int, n int, y *float32, yRow int, x *uint16, xRow int)
 
 // dtileAVX512 is tile of float64 with AVX512.
 //

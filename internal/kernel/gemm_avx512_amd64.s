@@ -5452,21 +5452,34 @@ less_264:
 	VZEROUPPER
 	RET
 
-// func swidenVectorsAVX512(n int, y *float32, x *uint16)
+// func swidenVectorsAVX512(k int, n int, y *float32, yRow int, x *uint16, xRow int)
 // Requires: AVX, AVX512F
-TEXT ·swidenVectorsAVX512(SB), $0-24
-	MOVQ n+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
+TEXT ·swidenVectorsAVX512(SB), $0-48
+	MOVQ k+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ yRow+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ x+32(FP), BX
+	MOVQ xRow+40(FP), SI
+	SHLQ $0x01, SI
 
-vector_268:
-	VPMOVZXWD (DX), Z0
+row_268:
+	MOVQ BX, DI
+	MOVQ CX, R8
+	MOVQ n+8(FP), R9
+
+vector_269:
+	VPMOVZXWD (DI), Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, AX
-	JGT       vector_268
+	VMOVUPS   Z0, (R8)
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000040, R8
+	SUBQ      $0x00000010, R9
+	JGT       vector_269
+	ADDQ      SI, BX
+	ADDQ      DX, CX
+	DECQ      AX
+	JNE       row_268
 	VZEROUPPER
 	RET
 
@@ -5509,27 +5522,27 @@ TEXT ·dtileAVX512(SB), $0-104
 	SHLQ    $0x03, AX
 	IMUL3Q  $0x0000000c, SI, DX
 	CMPQ    AX, DX
-	JNE     counted_269
+	JNE     counted_270
 	MOVQ    CX, AX
 	XORL    DX, DX
 	MOVQ    $0x0000000c, R11
 	DIVQ    R11
 	CMPQ    DX, AX
-	JGT     counted_269
+	JGT     counted_270
 	MOVQ    DX, R10
 
-counted_269:
+counted_270:
 	MOVQ n+8(FP), AX
 	CMPQ AX, $0x00000008
-	JLE  narrow_270
+	JLE  narrow_271
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_271
+	JNE  columns_272
 
-taller_272:
+taller_273:
 	DECQ       R10
-	JLT        less_273
+	JLT        less_274
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -5595,9 +5608,9 @@ taller_272:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_275
+	JLT        rest_276
 
-k_274:
+k_275:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5771,13 +5784,13 @@ k_274:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_274
+	JGE          k_275
 
-rest_275:
+rest_276:
 	ADDQ $0x00000004, R15
-	JEQ  summed_276
+	JEQ  summed_277
 
-one_277:
+one_278:
 	VMOVUPD      (R14), Z26
 	VMOVUPD      64(R14), Z27
 	ADDQ         DI, R14
@@ -5825,9 +5838,9 @@ one_277:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_277
+	JNE          one_278
 
-summed_276:
+summed_277:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -5863,7 +5876,7 @@ summed_276:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_278
+	JEQ          fresh_279
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -5942,9 +5955,9 @@ summed_276:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_279
+	JMP          done_280
 
-fresh_278:
+fresh_279:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -5972,18 +5985,18 @@ fresh_278:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_279:
+done_280:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_272
+	JMP    taller_273
 
-less_273:
-rows12_280:
+less_274:
+rows12_281:
 	CMPQ       CX, $0x0000000c
-	JLT        less_281
+	JLT        less_282
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6043,9 +6056,9 @@ rows12_280:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_283
+	JLT        rest_284
 
-k_282:
+k_283:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -6206,13 +6219,13 @@ k_282:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_282
+	JGE          k_283
 
-rest_283:
+rest_284:
 	ADDQ $0x00000004, R13
-	JEQ  summed_284
+	JEQ  summed_285
 
-one_285:
+one_286:
 	VMOVUPD      (R12), Z26
 	VMOVUPD      64(R12), Z27
 	ADDQ         DI, R12
@@ -6256,9 +6269,9 @@ one_285:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_285
+	JNE          one_286
 
-summed_284:
+summed_285:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6291,7 +6304,7 @@ summed_284:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_286
+	JEQ          fresh_287
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6364,9 +6377,9 @@ summed_284:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_287
+	JMP          done_288
 
-fresh_286:
+fresh_287:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6392,18 +6405,18 @@ fresh_286:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_287:
+done_288:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_280
+	JMP    rows12_281
 
-less_281:
+less_282:
 	CMPQ       CX, $0x00000008
-	JLT        less_289
+	JLT        less_290
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -6445,7 +6458,7 @@ less_281:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_293:
+one_294:
 	VMOVUPD      (R11), Z26
 	VMOVUPD      64(R11), Z27
 	ADDQ         DI, R11
@@ -6476,7 +6489,7 @@ one_293:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_293
+	JNE          one_294
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -6500,7 +6513,7 @@ one_293:
 	VMULPD       Z26, Z15, Z15
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_294
+	JEQ          fresh_295
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6549,9 +6562,9 @@ one_293:
 	VMOVUPD.Z    64(R10)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z15
 	VMOVUPD      Z15, K2, 64(R10)(AX*1)
-	JMP          done_295
+	JMP          done_296
 
-fresh_294:
+fresh_295:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6569,16 +6582,16 @@ fresh_294:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_295:
+done_296:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_289:
+less_290:
 	CMPQ       CX, $0x00000004
-	JLT        less_297
+	JLT        less_298
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -6602,7 +6615,7 @@ less_289:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_301:
+one_302:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -6620,7 +6633,7 @@ one_301:
 	VFMADD231PD  Z27, Z29, Z7
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_301
+	JNE          one_302
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6635,7 +6648,7 @@ one_301:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_302
+	JEQ          fresh_303
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -6660,9 +6673,9 @@ one_301:
 	VMOVUPD.Z    64(DX)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K2, 64(DX)(AX*1)
-	JMP          done_303
+	JMP          done_304
 
-fresh_302:
+fresh_303:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -6672,16 +6685,16 @@ fresh_302:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_303:
+done_304:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_297:
+less_298:
 	CMPQ       CX, $0x00000002
-	JLT        less_305
+	JLT        less_306
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6697,7 +6710,7 @@ less_297:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_309:
+one_310:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6709,7 +6722,7 @@ one_309:
 	VFMADD231PD  Z27, Z29, Z3
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_309
+	JNE          one_310
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6720,7 +6733,7 @@ one_309:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_310
+	JEQ          fresh_311
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
@@ -6733,24 +6746,24 @@ one_309:
 	VMOVUPD.Z    64(AX)(R9*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K2, 64(AX)(R9*1)
-	JMP          done_311
+	JMP          done_312
 
-fresh_310:
+fresh_311:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_311:
+done_312:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_305:
+less_306:
 	CMPQ       CX, $0x00000001
-	JLT        less_313
+	JLT        less_314
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -6762,7 +6775,7 @@ less_305:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_317:
+one_318:
 	VMOVUPD      (DX), Z26
 	VMOVUPD      64(DX), Z27
 	ADDQ         DI, DX
@@ -6771,7 +6784,7 @@ one_317:
 	VFMADD231PD  Z27, Z28, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_317
+	JNE          one_318
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -6780,34 +6793,34 @@ one_317:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_318
+	JEQ          fresh_319
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_319
+	JMP          done_320
 
-fresh_318:
+fresh_319:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_319:
+done_320:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_313:
+less_314:
 	VZEROUPPER
 	RET
 
-columns_271:
-taller_320:
+columns_272:
+taller_321:
 	DECQ       R10
-	JLT        less_321
+	JLT        less_322
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -6871,9 +6884,9 @@ taller_320:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_323
+	JLT        rest_324
 
-k_322:
+k_323:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -7031,13 +7044,13 @@ k_322:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_322
+	JGE              k_323
 
-rest_323:
+rest_324:
 	ADDQ $0x00000004, R12
-	JEQ  summed_324
+	JEQ  summed_325
 
-one_325:
+one_326:
 	VMOVUPD          (R11), Z26
 	VMOVUPD          64(R11), Z27
 	ADDQ             DI, R11
@@ -7078,9 +7091,9 @@ one_325:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_325
+	JNE              one_326
 
-summed_324:
+summed_325:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -7116,7 +7129,7 @@ summed_324:
 	VMULPD       Z26, Z25, Z25
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_326
+	JEQ          fresh_327
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7195,9 +7208,9 @@ summed_324:
 	VMOVUPD.Z    64(R13), K2, Z28
 	VFMADD231PD  Z27, Z28, Z25
 	VMOVUPD      Z25, K2, 64(R13)
-	JMP          done_327
+	JMP          done_328
 
-fresh_326:
+fresh_327:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7225,18 +7238,18 @@ fresh_326:
 	VMOVUPD Z23, K2, 64(R12)(AX*1)
 	VMOVUPD Z25, K2, 64(R13)
 
-done_327:
+done_328:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_320
+	JMP    taller_321
 
-less_321:
-rows12_328:
+less_322:
+rows12_329:
 	CMPQ       CX, $0x0000000c
-	JLT        less_329
+	JLT        less_330
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7295,9 +7308,9 @@ rows12_328:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_331
+	JLT        rest_332
 
-k_330:
+k_331:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7443,13 +7456,13 @@ k_330:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_330
+	JGE              k_331
 
-rest_331:
+rest_332:
 	ADDQ $0x00000004, R11
-	JEQ  summed_332
+	JEQ  summed_333
 
-one_333:
+one_334:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7487,9 +7500,9 @@ one_333:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_333
+	JNE              one_334
 
-summed_332:
+summed_333:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -7522,7 +7535,7 @@ summed_332:
 	VMULPD       Z26, Z23, Z23
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_334
+	JEQ          fresh_335
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -7595,9 +7608,9 @@ summed_332:
 	VMOVUPD.Z    64(R11)(AX*1), K2, Z28
 	VFMADD231PD  Z27, Z28, Z23
 	VMOVUPD      Z23, K2, 64(R11)(AX*1)
-	JMP          done_335
+	JMP          done_336
 
-fresh_334:
+fresh_335:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7623,18 +7636,18 @@ fresh_334:
 	VMOVUPD Z21, K2, 64(R11)(R9*2)
 	VMOVUPD Z23, K2, 64(R11)(AX*1)
 
-done_335:
+done_336:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_328
+	JMP    rows12_329
 
-less_329:
+less_330:
 	CMPQ       CX, $0x00000008
-	JLT        less_337
+	JLT        less_338
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -7676,7 +7689,7 @@ less_329:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_341:
+one_342:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7704,7 +7717,7 @@ one_341:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_341
+	JNE              one_342
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -7728,7 +7741,7 @@ one_341:
 	VMULPD           Z26, Z15, Z15
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_342
+	JEQ              fresh_343
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7777,9 +7790,9 @@ one_341:
 	VMOVUPD.Z        64(R10)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z15
 	VMOVUPD          Z15, K2, 64(R10)(AX*1)
-	JMP              done_343
+	JMP              done_344
 
-fresh_342:
+fresh_343:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7797,16 +7810,16 @@ fresh_342:
 	VMOVUPD Z13, K2, 64(R10)(R9*2)
 	VMOVUPD Z15, K2, 64(R10)(AX*1)
 
-done_343:
+done_344:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_337:
+less_338:
 	CMPQ       CX, $0x00000004
-	JLT        less_345
+	JLT        less_346
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -7831,7 +7844,7 @@ less_337:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_349:
+one_350:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7849,7 +7862,7 @@ one_349:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_349
+	JNE              one_350
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7864,7 +7877,7 @@ one_349:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_350
+	JEQ              fresh_351
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -7889,9 +7902,9 @@ one_349:
 	VMOVUPD.Z        64(DX)(AX*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K2, 64(DX)(AX*1)
-	JMP              done_351
+	JMP              done_352
 
-fresh_350:
+fresh_351:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z2, K1, (DX)(R9*1)
 	VMOVUPD Z4, K1, (DX)(R9*2)
@@ -7901,16 +7914,16 @@ fresh_350:
 	VMOVUPD Z5, K2, 64(DX)(R9*2)
 	VMOVUPD Z7, K2, 64(DX)(AX*1)
 
-done_351:
+done_352:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_345:
+less_346:
 	CMPQ       CX, $0x00000002
-	JLT        less_353
+	JLT        less_354
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7927,7 +7940,7 @@ less_345:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_357:
+one_358:
 	VMOVUPD          (R10), Z26
 	VMOVUPD          64(R10), Z27
 	ADDQ             DI, R10
@@ -7940,7 +7953,7 @@ one_357:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_357
+	JNE              one_358
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -7951,7 +7964,7 @@ one_357:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_358
+	JEQ              fresh_359
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
@@ -7964,24 +7977,24 @@ one_357:
 	VMOVUPD.Z        64(AX)(R9*1), K2, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K2, 64(AX)(R9*1)
-	JMP              done_359
+	JMP              done_360
 
-fresh_358:
+fresh_359:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z2, K1, (AX)(R9*1)
 	VMOVUPD Z1, K2, 64(AX)
 	VMOVUPD Z3, K2, 64(AX)(R9*1)
 
-done_359:
+done_360:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_353:
+less_354:
 	CMPQ       CX, $0x00000001
-	JLT        less_361
+	JLT        less_362
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -7994,7 +8007,7 @@ less_353:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_365:
+one_366:
 	VMOVUPD      (R10), Z26
 	VMOVUPD      64(R10), Z27
 	ADDQ         DI, R10
@@ -8005,7 +8018,7 @@ one_365:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_365
+	JNE          one_366
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8014,39 +8027,39 @@ one_365:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_366
+	JEQ          fresh_367
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    64(AX), K2, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K2, 64(AX)
-	JMP          done_367
+	JMP          done_368
 
-fresh_366:
+fresh_367:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K2, 64(AX)
 
-done_367:
+done_368:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_361:
+less_362:
 	VZEROUPPER
 	RET
 
-narrow_270:
+narrow_271:
 	MOVQ aCol+48(FP), AX
 	SHLQ $0x03, AX
 	CMPQ AX, $0x00000008
-	JNE  columns_368
+	JNE  columns_369
 
-taller_369:
+taller_370:
 	DECQ       R10
-	JLT        less_370
+	JLT        less_371
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8086,9 +8099,9 @@ taller_369:
 	MOVQ       b+64(FP), R14
 	MOVQ       k+16(FP), R15
 	SUBQ       $0x00000004, R15
-	JLT        rest_372
+	JLT        rest_373
 
-k_371:
+k_372:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -8206,13 +8219,13 @@ k_371:
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000020, R13
 	SUBQ         $0x00000004, R15
-	JGE          k_371
+	JGE          k_372
 
-rest_372:
+rest_373:
 	ADDQ $0x00000004, R15
-	JEQ  summed_373
+	JEQ  summed_374
 
-one_374:
+one_375:
 	VMOVUPD      (R14), Z26
 	ADDQ         DI, R14
 	VBROADCASTSD (DX), Z28
@@ -8246,9 +8259,9 @@ one_374:
 	ADDQ         $0x00000008, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R15
-	JNE          one_374
+	JNE          one_375
 
-summed_373:
+summed_374:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -8271,7 +8284,7 @@ summed_373:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_375
+	JEQ          fresh_376
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8311,9 +8324,9 @@ summed_373:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_376
+	JMP          done_377
 
-fresh_375:
+fresh_376:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8328,18 +8341,18 @@ fresh_375:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_376:
+done_377:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_369
+	JMP    taller_370
 
-less_370:
-rows12_377:
+less_371:
+rows12_378:
 	CMPQ       CX, $0x0000000c
-	JLT        less_378
+	JLT        less_379
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8375,9 +8388,9 @@ rows12_377:
 	MOVQ       b+64(FP), R12
 	MOVQ       k+16(FP), R13
 	SUBQ       $0x00000004, R13
-	JLT        rest_380
+	JLT        rest_381
 
-k_379:
+k_380:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8486,13 +8499,13 @@ k_379:
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x00000004, R13
-	JGE          k_379
+	JGE          k_380
 
-rest_380:
+rest_381:
 	ADDQ $0x00000004, R13
-	JEQ  summed_381
+	JEQ  summed_382
 
-one_382:
+one_383:
 	VMOVUPD      (R12), Z26
 	ADDQ         DI, R12
 	VBROADCASTSD (DX), Z28
@@ -8523,9 +8536,9 @@ one_382:
 	ADDQ         $0x00000008, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R13
-	JNE          one_382
+	JNE          one_383
 
-summed_381:
+summed_382:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8546,7 +8559,7 @@ summed_381:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_383
+	JEQ          fresh_384
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8583,9 +8596,9 @@ summed_381:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_384
+	JMP          done_385
 
-fresh_383:
+fresh_384:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8599,18 +8612,18 @@ fresh_383:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_384:
+done_385:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_377
+	JMP    rows12_378
 
-less_378:
+less_379:
 	CMPQ       CX, $0x00000008
-	JLT        less_386
+	JLT        less_387
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -8636,7 +8649,7 @@ less_378:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 
-one_390:
+one_391:
 	VMOVUPD      (R11), Z26
 	ADDQ         DI, R11
 	VBROADCASTSD (DX), Z28
@@ -8658,7 +8671,7 @@ one_390:
 	ADDQ         $0x00000008, DX
 	ADDQ         $0x00000008, R10
 	DECQ         R12
-	JNE          one_390
+	JNE          one_391
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -8674,7 +8687,7 @@ one_390:
 	VMULPD       Z26, Z7, Z7
 	MOVQ         beta+80(FP), R11
 	ADDQ         R11, R11
-	JEQ          fresh_391
+	JEQ          fresh_392
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8699,9 +8712,9 @@ one_390:
 	VMOVUPD.Z    (R10)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z7
 	VMOVUPD      Z7, K1, (R10)(AX*1)
-	JMP          done_392
+	JMP          done_393
 
-fresh_391:
+fresh_392:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -8711,16 +8724,16 @@ fresh_391:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_392:
+done_393:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_386:
+less_387:
 	CMPQ       CX, $0x00000004
-	JLT        less_394
+	JLT        less_395
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -8736,7 +8749,7 @@ less_386:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_398:
+one_399:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (DX), Z28
@@ -8749,7 +8762,7 @@ one_398:
 	VFMADD231PD  Z26, Z29, Z3
 	ADDQ         $0x00000008, DX
 	DECQ         R11
-	JNE          one_398
+	JNE          one_399
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8760,7 +8773,7 @@ one_398:
 	VMULPD       Z26, Z3, Z3
 	MOVQ         beta+80(FP), R10
 	ADDQ         R10, R10
-	JEQ          fresh_399
+	JEQ          fresh_400
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -8773,24 +8786,24 @@ one_398:
 	VMOVUPD.Z    (DX)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z3
 	VMOVUPD      Z3, K1, (DX)(AX*1)
-	JMP          done_400
+	JMP          done_401
 
-fresh_399:
+fresh_400:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_400:
+done_401:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_394:
+less_395:
 	CMPQ       CX, $0x00000002
-	JLT        less_402
+	JLT        less_403
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8802,7 +8815,7 @@ less_394:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_406:
+one_407:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
@@ -8811,7 +8824,7 @@ one_406:
 	VFMADD231PD  Z26, Z29, Z1
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_406
+	JNE          one_407
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8820,29 +8833,29 @@ one_406:
 	VMULPD       Z26, Z1, Z1
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_407
+	JEQ          fresh_408
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
 	VMOVUPD.Z    (AX)(R9*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z1
 	VMOVUPD      Z1, K1, (AX)(R9*1)
-	JMP          done_408
+	JMP          done_409
 
-fresh_407:
+fresh_408:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_408:
+done_409:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_402:
+less_403:
 	CMPQ       CX, $0x00000001
-	JLT        less_410
+	JLT        less_411
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -8852,14 +8865,14 @@ less_402:
 	MOVQ       b+64(FP), DX
 	MOVQ       k+16(FP), R10
 
-one_414:
+one_415:
 	VMOVUPD      (DX), Z26
 	ADDQ         DI, DX
 	VBROADCASTSD (AX), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	ADDQ         $0x00000008, AX
 	DECQ         R10
-	JNE          one_414
+	JNE          one_415
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -8867,30 +8880,30 @@ one_414:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_415
+	JEQ          fresh_416
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_416
+	JMP          done_417
 
-fresh_415:
+fresh_416:
 	VMOVUPD Z0, K1, (AX)
 
-done_416:
+done_417:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_410:
+less_411:
 	VZEROUPPER
 	RET
 
-columns_368:
-taller_417:
+columns_369:
+taller_418:
 	DECQ       R10
-	JLT        less_418
+	JLT        less_419
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R11
@@ -8928,9 +8941,9 @@ taller_417:
 	MOVQ       b+64(FP), R11
 	MOVQ       k+16(FP), R12
 	SUBQ       $0x00000004, R12
-	JLT        rest_420
+	JLT        rest_421
 
-k_419:
+k_420:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -9032,13 +9045,13 @@ k_419:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R12
-	JGE              k_419
+	JGE              k_420
 
-rest_420:
+rest_421:
 	ADDQ $0x00000004, R12
-	JEQ  summed_421
+	JEQ  summed_422
 
-one_422:
+one_423:
 	VMOVUPD          (R11), Z26
 	ADDQ             DI, R11
 	VBROADCASTSD     (AX), Z28
@@ -9065,9 +9078,9 @@ one_422:
 	PREFETCHT0       96(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R12
-	JNE              one_422
+	JNE              one_423
 
-summed_421:
+summed_422:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R11
@@ -9090,7 +9103,7 @@ summed_421:
 	VMULPD       Z26, Z12, Z12
 	MOVQ         beta+80(FP), R14
 	ADDQ         R14, R14
-	JEQ          fresh_423
+	JEQ          fresh_424
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -9130,9 +9143,9 @@ summed_421:
 	VMOVUPD.Z    (R13), K1, Z28
 	VFMADD231PD  Z27, Z28, Z12
 	VMOVUPD      Z12, K1, (R13)
-	JMP          done_424
+	JMP          done_425
 
-fresh_423:
+fresh_424:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9147,18 +9160,18 @@ fresh_423:
 	VMOVUPD Z11, K1, (R12)(AX*1)
 	VMOVUPD Z12, K1, (R13)
 
-done_424:
+done_425:
 	SUBQ   $0x0000000d, CX
 	IMUL3Q $0x0000000d, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000d, R9, AX
 	ADDQ   AX, R8
-	JMP    taller_417
+	JMP    taller_418
 
-less_418:
-rows12_425:
+less_419:
+rows12_426:
 	CMPQ       CX, $0x0000000c
-	JLT        less_426
+	JLT        less_427
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -9193,9 +9206,9 @@ rows12_425:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 	SUBQ       $0x00000004, R11
-	JLT        rest_428
+	JLT        rest_429
 
-k_427:
+k_428:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9289,13 +9302,13 @@ k_427:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	SUBQ             $0x00000004, R11
-	JGE              k_427
+	JGE              k_428
 
-rest_428:
+rest_429:
 	ADDQ $0x00000004, R11
-	JEQ  summed_429
+	JEQ  summed_430
 
-one_430:
+one_431:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9320,9 +9333,9 @@ one_430:
 	PREFETCHT0       88(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_430
+	JNE              one_431
 
-summed_429:
+summed_430:
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, DX
 	LEAQ         (DX)(R9*4), R10
@@ -9343,7 +9356,7 @@ summed_429:
 	VMULPD       Z26, Z11, Z11
 	MOVQ         beta+80(FP), R12
 	ADDQ         R12, R12
-	JEQ          fresh_431
+	JEQ          fresh_432
 	VMOVUPD.Z    (DX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (DX)
@@ -9380,9 +9393,9 @@ summed_429:
 	VMOVUPD.Z    (R11)(AX*1), K1, Z28
 	VFMADD231PD  Z27, Z28, Z11
 	VMOVUPD      Z11, K1, (R11)(AX*1)
-	JMP          done_432
+	JMP          done_433
 
-fresh_431:
+fresh_432:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9396,18 +9409,18 @@ fresh_431:
 	VMOVUPD Z10, K1, (R11)(R9*2)
 	VMOVUPD Z11, K1, (R11)(AX*1)
 
-done_432:
+done_433:
 	SUBQ   $0x0000000c, CX
 	MOVQ   aPanel+56(FP), AX
 	SHLQ   $0x03, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x0000000c, R9, AX
 	ADDQ   AX, R8
-	JMP    rows12_425
+	JMP    rows12_426
 
-less_426:
+less_427:
 	CMPQ       CX, $0x00000008
-	JLT        less_434
+	JLT        less_435
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	LEAQ       (DX)(R9*4), R10
@@ -9433,7 +9446,7 @@ less_426:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_438:
+one_439:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9452,7 +9465,7 @@ one_438:
 	PREFETCHT0       56(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_438
+	JNE              one_439
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	LEAQ             (DX)(R9*4), R10
@@ -9468,7 +9481,7 @@ one_438:
 	VMULPD           Z26, Z7, Z7
 	MOVQ             beta+80(FP), R11
 	ADDQ             R11, R11
-	JEQ              fresh_439
+	JEQ              fresh_440
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9493,9 +9506,9 @@ one_438:
 	VMOVUPD.Z        (R10)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z7
 	VMOVUPD          Z7, K1, (R10)(AX*1)
-	JMP              done_440
+	JMP              done_441
 
-fresh_439:
+fresh_440:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
@@ -9505,16 +9518,16 @@ fresh_439:
 	VMOVUPD Z6, K1, (R10)(R9*2)
 	VMOVUPD Z7, K1, (R10)(AX*1)
 
-done_440:
+done_441:
 	SUBQ   $0x00000008, CX
 	IMUL3Q $0x00000008, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000008, R9, AX
 	ADDQ   AX, R8
 
-less_434:
+less_435:
 	CMPQ       CX, $0x00000004
-	JLT        less_442
+	JLT        less_443
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, DX
 	PREFETCHT0 (DX)
@@ -9531,7 +9544,7 @@ less_434:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_446:
+one_447:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9544,7 +9557,7 @@ one_446:
 	PREFETCHT0       24(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_446
+	JNE              one_447
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, DX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9555,7 +9568,7 @@ one_446:
 	VMULPD           Z26, Z3, Z3
 	MOVQ             beta+80(FP), R10
 	ADDQ             R10, R10
-	JEQ              fresh_447
+	JEQ              fresh_448
 	VMOVUPD.Z        (DX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (DX)
@@ -9568,24 +9581,24 @@ one_446:
 	VMOVUPD.Z        (DX)(AX*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z3
 	VMOVUPD          Z3, K1, (DX)(AX*1)
-	JMP              done_448
+	JMP              done_449
 
-fresh_447:
+fresh_448:
 	VMOVUPD Z0, K1, (DX)
 	VMOVUPD Z1, K1, (DX)(R9*1)
 	VMOVUPD Z2, K1, (DX)(R9*2)
 	VMOVUPD Z3, K1, (DX)(AX*1)
 
-done_448:
+done_449:
 	SUBQ   $0x00000004, CX
 	IMUL3Q $0x00000004, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000004, R9, AX
 	ADDQ   AX, R8
 
-less_442:
+less_443:
 	CMPQ       CX, $0x00000002
-	JLT        less_450
+	JLT        less_451
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9598,7 +9611,7 @@ less_442:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_454:
+one_455:
 	VMOVUPD          (R10), Z26
 	ADDQ             DI, R10
 	VBROADCASTSD     (AX), Z28
@@ -9608,7 +9621,7 @@ one_454:
 	PREFETCHT0       8(AX)(DX*8)
 	ADDQ             DX, AX
 	DECQ             R11
-	JNE              one_454
+	JNE              one_455
 	LEAQ             (R9)(R9*2), AX
 	MOVQ             R8, AX
 	VBROADCASTSD     alpha+24(FP), Z26
@@ -9617,29 +9630,29 @@ one_454:
 	VMULPD           Z26, Z1, Z1
 	MOVQ             beta+80(FP), DX
 	ADDQ             DX, DX
-	JEQ              fresh_455
+	JEQ              fresh_456
 	VMOVUPD.Z        (AX), K1, Z28
 	VFMADD231PD      Z27, Z28, Z0
 	VMOVUPD          Z0, K1, (AX)
 	VMOVUPD.Z        (AX)(R9*1), K1, Z28
 	VFMADD231PD      Z27, Z28, Z1
 	VMOVUPD          Z1, K1, (AX)(R9*1)
-	JMP              done_456
+	JMP              done_457
 
-fresh_455:
+fresh_456:
 	VMOVUPD Z0, K1, (AX)
 	VMOVUPD Z1, K1, (AX)(R9*1)
 
-done_456:
+done_457:
 	SUBQ   $0x00000002, CX
 	IMUL3Q $0x00000002, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000002, R9, AX
 	ADDQ   AX, R8
 
-less_450:
+less_451:
 	CMPQ       CX, $0x00000001
-	JLT        less_458
+	JLT        less_459
 	LEAQ       (R9)(R9*2), AX
 	MOVQ       R8, AX
 	PREFETCHT0 (AX)
@@ -9650,7 +9663,7 @@ less_450:
 	MOVQ       b+64(FP), R10
 	MOVQ       k+16(FP), R11
 
-one_462:
+one_463:
 	VMOVUPD      (R10), Z26
 	ADDQ         DI, R10
 	VBROADCASTSD (AX), Z28
@@ -9659,7 +9672,7 @@ one_462:
 	PREFETCHT0   (AX)(DX*8)
 	ADDQ         DX, AX
 	DECQ         R11
-	JNE          one_462
+	JNE          one_463
 	LEAQ         (R9)(R9*2), AX
 	MOVQ         R8, AX
 	VBROADCASTSD alpha+24(FP), Z26
@@ -9667,23 +9680,23 @@ one_462:
 	VMULPD       Z26, Z0, Z0
 	MOVQ         beta+80(FP), DX
 	ADDQ         DX, DX
-	JEQ          fresh_463
+	JEQ          fresh_464
 	VMOVUPD.Z    (AX), K1, Z28
 	VFMADD231PD  Z27, Z28, Z0
 	VMOVUPD      Z0, K1, (AX)
-	JMP          done_464
+	JMP          done_465
 
-fresh_463:
+fresh_464:
 	VMOVUPD Z0, K1, (AX)
 
-done_464:
+done_465:
 	SUBQ   $0x00000001, CX
 	IMUL3Q $0x00000001, SI, AX
 	ADDQ   AX, BX
 	IMUL3Q $0x00000001, R9, AX
 	ADDQ   AX, R8
 
-less_458:
+less_459:
 	VZEROUPPER
 	RET
 
@@ -9721,9 +9734,9 @@ TEXT ·ddotAVX512(SB), $0-48
 	KMOVW   R8, K2
 	LEAQ    (DX)(DX*2), DI
 
-rows4_465:
+rows4_466:
 	CMPQ   AX, $0x00000004
-	JLT    less_466
+	JLT    less_467
 	MOVQ   CX, R8
 	MOVQ   x+32(FP), R9
 	MOVQ   k+0(FP), R10
@@ -9736,9 +9749,9 @@ rows4_465:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x00000010, R10
-	JLT    rest_468
+	JLT    rest_469
 
-k_467:
+k_468:
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R8), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9760,11 +9773,11 @@ k_467:
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000010, R10
-	JGE         k_467
+	JGE         k_468
 
-rest_468:
+rest_469:
 	TESTQ       SI, SI
-	JEQ         sum_469
+	JEQ         sum_470
 	VMOVUPD.Z   (R9), K1, Z8
 	VMOVUPD.Z   (R8), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9784,7 +9797,7 @@ rest_468:
 	VMOVUPD.Z   64(R8)(DI*1), K2, Z13
 	VFMADD231PD Z9, Z13, Z7
 
-sum_469:
+sum_470:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9817,21 +9830,21 @@ sum_469:
 	IMUL3Q        $0x00000004, DX, R8
 	ADDQ          R8, CX
 	SUBQ          $0x00000004, AX
-	JMP           rows4_465
+	JMP           rows4_466
 
-less_466:
-rows1_470:
+less_467:
+rows1_471:
 	CMPQ   AX, $0x00000001
-	JLT    less_471
+	JLT    less_472
 	MOVQ   CX, DI
 	MOVQ   x+32(FP), R8
 	MOVQ   k+0(FP), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R9
-	JLT    rest_473
+	JLT    rest_474
 
-k_472:
+k_473:
 	VMOVUPD     (R8), Z8
 	VMOVUPD     (DI), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9841,11 +9854,11 @@ k_472:
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000080, R8
 	SUBQ        $0x00000010, R9
-	JGE         k_472
+	JGE         k_473
 
-rest_473:
+rest_474:
 	TESTQ       SI, SI
-	JEQ         sum_474
+	JEQ         sum_475
 	VMOVUPD.Z   (R8), K1, Z8
 	VMOVUPD.Z   (DI), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9853,7 +9866,7 @@ rest_473:
 	VMOVUPD.Z   64(DI), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_474:
+sum_475:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9865,9 +9878,9 @@ sum_474:
 	IMUL3Q        $0x00000001, DX, DI
 	ADDQ          DI, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_470
+	JMP           rows1_471
 
-less_471:
+less_472:
 	VZEROUPPER
 	RET
 
@@ -9907,9 +9920,9 @@ TEXT ·drowDotsAVX512(SB), $0-56
 	MOVQ    xRow+40(FP), R8
 	SHLQ    $0x03, R8
 
-rows1_475:
+rows1_476:
 	CMPQ   AX, $0x00000001
-	JLT    less_476
+	JLT    less_477
 	MOVQ   CX, R9
 	MOVQ   DI, R10
 	ADDQ   R8, DI
@@ -9917,9 +9930,9 @@ rows1_475:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x00000010, R11
-	JLT    rest_478
+	JLT    rest_479
 
-k_477:
+k_478:
 	VMOVUPD     (R10), Z8
 	VMOVUPD     (R9), Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9929,11 +9942,11 @@ k_477:
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R11
-	JGE         k_477
+	JGE         k_478
 
-rest_478:
+rest_479:
 	TESTQ       SI, SI
-	JEQ         sum_479
+	JEQ         sum_480
 	VMOVUPD.Z   (R10), K1, Z8
 	VMOVUPD.Z   (R9), K1, Z10
 	VFMADD231PD Z8, Z10, Z0
@@ -9941,7 +9954,7 @@ rest_478:
 	VMOVUPD.Z   64(R9), K2, Z10
 	VFMADD231PD Z9, Z10, Z1
 
-sum_479:
+sum_480:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPD        Y8, Y0, Y0
@@ -9953,9 +9966,9 @@ sum_479:
 	IMUL3Q        $0x00000001, DX, R9
 	ADDQ          R9, CX
 	SUBQ          $0x00000001, AX
-	JMP           rows1_475
+	JMP           rows1_476
 
-less_476:
+less_477:
 	VZEROUPPER
 	RET
 
@@ -9982,9 +9995,9 @@ TEXT ·dweighAVX512(SB), $0-56
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-rows8_480:
+rows8_481:
 	CMPQ         AX, $0x00000008
-	JLT          less_481
+	JLT          less_482
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -10009,9 +10022,9 @@ rows8_480:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_483
+	JE           rest_484
 
-n_482:
+n_483:
 	VMOVUPD     (R9), Z0
 	PREFETCHT1  (R12)
 	VFMADD231PD (R8), Z2, Z0
@@ -10036,12 +10049,12 @@ n_482:
 	ADDQ        $0x00000040, R13
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_482
+	JNE         n_483
 
-rest_483:
+rest_484:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_484
+	JE          next_485
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -10061,17 +10074,17 @@ rest_483:
 	VFMADD231PD Z1, Z9, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_484:
+next_485:
 	ADDQ   $0x00000040, SI
 	IMUL3Q $0x00000008, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000008, AX
-	JMP    rows8_480
+	JMP    rows8_481
 
-less_481:
-rows4_485:
+less_482:
+rows4_486:
 	CMPQ         AX, $0x00000004
-	JLT          less_486
+	JLT          less_487
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -10085,9 +10098,9 @@ rows4_485:
 	MOVQ         y+48(FP), R9
 	MOVQ         DI, R10
 	TESTQ        R10, R10
-	JE           rest_488
+	JE           rest_489
 
-n_487:
+n_488:
 	VMOVUPD     (R9), Z0
 	VFMADD231PD (R8), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z3, Z0
@@ -10097,12 +10110,12 @@ n_487:
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
 	SUBQ        $0x00000008, R10
-	JNE         n_487
+	JNE         n_488
 
-rest_488:
+rest_489:
 	MOVQ        n+8(FP), R10
 	CMPQ        R10, DI
-	JE          next_489
+	JE          next_490
 	VMOVUPD.Z   (R9), K1, Z0
 	VMOVUPD.Z   (R8), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -10114,17 +10127,17 @@ rest_488:
 	VFMADD231PD Z1, Z5, Z0
 	VMOVUPD     Z0, K1, (R9)
 
-next_489:
+next_490:
 	ADDQ   $0x00000020, SI
 	IMUL3Q $0x00000004, DX, R8
 	ADDQ   R8, CX
 	SUBQ   $0x00000004, AX
-	JMP    rows4_485
+	JMP    rows4_486
 
-less_486:
-rows2_490:
+less_487:
+rows2_491:
 	CMPQ         AX, $0x00000002
-	JLT          less_491
+	JLT          less_492
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -10134,9 +10147,9 @@ rows2_490:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_493
+	JE           rest_494
 
-n_492:
+n_493:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VFMADD231PD (BX)(DX*1), Z3, Z0
@@ -10144,12 +10157,12 @@ n_492:
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_492
+	JNE         n_493
 
-rest_493:
+rest_494:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_494
+	JE          next_495
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
@@ -10157,17 +10170,17 @@ rest_493:
 	VFMADD231PD Z1, Z3, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_494:
+next_495:
 	ADDQ   $0x00000010, SI
 	IMUL3Q $0x00000002, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000002, AX
-	JMP    rows2_490
+	JMP    rows2_491
 
-less_491:
-rows1_495:
+less_492:
+rows1_496:
 	CMPQ         AX, $0x00000001
-	JLT          less_496
+	JLT          less_497
 	VBROADCASTSD alpha+16(FP), Z0
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z0, Z2, Z2
@@ -10175,34 +10188,34 @@ rows1_495:
 	MOVQ         y+48(FP), R8
 	MOVQ         DI, R9
 	TESTQ        R9, R9
-	JE           rest_498
+	JE           rest_499
 
-n_497:
+n_498:
 	VMOVUPD     (R8), Z0
 	VFMADD231PD (BX), Z2, Z0
 	VMOVUPD     Z0, (R8)
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000008, R9
-	JNE         n_497
+	JNE         n_498
 
-rest_498:
+rest_499:
 	MOVQ        n+8(FP), R9
 	CMPQ        R9, DI
-	JE          next_499
+	JE          next_500
 	VMOVUPD.Z   (R8), K1, Z0
 	VMOVUPD.Z   (BX), K1, Z1
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (R8)
 
-next_499:
+next_500:
 	ADDQ   $0x00000008, SI
 	IMUL3Q $0x00000001, DX, BX
 	ADDQ   BX, CX
 	SUBQ   $0x00000001, AX
-	JMP    rows1_495
+	JMP    rows1_496
 
-less_496:
+less_497:
 	VZEROUPPER
 	RET
 
@@ -10240,9 +10253,9 @@ TEXT ·dcopyPanelAVX512(SB), $0-48
 	KMOVW   R8, K2
 	MOVQ    n+8(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow_500
+	JLE     narrow_501
 
-k_501:
+k_502:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD.Z  64(CX), K2, Z1
 	VMOVUPD    Z0, (BX)
@@ -10251,19 +10264,19 @@ k_501:
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_501
+	JNE        k_502
 	VZEROUPPER
 	RET
 
-narrow_500:
-k_502:
+narrow_501:
+k_503:
 	VMOVUPD.Z  (CX), K1, Z0
 	VMOVUPD    Z0, (BX)
 	PREFETCHT0 256(CX)
 	ADDQ       DX, CX
 	ADDQ       SI, BX
 	DECQ       AX
-	JNE        k_502
+	JNE        k_503
 	VZEROUPPER
 	RET
 
@@ -10277,18 +10290,18 @@ TEXT ·dforeseeAVX512(SB), $0-32
 	SHLQ $0x03, BX
 	SHLQ $0x03, CX
 
-row_503:
+row_504:
 	MOVQ DX, DI
 	MOVQ CX, SI
 
-line_504:
+line_505:
 	PREFETCHT1 (DI)
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000040, SI
-	JGT        line_504
+	JGT        line_505
 	ADDQ       BX, DX
 	DECQ       AX
-	JNE        row_503
+	JNE        row_504
 	VZEROUPPER
 	RET
 
@@ -10323,7 +10336,7 @@ TEXT ·dfmaLoopAVX512(SB), $0-8
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-loop_505:
+loop_506:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -10349,6 +10362,6 @@ loop_505:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNE         loop_505
+	JNE         loop_506
 	VZEROUPPER
 	RET

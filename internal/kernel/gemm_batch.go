@@ -46,7 +46,7 @@ func runBatch[F Float](p path, count int, g *product[F], stepA, stepB, stepC int
 
 // cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
 // none too small. Where rows are copied, blocks rather have many columns, unless there are enough anyway; else many
-// rows, of one panel of columns or more.
+// rows, of one panel of columns or more. A stored B is widened anew for each block of rows, which are few then.
 func (t *tasks[F]) cut(count, workers int, work float64) {
 	g := &t.product
 	rows, lanes := tileShape[F](t.path)
@@ -60,18 +60,22 @@ func (t *tasks[F]) cut(count, workers int, work float64) {
 		}
 		wanted = (int(total) + count - 1) / count
 	}
-	byRows := func(height int) {
+	height := 4 * rows
+	if g.b.stored != nil {
+		height = storedTall
+	}
+	byRows := func() {
 		t.down = max(t.down, min((wanted+t.across-1)/t.across, g.m/height))
 	}
-	byColumns := func(width int) {
-		t.across = max(t.across, min((wanted+t.down-1)/t.down, g.n/width))
+	byColumns := func() {
+		t.across = max(t.across, min((wanted+t.down-1)/t.down, g.n/(2*lanes)))
 	}
 	if g.packA && g.n < manyColumns || g.n == 1 {
-		byRows(4 * rows)
-		byColumns(2 * lanes)
+		byRows()
+		byColumns()
 	} else {
-		byColumns(2 * lanes)
-		byRows(4 * rows)
+		byColumns()
+		byRows()
 	}
 }
 

@@ -13,6 +13,9 @@ const (
 	farBytes   = 1 << 20
 	aheadBytes = 512
 	longRow    = 12 << 10 // bytes of a row from which memory is read as fast by several rows together
+
+	storedAhead = aheadBytes / 2 // columns of a stored B that are asked for at a time
+	storedTall  = 128            // rows, at least, for which it is widened
 )
 
 // maxRows returns how many rows one goroutine takes at once.
@@ -58,6 +61,9 @@ func (g *product[F]) tiles(p path) {
 				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
 			}
 			if b.stored != nil {
+				if j%storedAhead == 0 {
+					b.foresee(p, k, min(storedAhead, g.n-j))
+				}
 				b = widenPanel(p, w, b, k, n)
 			}
 			if b.col != 1 || g.packB && g.b.stored == nil || n%lanes != 0 {

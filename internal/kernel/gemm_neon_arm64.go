@@ -58,7 +58,7 @@ func sweighStoredNEON(m int, n int, alpha float32, a *uint16, aRow int, x *float
 // swidenVectorsNEON is widenVectors of float32 with NEON.
 //
 //go:noescape
-func swidenVectorsNEON(n int, y *float32, x *uint16)
+func swidenVectorsNEON(k int, n int, y *float32, yRow int, x *uint16, xRow int)
 
 // dtileNEON is tile of float64 with NEON.
 //

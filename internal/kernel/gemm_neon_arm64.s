@@ -5665,20 +5665,32 @@ rest_782:
 less_780:
 	RET
 
-// func swidenVectorsNEON(n int, y *float32, x *uint16)
-TEXT ·swidenVectorsNEON(SB), NOSPLIT, $0-24
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-vector_784:
-	FMOVD 0(R2), F0
+// func swidenVectorsNEON(k int, n int, y *float32, yRow int, x *uint16, xRow int)
+TEXT ·swidenVectorsNEON(SB), NOSPLIT, $0-48
+	MOVD k+0(FP), R0
+	MOVD y+16(FP), R1
+	MOVD yRow+24(FP), R2
+	LSL $2, R2
+	MOVD x+32(FP), R3
+	MOVD xRow+40(FP), R6
+	LSL $1, R6
+row_784:
+	MOVD R3, R7
+	MOVD R1, R8
+	MOVD n+8(FP), R9
+vector_785:
+	FMOVD 0(R7), F0
 	VUXTL V0.H4, V0.S4
 	VSHL $16, V0.S4, V0.S4
-	FMOVQ F0, 0(R1)
-	ADD $8, R2
-	ADD $16, R1
-	SUBS $4, R0
-	BGT vector_784
+	FMOVQ F0, 0(R8)
+	ADD $8, R7
+	ADD $16, R8
+	SUBS $4, R9
+	BGT vector_785
+	ADD R6, R3
+	ADD R2, R1
+	SUBS $1, R0
+	BNE row_784
 	RET
 
 // func dtileNEON(m int, n int, k int, alpha float64, a *float64, aRow int, aCol int, aPanel int, b *float64, bRow int, beta float64, c *float64, cRow int)
@@ -5696,10 +5708,10 @@ TEXT ·dtileNEON(SB), NOSPLIT, $0-104
 	LSL $3, R8
 	MOVD n+8(FP), R9
 	CMP $2, R9
-	BLE narrow_785
-rows12_786:
+	BLE narrow_786
+rows12_787:
 	CMP $12, R0
-	BLT less_787
+	BLT less_788
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5727,10 +5739,10 @@ rows12_786:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_788
+	BNE apart_789
 	MOVD R1, R11
 	PCALIGN $32
-k_790:
+k_791:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -5762,16 +5774,16 @@ k_790:
 	WORD $0x4fdf1b16 // FMLA V22.2D, V24.2D, V31.D[1]
 	WORD $0x4fdf1b37 // FMLA V23.2D, V25.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_790
-	B summed_789
-apart_788:
+	BNE k_791
+	B summed_790
+apart_789:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_791:
+k_792:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -5814,8 +5826,8 @@ k_791:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_791
-summed_789:
+	BNE k_792
+summed_790:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -5849,8 +5861,8 @@ summed_789:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_792
-	CBZ R9, fresh_794
+	BNE edge_793
+	CBZ R9, fresh_795
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -5935,8 +5947,8 @@ summed_789:
 	VFMLA V25.D2, V27.D2, V23.D2
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_793
-fresh_794:
+	B done_794
+fresh_795:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -5973,8 +5985,8 @@ fresh_794:
 	FMOVQ F22, 0(R7)
 	FMOVQ F23, 16(R7)
 	ADD R8, R7
-	B done_793
-edge_792:
+	B done_794
+edge_793:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -5983,367 +5995,367 @@ edge_792:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_795
+	CBZ R9, fresh_796
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_796
+	TBNZ $1, R10, full_797
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_798
+	TBZ $0, R10, moved_799
 	FMOVD 16(R7), F27
-	B moved_798
-full_796:
+	B moved_799
+full_797:
 	FMOVQ 16(R7), F27
-moved_798:
+moved_799:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_799
-	TBZ $0, R10, moved_801
+	TBNZ $1, R10, full_800
+	TBZ $0, R10, moved_802
 	FMOVD F1, 16(R7)
-	B moved_801
-full_799:
+	B moved_802
+full_800:
 	FMOVQ F1, 16(R7)
-moved_801:
+moved_802:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_802
+	TBNZ $1, R10, full_803
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_804
+	TBZ $0, R10, moved_805
 	FMOVD 16(R7), F27
-	B moved_804
-full_802:
+	B moved_805
+full_803:
 	FMOVQ 16(R7), F27
-moved_804:
+moved_805:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_805
-	TBZ $0, R10, moved_807
+	TBNZ $1, R10, full_806
+	TBZ $0, R10, moved_808
 	FMOVD F3, 16(R7)
-	B moved_807
-full_805:
+	B moved_808
+full_806:
 	FMOVQ F3, 16(R7)
-moved_807:
+moved_808:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_808
+	TBNZ $1, R10, full_809
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_810
+	TBZ $0, R10, moved_811
 	FMOVD 16(R7), F27
-	B moved_810
-full_808:
+	B moved_811
+full_809:
 	FMOVQ 16(R7), F27
-moved_810:
+moved_811:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_811
-	TBZ $0, R10, moved_813
+	TBNZ $1, R10, full_812
+	TBZ $0, R10, moved_814
 	FMOVD F5, 16(R7)
-	B moved_813
-full_811:
+	B moved_814
+full_812:
 	FMOVQ F5, 16(R7)
-moved_813:
+moved_814:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_814
+	TBNZ $1, R10, full_815
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_816
+	TBZ $0, R10, moved_817
 	FMOVD 16(R7), F27
-	B moved_816
-full_814:
+	B moved_817
+full_815:
 	FMOVQ 16(R7), F27
-moved_816:
+moved_817:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_817
-	TBZ $0, R10, moved_819
+	TBNZ $1, R10, full_818
+	TBZ $0, R10, moved_820
 	FMOVD F7, 16(R7)
-	B moved_819
-full_817:
+	B moved_820
+full_818:
 	FMOVQ F7, 16(R7)
-moved_819:
+moved_820:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_820
+	TBNZ $1, R10, full_821
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_822
+	TBZ $0, R10, moved_823
 	FMOVD 16(R7), F27
-	B moved_822
-full_820:
+	B moved_823
+full_821:
 	FMOVQ 16(R7), F27
-moved_822:
+moved_823:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_823
-	TBZ $0, R10, moved_825
+	TBNZ $1, R10, full_824
+	TBZ $0, R10, moved_826
 	FMOVD F9, 16(R7)
-	B moved_825
-full_823:
+	B moved_826
+full_824:
 	FMOVQ F9, 16(R7)
-moved_825:
+moved_826:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_826
+	TBNZ $1, R10, full_827
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_828
+	TBZ $0, R10, moved_829
 	FMOVD 16(R7), F27
-	B moved_828
-full_826:
+	B moved_829
+full_827:
 	FMOVQ 16(R7), F27
-moved_828:
+moved_829:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_829
-	TBZ $0, R10, moved_831
+	TBNZ $1, R10, full_830
+	TBZ $0, R10, moved_832
 	FMOVD F11, 16(R7)
-	B moved_831
-full_829:
+	B moved_832
+full_830:
 	FMOVQ F11, 16(R7)
-moved_831:
+moved_832:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_832
+	TBNZ $1, R10, full_833
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_834
+	TBZ $0, R10, moved_835
 	FMOVD 16(R7), F27
-	B moved_834
-full_832:
+	B moved_835
+full_833:
 	FMOVQ 16(R7), F27
-moved_834:
+moved_835:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_835
-	TBZ $0, R10, moved_837
+	TBNZ $1, R10, full_836
+	TBZ $0, R10, moved_838
 	FMOVD F13, 16(R7)
-	B moved_837
-full_835:
+	B moved_838
+full_836:
 	FMOVQ F13, 16(R7)
-moved_837:
+moved_838:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_838
+	TBNZ $1, R10, full_839
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_840
+	TBZ $0, R10, moved_841
 	FMOVD 16(R7), F27
-	B moved_840
-full_838:
+	B moved_841
+full_839:
 	FMOVQ 16(R7), F27
-moved_840:
+moved_841:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_841
-	TBZ $0, R10, moved_843
+	TBNZ $1, R10, full_842
+	TBZ $0, R10, moved_844
 	FMOVD F15, 16(R7)
-	B moved_843
-full_841:
+	B moved_844
+full_842:
 	FMOVQ F15, 16(R7)
-moved_843:
+moved_844:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V16.D2
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_844
+	TBNZ $1, R10, full_845
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_846
+	TBZ $0, R10, moved_847
 	FMOVD 16(R7), F27
-	B moved_846
-full_844:
+	B moved_847
+full_845:
 	FMOVQ 16(R7), F27
-moved_846:
+moved_847:
 	VFMLA V25.D2, V27.D2, V17.D2
-	TBNZ $1, R10, full_847
-	TBZ $0, R10, moved_849
+	TBNZ $1, R10, full_848
+	TBZ $0, R10, moved_850
 	FMOVD F17, 16(R7)
-	B moved_849
-full_847:
+	B moved_850
+full_848:
 	FMOVQ F17, 16(R7)
-moved_849:
+moved_850:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V18.D2
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_850
+	TBNZ $1, R10, full_851
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_852
+	TBZ $0, R10, moved_853
 	FMOVD 16(R7), F27
-	B moved_852
-full_850:
+	B moved_853
+full_851:
 	FMOVQ 16(R7), F27
-moved_852:
+moved_853:
 	VFMLA V25.D2, V27.D2, V19.D2
-	TBNZ $1, R10, full_853
-	TBZ $0, R10, moved_855
+	TBNZ $1, R10, full_854
+	TBZ $0, R10, moved_856
 	FMOVD F19, 16(R7)
-	B moved_855
-full_853:
+	B moved_856
+full_854:
 	FMOVQ F19, 16(R7)
-moved_855:
+moved_856:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V20.D2
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_856
+	TBNZ $1, R10, full_857
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_858
+	TBZ $0, R10, moved_859
 	FMOVD 16(R7), F27
-	B moved_858
-full_856:
+	B moved_859
+full_857:
 	FMOVQ 16(R7), F27
-moved_858:
+moved_859:
 	VFMLA V25.D2, V27.D2, V21.D2
-	TBNZ $1, R10, full_859
-	TBZ $0, R10, moved_861
+	TBNZ $1, R10, full_860
+	TBZ $0, R10, moved_862
 	FMOVD F21, 16(R7)
-	B moved_861
-full_859:
+	B moved_862
+full_860:
 	FMOVQ F21, 16(R7)
-moved_861:
+moved_862:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V22.D2
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_862
+	TBNZ $1, R10, full_863
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_864
+	TBZ $0, R10, moved_865
 	FMOVD 16(R7), F27
-	B moved_864
-full_862:
+	B moved_865
+full_863:
 	FMOVQ 16(R7), F27
-moved_864:
+moved_865:
 	VFMLA V25.D2, V27.D2, V23.D2
-	TBNZ $1, R10, full_865
-	TBZ $0, R10, moved_867
+	TBNZ $1, R10, full_866
+	TBZ $0, R10, moved_868
 	FMOVD F23, 16(R7)
-	B moved_867
-full_865:
+	B moved_868
+full_866:
 	FMOVQ F23, 16(R7)
-moved_867:
+moved_868:
 	ADD R8, R7
-	B done_793
-fresh_795:
+	B done_794
+fresh_796:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_868
-	TBZ $0, R10, moved_870
+	TBNZ $1, R10, full_869
+	TBZ $0, R10, moved_871
 	FMOVD F1, 16(R7)
-	B moved_870
-full_868:
+	B moved_871
+full_869:
 	FMOVQ F1, 16(R7)
-moved_870:
+moved_871:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_871
-	TBZ $0, R10, moved_873
+	TBNZ $1, R10, full_872
+	TBZ $0, R10, moved_874
 	FMOVD F3, 16(R7)
-	B moved_873
-full_871:
+	B moved_874
+full_872:
 	FMOVQ F3, 16(R7)
-moved_873:
+moved_874:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_874
-	TBZ $0, R10, moved_876
+	TBNZ $1, R10, full_875
+	TBZ $0, R10, moved_877
 	FMOVD F5, 16(R7)
-	B moved_876
-full_874:
+	B moved_877
+full_875:
 	FMOVQ F5, 16(R7)
-moved_876:
+moved_877:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_877
-	TBZ $0, R10, moved_879
+	TBNZ $1, R10, full_878
+	TBZ $0, R10, moved_880
 	FMOVD F7, 16(R7)
-	B moved_879
-full_877:
+	B moved_880
+full_878:
 	FMOVQ F7, 16(R7)
-moved_879:
+moved_880:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_880
-	TBZ $0, R10, moved_882
+	TBNZ $1, R10, full_881
+	TBZ $0, R10, moved_883
 	FMOVD F9, 16(R7)
-	B moved_882
-full_880:
+	B moved_883
+full_881:
 	FMOVQ F9, 16(R7)
-moved_882:
+moved_883:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_883
-	TBZ $0, R10, moved_885
+	TBNZ $1, R10, full_884
+	TBZ $0, R10, moved_886
 	FMOVD F11, 16(R7)
-	B moved_885
-full_883:
+	B moved_886
+full_884:
 	FMOVQ F11, 16(R7)
-moved_885:
+moved_886:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_886
-	TBZ $0, R10, moved_888
+	TBNZ $1, R10, full_887
+	TBZ $0, R10, moved_889
 	FMOVD F13, 16(R7)
-	B moved_888
-full_886:
+	B moved_889
+full_887:
 	FMOVQ F13, 16(R7)
-moved_888:
+moved_889:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_889
-	TBZ $0, R10, moved_891
+	TBNZ $1, R10, full_890
+	TBZ $0, R10, moved_892
 	FMOVD F15, 16(R7)
-	B moved_891
-full_889:
+	B moved_892
+full_890:
 	FMOVQ F15, 16(R7)
-moved_891:
+moved_892:
 	ADD R8, R7
 	FMOVQ F16, 0(R7)
-	TBNZ $1, R10, full_892
-	TBZ $0, R10, moved_894
+	TBNZ $1, R10, full_893
+	TBZ $0, R10, moved_895
 	FMOVD F17, 16(R7)
-	B moved_894
-full_892:
+	B moved_895
+full_893:
 	FMOVQ F17, 16(R7)
-moved_894:
+moved_895:
 	ADD R8, R7
 	FMOVQ F18, 0(R7)
-	TBNZ $1, R10, full_895
-	TBZ $0, R10, moved_897
+	TBNZ $1, R10, full_896
+	TBZ $0, R10, moved_898
 	FMOVD F19, 16(R7)
-	B moved_897
-full_895:
+	B moved_898
+full_896:
 	FMOVQ F19, 16(R7)
-moved_897:
+moved_898:
 	ADD R8, R7
 	FMOVQ F20, 0(R7)
-	TBNZ $1, R10, full_898
-	TBZ $0, R10, moved_900
+	TBNZ $1, R10, full_899
+	TBZ $0, R10, moved_901
 	FMOVD F21, 16(R7)
-	B moved_900
-full_898:
+	B moved_901
+full_899:
 	FMOVQ F21, 16(R7)
-moved_900:
+moved_901:
 	ADD R8, R7
 	FMOVQ F22, 0(R7)
-	TBNZ $1, R10, full_901
-	TBZ $0, R10, moved_903
+	TBNZ $1, R10, full_902
+	TBZ $0, R10, moved_904
 	FMOVD F23, 16(R7)
-	B moved_903
-full_901:
+	B moved_904
+full_902:
 	FMOVQ F23, 16(R7)
-moved_903:
+moved_904:
 	ADD R8, R7
-	B done_793
-done_793:
+	B done_794
+done_794:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_786
-less_787:
+	B rows12_787
+less_788:
 	CMP $8, R0
-	BLT less_905
+	BLT less_906
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6363,10 +6375,10 @@ less_787:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_906
+	BNE apart_907
 	MOVD R1, R11
 	PCALIGN $32
-k_908:
+k_909:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6389,15 +6401,15 @@ k_908:
 	WORD $0x4fdd1b0e // FMLA V14.2D, V24.2D, V29.D[1]
 	WORD $0x4fdd1b2f // FMLA V15.2D, V25.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_908
-	B summed_907
-apart_906:
+	BNE k_909
+	B summed_908
+apart_907:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_909:
+k_910:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6427,8 +6439,8 @@ k_909:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_909
-summed_907:
+	BNE k_910
+summed_908:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6454,8 +6466,8 @@ summed_907:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_910
-	CBZ R9, fresh_912
+	BNE edge_911
+	CBZ R9, fresh_913
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6512,8 +6524,8 @@ summed_907:
 	VFMLA V25.D2, V27.D2, V15.D2
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_911
-fresh_912:
+	B done_912
+fresh_913:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6538,8 +6550,8 @@ fresh_912:
 	FMOVQ F14, 0(R7)
 	FMOVQ F15, 16(R7)
 	ADD R8, R7
-	B done_911
-edge_910:
+	B done_912
+edge_911:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6548,250 +6560,250 @@ edge_910:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_913
+	CBZ R9, fresh_914
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_914
+	TBNZ $1, R10, full_915
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_916
+	TBZ $0, R10, moved_917
 	FMOVD 16(R7), F27
-	B moved_916
-full_914:
+	B moved_917
+full_915:
 	FMOVQ 16(R7), F27
-moved_916:
+moved_917:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_917
-	TBZ $0, R10, moved_919
+	TBNZ $1, R10, full_918
+	TBZ $0, R10, moved_920
 	FMOVD F1, 16(R7)
-	B moved_919
-full_917:
+	B moved_920
+full_918:
 	FMOVQ F1, 16(R7)
-moved_919:
+moved_920:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_920
+	TBNZ $1, R10, full_921
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_922
+	TBZ $0, R10, moved_923
 	FMOVD 16(R7), F27
-	B moved_922
-full_920:
+	B moved_923
+full_921:
 	FMOVQ 16(R7), F27
-moved_922:
+moved_923:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_923
-	TBZ $0, R10, moved_925
+	TBNZ $1, R10, full_924
+	TBZ $0, R10, moved_926
 	FMOVD F3, 16(R7)
-	B moved_925
-full_923:
+	B moved_926
+full_924:
 	FMOVQ F3, 16(R7)
-moved_925:
+moved_926:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_926
+	TBNZ $1, R10, full_927
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_928
+	TBZ $0, R10, moved_929
 	FMOVD 16(R7), F27
-	B moved_928
-full_926:
+	B moved_929
+full_927:
 	FMOVQ 16(R7), F27
-moved_928:
+moved_929:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_929
-	TBZ $0, R10, moved_931
+	TBNZ $1, R10, full_930
+	TBZ $0, R10, moved_932
 	FMOVD F5, 16(R7)
-	B moved_931
-full_929:
+	B moved_932
+full_930:
 	FMOVQ F5, 16(R7)
-moved_931:
+moved_932:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_932
+	TBNZ $1, R10, full_933
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_934
+	TBZ $0, R10, moved_935
 	FMOVD 16(R7), F27
-	B moved_934
-full_932:
+	B moved_935
+full_933:
 	FMOVQ 16(R7), F27
-moved_934:
+moved_935:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_935
-	TBZ $0, R10, moved_937
+	TBNZ $1, R10, full_936
+	TBZ $0, R10, moved_938
 	FMOVD F7, 16(R7)
-	B moved_937
-full_935:
+	B moved_938
+full_936:
 	FMOVQ F7, 16(R7)
-moved_937:
+moved_938:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V8.D2
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_938
+	TBNZ $1, R10, full_939
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_940
+	TBZ $0, R10, moved_941
 	FMOVD 16(R7), F27
-	B moved_940
-full_938:
+	B moved_941
+full_939:
 	FMOVQ 16(R7), F27
-moved_940:
+moved_941:
 	VFMLA V25.D2, V27.D2, V9.D2
-	TBNZ $1, R10, full_941
-	TBZ $0, R10, moved_943
+	TBNZ $1, R10, full_942
+	TBZ $0, R10, moved_944
 	FMOVD F9, 16(R7)
-	B moved_943
-full_941:
+	B moved_944
+full_942:
 	FMOVQ F9, 16(R7)
-moved_943:
+moved_944:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V10.D2
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_944
+	TBNZ $1, R10, full_945
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_946
+	TBZ $0, R10, moved_947
 	FMOVD 16(R7), F27
-	B moved_946
-full_944:
+	B moved_947
+full_945:
 	FMOVQ 16(R7), F27
-moved_946:
+moved_947:
 	VFMLA V25.D2, V27.D2, V11.D2
-	TBNZ $1, R10, full_947
-	TBZ $0, R10, moved_949
+	TBNZ $1, R10, full_948
+	TBZ $0, R10, moved_950
 	FMOVD F11, 16(R7)
-	B moved_949
-full_947:
+	B moved_950
+full_948:
 	FMOVQ F11, 16(R7)
-moved_949:
+moved_950:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V12.D2
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_950
+	TBNZ $1, R10, full_951
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_952
+	TBZ $0, R10, moved_953
 	FMOVD 16(R7), F27
-	B moved_952
-full_950:
+	B moved_953
+full_951:
 	FMOVQ 16(R7), F27
-moved_952:
+moved_953:
 	VFMLA V25.D2, V27.D2, V13.D2
-	TBNZ $1, R10, full_953
-	TBZ $0, R10, moved_955
+	TBNZ $1, R10, full_954
+	TBZ $0, R10, moved_956
 	FMOVD F13, 16(R7)
-	B moved_955
-full_953:
+	B moved_956
+full_954:
 	FMOVQ F13, 16(R7)
-moved_955:
+moved_956:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V14.D2
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_956
+	TBNZ $1, R10, full_957
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_958
+	TBZ $0, R10, moved_959
 	FMOVD 16(R7), F27
-	B moved_958
-full_956:
+	B moved_959
+full_957:
 	FMOVQ 16(R7), F27
-moved_958:
+moved_959:
 	VFMLA V25.D2, V27.D2, V15.D2
-	TBNZ $1, R10, full_959
-	TBZ $0, R10, moved_961
+	TBNZ $1, R10, full_960
+	TBZ $0, R10, moved_962
 	FMOVD F15, 16(R7)
-	B moved_961
-full_959:
+	B moved_962
+full_960:
 	FMOVQ F15, 16(R7)
-moved_961:
+moved_962:
 	ADD R8, R7
-	B done_911
-fresh_913:
+	B done_912
+fresh_914:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_962
-	TBZ $0, R10, moved_964
+	TBNZ $1, R10, full_963
+	TBZ $0, R10, moved_965
 	FMOVD F1, 16(R7)
-	B moved_964
-full_962:
+	B moved_965
+full_963:
 	FMOVQ F1, 16(R7)
-moved_964:
+moved_965:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_965
-	TBZ $0, R10, moved_967
+	TBNZ $1, R10, full_966
+	TBZ $0, R10, moved_968
 	FMOVD F3, 16(R7)
-	B moved_967
-full_965:
+	B moved_968
+full_966:
 	FMOVQ F3, 16(R7)
-moved_967:
+moved_968:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_968
-	TBZ $0, R10, moved_970
+	TBNZ $1, R10, full_969
+	TBZ $0, R10, moved_971
 	FMOVD F5, 16(R7)
-	B moved_970
-full_968:
+	B moved_971
+full_969:
 	FMOVQ F5, 16(R7)
-moved_970:
+moved_971:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_971
-	TBZ $0, R10, moved_973
+	TBNZ $1, R10, full_972
+	TBZ $0, R10, moved_974
 	FMOVD F7, 16(R7)
-	B moved_973
-full_971:
+	B moved_974
+full_972:
 	FMOVQ F7, 16(R7)
-moved_973:
+moved_974:
 	ADD R8, R7
 	FMOVQ F8, 0(R7)
-	TBNZ $1, R10, full_974
-	TBZ $0, R10, moved_976
+	TBNZ $1, R10, full_975
+	TBZ $0, R10, moved_977
 	FMOVD F9, 16(R7)
-	B moved_976
-full_974:
+	B moved_977
+full_975:
 	FMOVQ F9, 16(R7)
-moved_976:
+moved_977:
 	ADD R8, R7
 	FMOVQ F10, 0(R7)
-	TBNZ $1, R10, full_977
-	TBZ $0, R10, moved_979
+	TBNZ $1, R10, full_978
+	TBZ $0, R10, moved_980
 	FMOVD F11, 16(R7)
-	B moved_979
-full_977:
+	B moved_980
+full_978:
 	FMOVQ F11, 16(R7)
-moved_979:
+moved_980:
 	ADD R8, R7
 	FMOVQ F12, 0(R7)
-	TBNZ $1, R10, full_980
-	TBZ $0, R10, moved_982
+	TBNZ $1, R10, full_981
+	TBZ $0, R10, moved_983
 	FMOVD F13, 16(R7)
-	B moved_982
-full_980:
+	B moved_983
+full_981:
 	FMOVQ F13, 16(R7)
-moved_982:
+moved_983:
 	ADD R8, R7
 	FMOVQ F14, 0(R7)
-	TBNZ $1, R10, full_983
-	TBZ $0, R10, moved_985
+	TBNZ $1, R10, full_984
+	TBZ $0, R10, moved_986
 	FMOVD F15, 16(R7)
-	B moved_985
-full_983:
+	B moved_986
+full_984:
 	FMOVQ F15, 16(R7)
-moved_985:
+moved_986:
 	ADD R8, R7
-	B done_911
-done_911:
+	B done_912
+done_912:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_905:
+less_906:
 	CMP $4, R0
-	BLT less_987
+	BLT less_988
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -6803,10 +6815,10 @@ less_905:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_988
+	BNE apart_989
 	MOVD R1, R11
 	PCALIGN $32
-k_990:
+k_991:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -6820,14 +6832,14 @@ k_990:
 	WORD $0x4fdb1b06 // FMLA V6.2D, V24.2D, V27.D[1]
 	WORD $0x4fdb1b27 // FMLA V7.2D, V25.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_990
-	B summed_989
-apart_988:
+	BNE k_991
+	B summed_990
+apart_989:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_991:
+k_992:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -6844,8 +6856,8 @@ k_991:
 	WORD $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_991
-summed_989:
+	BNE k_992
+summed_990:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -6863,8 +6875,8 @@ summed_989:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_992
-	CBZ R9, fresh_994
+	BNE edge_993
+	CBZ R9, fresh_995
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -6893,8 +6905,8 @@ summed_989:
 	VFMLA V25.D2, V27.D2, V7.D2
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_993
-fresh_994:
+	B done_994
+fresh_995:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
@@ -6907,8 +6919,8 @@ fresh_994:
 	FMOVQ F6, 0(R7)
 	FMOVQ F7, 16(R7)
 	ADD R8, R7
-	B done_993
-edge_992:
+	B done_994
+edge_993:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -6917,134 +6929,134 @@ edge_992:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_995
+	CBZ R9, fresh_996
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_996
+	TBNZ $1, R10, full_997
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_998
+	TBZ $0, R10, moved_999
 	FMOVD 16(R7), F27
-	B moved_998
-full_996:
+	B moved_999
+full_997:
 	FMOVQ 16(R7), F27
-moved_998:
+moved_999:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_999
-	TBZ $0, R10, moved_1001
+	TBNZ $1, R10, full_1000
+	TBZ $0, R10, moved_1002
 	FMOVD F1, 16(R7)
-	B moved_1001
-full_999:
+	B moved_1002
+full_1000:
 	FMOVQ F1, 16(R7)
-moved_1001:
+moved_1002:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1002
+	TBNZ $1, R10, full_1003
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1004
+	TBZ $0, R10, moved_1005
 	FMOVD 16(R7), F27
-	B moved_1004
-full_1002:
+	B moved_1005
+full_1003:
 	FMOVQ 16(R7), F27
-moved_1004:
+moved_1005:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1005
-	TBZ $0, R10, moved_1007
+	TBNZ $1, R10, full_1006
+	TBZ $0, R10, moved_1008
 	FMOVD F3, 16(R7)
-	B moved_1007
-full_1005:
+	B moved_1008
+full_1006:
 	FMOVQ F3, 16(R7)
-moved_1007:
+moved_1008:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V4.D2
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_1008
+	TBNZ $1, R10, full_1009
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1010
+	TBZ $0, R10, moved_1011
 	FMOVD 16(R7), F27
-	B moved_1010
-full_1008:
+	B moved_1011
+full_1009:
 	FMOVQ 16(R7), F27
-moved_1010:
+moved_1011:
 	VFMLA V25.D2, V27.D2, V5.D2
-	TBNZ $1, R10, full_1011
-	TBZ $0, R10, moved_1013
+	TBNZ $1, R10, full_1012
+	TBZ $0, R10, moved_1014
 	FMOVD F5, 16(R7)
-	B moved_1013
-full_1011:
+	B moved_1014
+full_1012:
 	FMOVQ F5, 16(R7)
-moved_1013:
+moved_1014:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V6.D2
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_1014
+	TBNZ $1, R10, full_1015
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1016
+	TBZ $0, R10, moved_1017
 	FMOVD 16(R7), F27
-	B moved_1016
-full_1014:
+	B moved_1017
+full_1015:
 	FMOVQ 16(R7), F27
-moved_1016:
+moved_1017:
 	VFMLA V25.D2, V27.D2, V7.D2
-	TBNZ $1, R10, full_1017
-	TBZ $0, R10, moved_1019
+	TBNZ $1, R10, full_1018
+	TBZ $0, R10, moved_1020
 	FMOVD F7, 16(R7)
-	B moved_1019
-full_1017:
+	B moved_1020
+full_1018:
 	FMOVQ F7, 16(R7)
-moved_1019:
+moved_1020:
 	ADD R8, R7
-	B done_993
-fresh_995:
+	B done_994
+fresh_996:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1020
-	TBZ $0, R10, moved_1022
+	TBNZ $1, R10, full_1021
+	TBZ $0, R10, moved_1023
 	FMOVD F1, 16(R7)
-	B moved_1022
-full_1020:
+	B moved_1023
+full_1021:
 	FMOVQ F1, 16(R7)
-moved_1022:
+moved_1023:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1023
-	TBZ $0, R10, moved_1025
+	TBNZ $1, R10, full_1024
+	TBZ $0, R10, moved_1026
 	FMOVD F3, 16(R7)
-	B moved_1025
-full_1023:
+	B moved_1026
+full_1024:
 	FMOVQ F3, 16(R7)
-moved_1025:
+moved_1026:
 	ADD R8, R7
 	FMOVQ F4, 0(R7)
-	TBNZ $1, R10, full_1026
-	TBZ $0, R10, moved_1028
+	TBNZ $1, R10, full_1027
+	TBZ $0, R10, moved_1029
 	FMOVD F5, 16(R7)
-	B moved_1028
-full_1026:
+	B moved_1029
+full_1027:
 	FMOVQ F5, 16(R7)
-moved_1028:
+moved_1029:
 	ADD R8, R7
 	FMOVQ F6, 0(R7)
-	TBNZ $1, R10, full_1029
-	TBZ $0, R10, moved_1031
+	TBNZ $1, R10, full_1030
+	TBZ $0, R10, moved_1032
 	FMOVD F7, 16(R7)
-	B moved_1031
-full_1029:
+	B moved_1032
+full_1030:
 	FMOVQ F7, 16(R7)
-moved_1031:
+moved_1032:
 	ADD R8, R7
-	B done_993
-done_993:
+	B done_994
+done_994:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_987:
+less_988:
 	CMP $2, R0
-	BLT less_1033
+	BLT less_1034
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7053,7 +7065,7 @@ less_987:
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1036:
+k_1037:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7064,7 +7076,7 @@ k_1036:
 	WORD $0x4fdb1323 // FMLA V3.2D, V25.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1036
+	BNE k_1037
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7078,8 +7090,8 @@ k_1036:
 	MOVD n+8(FP), R10
 	SUBS $2, R10
 	CMP $2, R10
-	BNE edge_1037
-	CBZ R9, fresh_1039
+	BNE edge_1038
+	CBZ R9, fresh_1040
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7094,16 +7106,16 @@ k_1036:
 	VFMLA V25.D2, V27.D2, V3.D2
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1038
-fresh_1039:
+	B done_1039
+fresh_1040:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
 	FMOVQ F3, 16(R7)
 	ADD R8, R7
-	B done_1038
-edge_1037:
+	B done_1039
+edge_1038:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7112,83 +7124,83 @@ edge_1037:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1040
+	CBZ R9, fresh_1041
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1041
+	TBNZ $1, R10, full_1042
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1043
+	TBZ $0, R10, moved_1044
 	FMOVD 16(R7), F27
-	B moved_1043
-full_1041:
+	B moved_1044
+full_1042:
 	FMOVQ 16(R7), F27
-moved_1043:
+moved_1044:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R10, full_1044
-	TBZ $0, R10, moved_1046
+	TBNZ $1, R10, full_1045
+	TBZ $0, R10, moved_1047
 	FMOVD F1, 16(R7)
-	B moved_1046
-full_1044:
+	B moved_1047
+full_1045:
 	FMOVQ F1, 16(R7)
-moved_1046:
+moved_1047:
 	ADD R8, R7
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V2.D2
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1047
+	TBNZ $1, R10, full_1048
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R10, moved_1049
+	TBZ $0, R10, moved_1050
 	FMOVD 16(R7), F27
-	B moved_1049
-full_1047:
+	B moved_1050
+full_1048:
 	FMOVQ 16(R7), F27
-moved_1049:
+moved_1050:
 	VFMLA V25.D2, V27.D2, V3.D2
-	TBNZ $1, R10, full_1050
-	TBZ $0, R10, moved_1052
+	TBNZ $1, R10, full_1051
+	TBZ $0, R10, moved_1053
 	FMOVD F3, 16(R7)
-	B moved_1052
-full_1050:
+	B moved_1053
+full_1051:
 	FMOVQ F3, 16(R7)
-moved_1052:
+moved_1053:
 	ADD R8, R7
-	B done_1038
-fresh_1040:
+	B done_1039
+fresh_1041:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R10, full_1053
-	TBZ $0, R10, moved_1055
+	TBNZ $1, R10, full_1054
+	TBZ $0, R10, moved_1056
 	FMOVD F1, 16(R7)
-	B moved_1055
-full_1053:
+	B moved_1056
+full_1054:
 	FMOVQ F1, 16(R7)
-moved_1055:
+moved_1056:
 	ADD R8, R7
 	FMOVQ F2, 0(R7)
-	TBNZ $1, R10, full_1056
-	TBZ $0, R10, moved_1058
+	TBNZ $1, R10, full_1057
+	TBZ $0, R10, moved_1059
 	FMOVD F3, 16(R7)
-	B moved_1058
-full_1056:
+	B moved_1059
+full_1057:
 	FMOVQ F3, 16(R7)
-moved_1058:
+moved_1059:
 	ADD R8, R7
-	B done_1038
-done_1038:
+	B done_1039
+done_1039:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1033:
+less_1034:
 	CMP $1, R0
-	BLT less_1060
+	BLT less_1061
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1063:
+k_1064:
 	FLDPQ (R9), (F24, F25)
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7196,7 +7208,7 @@ k_1063:
 	WORD $0x4fda1321 // FMLA V1.2D, V25.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1063
+	BNE k_1064
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7208,8 +7220,8 @@ k_1063:
 	MOVD n+8(FP), R6
 	SUBS $2, R6
 	CMP $2, R6
-	BNE edge_1064
-	CBZ R3, fresh_1066
+	BNE edge_1065
+	CBZ R3, fresh_1067
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7217,13 +7229,13 @@ k_1063:
 	VFMLA V25.D2, V27.D2, V1.D2
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1065
-fresh_1066:
+	B done_1066
+fresh_1067:
 	FMOVQ F0, 0(R7)
 	FMOVQ F1, 16(R7)
 	ADD R8, R7
-	B done_1065
-edge_1064:
+	B done_1066
+edge_1065:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -7232,50 +7244,50 @@ edge_1064:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1067
+	CBZ R3, fresh_1068
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1068
+	TBNZ $1, R6, full_1069
 	VEOR V27.B16, V27.B16, V27.B16
-	TBZ $0, R6, moved_1070
+	TBZ $0, R6, moved_1071
 	FMOVD 16(R7), F27
-	B moved_1070
-full_1068:
+	B moved_1071
+full_1069:
 	FMOVQ 16(R7), F27
-moved_1070:
+moved_1071:
 	VFMLA V25.D2, V27.D2, V1.D2
-	TBNZ $1, R6, full_1071
-	TBZ $0, R6, moved_1073
+	TBNZ $1, R6, full_1072
+	TBZ $0, R6, moved_1074
 	FMOVD F1, 16(R7)
-	B moved_1073
-full_1071:
+	B moved_1074
+full_1072:
 	FMOVQ F1, 16(R7)
-moved_1073:
+moved_1074:
 	ADD R8, R7
-	B done_1065
-fresh_1067:
+	B done_1066
+fresh_1068:
 	FMOVQ F0, 0(R7)
-	TBNZ $1, R6, full_1074
-	TBZ $0, R6, moved_1076
+	TBNZ $1, R6, full_1075
+	TBZ $0, R6, moved_1077
 	FMOVD F1, 16(R7)
-	B moved_1076
-full_1074:
+	B moved_1077
+full_1075:
 	FMOVQ F1, 16(R7)
-moved_1076:
+moved_1077:
 	ADD R8, R7
-	B done_1065
-done_1065:
+	B done_1066
+done_1066:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1060:
+less_1061:
 	RET
-narrow_785:
-rows12_1077:
+narrow_786:
+rows12_1078:
 	CMP $12, R0
-	BLT less_1078
+	BLT less_1079
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7291,10 +7303,10 @@ rows12_1077:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1079
+	BNE apart_1080
 	MOVD R1, R11
 	PCALIGN $32
-k_1081:
+k_1082:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7314,16 +7326,16 @@ k_1081:
 	WORD $0x4fdf130a // FMLA V10.2D, V24.2D, V31.D[0]
 	WORD $0x4fdf1b0b // FMLA V11.2D, V24.2D, V31.D[1]
 	SUBS $1, R10
-	BNE k_1081
-	B summed_1080
-apart_1079:
+	BNE k_1082
+	B summed_1081
+apart_1080:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<2, R12, R13
 	ADD R2<<0, R2, R14
 	ADD R2<<0, R14, R15
 	PCALIGN $32
-k_1082:
+k_1083:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7354,8 +7366,8 @@ k_1082:
 	ADD R3, R12
 	ADD R3, R13
 	SUBS $1, R10
-	BNE k_1082
-summed_1080:
+	BNE k_1083
+summed_1081:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7377,8 +7389,8 @@ summed_1080:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1083
-	CBZ R9, fresh_1085
+	BNE edge_1084
+	CBZ R9, fresh_1086
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7427,8 +7439,8 @@ summed_1080:
 	VFMLA V25.D2, V26.D2, V11.D2
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1084
-fresh_1085:
+	B done_1085
+fresh_1086:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7453,8 +7465,8 @@ fresh_1085:
 	ADD R8, R7
 	FMOVQ F11, 0(R7)
 	ADD R8, R7
-	B done_1084
-edge_1083:
+	B done_1085
+edge_1084:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7463,319 +7475,319 @@ edge_1083:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1086
-	TBNZ $1, R10, full_1087
+	CBZ R9, fresh_1087
+	TBNZ $1, R10, full_1088
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1089
+	TBZ $0, R10, moved_1090
 	FMOVD 0(R7), F26
-	B moved_1089
-full_1087:
+	B moved_1090
+full_1088:
 	FMOVQ 0(R7), F26
-moved_1089:
+moved_1090:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1090
-	TBZ $0, R10, moved_1092
+	TBNZ $1, R10, full_1091
+	TBZ $0, R10, moved_1093
 	FMOVD F0, 0(R7)
-	B moved_1092
-full_1090:
+	B moved_1093
+full_1091:
 	FMOVQ F0, 0(R7)
-moved_1092:
+moved_1093:
 	ADD R8, R7
-	TBNZ $1, R10, full_1093
+	TBNZ $1, R10, full_1094
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1095
+	TBZ $0, R10, moved_1096
 	FMOVD 0(R7), F26
-	B moved_1095
-full_1093:
+	B moved_1096
+full_1094:
 	FMOVQ 0(R7), F26
-moved_1095:
+moved_1096:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1096
-	TBZ $0, R10, moved_1098
+	TBNZ $1, R10, full_1097
+	TBZ $0, R10, moved_1099
 	FMOVD F1, 0(R7)
-	B moved_1098
-full_1096:
+	B moved_1099
+full_1097:
 	FMOVQ F1, 0(R7)
-moved_1098:
+moved_1099:
 	ADD R8, R7
-	TBNZ $1, R10, full_1099
+	TBNZ $1, R10, full_1100
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1101
+	TBZ $0, R10, moved_1102
 	FMOVD 0(R7), F26
-	B moved_1101
-full_1099:
+	B moved_1102
+full_1100:
 	FMOVQ 0(R7), F26
-moved_1101:
+moved_1102:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1102
-	TBZ $0, R10, moved_1104
+	TBNZ $1, R10, full_1103
+	TBZ $0, R10, moved_1105
 	FMOVD F2, 0(R7)
-	B moved_1104
-full_1102:
+	B moved_1105
+full_1103:
 	FMOVQ F2, 0(R7)
-moved_1104:
+moved_1105:
 	ADD R8, R7
-	TBNZ $1, R10, full_1105
+	TBNZ $1, R10, full_1106
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1107
+	TBZ $0, R10, moved_1108
 	FMOVD 0(R7), F26
-	B moved_1107
-full_1105:
+	B moved_1108
+full_1106:
 	FMOVQ 0(R7), F26
-moved_1107:
+moved_1108:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1108
-	TBZ $0, R10, moved_1110
+	TBNZ $1, R10, full_1109
+	TBZ $0, R10, moved_1111
 	FMOVD F3, 0(R7)
-	B moved_1110
-full_1108:
+	B moved_1111
+full_1109:
 	FMOVQ F3, 0(R7)
-moved_1110:
+moved_1111:
 	ADD R8, R7
-	TBNZ $1, R10, full_1111
+	TBNZ $1, R10, full_1112
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1113
+	TBZ $0, R10, moved_1114
 	FMOVD 0(R7), F26
-	B moved_1113
-full_1111:
+	B moved_1114
+full_1112:
 	FMOVQ 0(R7), F26
-moved_1113:
+moved_1114:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1114
-	TBZ $0, R10, moved_1116
+	TBNZ $1, R10, full_1115
+	TBZ $0, R10, moved_1117
 	FMOVD F4, 0(R7)
-	B moved_1116
-full_1114:
+	B moved_1117
+full_1115:
 	FMOVQ F4, 0(R7)
-moved_1116:
+moved_1117:
 	ADD R8, R7
-	TBNZ $1, R10, full_1117
+	TBNZ $1, R10, full_1118
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1119
+	TBZ $0, R10, moved_1120
 	FMOVD 0(R7), F26
-	B moved_1119
-full_1117:
+	B moved_1120
+full_1118:
 	FMOVQ 0(R7), F26
-moved_1119:
+moved_1120:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1120
-	TBZ $0, R10, moved_1122
+	TBNZ $1, R10, full_1121
+	TBZ $0, R10, moved_1123
 	FMOVD F5, 0(R7)
-	B moved_1122
-full_1120:
+	B moved_1123
+full_1121:
 	FMOVQ F5, 0(R7)
-moved_1122:
+moved_1123:
 	ADD R8, R7
-	TBNZ $1, R10, full_1123
+	TBNZ $1, R10, full_1124
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1125
+	TBZ $0, R10, moved_1126
 	FMOVD 0(R7), F26
-	B moved_1125
-full_1123:
+	B moved_1126
+full_1124:
 	FMOVQ 0(R7), F26
-moved_1125:
+moved_1126:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1126
-	TBZ $0, R10, moved_1128
+	TBNZ $1, R10, full_1127
+	TBZ $0, R10, moved_1129
 	FMOVD F6, 0(R7)
-	B moved_1128
-full_1126:
+	B moved_1129
+full_1127:
 	FMOVQ F6, 0(R7)
-moved_1128:
+moved_1129:
 	ADD R8, R7
-	TBNZ $1, R10, full_1129
+	TBNZ $1, R10, full_1130
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1131
+	TBZ $0, R10, moved_1132
 	FMOVD 0(R7), F26
-	B moved_1131
-full_1129:
+	B moved_1132
+full_1130:
 	FMOVQ 0(R7), F26
-moved_1131:
+moved_1132:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1132
-	TBZ $0, R10, moved_1134
+	TBNZ $1, R10, full_1133
+	TBZ $0, R10, moved_1135
 	FMOVD F7, 0(R7)
-	B moved_1134
-full_1132:
+	B moved_1135
+full_1133:
 	FMOVQ F7, 0(R7)
-moved_1134:
+moved_1135:
 	ADD R8, R7
-	TBNZ $1, R10, full_1135
+	TBNZ $1, R10, full_1136
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1137
+	TBZ $0, R10, moved_1138
 	FMOVD 0(R7), F26
-	B moved_1137
-full_1135:
+	B moved_1138
+full_1136:
 	FMOVQ 0(R7), F26
-moved_1137:
+moved_1138:
 	VFMLA V25.D2, V26.D2, V8.D2
-	TBNZ $1, R10, full_1138
-	TBZ $0, R10, moved_1140
+	TBNZ $1, R10, full_1139
+	TBZ $0, R10, moved_1141
 	FMOVD F8, 0(R7)
-	B moved_1140
-full_1138:
+	B moved_1141
+full_1139:
 	FMOVQ F8, 0(R7)
-moved_1140:
+moved_1141:
 	ADD R8, R7
-	TBNZ $1, R10, full_1141
+	TBNZ $1, R10, full_1142
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1143
+	TBZ $0, R10, moved_1144
 	FMOVD 0(R7), F26
-	B moved_1143
-full_1141:
+	B moved_1144
+full_1142:
 	FMOVQ 0(R7), F26
-moved_1143:
+moved_1144:
 	VFMLA V25.D2, V26.D2, V9.D2
-	TBNZ $1, R10, full_1144
-	TBZ $0, R10, moved_1146
+	TBNZ $1, R10, full_1145
+	TBZ $0, R10, moved_1147
 	FMOVD F9, 0(R7)
-	B moved_1146
-full_1144:
+	B moved_1147
+full_1145:
 	FMOVQ F9, 0(R7)
-moved_1146:
+moved_1147:
 	ADD R8, R7
-	TBNZ $1, R10, full_1147
+	TBNZ $1, R10, full_1148
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1149
+	TBZ $0, R10, moved_1150
 	FMOVD 0(R7), F26
-	B moved_1149
-full_1147:
+	B moved_1150
+full_1148:
 	FMOVQ 0(R7), F26
-moved_1149:
+moved_1150:
 	VFMLA V25.D2, V26.D2, V10.D2
-	TBNZ $1, R10, full_1150
-	TBZ $0, R10, moved_1152
+	TBNZ $1, R10, full_1151
+	TBZ $0, R10, moved_1153
 	FMOVD F10, 0(R7)
-	B moved_1152
-full_1150:
+	B moved_1153
+full_1151:
 	FMOVQ F10, 0(R7)
-moved_1152:
+moved_1153:
 	ADD R8, R7
-	TBNZ $1, R10, full_1153
+	TBNZ $1, R10, full_1154
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1155
+	TBZ $0, R10, moved_1156
 	FMOVD 0(R7), F26
-	B moved_1155
-full_1153:
+	B moved_1156
+full_1154:
 	FMOVQ 0(R7), F26
-moved_1155:
+moved_1156:
 	VFMLA V25.D2, V26.D2, V11.D2
-	TBNZ $1, R10, full_1156
-	TBZ $0, R10, moved_1158
+	TBNZ $1, R10, full_1157
+	TBZ $0, R10, moved_1159
 	FMOVD F11, 0(R7)
-	B moved_1158
-full_1156:
+	B moved_1159
+full_1157:
 	FMOVQ F11, 0(R7)
-moved_1158:
+moved_1159:
 	ADD R8, R7
-	B done_1084
-fresh_1086:
-	TBNZ $1, R10, full_1159
-	TBZ $0, R10, moved_1161
+	B done_1085
+fresh_1087:
+	TBNZ $1, R10, full_1160
+	TBZ $0, R10, moved_1162
 	FMOVD F0, 0(R7)
-	B moved_1161
-full_1159:
+	B moved_1162
+full_1160:
 	FMOVQ F0, 0(R7)
-moved_1161:
+moved_1162:
 	ADD R8, R7
-	TBNZ $1, R10, full_1162
-	TBZ $0, R10, moved_1164
+	TBNZ $1, R10, full_1163
+	TBZ $0, R10, moved_1165
 	FMOVD F1, 0(R7)
-	B moved_1164
-full_1162:
+	B moved_1165
+full_1163:
 	FMOVQ F1, 0(R7)
-moved_1164:
+moved_1165:
 	ADD R8, R7
-	TBNZ $1, R10, full_1165
-	TBZ $0, R10, moved_1167
+	TBNZ $1, R10, full_1166
+	TBZ $0, R10, moved_1168
 	FMOVD F2, 0(R7)
-	B moved_1167
-full_1165:
+	B moved_1168
+full_1166:
 	FMOVQ F2, 0(R7)
-moved_1167:
+moved_1168:
 	ADD R8, R7
-	TBNZ $1, R10, full_1168
-	TBZ $0, R10, moved_1170
+	TBNZ $1, R10, full_1169
+	TBZ $0, R10, moved_1171
 	FMOVD F3, 0(R7)
-	B moved_1170
-full_1168:
+	B moved_1171
+full_1169:
 	FMOVQ F3, 0(R7)
-moved_1170:
+moved_1171:
 	ADD R8, R7
-	TBNZ $1, R10, full_1171
-	TBZ $0, R10, moved_1173
+	TBNZ $1, R10, full_1172
+	TBZ $0, R10, moved_1174
 	FMOVD F4, 0(R7)
-	B moved_1173
-full_1171:
+	B moved_1174
+full_1172:
 	FMOVQ F4, 0(R7)
-moved_1173:
+moved_1174:
 	ADD R8, R7
-	TBNZ $1, R10, full_1174
-	TBZ $0, R10, moved_1176
+	TBNZ $1, R10, full_1175
+	TBZ $0, R10, moved_1177
 	FMOVD F5, 0(R7)
-	B moved_1176
-full_1174:
+	B moved_1177
+full_1175:
 	FMOVQ F5, 0(R7)
-moved_1176:
+moved_1177:
 	ADD R8, R7
-	TBNZ $1, R10, full_1177
-	TBZ $0, R10, moved_1179
+	TBNZ $1, R10, full_1178
+	TBZ $0, R10, moved_1180
 	FMOVD F6, 0(R7)
-	B moved_1179
-full_1177:
+	B moved_1180
+full_1178:
 	FMOVQ F6, 0(R7)
-moved_1179:
+moved_1180:
 	ADD R8, R7
-	TBNZ $1, R10, full_1180
-	TBZ $0, R10, moved_1182
+	TBNZ $1, R10, full_1181
+	TBZ $0, R10, moved_1183
 	FMOVD F7, 0(R7)
-	B moved_1182
-full_1180:
+	B moved_1183
+full_1181:
 	FMOVQ F7, 0(R7)
-moved_1182:
+moved_1183:
 	ADD R8, R7
-	TBNZ $1, R10, full_1183
-	TBZ $0, R10, moved_1185
+	TBNZ $1, R10, full_1184
+	TBZ $0, R10, moved_1186
 	FMOVD F8, 0(R7)
-	B moved_1185
-full_1183:
+	B moved_1186
+full_1184:
 	FMOVQ F8, 0(R7)
-moved_1185:
+moved_1186:
 	ADD R8, R7
-	TBNZ $1, R10, full_1186
-	TBZ $0, R10, moved_1188
+	TBNZ $1, R10, full_1187
+	TBZ $0, R10, moved_1189
 	FMOVD F9, 0(R7)
-	B moved_1188
-full_1186:
+	B moved_1189
+full_1187:
 	FMOVQ F9, 0(R7)
-moved_1188:
+moved_1189:
 	ADD R8, R7
-	TBNZ $1, R10, full_1189
-	TBZ $0, R10, moved_1191
+	TBNZ $1, R10, full_1190
+	TBZ $0, R10, moved_1192
 	FMOVD F10, 0(R7)
-	B moved_1191
-full_1189:
+	B moved_1192
+full_1190:
 	FMOVQ F10, 0(R7)
-moved_1191:
+moved_1192:
 	ADD R8, R7
-	TBNZ $1, R10, full_1192
-	TBZ $0, R10, moved_1194
+	TBNZ $1, R10, full_1193
+	TBZ $0, R10, moved_1195
 	FMOVD F11, 0(R7)
-	B moved_1194
-full_1192:
+	B moved_1195
+full_1193:
 	FMOVQ F11, 0(R7)
-moved_1194:
+moved_1195:
 	ADD R8, R7
-	B done_1084
-done_1084:
+	B done_1085
+done_1085:
 	SUBS $12, R0
 	MOVD aPanel+56(FP), R9
 	LSL $3, R9
 	ADD R9, R1
-	B rows12_1077
-less_1078:
+	B rows12_1078
+less_1079:
 	CMP $8, R0
-	BLT less_1196
+	BLT less_1197
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -7787,10 +7799,10 @@ less_1078:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1197
+	BNE apart_1198
 	MOVD R1, R11
 	PCALIGN $32
-k_1199:
+k_1200:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -7805,15 +7817,15 @@ k_1199:
 	WORD $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
 	WORD $0x4fdd1b07 // FMLA V7.2D, V24.2D, V29.D[1]
 	SUBS $1, R10
-	BNE k_1199
-	B summed_1198
-apart_1197:
+	BNE k_1200
+	B summed_1199
+apart_1198:
 	MOVD R1, R11
 	ADD R2<<2, R11, R12
 	ADD R2<<0, R2, R13
 	ADD R2<<0, R13, R14
 	PCALIGN $32
-k_1200:
+k_1201:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -7835,8 +7847,8 @@ k_1200:
 	ADD R3, R11
 	ADD R3, R12
 	SUBS $1, R10
-	BNE k_1200
-summed_1198:
+	BNE k_1201
+summed_1199:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -7854,8 +7866,8 @@ summed_1198:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1201
-	CBZ R9, fresh_1203
+	BNE edge_1202
+	CBZ R9, fresh_1204
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -7888,8 +7900,8 @@ summed_1198:
 	VFMLA V25.D2, V26.D2, V7.D2
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1202
-fresh_1203:
+	B done_1203
+fresh_1204:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -7906,8 +7918,8 @@ fresh_1203:
 	ADD R8, R7
 	FMOVQ F7, 0(R7)
 	ADD R8, R7
-	B done_1202
-edge_1201:
+	B done_1203
+edge_1202:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -7916,218 +7928,218 @@ edge_1201:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1204
-	TBNZ $1, R10, full_1205
+	CBZ R9, fresh_1205
+	TBNZ $1, R10, full_1206
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1207
+	TBZ $0, R10, moved_1208
 	FMOVD 0(R7), F26
-	B moved_1207
-full_1205:
+	B moved_1208
+full_1206:
 	FMOVQ 0(R7), F26
-moved_1207:
+moved_1208:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1208
-	TBZ $0, R10, moved_1210
+	TBNZ $1, R10, full_1209
+	TBZ $0, R10, moved_1211
 	FMOVD F0, 0(R7)
-	B moved_1210
-full_1208:
+	B moved_1211
+full_1209:
 	FMOVQ F0, 0(R7)
-moved_1210:
+moved_1211:
 	ADD R8, R7
-	TBNZ $1, R10, full_1211
+	TBNZ $1, R10, full_1212
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1213
+	TBZ $0, R10, moved_1214
 	FMOVD 0(R7), F26
-	B moved_1213
-full_1211:
+	B moved_1214
+full_1212:
 	FMOVQ 0(R7), F26
-moved_1213:
+moved_1214:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1214
-	TBZ $0, R10, moved_1216
+	TBNZ $1, R10, full_1215
+	TBZ $0, R10, moved_1217
 	FMOVD F1, 0(R7)
-	B moved_1216
-full_1214:
+	B moved_1217
+full_1215:
 	FMOVQ F1, 0(R7)
-moved_1216:
+moved_1217:
 	ADD R8, R7
-	TBNZ $1, R10, full_1217
+	TBNZ $1, R10, full_1218
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1219
+	TBZ $0, R10, moved_1220
 	FMOVD 0(R7), F26
-	B moved_1219
-full_1217:
+	B moved_1220
+full_1218:
 	FMOVQ 0(R7), F26
-moved_1219:
+moved_1220:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1220
-	TBZ $0, R10, moved_1222
+	TBNZ $1, R10, full_1221
+	TBZ $0, R10, moved_1223
 	FMOVD F2, 0(R7)
-	B moved_1222
-full_1220:
+	B moved_1223
+full_1221:
 	FMOVQ F2, 0(R7)
-moved_1222:
+moved_1223:
 	ADD R8, R7
-	TBNZ $1, R10, full_1223
+	TBNZ $1, R10, full_1224
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1225
+	TBZ $0, R10, moved_1226
 	FMOVD 0(R7), F26
-	B moved_1225
-full_1223:
+	B moved_1226
+full_1224:
 	FMOVQ 0(R7), F26
-moved_1225:
+moved_1226:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1226
-	TBZ $0, R10, moved_1228
+	TBNZ $1, R10, full_1227
+	TBZ $0, R10, moved_1229
 	FMOVD F3, 0(R7)
-	B moved_1228
-full_1226:
+	B moved_1229
+full_1227:
 	FMOVQ F3, 0(R7)
-moved_1228:
+moved_1229:
 	ADD R8, R7
-	TBNZ $1, R10, full_1229
+	TBNZ $1, R10, full_1230
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1231
+	TBZ $0, R10, moved_1232
 	FMOVD 0(R7), F26
-	B moved_1231
-full_1229:
+	B moved_1232
+full_1230:
 	FMOVQ 0(R7), F26
-moved_1231:
+moved_1232:
 	VFMLA V25.D2, V26.D2, V4.D2
-	TBNZ $1, R10, full_1232
-	TBZ $0, R10, moved_1234
+	TBNZ $1, R10, full_1233
+	TBZ $0, R10, moved_1235
 	FMOVD F4, 0(R7)
-	B moved_1234
-full_1232:
+	B moved_1235
+full_1233:
 	FMOVQ F4, 0(R7)
-moved_1234:
+moved_1235:
 	ADD R8, R7
-	TBNZ $1, R10, full_1235
+	TBNZ $1, R10, full_1236
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1237
+	TBZ $0, R10, moved_1238
 	FMOVD 0(R7), F26
-	B moved_1237
-full_1235:
+	B moved_1238
+full_1236:
 	FMOVQ 0(R7), F26
-moved_1237:
+moved_1238:
 	VFMLA V25.D2, V26.D2, V5.D2
-	TBNZ $1, R10, full_1238
-	TBZ $0, R10, moved_1240
+	TBNZ $1, R10, full_1239
+	TBZ $0, R10, moved_1241
 	FMOVD F5, 0(R7)
-	B moved_1240
-full_1238:
+	B moved_1241
+full_1239:
 	FMOVQ F5, 0(R7)
-moved_1240:
+moved_1241:
 	ADD R8, R7
-	TBNZ $1, R10, full_1241
+	TBNZ $1, R10, full_1242
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1243
+	TBZ $0, R10, moved_1244
 	FMOVD 0(R7), F26
-	B moved_1243
-full_1241:
+	B moved_1244
+full_1242:
 	FMOVQ 0(R7), F26
-moved_1243:
+moved_1244:
 	VFMLA V25.D2, V26.D2, V6.D2
-	TBNZ $1, R10, full_1244
-	TBZ $0, R10, moved_1246
+	TBNZ $1, R10, full_1245
+	TBZ $0, R10, moved_1247
 	FMOVD F6, 0(R7)
-	B moved_1246
-full_1244:
+	B moved_1247
+full_1245:
 	FMOVQ F6, 0(R7)
-moved_1246:
+moved_1247:
 	ADD R8, R7
-	TBNZ $1, R10, full_1247
+	TBNZ $1, R10, full_1248
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1249
+	TBZ $0, R10, moved_1250
 	FMOVD 0(R7), F26
-	B moved_1249
-full_1247:
+	B moved_1250
+full_1248:
 	FMOVQ 0(R7), F26
-moved_1249:
+moved_1250:
 	VFMLA V25.D2, V26.D2, V7.D2
-	TBNZ $1, R10, full_1250
-	TBZ $0, R10, moved_1252
+	TBNZ $1, R10, full_1251
+	TBZ $0, R10, moved_1253
 	FMOVD F7, 0(R7)
-	B moved_1252
-full_1250:
+	B moved_1253
+full_1251:
 	FMOVQ F7, 0(R7)
-moved_1252:
+moved_1253:
 	ADD R8, R7
-	B done_1202
-fresh_1204:
-	TBNZ $1, R10, full_1253
-	TBZ $0, R10, moved_1255
+	B done_1203
+fresh_1205:
+	TBNZ $1, R10, full_1254
+	TBZ $0, R10, moved_1256
 	FMOVD F0, 0(R7)
-	B moved_1255
-full_1253:
+	B moved_1256
+full_1254:
 	FMOVQ F0, 0(R7)
-moved_1255:
+moved_1256:
 	ADD R8, R7
-	TBNZ $1, R10, full_1256
-	TBZ $0, R10, moved_1258
+	TBNZ $1, R10, full_1257
+	TBZ $0, R10, moved_1259
 	FMOVD F1, 0(R7)
-	B moved_1258
-full_1256:
+	B moved_1259
+full_1257:
 	FMOVQ F1, 0(R7)
-moved_1258:
+moved_1259:
 	ADD R8, R7
-	TBNZ $1, R10, full_1259
-	TBZ $0, R10, moved_1261
+	TBNZ $1, R10, full_1260
+	TBZ $0, R10, moved_1262
 	FMOVD F2, 0(R7)
-	B moved_1261
-full_1259:
+	B moved_1262
+full_1260:
 	FMOVQ F2, 0(R7)
-moved_1261:
+moved_1262:
 	ADD R8, R7
-	TBNZ $1, R10, full_1262
-	TBZ $0, R10, moved_1264
+	TBNZ $1, R10, full_1263
+	TBZ $0, R10, moved_1265
 	FMOVD F3, 0(R7)
-	B moved_1264
-full_1262:
+	B moved_1265
+full_1263:
 	FMOVQ F3, 0(R7)
-moved_1264:
+moved_1265:
 	ADD R8, R7
-	TBNZ $1, R10, full_1265
-	TBZ $0, R10, moved_1267
+	TBNZ $1, R10, full_1266
+	TBZ $0, R10, moved_1268
 	FMOVD F4, 0(R7)
-	B moved_1267
-full_1265:
+	B moved_1268
+full_1266:
 	FMOVQ F4, 0(R7)
-moved_1267:
+moved_1268:
 	ADD R8, R7
-	TBNZ $1, R10, full_1268
-	TBZ $0, R10, moved_1270
+	TBNZ $1, R10, full_1269
+	TBZ $0, R10, moved_1271
 	FMOVD F5, 0(R7)
-	B moved_1270
-full_1268:
+	B moved_1271
+full_1269:
 	FMOVQ F5, 0(R7)
-moved_1270:
+moved_1271:
 	ADD R8, R7
-	TBNZ $1, R10, full_1271
-	TBZ $0, R10, moved_1273
+	TBNZ $1, R10, full_1272
+	TBZ $0, R10, moved_1274
 	FMOVD F6, 0(R7)
-	B moved_1273
-full_1271:
+	B moved_1274
+full_1272:
 	FMOVQ F6, 0(R7)
-moved_1273:
+moved_1274:
 	ADD R8, R7
-	TBNZ $1, R10, full_1274
-	TBZ $0, R10, moved_1276
+	TBNZ $1, R10, full_1275
+	TBZ $0, R10, moved_1277
 	FMOVD F7, 0(R7)
-	B moved_1276
-full_1274:
+	B moved_1277
+full_1275:
 	FMOVQ F7, 0(R7)
-moved_1276:
+moved_1277:
 	ADD R8, R7
-	B done_1202
-done_1202:
+	B done_1203
+done_1203:
 	SUBS $8, R0
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1196:
+less_1197:
 	CMP $4, R0
-	BLT less_1278
+	BLT less_1279
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -8135,10 +8147,10 @@ less_1196:
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	CMP $8, R2
-	BNE apart_1279
+	BNE apart_1280
 	MOVD R1, R11
 	PCALIGN $32
-k_1281:
+k_1282:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FLDPQ 0(R11), (F26, F27)
@@ -8148,14 +8160,14 @@ k_1281:
 	WORD $0x4fdb1302 // FMLA V2.2D, V24.2D, V27.D[0]
 	WORD $0x4fdb1b03 // FMLA V3.2D, V24.2D, V27.D[1]
 	SUBS $1, R10
-	BNE k_1281
-	B summed_1280
-apart_1279:
+	BNE k_1282
+	B summed_1281
+apart_1280:
 	MOVD R1, R11
 	ADD R2<<0, R2, R12
 	ADD R2<<0, R12, R13
 	PCALIGN $32
-k_1282:
+k_1283:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -8168,8 +8180,8 @@ k_1282:
 	WORD $0x4fdd1303 // FMLA V3.2D, V24.2D, V29.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1282
-summed_1280:
+	BNE k_1283
+summed_1281:
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8183,8 +8195,8 @@ summed_1280:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1283
-	CBZ R9, fresh_1285
+	BNE edge_1284
+	CBZ R9, fresh_1286
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -8201,8 +8213,8 @@ summed_1280:
 	VFMLA V25.D2, V26.D2, V3.D2
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1284
-fresh_1285:
+	B done_1285
+fresh_1286:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
@@ -8211,8 +8223,8 @@ fresh_1285:
 	ADD R8, R7
 	FMOVQ F3, 0(R7)
 	ADD R8, R7
-	B done_1284
-edge_1283:
+	B done_1285
+edge_1284:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -8221,125 +8233,125 @@ edge_1283:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1286
-	TBNZ $1, R10, full_1287
+	CBZ R9, fresh_1287
+	TBNZ $1, R10, full_1288
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1289
+	TBZ $0, R10, moved_1290
 	FMOVD 0(R7), F26
-	B moved_1289
-full_1287:
+	B moved_1290
+full_1288:
 	FMOVQ 0(R7), F26
-moved_1289:
+moved_1290:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1290
-	TBZ $0, R10, moved_1292
+	TBNZ $1, R10, full_1291
+	TBZ $0, R10, moved_1293
 	FMOVD F0, 0(R7)
-	B moved_1292
-full_1290:
+	B moved_1293
+full_1291:
 	FMOVQ F0, 0(R7)
-moved_1292:
+moved_1293:
 	ADD R8, R7
-	TBNZ $1, R10, full_1293
+	TBNZ $1, R10, full_1294
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1295
+	TBZ $0, R10, moved_1296
 	FMOVD 0(R7), F26
-	B moved_1295
-full_1293:
+	B moved_1296
+full_1294:
 	FMOVQ 0(R7), F26
-moved_1295:
+moved_1296:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1296
-	TBZ $0, R10, moved_1298
+	TBNZ $1, R10, full_1297
+	TBZ $0, R10, moved_1299
 	FMOVD F1, 0(R7)
-	B moved_1298
-full_1296:
+	B moved_1299
+full_1297:
 	FMOVQ F1, 0(R7)
-moved_1298:
+moved_1299:
 	ADD R8, R7
-	TBNZ $1, R10, full_1299
+	TBNZ $1, R10, full_1300
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1301
+	TBZ $0, R10, moved_1302
 	FMOVD 0(R7), F26
-	B moved_1301
-full_1299:
+	B moved_1302
+full_1300:
 	FMOVQ 0(R7), F26
-moved_1301:
+moved_1302:
 	VFMLA V25.D2, V26.D2, V2.D2
-	TBNZ $1, R10, full_1302
-	TBZ $0, R10, moved_1304
+	TBNZ $1, R10, full_1303
+	TBZ $0, R10, moved_1305
 	FMOVD F2, 0(R7)
-	B moved_1304
-full_1302:
+	B moved_1305
+full_1303:
 	FMOVQ F2, 0(R7)
-moved_1304:
+moved_1305:
 	ADD R8, R7
-	TBNZ $1, R10, full_1305
+	TBNZ $1, R10, full_1306
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1307
+	TBZ $0, R10, moved_1308
 	FMOVD 0(R7), F26
-	B moved_1307
-full_1305:
+	B moved_1308
+full_1306:
 	FMOVQ 0(R7), F26
-moved_1307:
+moved_1308:
 	VFMLA V25.D2, V26.D2, V3.D2
-	TBNZ $1, R10, full_1308
-	TBZ $0, R10, moved_1310
+	TBNZ $1, R10, full_1309
+	TBZ $0, R10, moved_1311
 	FMOVD F3, 0(R7)
-	B moved_1310
-full_1308:
+	B moved_1311
+full_1309:
 	FMOVQ F3, 0(R7)
-moved_1310:
+moved_1311:
 	ADD R8, R7
-	B done_1284
-fresh_1286:
-	TBNZ $1, R10, full_1311
-	TBZ $0, R10, moved_1313
+	B done_1285
+fresh_1287:
+	TBNZ $1, R10, full_1312
+	TBZ $0, R10, moved_1314
 	FMOVD F0, 0(R7)
-	B moved_1313
-full_1311:
+	B moved_1314
+full_1312:
 	FMOVQ F0, 0(R7)
-moved_1313:
+moved_1314:
 	ADD R8, R7
-	TBNZ $1, R10, full_1314
-	TBZ $0, R10, moved_1316
+	TBNZ $1, R10, full_1315
+	TBZ $0, R10, moved_1317
 	FMOVD F1, 0(R7)
-	B moved_1316
-full_1314:
+	B moved_1317
+full_1315:
 	FMOVQ F1, 0(R7)
-moved_1316:
+moved_1317:
 	ADD R8, R7
-	TBNZ $1, R10, full_1317
-	TBZ $0, R10, moved_1319
+	TBNZ $1, R10, full_1318
+	TBZ $0, R10, moved_1320
 	FMOVD F2, 0(R7)
-	B moved_1319
-full_1317:
+	B moved_1320
+full_1318:
 	FMOVQ F2, 0(R7)
-moved_1319:
+moved_1320:
 	ADD R8, R7
-	TBNZ $1, R10, full_1320
-	TBZ $0, R10, moved_1322
+	TBNZ $1, R10, full_1321
+	TBZ $0, R10, moved_1323
 	FMOVD F3, 0(R7)
-	B moved_1322
-full_1320:
+	B moved_1323
+full_1321:
 	FMOVQ F3, 0(R7)
-moved_1322:
+moved_1323:
 	ADD R8, R7
-	B done_1284
-done_1284:
+	B done_1285
+done_1285:
 	SUBS $4, R0
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1278:
+less_1279:
 	CMP $2, R0
-	BLT less_1324
+	BLT less_1325
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1327:
+k_1328:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
@@ -8348,7 +8360,7 @@ k_1327:
 	WORD $0x4fdb1301 // FMLA V1.2D, V24.2D, V27.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1327
+	BNE k_1328
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8360,8 +8372,8 @@ k_1327:
 	MOVD n+8(FP), R10
 	SUBS $0, R10
 	CMP $2, R10
-	BNE edge_1328
-	CBZ R9, fresh_1330
+	BNE edge_1329
+	CBZ R9, fresh_1331
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
@@ -8370,14 +8382,14 @@ k_1327:
 	VFMLA V25.D2, V26.D2, V1.D2
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1329
-fresh_1330:
+	B done_1330
+fresh_1331:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
 	FMOVQ F1, 0(R7)
 	ADD R8, R7
-	B done_1329
-edge_1328:
+	B done_1330
+edge_1329:
 	CMP $0, R10
 	CSEL LT, ZR, R10, R10
 	MOVD $2, R20
@@ -8386,81 +8398,81 @@ edge_1328:
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F29
-	CBZ R9, fresh_1331
-	TBNZ $1, R10, full_1332
+	CBZ R9, fresh_1332
+	TBNZ $1, R10, full_1333
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1334
+	TBZ $0, R10, moved_1335
 	FMOVD 0(R7), F26
-	B moved_1334
-full_1332:
+	B moved_1335
+full_1333:
 	FMOVQ 0(R7), F26
-moved_1334:
+moved_1335:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R10, full_1335
-	TBZ $0, R10, moved_1337
+	TBNZ $1, R10, full_1336
+	TBZ $0, R10, moved_1338
 	FMOVD F0, 0(R7)
-	B moved_1337
-full_1335:
+	B moved_1338
+full_1336:
 	FMOVQ F0, 0(R7)
-moved_1337:
+moved_1338:
 	ADD R8, R7
-	TBNZ $1, R10, full_1338
+	TBNZ $1, R10, full_1339
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R10, moved_1340
+	TBZ $0, R10, moved_1341
 	FMOVD 0(R7), F26
-	B moved_1340
-full_1338:
+	B moved_1341
+full_1339:
 	FMOVQ 0(R7), F26
-moved_1340:
+moved_1341:
 	VFMLA V25.D2, V26.D2, V1.D2
-	TBNZ $1, R10, full_1341
-	TBZ $0, R10, moved_1343
+	TBNZ $1, R10, full_1342
+	TBZ $0, R10, moved_1344
 	FMOVD F1, 0(R7)
-	B moved_1343
-full_1341:
+	B moved_1344
+full_1342:
 	FMOVQ F1, 0(R7)
-moved_1343:
+moved_1344:
 	ADD R8, R7
-	B done_1329
-fresh_1331:
-	TBNZ $1, R10, full_1344
-	TBZ $0, R10, moved_1346
+	B done_1330
+fresh_1332:
+	TBNZ $1, R10, full_1345
+	TBZ $0, R10, moved_1347
 	FMOVD F0, 0(R7)
-	B moved_1346
-full_1344:
+	B moved_1347
+full_1345:
 	FMOVQ F0, 0(R7)
-moved_1346:
+moved_1347:
 	ADD R8, R7
-	TBNZ $1, R10, full_1347
-	TBZ $0, R10, moved_1349
+	TBNZ $1, R10, full_1348
+	TBZ $0, R10, moved_1350
 	FMOVD F1, 0(R7)
-	B moved_1349
-full_1347:
+	B moved_1350
+full_1348:
 	FMOVQ F1, 0(R7)
-moved_1349:
+moved_1350:
 	ADD R8, R7
-	B done_1329
-done_1329:
+	B done_1330
+done_1330:
 	SUBS $2, R0
 	MOVD $2, R20
 	MUL R20, R2, R9
 	ADD R9, R1
-less_1324:
+less_1325:
 	CMP $1, R0
-	BLT less_1351
+	BLT less_1352
 	VEOR V0.B16, V0.B16, V0.B16
 	MOVD b+64(FP), R9
 	MOVD k+16(FP), R10
 	MOVD R1, R11
 	PCALIGN $32
-k_1354:
+k_1355:
 	FMOVQ (R9), F24
 	ADD R6, R9
 	FMOVD (R11), F26
 	WORD $0x4fda1300 // FMLA V0.2D, V24.2D, V26.D[0]
 	ADD R3, R11
 	SUBS $1, R10
-	BNE k_1354
+	BNE k_1355
 	FMOVD alpha+24(FP), F24
 	VDUP V24.D[0], V24.D2
 	FMOVD beta+80(FP), F25
@@ -8471,18 +8483,18 @@ k_1354:
 	MOVD n+8(FP), R6
 	SUBS $0, R6
 	CMP $2, R6
-	BNE edge_1355
-	CBZ R3, fresh_1357
+	BNE edge_1356
+	CBZ R3, fresh_1358
 	FMOVQ 0(R7), F26
 	VFMLA V25.D2, V26.D2, V0.D2
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1356
-fresh_1357:
+	B done_1357
+fresh_1358:
 	FMOVQ F0, 0(R7)
 	ADD R8, R7
-	B done_1356
-edge_1355:
+	B done_1357
+edge_1356:
 	CMP $0, R6
 	CSEL LT, ZR, R6, R6
 	MOVD $2, R20
@@ -8491,41 +8503,41 @@ edge_1355:
 	MOVD $leadingLanes<>(SB), R9
 	SUB R6<<3, R9
 	FMOVQ 16(R9), F29
-	CBZ R3, fresh_1358
-	TBNZ $1, R6, full_1359
+	CBZ R3, fresh_1359
+	TBNZ $1, R6, full_1360
 	VEOR V26.B16, V26.B16, V26.B16
-	TBZ $0, R6, moved_1361
+	TBZ $0, R6, moved_1362
 	FMOVD 0(R7), F26
-	B moved_1361
-full_1359:
+	B moved_1362
+full_1360:
 	FMOVQ 0(R7), F26
-moved_1361:
+moved_1362:
 	VFMLA V25.D2, V26.D2, V0.D2
-	TBNZ $1, R6, full_1362
-	TBZ $0, R6, moved_1364
+	TBNZ $1, R6, full_1363
+	TBZ $0, R6, moved_1365
 	FMOVD F0, 0(R7)
-	B moved_1364
-full_1362:
+	B moved_1365
+full_1363:
 	FMOVQ F0, 0(R7)
-moved_1364:
+moved_1365:
 	ADD R8, R7
-	B done_1356
-fresh_1358:
-	TBNZ $1, R6, full_1365
-	TBZ $0, R6, moved_1367
+	B done_1357
+fresh_1359:
+	TBNZ $1, R6, full_1366
+	TBZ $0, R6, moved_1368
 	FMOVD F0, 0(R7)
-	B moved_1367
-full_1365:
+	B moved_1368
+full_1366:
 	FMOVQ F0, 0(R7)
-moved_1367:
+moved_1368:
 	ADD R8, R7
-	B done_1356
-done_1356:
+	B done_1357
+done_1357:
 	SUBS $1, R0
 	MOVD $1, R20
 	MUL R20, R2, R0
 	ADD R0, R1
-less_1351:
+less_1352:
 	RET
 
 // func ddotNEON(k int, m int, a *float64, aRow int, x *float64, y *float64)
@@ -8559,9 +8571,9 @@ TEXT ·ddotNEON(SB), NOSPLIT, $0-48
 	SUB R7<<3, R9
 	FMOVQ 16(R9), F15
 	ADD R2<<1, R2, R9
-rows4_1368:
+rows4_1369:
 	CMP $4, R0
-	BLT less_1369
+	BLT less_1370
 	MOVD R1, R10
 	MOVD x+32(FP), R11
 	MOVD k+0(FP), R12
@@ -8574,8 +8586,8 @@ rows4_1368:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	SUBS $4, R12
-	BLT rest_1371
-k_1370:
+	BLT rest_1372
+k_1371:
 	FMOVQ 0(R11), F8
 	FMOVQ 0(R10), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8601,108 +8613,108 @@ k_1370:
 	ADD $32, R10
 	ADD $32, R11
 	SUBS $4, R12
-	BGE k_1370
-rest_1371:
+	BGE k_1371
+rest_1372:
 	CMP $0, R6
-	BEQ sum_1372
-	TBNZ $1, R8, full_1373
+	BEQ sum_1373
+	TBNZ $1, R8, full_1374
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1375
+	TBZ $0, R8, moved_1376
 	FMOVD 0(R11), F8
-	B moved_1375
-full_1373:
+	B moved_1376
+full_1374:
 	FMOVQ 0(R11), F8
-moved_1375:
-	TBNZ $1, R8, full_1376
+moved_1376:
+	TBNZ $1, R8, full_1377
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1378
+	TBZ $0, R8, moved_1379
 	FMOVD 0(R10), F10
-	B moved_1378
-full_1376:
+	B moved_1379
+full_1377:
 	FMOVQ 0(R10), F10
-moved_1378:
+moved_1379:
 	VFMLA V8.D2, V10.D2, V0.D2
 	ADD R2<<0, R10, R12
-	TBNZ $1, R8, full_1379
+	TBNZ $1, R8, full_1380
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R8, moved_1381
+	TBZ $0, R8, moved_1382
 	FMOVD 0(R12), F11
-	B moved_1381
-full_1379:
+	B moved_1382
+full_1380:
 	FMOVQ 0(R12), F11
-moved_1381:
+moved_1382:
 	VFMLA V8.D2, V11.D2, V2.D2
 	ADD R2<<1, R10, R12
-	TBNZ $1, R8, full_1382
+	TBNZ $1, R8, full_1383
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R8, moved_1384
+	TBZ $0, R8, moved_1385
 	FMOVD 0(R12), F12
-	B moved_1384
-full_1382:
+	B moved_1385
+full_1383:
 	FMOVQ 0(R12), F12
-moved_1384:
+moved_1385:
 	VFMLA V8.D2, V12.D2, V4.D2
 	ADD R9<<0, R10, R12
-	TBNZ $1, R8, full_1385
+	TBNZ $1, R8, full_1386
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R8, moved_1387
+	TBZ $0, R8, moved_1388
 	FMOVD 0(R12), F13
-	B moved_1387
-full_1385:
+	B moved_1388
+full_1386:
 	FMOVQ 0(R12), F13
-moved_1387:
+moved_1388:
 	VFMLA V8.D2, V13.D2, V6.D2
-	TBNZ $1, R7, full_1388
+	TBNZ $1, R7, full_1389
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1390
+	TBZ $0, R7, moved_1391
 	FMOVD 16(R11), F9
-	B moved_1390
-full_1388:
+	B moved_1391
+full_1389:
 	FMOVQ 16(R11), F9
-moved_1390:
-	TBNZ $1, R7, full_1391
+moved_1391:
+	TBNZ $1, R7, full_1392
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1393
+	TBZ $0, R7, moved_1394
 	FMOVD 16(R10), F10
-	B moved_1393
-full_1391:
+	B moved_1394
+full_1392:
 	FMOVQ 16(R10), F10
-moved_1393:
+moved_1394:
 	VFMLA V9.D2, V10.D2, V1.D2
 	ADD R2<<0, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1394
+	TBNZ $1, R7, full_1395
 	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $0, R7, moved_1396
+	TBZ $0, R7, moved_1397
 	FMOVD 0(R11), F11
-	B moved_1396
-full_1394:
+	B moved_1397
+full_1395:
 	FMOVQ 0(R11), F11
-moved_1396:
+moved_1397:
 	VFMLA V9.D2, V11.D2, V3.D2
 	ADD R2<<1, R10, R11
 	ADD $16, R11
-	TBNZ $1, R7, full_1397
+	TBNZ $1, R7, full_1398
 	VEOR V12.B16, V12.B16, V12.B16
-	TBZ $0, R7, moved_1399
+	TBZ $0, R7, moved_1400
 	FMOVD 0(R11), F12
-	B moved_1399
-full_1397:
+	B moved_1400
+full_1398:
 	FMOVQ 0(R11), F12
-moved_1399:
+moved_1400:
 	VFMLA V9.D2, V12.D2, V5.D2
 	ADD R9<<0, R10, R10
 	ADD $16, R10
-	TBNZ $1, R7, full_1400
+	TBNZ $1, R7, full_1401
 	VEOR V13.B16, V13.B16, V13.B16
-	TBZ $0, R7, moved_1402
+	TBZ $0, R7, moved_1403
 	FMOVD 0(R10), F13
-	B moved_1402
-full_1400:
+	B moved_1403
+full_1401:
 	FMOVQ 0(R10), F13
-moved_1402:
+moved_1403:
 	VFMLA V9.D2, V13.D2, V7.D2
-sum_1372:
+sum_1373:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8724,19 +8736,19 @@ sum_1372:
 	MUL R20, R2, R10
 	ADD R10, R1
 	SUBS $4, R0
-	B rows4_1368
-less_1369:
-rows1_1403:
+	B rows4_1369
+less_1370:
+rows1_1404:
 	CMP $1, R0
-	BLT less_1404
+	BLT less_1405
 	MOVD R1, R9
 	MOVD x+32(FP), R10
 	MOVD k+0(FP), R11
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R11
-	BLT rest_1406
-k_1405:
+	BLT rest_1407
+k_1406:
 	FMOVQ 0(R10), F8
 	FMOVQ 0(R9), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8746,45 +8758,45 @@ k_1405:
 	ADD $32, R9
 	ADD $32, R10
 	SUBS $4, R11
-	BGE k_1405
-rest_1406:
+	BGE k_1406
+rest_1407:
 	CMP $0, R6
-	BEQ sum_1407
-	TBNZ $1, R8, full_1408
+	BEQ sum_1408
+	TBNZ $1, R8, full_1409
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1410
+	TBZ $0, R8, moved_1411
 	FMOVD 0(R10), F8
-	B moved_1410
-full_1408:
+	B moved_1411
+full_1409:
 	FMOVQ 0(R10), F8
-moved_1410:
-	TBNZ $1, R8, full_1411
+moved_1411:
+	TBNZ $1, R8, full_1412
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1413
+	TBZ $0, R8, moved_1414
 	FMOVD 0(R9), F10
-	B moved_1413
-full_1411:
+	B moved_1414
+full_1412:
 	FMOVQ 0(R9), F10
-moved_1413:
+moved_1414:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1414
+	TBNZ $1, R7, full_1415
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1416
+	TBZ $0, R7, moved_1417
 	FMOVD 16(R10), F9
-	B moved_1416
-full_1414:
+	B moved_1417
+full_1415:
 	FMOVQ 16(R10), F9
-moved_1416:
-	TBNZ $1, R7, full_1417
+moved_1417:
+	TBNZ $1, R7, full_1418
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1419
+	TBZ $0, R7, moved_1420
 	FMOVD 16(R9), F10
-	B moved_1419
-full_1417:
+	B moved_1420
+full_1418:
 	FMOVQ 16(R9), F10
-moved_1419:
+moved_1420:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1407:
+sum_1408:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8794,8 +8806,8 @@ sum_1407:
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $1, R0
-	B rows1_1403
-less_1404:
+	B rows1_1404
+less_1405:
 	RET
 
 // func drowDotsNEON(m int, k int, a *float64, aRow int, x *float64, xRow int, y *float64)
@@ -8831,9 +8843,9 @@ TEXT ·drowDotsNEON(SB), NOSPLIT, $0-56
 	MOVD x+32(FP), R9
 	MOVD xRow+40(FP), R10
 	LSL $3, R10
-rows1_1420:
+rows1_1421:
 	CMP $1, R0
-	BLT less_1421
+	BLT less_1422
 	MOVD R1, R11
 	MOVD R9, R12
 	ADD R10, R9
@@ -8841,8 +8853,8 @@ rows1_1420:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	SUBS $4, R13
-	BLT rest_1423
-k_1422:
+	BLT rest_1424
+k_1423:
 	FMOVQ 0(R12), F8
 	FMOVQ 0(R11), F10
 	VFMLA V8.D2, V10.D2, V0.D2
@@ -8852,45 +8864,45 @@ k_1422:
 	ADD $32, R11
 	ADD $32, R12
 	SUBS $4, R13
-	BGE k_1422
-rest_1423:
+	BGE k_1423
+rest_1424:
 	CMP $0, R6
-	BEQ sum_1424
-	TBNZ $1, R8, full_1425
+	BEQ sum_1425
+	TBNZ $1, R8, full_1426
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $0, R8, moved_1427
+	TBZ $0, R8, moved_1428
 	FMOVD 0(R12), F8
-	B moved_1427
-full_1425:
+	B moved_1428
+full_1426:
 	FMOVQ 0(R12), F8
-moved_1427:
-	TBNZ $1, R8, full_1428
+moved_1428:
+	TBNZ $1, R8, full_1429
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R8, moved_1430
+	TBZ $0, R8, moved_1431
 	FMOVD 0(R11), F10
-	B moved_1430
-full_1428:
+	B moved_1431
+full_1429:
 	FMOVQ 0(R11), F10
-moved_1430:
+moved_1431:
 	VFMLA V8.D2, V10.D2, V0.D2
-	TBNZ $1, R7, full_1431
+	TBNZ $1, R7, full_1432
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R7, moved_1433
+	TBZ $0, R7, moved_1434
 	FMOVD 16(R12), F9
-	B moved_1433
-full_1431:
+	B moved_1434
+full_1432:
 	FMOVQ 16(R12), F9
-moved_1433:
-	TBNZ $1, R7, full_1434
+moved_1434:
+	TBNZ $1, R7, full_1435
 	VEOR V10.B16, V10.B16, V10.B16
-	TBZ $0, R7, moved_1436
+	TBZ $0, R7, moved_1437
 	FMOVD 16(R11), F10
-	B moved_1436
-full_1434:
+	B moved_1437
+full_1435:
 	FMOVQ 16(R11), F10
-moved_1436:
+moved_1437:
 	VFMLA V9.D2, V10.D2, V1.D2
-sum_1424:
+sum_1425:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V8.B16
 	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
@@ -8900,8 +8912,8 @@ sum_1424:
 	MUL R20, R2, R11
 	ADD R11, R1
 	SUBS $1, R0
-	B rows1_1420
-less_1421:
+	B rows1_1421
+less_1422:
 	RET
 
 // func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y *float64)
@@ -8924,9 +8936,9 @@ TEXT ·dweighNEON(SB), NOSPLIT, $0-56
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-rows8_1437:
+rows8_1438:
 	CMP $8, R0
-	BLT less_1438
+	BLT less_1439
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -8960,8 +8972,8 @@ rows8_1437:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1440
-n_1439:
+	BEQ rest_1441
+n_1440:
 	FMOVQ 0(R10), F0
 	PRFM 0(R13), PLDL2KEEP
 	FMOVQ 0(R9), F31
@@ -8990,115 +9002,115 @@ n_1439:
 	ADD $16, R14
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1439
-rest_1440:
+	BNE n_1440
+rest_1441:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1441
-	TBNZ $1, R8, full_1442
+	BEQ next_1442
+	TBNZ $1, R8, full_1443
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1444
+	TBZ $0, R8, moved_1445
 	FMOVD 0(R10), F0
-	B moved_1444
-full_1442:
+	B moved_1445
+full_1443:
 	FMOVQ 0(R10), F0
-moved_1444:
-	TBNZ $1, R8, full_1445
+moved_1445:
+	TBNZ $1, R8, full_1446
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1447
+	TBZ $0, R8, moved_1448
 	FMOVD 0(R9), F1
-	B moved_1447
-full_1445:
+	B moved_1448
+full_1446:
 	FMOVQ 0(R9), F1
-moved_1447:
+moved_1448:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1448
+	TBNZ $1, R8, full_1449
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1450
+	TBZ $0, R8, moved_1451
 	FMOVD 0(R11), F1
-	B moved_1450
-full_1448:
+	B moved_1451
+full_1449:
 	FMOVQ 0(R11), F1
-moved_1450:
+moved_1451:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1451
+	TBNZ $1, R8, full_1452
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1453
+	TBZ $0, R8, moved_1454
 	FMOVD 0(R11), F1
-	B moved_1453
-full_1451:
+	B moved_1454
+full_1452:
 	FMOVQ 0(R11), F1
-moved_1453:
+moved_1454:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1454
+	TBNZ $1, R8, full_1455
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1456
+	TBZ $0, R8, moved_1457
 	FMOVD 0(R9), F1
-	B moved_1456
-full_1454:
+	B moved_1457
+full_1455:
 	FMOVQ 0(R9), F1
-moved_1456:
+moved_1457:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1457
+	TBNZ $1, R8, full_1458
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1459
+	TBZ $0, R8, moved_1460
 	FMOVD 0(R12), F1
-	B moved_1459
-full_1457:
+	B moved_1460
+full_1458:
 	FMOVQ 0(R12), F1
-moved_1459:
+moved_1460:
 	VFMLA V1.D2, V6.D2, V0.D2
 	ADD R2<<0, R12, R9
-	TBNZ $1, R8, full_1460
+	TBNZ $1, R8, full_1461
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1462
+	TBZ $0, R8, moved_1463
 	FMOVD 0(R9), F1
-	B moved_1462
-full_1460:
+	B moved_1463
+full_1461:
 	FMOVQ 0(R9), F1
-moved_1462:
+moved_1463:
 	VFMLA V1.D2, V7.D2, V0.D2
 	ADD R2<<1, R12, R9
-	TBNZ $1, R8, full_1463
+	TBNZ $1, R8, full_1464
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1465
+	TBZ $0, R8, moved_1466
 	FMOVD 0(R9), F1
-	B moved_1465
-full_1463:
+	B moved_1466
+full_1464:
 	FMOVQ 0(R9), F1
-moved_1465:
+moved_1466:
 	VFMLA V1.D2, V8.D2, V0.D2
 	ADD R3<<0, R12, R9
-	TBNZ $1, R8, full_1466
+	TBNZ $1, R8, full_1467
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1468
+	TBZ $0, R8, moved_1469
 	FMOVD 0(R9), F1
-	B moved_1468
-full_1466:
+	B moved_1469
+full_1467:
 	FMOVQ 0(R9), F1
-moved_1468:
+moved_1469:
 	VFMLA V1.D2, V9.D2, V0.D2
-	TBNZ $1, R8, full_1469
-	TBZ $0, R8, moved_1471
+	TBNZ $1, R8, full_1470
+	TBZ $0, R8, moved_1472
 	FMOVD F0, 0(R10)
-	B moved_1471
-full_1469:
+	B moved_1472
+full_1470:
 	FMOVQ F0, 0(R10)
-moved_1471:
-next_1441:
+moved_1472:
+next_1442:
 	ADD $64, R6
 	MOVD $8, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $8, R0
-	B rows8_1437
-less_1438:
-rows4_1472:
+	B rows8_1438
+less_1439:
+rows4_1473:
 	CMP $4, R0
-	BLT less_1473
+	BLT less_1474
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -9117,8 +9129,8 @@ rows4_1472:
 	MOVD y+48(FP), R10
 	MOVD R7, R11
 	CMP $0, R11
-	BEQ rest_1475
-n_1474:
+	BEQ rest_1476
+n_1475:
 	FMOVQ 0(R10), F0
 	FMOVQ 0(R9), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -9133,76 +9145,76 @@ n_1474:
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R11
-	BNE n_1474
-rest_1475:
+	BNE n_1475
+rest_1476:
 	MOVD n+8(FP), R11
 	CMP R7, R11
-	BEQ next_1476
-	TBNZ $1, R8, full_1477
+	BEQ next_1477
+	TBNZ $1, R8, full_1478
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1479
+	TBZ $0, R8, moved_1480
 	FMOVD 0(R10), F0
-	B moved_1479
-full_1477:
+	B moved_1480
+full_1478:
 	FMOVQ 0(R10), F0
-moved_1479:
-	TBNZ $1, R8, full_1480
+moved_1480:
+	TBNZ $1, R8, full_1481
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1482
+	TBZ $0, R8, moved_1483
 	FMOVD 0(R9), F1
-	B moved_1482
-full_1480:
+	B moved_1483
+full_1481:
 	FMOVQ 0(R9), F1
-moved_1482:
+moved_1483:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R9, R11
-	TBNZ $1, R8, full_1483
+	TBNZ $1, R8, full_1484
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1485
+	TBZ $0, R8, moved_1486
 	FMOVD 0(R11), F1
-	B moved_1485
-full_1483:
+	B moved_1486
+full_1484:
 	FMOVQ 0(R11), F1
-moved_1485:
+moved_1486:
 	VFMLA V1.D2, V3.D2, V0.D2
 	ADD R2<<1, R9, R11
-	TBNZ $1, R8, full_1486
+	TBNZ $1, R8, full_1487
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1488
+	TBZ $0, R8, moved_1489
 	FMOVD 0(R11), F1
-	B moved_1488
-full_1486:
+	B moved_1489
+full_1487:
 	FMOVQ 0(R11), F1
-moved_1488:
+moved_1489:
 	VFMLA V1.D2, V4.D2, V0.D2
 	ADD R3<<0, R9, R9
-	TBNZ $1, R8, full_1489
+	TBNZ $1, R8, full_1490
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1491
+	TBZ $0, R8, moved_1492
 	FMOVD 0(R9), F1
-	B moved_1491
-full_1489:
+	B moved_1492
+full_1490:
 	FMOVQ 0(R9), F1
-moved_1491:
+moved_1492:
 	VFMLA V1.D2, V5.D2, V0.D2
-	TBNZ $1, R8, full_1492
-	TBZ $0, R8, moved_1494
+	TBNZ $1, R8, full_1493
+	TBZ $0, R8, moved_1495
 	FMOVD F0, 0(R10)
-	B moved_1494
-full_1492:
+	B moved_1495
+full_1493:
 	FMOVQ F0, 0(R10)
-moved_1494:
-next_1476:
+moved_1495:
+next_1477:
 	ADD $32, R6
 	MOVD $4, R20
 	MUL R20, R2, R9
 	ADD R9, R1
 	SUBS $4, R0
-	B rows4_1472
-less_1473:
-rows2_1495:
+	B rows4_1473
+less_1474:
+rows2_1496:
 	CMP $2, R0
-	BLT less_1496
+	BLT less_1497
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -9215,8 +9227,8 @@ rows2_1495:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1498
-n_1497:
+	BEQ rest_1499
+n_1498:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -9226,56 +9238,56 @@ n_1497:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1497
-rest_1498:
+	BNE n_1498
+rest_1499:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1499
-	TBNZ $1, R8, full_1500
+	BEQ next_1500
+	TBNZ $1, R8, full_1501
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1502
+	TBZ $0, R8, moved_1503
 	FMOVD 0(R9), F0
-	B moved_1502
-full_1500:
+	B moved_1503
+full_1501:
 	FMOVQ 0(R9), F0
-moved_1502:
-	TBNZ $1, R8, full_1503
+moved_1503:
+	TBNZ $1, R8, full_1504
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1505
+	TBZ $0, R8, moved_1506
 	FMOVD 0(R3), F1
-	B moved_1505
-full_1503:
+	B moved_1506
+full_1504:
 	FMOVQ 0(R3), F1
-moved_1505:
+moved_1506:
 	VFMLA V1.D2, V2.D2, V0.D2
 	ADD R2<<0, R3, R3
-	TBNZ $1, R8, full_1506
+	TBNZ $1, R8, full_1507
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1508
+	TBZ $0, R8, moved_1509
 	FMOVD 0(R3), F1
-	B moved_1508
-full_1506:
+	B moved_1509
+full_1507:
 	FMOVQ 0(R3), F1
-moved_1508:
+moved_1509:
 	VFMLA V1.D2, V3.D2, V0.D2
-	TBNZ $1, R8, full_1509
-	TBZ $0, R8, moved_1511
+	TBNZ $1, R8, full_1510
+	TBZ $0, R8, moved_1512
 	FMOVD F0, 0(R9)
-	B moved_1511
-full_1509:
+	B moved_1512
+full_1510:
 	FMOVQ F0, 0(R9)
-moved_1511:
-next_1499:
+moved_1512:
+next_1500:
 	ADD $16, R6
 	MOVD $2, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $2, R0
-	B rows2_1495
-less_1496:
-rows1_1512:
+	B rows2_1496
+less_1497:
+rows1_1513:
 	CMP $1, R0
-	BLT less_1513
+	BLT less_1514
 	FMOVD alpha+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVD 0(R6), F2
@@ -9285,8 +9297,8 @@ rows1_1512:
 	MOVD y+48(FP), R9
 	MOVD R7, R10
 	CMP $0, R10
-	BEQ rest_1515
-n_1514:
+	BEQ rest_1516
+n_1515:
 	FMOVQ 0(R9), F0
 	FMOVQ 0(R3), F31
 	VFMLA V31.D2, V2.D2, V0.D2
@@ -9294,43 +9306,43 @@ n_1514:
 	ADD $16, R3
 	ADD $16, R9
 	SUBS $2, R10
-	BNE n_1514
-rest_1515:
+	BNE n_1515
+rest_1516:
 	MOVD n+8(FP), R10
 	CMP R7, R10
-	BEQ next_1516
-	TBNZ $1, R8, full_1517
+	BEQ next_1517
+	TBNZ $1, R8, full_1518
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R8, moved_1519
+	TBZ $0, R8, moved_1520
 	FMOVD 0(R9), F0
-	B moved_1519
-full_1517:
+	B moved_1520
+full_1518:
 	FMOVQ 0(R9), F0
-moved_1519:
-	TBNZ $1, R8, full_1520
+moved_1520:
+	TBNZ $1, R8, full_1521
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1522
+	TBZ $0, R8, moved_1523
 	FMOVD 0(R3), F1
-	B moved_1522
-full_1520:
+	B moved_1523
+full_1521:
 	FMOVQ 0(R3), F1
-moved_1522:
+moved_1523:
 	VFMLA V1.D2, V2.D2, V0.D2
-	TBNZ $1, R8, full_1523
-	TBZ $0, R8, moved_1525
+	TBNZ $1, R8, full_1524
+	TBZ $0, R8, moved_1526
 	FMOVD F0, 0(R9)
-	B moved_1525
-full_1523:
+	B moved_1526
+full_1524:
 	FMOVQ F0, 0(R9)
-moved_1525:
-next_1516:
+moved_1526:
+next_1517:
 	ADD $8, R6
 	MOVD $1, R20
 	MUL R20, R2, R3
 	ADD R3, R1
 	SUBS $1, R0
-	B rows1_1512
-less_1513:
+	B rows1_1513
+less_1514:
 	RET
 
 // func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -9357,34 +9369,34 @@ TEXT ·dcopyPanelNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F1
-row_1526:
+row_1527:
 	MOVD ZR, R10
 	CMP R7, R10
-	BGE rest_1528
-vector_1527:
+	BGE rest_1529
+vector_1528:
 	WORD $0x3cea6820 // LDR Q0, [X1,X10]
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1527
-rest_1528:
+	BLT vector_1528
+rest_1529:
 	CMP $0, R8
-	BEQ next_1529
+	BEQ next_1530
 	ADD R10<<0, R1, R11
-	TBNZ $1, R9, full_1530
+	TBNZ $1, R9, full_1531
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1532
+	TBZ $0, R9, moved_1533
 	FMOVD 0(R11), F0
-	B moved_1532
-full_1530:
+	B moved_1533
+full_1531:
 	FMOVQ 0(R11), F0
-moved_1532:
+moved_1533:
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
-next_1529:
+next_1530:
 	ADD R2, R1
 	ADD R6, R3
 	SUBS $1, R0
-	BNE row_1526
+	BNE row_1527
 	RET
 
 // func dforeseeNEON(k int, n int, b *float64, bRow int)
@@ -9395,17 +9407,17 @@ TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
 	MOVD bRow+24(FP), R3
 	LSL $3, R3
 	LSL $3, R1
-row_1533:
+row_1534:
 	MOVD R2, R7
 	MOVD R1, R6
-line_1534:
+line_1535:
 	PRFM 0(R7), PLDL2KEEP
 	ADD $64, R7
 	SUBS $64, R6
-	BGT line_1534
+	BGT line_1535
 	ADD R3, R2
 	SUBS $1, R0
-	BNE row_1533
+	BNE row_1534
 	RET
 
 // func dtransposePanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
@@ -9417,7 +9429,7 @@ TEXT ·dtransposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dstRow+40(FP), R3
 	LSL $3, R3
 	MOVD n+8(FP), R6
-rows_1535:
+rows_1536:
 	MOVD R0, R7
 	ADD R1<<0, R7, R8
 	ADD R1<<0, R8, R9
@@ -9425,7 +9437,7 @@ rows_1535:
 	MOVD R2, R11
 	MOVD k+0(FP), R12
 	SUBS $2, R12
-k_1537:
+k_1538:
 	FMOVQ 0(R7), F0
 	FMOVQ 0(R8), F1
 	FMOVQ 0(R9), F2
@@ -9441,16 +9453,16 @@ k_1537:
 	FMOVQ F7, 16(R11)
 	ADD R3, R11
 	CMP $0, R12
-	BEQ turned_1539
+	BEQ turned_1540
 	CMP $2, R12
-	BLT last_1538
+	BLT last_1539
 	ADD $16, R7
 	ADD $16, R8
 	ADD $16, R9
 	ADD $16, R10
 	SUBS $2, R12
-	B k_1537
-last_1538:
+	B k_1538
+last_1539:
 	ADD R12<<3, R7, R7
 	ADD R12<<3, R8, R8
 	ADD R12<<3, R9, R9
@@ -9459,21 +9471,21 @@ last_1538:
 	MUL R3, R12, R12
 	ADD R12, R11
 	MOVD ZR, R12
-	B k_1537
-turned_1539:
+	B k_1538
+turned_1540:
 	SUBS $4, R6
-	BEQ done_1536
+	BEQ done_1537
 	ADD R1<<2, R0, R0
 	ADD $32, R2
 	CMP $4, R6
-	BGE rows_1535
+	BGE rows_1536
 	SUBS $4, R6
 	ADD R6<<3, R2, R2
 	MUL R1, R6, R6
 	ADD R6, R0
 	MOVD $4, R6
-	B rows_1535
-done_1536:
+	B rows_1536
+done_1537:
 	RET
 
 // func dfmaLoopNEON(n int)
@@ -9505,7 +9517,7 @@ TEXT ·dfmaLoopNEON(SB), NOSPLIT, $0-8
 	VEOR V23.B16, V23.B16, V23.B16
 	VEOR V24.B16, V24.B16, V24.B16
 	VEOR V25.B16, V25.B16, V25.B16
-loop_1540:
+loop_1541:
 	VFMLA V24.D2, V25.D2, V0.D2
 	VFMLA V24.D2, V25.D2, V1.D2
 	VFMLA V24.D2, V25.D2, V2.D2
@@ -9531,5 +9543,5 @@ loop_1540:
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V23.D2
 	SUBS $1, R0
-	BNE loop_1540
+	BNE loop_1541
 	RET

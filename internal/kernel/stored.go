@@ -78,16 +78,24 @@ type widenCall struct {
 func (c widenCall) do(lo, hi int) { widen(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
 
 // widen sets y to as many numbers of x.
-func widen[F Float](p path, y []F, x []uint16) {
+func widen[F Float](p path, y []F, x []uint16) { widenTo(p, 1, len(y), y, 0, x, 0) }
+
+// widenTo widens n numbers of each of k rows.
+func widenTo[F Float](p path, k, n int, y []F, yRow int, x []uint16, xRow int) {
 	_, lanes := tileShape[F](p)
-	whole := len(y) / lanes * lanes
-	widenVectors(p, y[:whole], x)
-	widenVectorsGo(y[whole:], x[whole:])
+	whole := n / lanes * lanes
+	widenVectors(p, k, whole, y, yRow, x, xRow)
+	if whole < n {
+		widenVectorsGo(k, n-whole, y[whole:], yRow, x[whole:], xRow)
+	}
 }
 
-func widenVectorsGo[F Float](y []F, x []uint16) {
-	for i, v := range x[:len(y)] {
-		y[i] = widened[F](v)
+func widenVectorsGo[F Float](k, n int, y []F, yRow int, x []uint16, xRow int) {
+	for i := range k {
+		to := y[i*yRow:][:n]
+		for j, v := range x[i*xRow:][:n] {
+			to[j] = widened[F](v)
+		}
 	}
 }
 
@@ -134,10 +142,18 @@ func dotsStored[F Float](p path, w *workspace[F], a []uint16, aRow int, x, y []F
 
 // widenRows widens n elements of each of some rows.
 func widenRows[F Float](p path, dst []F, b matrix[F], rows, n int) matrix[F] {
-	for i := range rows {
-		widen(p, dst[i*n:][:n], b.stored[i*b.row:])
-	}
+	widenTo(p, rows, n, dst, n, b.stored, b.row)
 	return matrix[F]{data: dst, row: n, col: 1}
+}
+
+// foresee asks for k rows of n columns of a stored matrix.
+func (x matrix[F]) foresee(p path, k, n int) {
+	if x.col != 1 {
+		x, k, n = x.transposed(), n, k
+	}
+	per := sizeOf[F]() / 2
+	words := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x.stored))), len(x.stored)/per)
+	foresee(p, k, n/per, words, x.row/per)
 }
 
 // widenPanel widens k rows of n columns of B, in the order in which they are stored.
@@ -159,6 +175,7 @@ func (g *pairProduct) packStored(p0, p1, q0, k int, to []float32, panel int, row
 	from, column := g.b.from.from(2*q0, p0*pairWidth), p0*pairWidth
 	if from.col == 1 {
 		n := min(p1*pairWidth, g.n) - column
+		from.foresee(chosenPath, k, n)
 		room := borrow[float32](storedRows * n)
 		for q := 0; q < k; q += storedRows {
 			count := min(storedRows, k-q)

@@ -44,7 +44,11 @@ var maskByZeros = Section{
 
 // queriesKeysAndValues returns the projections of SelfAttentionV2.
 func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
-	x := w.tokens()
+	return w.queriesKeysAndValuesOf(w.tokens())
+}
+
+// queriesKeysAndValuesOf are those of tokens.
+func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node, err error) {
 	var projected [3]*G.Node
 	for i, name := range []string{"W_query", "W_key", "W_value"} {
 		l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: 3, Out: 2})

@@ -20,7 +20,8 @@ import (
 //	over                   a / b, element by element; b is one number, or one for each row of a
 //	sum                    Σ a: along the last axis
 //	transpose, row         aᵀ: of the last two axes; a[i]: the part Number of the first axis
-//	exp, tanh              of each element
+//	exp, log               of each element, as are tanh and sigmoid
+//	best                   1 at the largest number above 0 of each row, 0 elsewhere
 //	softmax                of each row; its second operand, if any, is a score without a key
 //	tril, fill             0 or −∞ where a causal mask hides; fill(a, m) hides where m is 0
 //	stack, join            operands as blocks of one; side by side, along the last axis
@@ -36,8 +37,8 @@ type Formula struct {
 // functions are the operations that are written as a name with operands in parentheses, with
 // the fewest and the most operands.
 var functions = map[string][2]int{
-	"exp": {1, 1}, "tanh": {1, 1}, "softmax": {1, 2}, "tril": {1, 1}, "fill": {1, 2}, "stack": {1, 64}, "join": {1, 64},
-	"split": {2, 2}, "merge": {1, 1}, "additive": {3, 3},
+	"exp": {1, 1}, "log": {1, 1}, "tanh": {1, 1}, "sigmoid": {1, 1}, "best": {1, 1}, "softmax": {1, 2}, "tril": {1, 1},
+	"fill": {1, 2}, "stack": {1, 64}, "join": {1, 64}, "split": {2, 2}, "merge": {1, 1}, "additive": {3, 3},
 }
 
 // ParseFormula reads the formula of a step, such as softmax(q·kᵀ / √2), in which names are names
@@ -162,7 +163,7 @@ func (p *parser) primary() Formula {
 	return Formula{Op: "number", Number: p.number()}
 }
 
-// goesOn reports whether a name goes on in the text behind it.
+// goesOn reports whether the text behind a name begins with another letter of it.
 func goesOn(name, rest string) bool {
 	inside := func(c rune) bool {
 		return unicode.IsLetter(c) && c != 'ᵀ' || unicode.IsDigit(c) || c == '_' || c == '.'

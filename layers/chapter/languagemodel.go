@@ -92,9 +92,17 @@ func (m *LanguageModel) Params() *layers.Params { return m.params }
 // Forward maps ids, int (B, T) or (T), to logits (…, T, V).
 func (m *LanguageModel) Forward(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	var f expr.Formula
-	x := f.Of(m.embed(b, ids))                    // (…, T, E)
-	x = f.Of(m.attention.Forward(b, x))           // (…, T, Width)
-	return f.Result(f.Of(m.output.Forward(b, x))) // (…, T, V)
+	x := f.Of(m.embed(b, ids))          // (…, T, E)
+	x = f.Of(m.attention.Forward(b, x)) // (…, T, Width)
+	if _, ok := m.attention.(selfAttention); !ok && f.Err() == nil {
+		b.Note(layers.Stage{Path: "attention", Name: "heads", Formula: "weights·v of each head", Value: x})
+	}
+	logits, err := f.Result(f.Of(m.output.Forward(b, x))) // (…, T, V)
+	if err != nil {
+		return nil, err
+	}
+	text := "what the attention gives·output.weightᵀ + output.bias"
+	return b.Note(layers.Stage{Name: "logits", Formula: text, Value: logits}), nil
 }
 
 // Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
@@ -151,7 +159,9 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	if err := cmp.Or(b.Err(), f.Err()); err != nil {
 		return nil, fmt.Errorf("chapter: LanguageModel: %w", err)
 	}
-	return x, nil
+	b.Note(layers.Stage{Name: "tokens", Formula: "the token’s row of tokens.weight", Value: token})
+	b.Note(layers.Stage{Name: "positions", Formula: "the position’s row of positions.weight", Value: position})
+	return b.Note(layers.Stage{Name: "embedded", Formula: "tokens + positions", Value: x}), nil
 }
 
 // firstIDs returns the constant 0, 1, … n−1.

@@ -68,6 +68,7 @@ func Sections() []Section {
 		scaleExperiment,
 		exerciseWeights, exerciseWidth, exerciseGPT2,
 		groupedHeads, slidingWindow, linearState, deltaRule, latentKeys, twoSoftmaxes,
+		sigmoidWeights, forgetting, chosenBlocks,
 	}
 	for i := range sections {
 		s := &sections[i]

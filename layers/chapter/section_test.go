@@ -159,6 +159,23 @@ var entries = map[string][]string{
 	"26 second":                      {"walk/difference second"},
 	"26 weights":                     {"walk/difference weights"},
 	"26 context":                     {"walk/difference context"},
+	"27 shift":                       {"walk/sigmoid shift"},
+	"27 shifted":                     {"walk/sigmoid shifted"},
+	"27 weights":                     {"walk/sigmoid weights"},
+	"27 sums":                        {"walk/sigmoid sums"},
+	"27 context":                     {"walk/sigmoid context"},
+	"28 gate":                        {"walk/forgetting gate"},
+	"28 until":                       {"walk/forgetting until"},
+	"28 bias":                        {"walk/forgetting bias"},
+	"28 left":                        {"walk/forgetting left"},
+	"28 weights":                     {"walk/forgetting weights"},
+	"28 context":                     {"walk/forgetting context"},
+	"29 means":                       {"walk/blocks means"},
+	"29 likes":                       {"walk/blocks likes"},
+	"29 chosen":                      {"walk/blocks chosen"},
+	"29 seen":                        {"walk/blocks seen"},
+	"29 weights":                     {"walk/blocks weights"},
+	"29 context":                     {"walk/blocks context"},
 }
 
 // axes are the entries that hold the lengths of its axes.

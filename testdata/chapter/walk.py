@@ -286,6 +286,43 @@ def after(x):
     values["walk/difference context"] = (first - second / 2) @ value(x)
 
 
+def after_weights(x):
+    torch.manual_seed(789)
+    q, k, v = (m(x) for m in qkv(3, 2))
+    gate = linear(3, 1)(x)[:, 0]
+    scores, hidden = q @ k.T / 2 ** 0.5, torch.ones(6, 6).triu(1) > 0
+
+    shifted = scores - math.log(6)
+    weights = shifted.sigmoid().tril()
+    for name, value in dict(shift=torch.tensor([-math.log(6)]), shifted=shifted, weights=weights, sums=weights.sum(-1),
+                            context=weights @ v).items():
+        values["walk/sigmoid " + name] = value
+
+    until = torch.nn.functional.logsigmoid(gate).cumsum(0)
+    left = torch.eye(6)
+    for t in range(6):
+        for s in range(t):
+            left[t, s] = gate.sigmoid()[s + 1:t + 1].prod()
+    weights = (scores + until[:, None] - until).masked_fill(hidden, -math.inf).softmax(-1)
+    for name, value in dict(gate=gate.sigmoid(), until=until, bias=until[:, None] - until, left=left, weights=weights,
+                            context=weights @ v).items():
+        values["walk/forgetting " + name] = value
+
+    means = torch.stack([k[i:i + 2].mean(0) for i in (0, 2, 4)])
+    likes, chosen, seen = (q @ means.T).exp(), torch.zeros(6, 3), torch.zeros(6, 6)
+    for t in range(6):
+        likes[t, t // 2:] = 0
+        seen[t, t // 2 * 2:t + 1] = 1
+        if t >= 2:
+            best = int(likes[t].argmax())
+            chosen[t, best] = 1
+            seen[t, 2 * best:2 * best + 2] = 1
+    weights = scores.masked_fill(seen == 0, -math.inf).softmax(-1)
+    for name, value in dict(means=means, likes=likes, chosen=chosen, seen=seen, weights=weights,
+                            context=weights @ v).items():
+        values["walk/blocks " + name] = value
+
+
 def entry(name, value):
     if isinstance(value, torch.Tensor):
         return f"== tensor {name}\n{str(value.detach())}\n"
@@ -297,7 +334,7 @@ for dtype, file, remark in ((torch.float32, "walk.txt", "What `attention chapter
     torch.set_default_dtype(dtype)
     values.clear()
     x = torch.tensor(TOKENS)
-    for part in (simple, trainable, causal, heads, additive, experiment, exercises, after):
+    for part in (simple, trainable, causal, heads, additive, experiment, exercises, after, after_weights):
         part(x)
     shown = {name: v for name, v in values.items() if dtype == torch.float64 or name.startswith("walk/")}
     text = [f"# {remark}, computed by walk.py with torch {torch.__version__}.\n"]

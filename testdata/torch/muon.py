@@ -24,10 +24,11 @@ CASES = {
     "muon": dict(decay=0.0, match=False, adamw=("bias",)),
     "muon_decay": dict(decay=0.1, match=False, adamw=("bias",)),
     "muon_match": dict(decay=0.1, match=True, adamw=("bias", "table")),
+    "muon_plain": dict(decay=0.0, match=False, adamw=("bias",), nesterov=False, ns_steps=3),
 }
 
 
-def orthogonal(g, steps=5):
+def orthogonal(g, steps):
     a, b, c = 3.4445, -4.7750, 2.0315
     x = g.t() if g.size(0) > g.size(1) else g
     x = x / x.norm().clamp(min=1e-7)
@@ -37,7 +38,7 @@ def orthogonal(g, steps=5):
     return x.t() if g.size(0) > g.size(1) else x
 
 
-def run(start, grads, rates, dtype, decay, match, adamw, momentum=0.95):
+def run(start, grads, rates, dtype, decay, match, adamw, momentum=0.95, nesterov=True, ns_steps=5):
     params = {n: torch.nn.Parameter(v.to(dtype, copy=True)) for n, v in start.items()}
     rest = torch.optim.AdamW([params[n] for n in adamw], lr=0.0, weight_decay=decay)
     buffers = {n: torch.zeros_like(p.data) for n, p in params.items() if n not in adamw}
@@ -50,7 +51,7 @@ def run(start, grads, rates, dtype, decay, match, adamw, momentum=0.95):
         for n, buffer in buffers.items():
             p, g = params[n].data, grads[n][step].to(dtype)
             buffer.lerp_(g, 1 - momentum)
-            update = orthogonal(g.lerp(buffer, momentum))  # Nesterov's
+            update = orthogonal(g.lerp(buffer, momentum) if nesterov else buffer, ns_steps)
             rows, cols = p.shape
             lr = rates[step]
             p.mul_(1 - lr * decay)

@@ -10,6 +10,7 @@ python3-torch 1.13.1) on Python 3.11; the file's metadata repeats the version.
     <case>.<dtype>.<entry>.<name>         the solver's state after the last step
     clip.<limit>.norm, clip.<limit>.<name>  clip_grad_norm_ of the first step's gradients
     cosine                                nanoGPT's learning rate of steps 0 … 29
+    wsd                                   a linear warm-up, a constant rate and a linear decay of the same steps
 
 float32 cases start from the same numbers, rounded.
 """
@@ -80,6 +81,20 @@ def cosine(step, peak, floor, warmup, steps):
     return floor + 0.5 * (1.0 + math.cos(math.pi * ratio)) * (peak - floor)
 
 
+def wsd(peak, floor, warmup, stable, decay, steps):
+    solver = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=peak)
+    schedulers = [torch.optim.lr_scheduler.LinearLR(solver, 1 / (warmup + 1), 1, warmup),
+                  torch.optim.lr_scheduler.ConstantLR(solver, 1, stable),
+                  torch.optim.lr_scheduler.LinearLR(solver, 1, floor / peak, decay)]
+    schedule = torch.optim.lr_scheduler.SequentialLR(solver, schedulers, [warmup, warmup + stable])
+    rates = []
+    for _ in range(steps):
+        rates.append(solver.param_groups[0]["lr"])
+        solver.step()
+        schedule.step()
+    return rates
+
+
 def main():
     g = torch.Generator().manual_seed(20170612)
     start = {n: torch.randn(s, generator=g, dtype=torch.float64) for n, s in SHAPES.items()}
@@ -97,6 +112,7 @@ def main():
         for n, t in clipped({n: v[0] for n, v in grads.items()}, float(limit)).items():
             out[f"clip.{limit}.{n}"] = t
     out["cosine"] = torch.tensor([cosine(i, 3e-3, 3e-4, 5, 20) for i in range(30)], dtype=torch.float64)
+    out["wsd"] = torch.tensor(wsd(3e-3, 3e-4, 5, 8, 7, 30), dtype=torch.float64)
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "solvers.safetensors")
     golden.save(path, out, {"torch": torch.__version__})
 

@@ -44,6 +44,7 @@ type adapterConfig struct {
 	Bias       string   `json:"bias"`
 	Transposed bool     `json:"fan_in_fan_out"`
 	Inference  bool     `json:"inference_mode"`
+	Init       any      `json:"init_lora_weights"`
 }
 
 // harmlessAdapterKeys are keys of an adapter_config.json that change no number of a trained adapter.
@@ -68,10 +69,19 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 		return c, fmt.Errorf("peft_type: got %.40q, want LORA", c.Type)
 	case c.Bias != "none":
 		return c, fmt.Errorf("bias: got %.40q, want none: biases are trained whole, as modules_to_save", c.Bias)
+	case changesBase(c.Init):
+		return c, fmt.Errorf("init_lora_weights: got %.40q, want true, false or gaussian: it changes the model too", c.Init)
 	case c.Rank < 1:
 		return c, fmt.Errorf("r: got %d, want at least 1", c.Rank)
 	}
 	return c, nil
+}
+
+// changesBase reports whether adapters that begin so have taken a part out of the model's weights.
+func changesBase(init any) bool {
+	name, _ := init.(string)
+	name, _, _ = strings.Cut(strings.ToLower(name), "_") // pissa_niter_16
+	return slices.Contains([]string{"pissa", "olora", "corda", "loftq"}, name)
 }
 
 // moduleOf returns PEFT's name of the module of a parameter at a place.

@@ -187,7 +187,9 @@ func TestAdaptersAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	for _, row := range []struct{ name, model, old, new, want string }{
 		{"what peft writes without a meaning", "llama", `"r": 2`, `"r": 2, "use_dora": false, "rank_pattern": {}, ` +
-			`"alpha_pattern": {}, "layers_to_transform": null, "exclude_modules": [], "megatron_core": "megatron.core"`, ""},
+			`"alpha_pattern": {}, "layers_to_transform": null, "exclude_modules": [], "megatron_core": "megatron.core", "init_lora_weights": "gaussian"`, ""},
+		{"a part of the model", "llama", `"r": 2`, `"r": 2, "init_lora_weights": "pissa_niter_16"`,
+			`init_lora_weights: got "pissa_niter_16", want true, false or gaussian: it changes the model too`},
 		{"DoRA", "llama", `"r": 2`, `"r": 2, "use_dora": true`, "use_dora: got true, want null or false"},
 		{"ranks of modules", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"q_proj": 4}`, "rank_pattern: got"},
 		{"scales of modules", "llama", `"r": 2`, `"r": 2, "alpha_pattern": {"q_proj": 4}`, "alpha_pattern: got"},

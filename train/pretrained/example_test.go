@@ -38,11 +38,10 @@ func Example() {
 	check(err)
 	check(base.Params.AddLoRA(layers.LoRAConfig{Rank: 4, Alpha: 8, Whole: []string{"lm_head"}}))
 	base.Params.Widen() // what is trained whole, from bfloat16
-
 	examples, err := text.OpenExamples(talks)
 	check(err)
 	defer examples.Close()
-	template, err := text.OpenTemplateAs(folder, text.Alpaca)
+	template, err := text.OpenTemplateAs(folder, text.Alpaca, base.Tokenizer)
 	check(err)
 	lessons, err := text.NewLessons(text.LessonConfig{Tokenizer: base.Tokenizer, Template: template, Ends: base.Ends})
 	check(err)

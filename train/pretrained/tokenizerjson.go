@@ -33,8 +33,11 @@ func (g *GPT) tokenizerFiles() (map[string][]byte, error) {
 		if maps.Copy(files, t.Files()); len(files) == 0 { // GPT-2's own
 			return nil, nil
 		}
+		if around := t.WithTemplate([]int{-1}); around[0] >= 0 {
+			config["bos_token"] = t.Token(around[0])
+		}
 		if token := t.Token(g.EndOfText); token != "" {
-			config["bos_token"], config["eos_token"] = token, token
+			config["eos_token"] = token
 		}
 	default:
 		return nil, nil

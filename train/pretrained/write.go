@@ -204,8 +204,11 @@ func (t *target) addFiles(w *writing) error {
 	for _, name := range copied {
 		w.files = append(w.files, file{name, t.origin.copyTo(name)})
 	}
+	has := slices.Contains(copied, tokenizerName)
 	_, ofFile := t.Tokenizer.(*text.BPETokenizer)
-	if ofFile && t.origin != nil || slices.Contains(copied, tokenizerName) {
+	switch {
+	case has && t.ChatTemplate != "": // tokenizer_config.json names its tokens
+	case has, ofFile && t.origin != nil:
 		return nil
 	}
 	made, err := t.tokenizerFiles()

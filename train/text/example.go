@@ -123,7 +123,7 @@ func (e Example) validate() error {
 			continue
 		}
 		_, calls := m.Other.Get("tool_calls")
-		if strings.TrimSpace(m.Content+strings.Join(m.Parts, "")) == "" && !calls {
+		if strings.TrimSpace(m.Text()) == "" && !calls {
 			return fmt.Errorf("messages: got an empty answer in message %d, want some text", i+1)
 		}
 		if w := m.Weight; w != nil && *w != 0 && *w != 1 {

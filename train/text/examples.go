@@ -3,13 +3,13 @@ package text
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"attention/internal/folder"
@@ -17,17 +17,19 @@ import (
 
 // Examples are the examples of a file, which stays on the disk: they may be larger than memory.
 type Examples struct {
-	path string
-	file *os.File
-	read func(raw []byte) (Example, error)
-	at   []place
+	path  string
+	file  *os.File
+	begin int64  // after a byte order mark
+	unit  string // what the examples of an error are counted in: line or element
+	read  func(raw []byte) (Example, error)
+	at    []place
 }
 
 // place is where an example lies in its file.
 type place struct {
 	offset int64
 	length int32
-	line   int32 // from 1; in a JSON array the number of the element
+	line   int32 // from 1; in a JSON array it is the element
 }
 
 // maxExample is the most bytes of an example.
@@ -35,24 +37,37 @@ const maxExample = 16 << 20
 
 // OpenExamples opens a file of examples and checks each. By the end of its name it is
 //
-//	.jsonl          an Example as JSON in each line
+//	.jsonl          an Example as JSON in each line; .ndjson, too
 //	.json           an array of them
 //	.csv, .tsv      two columns, label and text, perhaps under the heading "label,text" in any case; or, if the heading
 //	                has them in the other order, text and label. Quotes are a part of the text in .tsv
 //
-// The error names the first wrong line. Empty lines count but are no examples; a file without examples is an error.
-func OpenExamples(path string) (e *Examples, err error) {
+// A byte order mark at the beginning is left out. The error names the first wrong line, or element of an array. Empty
+// lines count but are no examples; a file without examples is an error.
+func OpenExamples(path string) (*Examples, error) {
 	file, err := folder.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("text: examples: %w", err)
 	}
-	e = &Examples{path: path, file: file}
-	switch end := strings.ToLower(filepath.Ext(path)); end {
+	e := &Examples{path: path, file: file, unit: "line"}
+	if err := e.scan(); err != nil {
+		_ = file.Close() // nothing was written
+		return nil, fmt.Errorf("text: examples: %s: %w", path, err)
+	}
+	return e, nil
+}
+
+// scan finds the examples of a new file and checks each.
+func (e *Examples) scan() (err error) {
+	if e.begin, err = afterMark(e.file); err != nil {
+		return err
+	}
+	switch end := strings.ToLower(filepath.Ext(e.path)); end {
 	case ".jsonl", ".ndjson":
 		e.read = exampleFromJSON
 		err = e.scanLines(nil)
 	case ".json":
-		e.read = exampleFromJSON
+		e.read, e.unit = exampleFromJSON, "element"
 		err = e.scanArray()
 	case ".csv", ".tsv":
 		err = e.scanTable(end == ".tsv")
@@ -62,40 +77,51 @@ func OpenExamples(path string) (e *Examples, err error) {
 	if err == nil && len(e.at) == 0 {
 		err = errors.New("got no example, want at least one")
 	}
-	if err != nil {
-		_ = file.Close() // nothing was written
-		return nil, fmt.Errorf("text: examples: %s: %w", path, err)
+	return err
+}
+
+// afterMark leaves a file at its first byte after a byte order mark, which Excel writes, and returns where that is.
+func afterMark(file *os.File) (begin int64, err error) {
+	mark := make([]byte, 3)
+	if n, _ := file.ReadAt(mark, 0); string(mark[:n]) == "\ufeff" {
+		begin = 3
 	}
-	return e, nil
+	return file.Seek(begin, io.SeekStart)
 }
 
 // ExampleFiles returns the files of a folder to train on, to validate with and to test with: train, valid and test with
-// an end that OpenExamples knows; "" for one that is not there. Validation may be called validation or val, too.
+// an end that OpenExamples knows; "" for one that is not there. Validation may be called validation or val, too. Two
+// files of a kind are an error.
 func ExampleFiles(dir string) (train, valid, test string, err error) {
 	names, err := folder.Names(dir)
 	if err != nil {
 		return "", "", "", fmt.Errorf("text: examples: %w", err)
 	}
+	found := map[string]string{}
 	for _, name := range names {
 		end := filepath.Ext(name)
-		if !strings.Contains(".jsonl .json .csv .tsv", end) || end == "" {
+		part := strings.TrimSuffix(name, end)
+		if part == "validation" || part == "val" {
+			part = "valid"
+		}
+		if !slices.Contains(exampleEnds, strings.ToLower(end)) || !slices.Contains([]string{"train", "valid", "test"}, part) {
 			continue
 		}
-		switch path := filepath.Join(dir, name); strings.TrimSuffix(name, end) {
-		case "train":
-			train = path
-		case "valid", "validation", "val":
-			valid = path
-		case "test":
-			test = path
+		if other, ok := found[part]; ok {
+			const wrong = "text: examples: %s: got both %s and %s, want one of them"
+			return "", "", "", fmt.Errorf(wrong, dir, filepath.Base(other), name)
 		}
+		found[part] = filepath.Join(dir, name)
 	}
-	if train == "" {
+	if found["train"] == "" {
 		const wrong = "text: examples: %s: got no train.jsonl, train.json, train.csv or train.tsv, want one"
 		return "", "", "", fmt.Errorf(wrong, dir)
 	}
-	return train, valid, test, nil
+	return found["train"], found["valid"], found["test"], nil
 }
+
+// exampleEnds are the ends of the names of files of examples.
+var exampleEnds = []string{".jsonl", ".ndjson", ".json", ".csv", ".tsv"}
 
 func exampleFromJSON(raw []byte) (e Example, err error) {
 	err = json.Unmarshal(raw, &e)
@@ -108,7 +134,7 @@ func (e *Examples) Len() int { return len(e.at) }
 // At reads example i, counted from 0.
 func (e *Examples) At(i int) (Example, error) {
 	if i < 0 || i >= len(e.at) {
-		return Example{}, e.noExample(i)
+		return Example{}, e.about(i, fmt.Errorf("got example %d, want 0 to %d", i, len(e.at)-1))
 	}
 	raw := make([]byte, e.at[i].length)
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
@@ -121,29 +147,27 @@ func (e *Examples) At(i int) (Example, error) {
 	return example, nil
 }
 
-// Where returns where example i stands, as in "train.jsonl: line 7", for errors about it.
+// Where returns where example i stands, as errors about it begin: text: examples: train.jsonl: line 7
 func (e *Examples) Where(i int) string {
 	if i < 0 || i >= len(e.at) {
-		return e.path
+		return "text: examples: " + e.path
 	}
-	return fmt.Sprintf("%s: line %d", e.path, e.at[i].line)
+	return fmt.Sprintf("text: examples: %s: %s %d", e.path, e.unit, e.at[i].line)
 }
 
-func (e *Examples) about(i int, err error) error {
-	return fmt.Errorf("text: examples: %s: %w", e.Where(i), err)
-}
-
-func (e *Examples) noExample(i int) error {
-	return fmt.Errorf("text: examples: %s: got example %d, want 0 to %d", e.path, i, len(e.at)-1)
-}
+func (e *Examples) about(i int, err error) error { return fmt.Errorf("%s: %w", e.Where(i), err) }
 
 // Close closes the file.
 func (e *Examples) Close() error { return e.file.Close() }
 
 // add checks the example in raw bytes and keeps its place.
 func (e *Examples) add(raw []byte, offset int64, line int) error {
-	if _, err := e.read(raw); err != nil {
-		return fmt.Errorf("line %d: %w", line, err)
+	err := tooLong(len(raw))
+	if err == nil {
+		_, err = e.read(raw)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %d: %w", e.unit, line, err)
 	}
 	e.at = append(e.at, place{offset, int32(len(raw)), int32(line)})
 	return nil
@@ -153,7 +177,7 @@ func (e *Examples) add(raw []byte, offset int64, line int) error {
 // files without.
 func (e *Examples) scanLines(first func(line []byte) bool) error {
 	lines := bufio.NewReaderSize(e.file, 1<<16)
-	offset := int64(0)
+	offset := e.begin
 	for line := 1; ; line++ {
 		raw, err := readLine(lines)
 		if err != nil && err != io.EOF {
@@ -172,13 +196,21 @@ func (e *Examples) scanLines(first func(line []byte) bool) error {
 	}
 }
 
+// tooLong returns an error for an example of n bytes that is longer than any.
+func tooLong(n int) error {
+	if n > maxExample {
+		return fmt.Errorf("got more than %d bytes, want fewer", maxExample)
+	}
+	return nil
+}
+
 // readLine reads a line with its end, of at most maxExample bytes.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > maxExample {
-			return nil, fmt.Errorf("got more than %d bytes, want fewer", maxExample)
+		if err := tooLong(len(line)); err != nil {
+			return nil, err
 		}
 		if err != bufio.ErrBufferFull {
 			return line, err
@@ -197,7 +229,7 @@ func (e *Examples) scanArray() error {
 		if err := d.Decode(&raw); err != nil {
 			return fmt.Errorf("element %d: %w", n, err)
 		}
-		if err := e.add(raw, d.InputOffset()-int64(len(raw)), n); err != nil {
+		if err := e.add(raw, e.begin+d.InputOffset()-int64(len(raw)), n); err != nil {
 			return err
 		}
 	}
@@ -205,81 +237,4 @@ func (e *Examples) scanArray() error {
 		return errors.New("got an array without an end, want a whole one: was the file cut off?")
 	}
 	return nil
-}
-
-// scanTable adds the rows of a table of labels and texts.
-func (e *Examples) scanTable(tabs bool) error {
-	textFirst := false
-	heading := func(row []string) bool {
-		if len(row) != 2 {
-			return false
-		}
-		a, b := strings.ToLower(strings.TrimSpace(row[0])), strings.ToLower(strings.TrimSpace(row[1]))
-		textFirst = a == "text" && b == "label"
-		return textFirst || a == "label" && b == "text"
-	}
-	e.read = func(raw []byte) (Example, error) {
-		row, err := cells(raw, tabs)
-		if err != nil {
-			return Example{}, err
-		}
-		if len(row) != 2 {
-			return Example{}, fmt.Errorf("got %d columns, want a label and a text", len(row))
-		}
-		example := Example{Label: strings.TrimSpace(row[0]), Text: row[1]}
-		if textFirst {
-			example.Label, example.Text = strings.TrimSpace(row[1]), row[0]
-		}
-		if example.Label == "" {
-			return example, errors.New("label: got nothing, want a class")
-		}
-		return example, example.validate()
-	}
-	if tabs {
-		return e.scanLines(func(line []byte) bool {
-			row, _ := cells(line, true)
-			return heading(row)
-		})
-	}
-	return e.scanCSV(heading)
-}
-
-// cells returns the columns of a row.
-func cells(raw []byte, tabs bool) ([]string, error) {
-	if tabs {
-		return strings.SplitN(string(raw), "\t", 2), nil
-	}
-	r := csv.NewReader(bytes.NewReader(raw))
-	r.FieldsPerRecord = -1
-	return r.Read()
-}
-
-// scanCSV adds the rows of a CSV file, whose texts may have lines.
-func (e *Examples) scanCSV(heading func(row []string) bool) error {
-	r := csv.NewReader(bufio.NewReaderSize(e.file, 1<<16))
-	r.FieldsPerRecord, r.ReuseRecord = -1, true
-	for first := true; ; first = false {
-		from := r.InputOffset()
-		row, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if first && heading(row) {
-			continue
-		}
-		line, _ := r.FieldPos(0)
-		raw := make([]byte, r.InputOffset()-from)
-		if len(raw) > maxExample {
-			return fmt.Errorf("line %d: got more than %d bytes, want fewer", line, maxExample)
-		}
-		if _, err := e.file.ReadAt(raw, from); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-		if err := e.add(raw, from, line); err != nil {
-			return err
-		}
-	}
 }

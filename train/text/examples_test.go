@@ -29,6 +29,9 @@ func TestOpenExamples(t *testing.T) {
 		{"d.tsv", "ham\tsay \"x\", y\nspam\tz\n", []text.Example{{Label: "ham", Text: `say "x", y`}, {Label: "spam", Text: "z"}}},
 		{"e.csv", "Label,Text\nham,\"say \"\"x\"\",\ny\"\n\nspam,z\n",
 			[]text.Example{{Label: "ham", Text: "say \"x\",\ny"}, {Label: "spam", Text: "z"}}},
+		{"marked.csv", "\ufefflabel,text\nham,a\nspam,z\n", []text.Example{{Label: "ham", Text: "a"}, {Label: "spam", Text: "z"}}},
+		{"marked.jsonl", "\ufeff" + `{"text": "a"}` + "\n" + `{"text": "z"}`, []text.Example{{Text: "a"}, {Text: "z"}}},
+		{"marked.json", "\ufeff" + `[{"text": "a"}, {"text": "z"}]`, []text.Example{{Text: "a"}, {Text: "z"}}},
 		{"f.csv", "text,label\nz,1\n", []text.Example{{Label: "1", Text: "z"}}},
 		{"g.jsonl", `{"text": "z", "label": "spam"}`, []text.Example{{Label: "spam", Text: "z"}}},
 	} {
@@ -62,7 +65,7 @@ func TestWrongExamples(t *testing.T) {
 		{"a.jsonl", `{"conversations": [{"from": "dog", "value": "a"}]}`,
 			`line 1: conversations: turn 1: from: got "dog", want human, gpt or system`},
 		{"a.json", `{"text": "a"}`, "got no JSON array, want one of objects; for an object in each line the name ends with .jsonl"},
-		{"a.json", `[{"text": "a"}, {}]`, "line 2: got an object of another form"},
+		{"a.json", `[{"text": "a"}, {}]`, "element 2: got an object of another form"},
 		{"a.json", `[{"text": "a"}`, "got an array without an end, want a whole one: was the file cut off?"},
 		{"a.tsv", "ham\ta\nspam", "line 2: got 1 columns, want a label and a text"},
 		{"a.csv", "ham,a,b", "line 1: got 3 columns, want a label and a text"},
@@ -84,11 +87,14 @@ func TestExampleFiles(t *testing.T) {
 	dir := t.TempDir()
 	_, _, _, err := text.ExampleFiles(dir)
 	require.ErrorContains(t, err, "got no train.jsonl, train.json, train.csv or train.tsv, want one")
-	for _, name := range []string{"train.jsonl", "validation.csv", "notes.txt", "test.tsv"} {
+	for _, name := range []string{"train.jsonl", "validation.csv", "notes.txt", "test.tsv", "train.js"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o644))
 	}
 	training, valid, test, err := text.ExampleFiles(dir)
 	require.NoError(t, err)
 	require.Equal(t, []string{"train.jsonl", "validation.csv", "test.tsv"},
 		[]string{filepath.Base(training), filepath.Base(valid), filepath.Base(test)})
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "val.json"), nil, 0o644))
+	_, _, _, err = text.ExampleFiles(dir)
+	require.EqualError(t, err, "text: examples: "+dir+": got both val.json and validation.csv, want one of them")
 }

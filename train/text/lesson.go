@@ -151,10 +151,13 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 	return lesson, nil
 }
 
+// ErrNoLabel is the error of an example without a class where classes are learned.
+var ErrNoLabel = errors.New("got an example without a label, want a text with its class")
+
 // ofLabel is Of for a text with a class.
 func (l *Lessons) ofLabel(e Example) (lesson Lesson, err error) {
 	if e.Label == "" {
-		return lesson, errors.New("got an example without a label, want a text with its class")
+		return lesson, ErrNoLabel
 	}
 	at := slices.Index(l.config.Classes, e.Label)
 	if at < 0 {

@@ -3,6 +3,7 @@ package text
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"attention/train/text/jinja"
 )
@@ -96,6 +97,9 @@ func weightOf(value any) (*float64, error) {
 	}
 	return &weight, nil
 }
+
+// Text returns the content as one text.
+func (m Message) Text() string { return m.Content + strings.Join(m.Parts, "") }
 
 // MarshalJSON writes the message as UnmarshalJSON reads it.
 func (m Message) MarshalJSON() ([]byte, error) {

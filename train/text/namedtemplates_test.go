@@ -3,6 +3,7 @@ package text_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"attention/train/text"
@@ -31,27 +32,57 @@ func TestNamedTemplates(t *testing.T) {
 			"<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n"},
 		{text.ChatML, []text.Message{system, talk[0]}, false,
 			"<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n"},
-		{text.Alpaca, talk[:1], true, "<s>" + alpaca + "\n\n### Instruction:\nWhy?\n\n### Response:\n"},
-		{text.Alpaca, append([]text.Message{system}, talk...), true, "<s>Be short.\n\n### Instruction:\nWhy?\n\n" +
+		{text.Alpaca, talk[:1], true, alpaca + "\n\n### Instruction:\nWhy?\n\n### Response:\n"},
+		{text.Alpaca, append([]text.Message{system}, talk...), true, "Be short.\n\n### Instruction:\nWhy?\n\n" +
 			"### Response:\nSo.</s>\n\n### Instruction:\nAnd?\n\n### Response:\n"},
 		{file, talk, true, "<s>Why?"},
 		{"", talk, true, "own"},
 	} {
-		template, err := text.OpenTemplateAs(dir, row.name)
+		template, err := text.OpenTemplateAs(dir, row.name, nil)
 		require.NoError(t, err)
 		got, err := template.Render(row.talk, text.TemplateConfig{AddGenerationPrompt: row.prompt})
 		require.NoError(t, err)
 		require.Equal(t, row.want, got, row.name)
 	}
-	_, err := text.OpenTemplateAs(t.TempDir(), "")
+	_, err := text.OpenTemplateAs(t.TempDir(), "", nil)
 	require.ErrorIs(t, err, text.ErrNoTemplate)
-	_, err = text.OpenTemplateAs(dir, "vicuna")
+	_, err = text.OpenTemplateAs(dir, "vicuna", nil)
 	require.EqualError(t, err, `text: template: got "vicuna", want chatml, alpaca or a file with a template`)
 	require.NoError(t, os.WriteFile(file, []byte("{% if %}"), 0o644))
-	_, err = text.OpenTemplateAs(dir, file)
+	_, err = text.OpenTemplateAs(dir, file, nil)
 	require.ErrorContains(t, err, file+": text: template: ")
-	alpacas, err := text.OpenTemplateAs(dir, text.Alpaca)
+	alpacas, err := text.OpenTemplateAs(dir, text.Alpaca, nil)
 	require.NoError(t, err)
 	_, err = alpacas.Render(append(talk, system), text.TemplateConfig{})
 	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning,")
+}
+
+// A text of Alpaca begins with a token only if the tokenizer puts one before each text: tokenizer_config.json has a name
+// for it also where none is put there, as GPT-2's.
+func TestTemplatesBeginAsTexts(t *testing.T) {
+	plain, err := text.LearnBytePairs("the cat", 257)
+	require.NoError(t, err)
+	begun := strings.Replace(string(plain), `"post_processor": null`, `"post_processor": {"type": "TemplateProcessing",`+
+		`"single": [{"SpecialToken": {"id": "<|endoftext|>"}}, {"Sequence": {"id": "A"}}],`+
+		`"special_tokens": {"<|endoftext|>": {"ids": [256]}}}`, 1)
+	const mine = "{{ bos_token }}{{ messages[0].content }}"
+	for _, row := range []struct{ file, config, source, begin string }{
+		{string(plain), `{"bos_token": "<s>"}`, text.Alpaca, "Below"},
+		{string(plain), `{"bos_token": "<s>"}`, mine, "<s>Why?"},
+		{string(plain), `{}`, mine, "Why?"},
+		{begun, `{"bos_token": "<s>"}`, text.Alpaca, "<s>Below"},
+		{begun, `{}`, text.Alpaca, "<|endoftext|>Below"},
+		{begun, `{}`, text.ChatML, "<|im_start|>"},
+		{begun, `{}`, mine, "<|endoftext|>Why?"},
+	} {
+		tokenizer, err := text.ReadTokenizer([]byte(row.file))
+		require.NoError(t, err)
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"), []byte(row.config), 0o644))
+		template, err := text.TemplateFor(dir, row.source, tokenizer)
+		require.NoError(t, err)
+		got, err := template.Render([]text.Message{say("user", "Why?")}, text.TemplateConfig{})
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(got, row.begin), "%s\n%s", got, row)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"attention/internal/folder"
@@ -142,7 +141,7 @@ func (t *Template) render(messages []Message, c TemplateConfig) (text string, bl
 	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, hasParts) {
 		joined := slices.Clone(messages)
 		for i, m := range joined {
-			joined[i].Content, joined[i].Parts = m.Content+strings.Join(m.Parts, ""), nil
+			joined[i].Content, joined[i].Parts = m.Text(), nil
 		}
 		text, blocks, err = t.renderAs(joined, c)
 	}

@@ -87,8 +87,8 @@ var gemmKernels = []kernel{
 	},
 	{
 		name:   "widenVectors",
-		does:   "sets y ← x, which is stored as bfloat16. In assembly whole vectors fill y.",
-		params: "y [n]F; x [n]uint16",
+		does:   "sets y ← x, k rows of n numbers that are stored as bfloat16. In assembly n is whole vectors.",
+		params: "k, n size; y [(k-1)*yRow+n]F; yRow stride; x [(k-1)*xRow+n]uint16; xRow stride",
 		plain:  "n*2%tileWidth[F](p) != 0",
 		only:   "float32",
 		write:  (*generator).widenVectors,

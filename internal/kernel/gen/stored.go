@@ -74,14 +74,25 @@ func (d *dotRows) storedRows(rows int) {
 	d.decrease(operand.U32(rows), d.m)
 }
 
-// widenVectors writes the widening of bfloat16.
+// widenVectors writes the widening of rows of bfloat16.
 func (g *generator) widenVectors() {
-	p, loop := g.load("n", "y", "x"), g.label("vector")
+	p, row, loop := g.load("k", "y", "yRow", "x"), g.label("row"), g.label("vector")
+	xRow, x, y, n := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.parameter("xRow", xRow)
+	g.shiftLeft(operand.U8(1), xRow)
+	g.Label(row)
+	g.set(p["x"], x)
+	g.set(p["y"], y)
+	g.parameter("n", n)
 	g.Label(loop)
-	g.readBF16(operand.Mem{Base: p["x"]}, g.vectors[0])
-	g.move(g.vectors[0], operand.Mem{Base: p["y"]})
-	g.increase(operand.U32(g.width/2), p["x"])
-	g.increase(operand.U32(g.width), p["y"])
-	g.decrease(operand.U32(g.lanes()), p["n"])
+	g.readBF16(operand.Mem{Base: x}, g.vectors[0])
+	g.move(g.vectors[0], operand.Mem{Base: y})
+	g.increase(operand.U32(g.width/2), x)
+	g.increase(operand.U32(g.width), y)
+	g.decrease(operand.U32(g.lanes()), n)
 	g.jumpIf(above, loop)
+	g.increase(xRow, p["x"])
+	g.increase(p["yRow"], p["y"])
+	g.countDown(p["k"])
+	g.jumpIf(other, row)
 }

@@ -62,8 +62,8 @@ func TestChapterRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{args: []string{"--section", "0"}, want: "--section: got 0, want 1 to 26"},
-		{args: []string{"--section", "27"}, want: "--section: got 27, want 1 to 26"},
+		{args: []string{"--section", "0"}, want: "--section: got 0, want 1 to 29"},
+		{args: []string{"--section", "30"}, want: "--section: got 30, want 1 to 29"},
 		{args: []string{"--section", "transformer"},
 			want: `--section: got "transformer", which is in no heading; see attention chapter --help`},
 		{args: []string{"--section", "("}, want: "--section: error parsing regexp: missing closing ): `(?i)(`"},

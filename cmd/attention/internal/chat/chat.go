@@ -113,7 +113,7 @@ func (c *command) newTalk(m *run.OpenModel) (*talk, error) {
 // openTemplate gives a talk its template, which the model must have the tokens for.
 func (c *command) openTemplate(t *talk) (err error) {
 	if t.template = t.model.Template; t.template == nil || c.template != "" {
-		t.template, err = text.OpenTemplateAs(c.Dir, c.template)
+		t.template, err = text.OpenTemplateAs(c.Dir, c.template, t.model.Tokenizer)
 	}
 	if errors.Is(err, text.ErrNoTemplate) {
 		return fmt.Errorf("--template: %s has no chat template, want chatml, alpaca or a file with one", c.Dir)

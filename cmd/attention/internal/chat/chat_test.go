@@ -60,7 +60,7 @@ func TestChatIsTheModels(t *testing.T) {
 	dir, tokenizer := varied(t)
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
-	template, err := text.OpenTemplateAs(dir, text.ChatML)
+	template, err := text.OpenTemplateAs(dir, text.ChatML, tokenizer)
 	require.NoError(t, err)
 	talk, want := []text.Message{say("system", "Be it.")}, ""
 	questions := []string{"all?", "is it the answer", "to it"}

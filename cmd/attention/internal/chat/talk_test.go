@@ -18,7 +18,7 @@ import (
 func TestPrompt(t *testing.T) {
 	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
 	require.NoError(t, err)
-	template, err := text.OpenTemplateAs(t.TempDir(), text.ChatML)
+	template, err := text.OpenTemplateAs(t.TempDir(), text.ChatML, nil)
 	require.NoError(t, err)
 	system := "<|im_start|>system\nBe it.<|im_end|>\n"
 	answer := strings.Repeat(" the answer", 20)
@@ -134,7 +134,7 @@ func TestEnds(t *testing.T) {
 		{templates + "mistral.jinja", "[INST]", nil},
 		{text.Alpaca, "### Instruction:", nil},
 	} {
-		template, err := text.OpenTemplateAs(t.TempDir(), row.template)
+		template, err := text.OpenTemplateAs(t.TempDir(), row.template, nil)
 		require.NoError(t, err)
 		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template}
 		require.NoError(t, of.findEnd())

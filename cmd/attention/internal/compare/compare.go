@@ -12,6 +12,7 @@ import (
 	"attention/train/lookback"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const help = `Show which attention is good for what: train the same small GPT, a decoder like
@@ -47,33 +48,21 @@ const example = `  attention compare --text tinyshakespeare.txt
 
 // options are the flags.
 type options struct {
+	flags.Trials
 	text, task string
 	attention  []string // empty: all
-	steps      int      // of training each model; 0: as many as the task has
-	seeds      int
-	seed       int64
-	out        string
 }
 
-// maxSeeds keeps a run's length in sight.
-const maxSeeds = 100
-
-// validate returns an error for the first wrong flag. changed reports whether a flag was on the command line.
-func (o options) validate(changed func(flag string) bool) error {
+// validate returns an error for the first wrong flag of a parsed set.
+func (o options) validate(set *pflag.FlagSet) error {
 	tasks := lookback.Tasks()
 	switch {
-	case changed("text") == changed("task"):
+	case set.Changed("text") == set.Changed("task"):
 		return fmt.Errorf("--text, --task: want one of them: a file, or %s or %s", tasks[0], tasks[1])
-	case changed("task") && !slices.Contains(tasks, lookback.Task(o.task)):
+	case set.Changed("task") && !slices.Contains(tasks, lookback.Task(o.task)):
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, tasks[0], tasks[1])
-	case changed("steps") && o.steps < 1:
-		return fmt.Errorf("--steps: got %d, want at least 1", o.steps)
-	case o.seeds < 1 || o.seeds > maxSeeds:
-		return fmt.Errorf("--seeds: got %d, want 1 to %d", o.seeds, maxSeeds)
-	case changed("out") && o.out == "":
-		return fmt.Errorf("--out: got nothing, want the name of a folder")
 	}
-	return nil
+	return o.Trials.Validate(set)
 }
 
 // New returns the command attention compare.
@@ -86,7 +75,7 @@ func New() *cobra.Command {
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.validate(cmd.Flags().Changed); err != nil {
+			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
@@ -100,11 +89,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.text, "text", "", "the `file` to learn from")
 	f.StringVar(&o.task, "task", "", "the `task` to learn: copy or recall")
 	f.StringSliceVar(&o.attention, "attention", nil, "the `names` of attentions, with commas (default: all)")
-	f.IntVar(&o.steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %d of a text, %d of a task)",
-		textSteps, taskSteps))
-	f.IntVar(&o.seeds, "seeds", 1, "how many times everything is trained")
-	f.Int64Var(&o.seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
-	f.StringVar(&o.out, "out", "", "`path` of the folder (default: the first free one of compare/1, compare/2, …)")
+	o.Trials.Define(f, "compare", fmt.Sprintf("%d of a text, %d of a task", textSteps, taskSteps), 1)
 	return cmd
 }
 
@@ -120,8 +105,8 @@ func (o options) run(ctx context.Context, cmd *cobra.Command) error {
 	} else if g, err = ofText(o.text); err != nil {
 		return fmt.Errorf("--text: %s: %w", o.text, err)
 	}
-	if o.steps > 0 {
-		g.steps = o.steps
+	if o.Steps > 0 {
+		g.steps = o.Steps
 	}
 	return compare(ctx, cmd.OutOrStdout(), flags.CommandLine("compare", cmd.Flags()), o, g, chosen)
 }

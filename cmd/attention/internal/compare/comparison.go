@@ -31,14 +31,13 @@ func compare(ctx context.Context, w io.Writer, command string, o options, g goal
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
 	}
-	if c.dir, err = folder.MakeEmpty(o.out, "compare"); err != nil {
+	if c.dir, err = folder.MakeEmpty(o.Out, "compare"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	defer c.dir.Close()
 	c.printHead()
-	bar := term.NewProgress(c.out, o.seeds*len(chosen)*g.steps)
-	for i := range o.seeds {
-		seed := o.seed + int64(i)
+	bar := term.NewProgress(c.out, o.Seeds*len(chosen)*g.steps)
+	for i, seed := range o.All() {
 		c.report.Seeds = append(c.report.Seeds, seed)
 		for j := range c.report.Models {
 			r := &c.report.Models[j]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
@@ -43,9 +44,6 @@ func (r *tuning) ask(ctx context.Context) (err error) {
 // answer returns the likeliest answer of the model as it is now.
 func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	n := min(r.config.Sample.Tokens, r.model.Context()-len(p.ids))
-	if n < 1 {
-		return "", nil
-	}
 	g := r.answers
 	g.Reset() // the weights have changed
 	if err := g.Prompt(ctx, p.ids); err != nil {
@@ -84,8 +82,8 @@ func (r *tuning) printComparison(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(r.Out, "\nquestion  %s\nbefore    %s\nafter     %s\nwanted    %s\n", short(p.question), short(p.before),
-			short(now), short(p.answer))
+		fmt.Fprintf(r.Out, "\nquestion  %s\nbefore    %s\nafter     %s\nwanted    %s\n", short(p.question),
+			short(p.before), short(now), short(p.answer))
 	}
 	return nil
 }
@@ -93,6 +91,9 @@ func (r *tuning) printComparison(ctx context.Context) error {
 // short returns the beginning of a text, on one line.
 func short(s string) string {
 	runes := []rune(term.Line(s))
+	if strings.TrimSpace(s) == "" {
+		return "(nothing)"
+	}
 	if len(runes) > 60 {
 		return string(runes[:60]) + "…"
 	}

@@ -75,21 +75,35 @@ func TestBadExamples(t *testing.T) {
 		{"another end", "x.txt", good, `got a name that ends with ".txt", want .jsonl, .json, .csv or .tsv`},
 		{"no JSON", "x.jsonl", good + "cat\n", "x.jsonl: line 2: "},
 		{"a line that is cut off", "x.jsonl", good + `{"prompt": "c`, "x.jsonl: line 2: "},
-		{"another form", "x.jsonl", good + "\n" + `{"question": "cat"}`, "x.jsonl: line 3: got an object of another form"},
-		{"an empty answer", "x.jsonl", good + `{"prompt": "cat", "completion": "\n"}`, "x.jsonl: line 2: messages: got an empty answer"},
-		{"no answer", "x.jsonl", `{"messages": [{"role": "user", "content": "a"}]}`, "line 1: messages: got no answer of the assistant"},
-		{"a message without a role", "x.jsonl", `{"messages": [{"content": "a"}]}`, "line 1: messages[0]: message: role: got no text"},
-		{"a weight", "x.jsonl", `{"messages": [{"role": "assistant", "content": "a", "weight": 2}]}`, "weight: got 2 in message 1, want 0 or 1"},
+		{"another form", "x.jsonl", good + "\n" + `{"question": "cat"}`,
+			"x.jsonl: line 3: got an object of another form"},
+		{"an empty answer", "x.jsonl", good + `{"prompt": "cat", "completion": "\n"}`,
+			"x.jsonl: line 2: messages: got an empty answer"},
+		{"no answer", "x.jsonl", `{"messages": [{"role": "user", "content": "a"}]}`,
+			"line 1: messages: got no answer of the assistant"},
+		{"a message without a role", "x.jsonl", `{"messages": [{"content": "a"}]}`,
+			"line 1: messages[0]: message: role: got no text"},
+		{"a weight", "x.jsonl", `{"messages": [{"role": "assistant", "content": "a", "weight": 2}]}`,
+			"weight: got 2 in message 1, want 0 or 1"},
 		{"only weights of 0", "x.jsonl", `{"messages": [{"role": "assistant", "content": "a", "weight": 0}]}`,
 			"line 1: messages: got no answer of the assistant to learn"},
-		{"a picture", "x.jsonl", `{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}`, `part 1: got the type "image_url", want text`},
-		{"another speaker", "x.jsonl", `{"conversations": [{"from": "narrator", "value": "a"}]}`, `line 1: conversations: turn 1: from: got "narrator"`},
-		{"an array that is cut off", "x.json", "[" + good, "got an array without an end, want a whole one: was the file cut off?"},
+		{"a picture", "x.jsonl", `{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}`,
+			`part 1: got the type "image_url", want text`},
+		{"another speaker", "x.jsonl", `{"conversations": [{"from": "narrator", "value": "a"}]}`,
+			`line 1: conversations: turn 1: from: got "narrator"`},
+		{"an array that is cut off", "x.json", "[" + good,
+			"got an array without an end, want a whole one: was the file cut off?"},
 		{"no array", "x.json", good, "got no JSON array"},
 		{"three columns", "x.csv", "label,text\na,b,c\n", "x.csv: line 2: got 3 columns, want a label and a text"},
 		{"no label", "x.tsv", "\tcat\n", "x.tsv: line 1: label: got nothing, want a class"},
+		{"a longer element", "x.json", `[{"text": "a"}, {"text": "` + strings.Repeat("a", 16<<20) + `"}]`,
+			"element 2: got more than 16777216 bytes"},
+		{"a longer text of a table", "x.csv", "a,b\na," + strings.Repeat("a", 16<<20), "line 2: got more than 16777216 bytes"},
+		{"no UTF-8", "x.jsonl", good + `{"prompt": "` + "\xff" + `", "completion": "a"}`, "x.jsonl: line 2: "},
+		{"no UTF-8 in a table", "x.tsv", "a\tb\na\t\xff", "x.tsv: line 2: "},
 		{"an empty text", "x.jsonl", `{"text": " "}`, "line 1: text: got nothing, want some"},
-		{"a longer line than any example", "x.jsonl", good + strings.Repeat("a", 16<<20+1), "line 2: got more than 16777216 bytes"},
+		{"a longer line than any example", "x.jsonl", good + strings.Repeat("a", 16<<20+1),
+			"line 2: got more than 16777216 bytes"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), row.file)
@@ -115,14 +129,17 @@ func TestOneExample(t *testing.T) {
 func TestBadTemplates(t *testing.T) {
 	_, flags := files(t, "--steps", "1")
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "run")
-	const strict = `{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content }}{{ eos_token }}{% elif m.role == 'user' %}` +
-		`{{ m.content }}?{% else %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}`
+	const strict = `{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content }}{{ eos_token }}` +
+		`{% elif m.role == 'user' %}{{ m.content }}?{% else %}` +
+		`{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}`
 	for _, row := range []struct{ name, template, example, want string }{
-		{"a role that it does not know", strict, `{"messages": [{"role": "system", "content": "a"}, {"role": "assistant", "content": "b"}]}`,
+		{"a role that it does not know", strict,
+			`{"messages": [{"role": "system", "content": "a"}, {"role": "assistant", "content": "b"}]}`,
 			"line 1: text: template: line 1: the template refuses: Only user and assistant roles are supported!"},
 		{"no template", "{% for", `{"prompt": "a", "completion": "b"}`, "--template: "},
 		{"an empty file", " ", `{"prompt": "a", "completion": "b"}`, "got an empty file, want a template"},
-		{"no answer in its text", "{{ messages[0].content }}", `{"prompt": "a", "completion": "b"}`, "line 1: template: got nothing of what the assistant says in message 2"},
+		{"no answer in its text", "{{ messages[0].content }}", `{"prompt": "a", "completion": "b"}`,
+			"line 1: template: got nothing of what the assistant says in message 2"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			template, data := filepath.Join(dir, "t.jinja"), filepath.Join(dir, "x.jsonl")

@@ -38,7 +38,7 @@ func classesOf(path string) (classes []string, err error) {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
 		if example.Label == "" {
-			return nil, fmt.Errorf("--data: %s: got an example without a label, want a text with its class", e.Where(i))
+			return nil, fmt.Errorf("--data: %s: %w", e.Where(i), text.ErrNoLabel)
 		}
 		labels[example.Label] = true
 	}

@@ -15,6 +15,7 @@ type examples struct {
 	lessons         *text.Lessons
 	files           []*text.Examples
 	training, valid *text.Packed // valid is nil without held-out examples
+	talks           bool         // the first example is a conversation
 }
 
 // open opens the examples of a run, as its base learns them.
@@ -28,7 +29,11 @@ func (e *examples) open(c *run.Config, g *run.Base) (err error) {
 		return fmt.Errorf("--template: %w", err)
 	}
 	if e.training, err = e.openFile("data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
-		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil || c.Tuning.Valid == nil {
+		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil {
+		return err
+	}
+	first, err := e.files[0].At(0)
+	if e.talks = first.Messages != nil; err != nil || c.Tuning.Valid == nil {
 		return err
 	}
 	e.valid, err = e.openFile("valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
@@ -73,11 +78,14 @@ func (e *examples) close() (err error) {
 	return err
 }
 
+// mostAsked is how many examples are looked through for prompts.
+const mostAsked = 100
+
 // prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are
-// any.
+// any. Those that leave no room for an answer are none.
 func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
-	for i := 0; i < file.Len() && len(all) < n && b.Template != nil; i++ {
+	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n && b.Template != nil; i++ {
 		example, err := file.At(i)
 		if err != nil {
 			return nil, err
@@ -86,19 +94,17 @@ func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 		if last < 1 {
 			continue
 		}
-		p := prompt{question: example.Messages[last-1].Content, answer: example.Messages[last].Content}
+		p := prompt{question: example.Messages[last-1].Text(), answer: example.Messages[last].Text()}
 		rendered, err := b.Template.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
+		if err == nil {
+			p.ids, err = text.EncodeSpecial(b.Tokenizer, rendered)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
-		encode := b.Tokenizer.Encode
-		if t, ok := b.Tokenizer.(*text.BPETokenizer); ok {
-			encode = t.EncodeSpecial
+		if len(p.ids) < b.Model.Config().ContextLength {
+			all = append(all, p)
 		}
-		if p.ids, err = encode(rendered); err != nil {
-			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
-		}
-		all = append(all, p)
 	}
 	return all, nil
 }

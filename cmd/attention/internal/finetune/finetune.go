@@ -31,7 +31,8 @@ Alpaca prompt, "### Instruction:" and "### Response:".
 
 Short examples share rows of --context tokens, in which none sees another: loss
 and gradients are those of rows of their own. Longer ones are cut, or left out
-with --long skip.
+with --long skip. The tokens/s that are printed are all that rows have room for,
+learned or not.
 
 A run's folder holds the adapter and what resumes it, not the model, which it
 names by its path and its checksum. If it has moved, --base says where it is.

@@ -20,7 +20,8 @@ import (
 )
 
 // shortTemplate is a template whose texts fit the rows of a tiny model.
-const shortTemplate = `{% for m in messages %}{{ m['content'] }}{{ eos_token if m['role'] == 'assistant' else '?' }}{% endfor %}`
+const shortTemplate = `{% for m in messages %}{{ m['content'] }}` +
+	`{{ eos_token if m['role'] == 'assistant' else '?' }}{% endfor %}`
 
 // files writes examples and a template, and returns the flags of a run with them on a tiny model.
 func files(t *testing.T, more ...string) (base string, flags []string) {
@@ -29,7 +30,8 @@ func files(t *testing.T, more ...string) (base string, flags []string) {
 		fmt.Fprintf(&lines, `{"prompt": "cat %d", "completion": "mat %d"}`+"\n", i, i%3)
 	}
 	for name, content := range map[string]string{"train.jsonl": lines.String(), "short.jinja": shortTemplate,
-		"valid.jsonl": `{"messages": [{"role": "user", "content": "cat 20"}, {"role": "assistant", "content": "mat 2"}]}`} {
+		"valid.jsonl": `{"messages": [{"role": "user", "content": "cat 20"}, ` +
+			`{"role": "assistant", "content": "mat 2"}]}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	base = commandtest.SmallLlama(t)
@@ -105,13 +107,14 @@ func TestShow(t *testing.T) {
 
 // The template alpaca has the book's prompt, and one end for each answer.
 func TestAlpaca(t *testing.T) {
-	of, err := text.OpenTemplateAs(t.TempDir(), text.Alpaca)
+	of, err := text.OpenTemplateAs(t.TempDir(), text.Alpaca, nil)
 	require.NoError(t, err)
 	of.EOS = "<|endoftext|>"
 	var e text.Example
 	require.NoError(t, json.Unmarshal([]byte(`{"instruction": "Evaluate the phrase.", "input": "freind --> friend",`+
 		`"output": "It is right."}`), &e))
-	const prompt = "Below is an instruction that describes a task. Write a response that appropriately completes the request." +
+	const prompt = "Below is an instruction that describes a task. " +
+		"Write a response that appropriately completes the request." +
 		"\n\n### Instruction:\nEvaluate the phrase.\n\n### Input:\nfreind --> friend\n\n### Response:\n"
 	got, err := of.Render(e.Messages[:1], text.TemplateConfig{AddGenerationPrompt: true})
 	require.NoError(t, err)
@@ -150,8 +153,9 @@ func TestFinetuneErrors(t *testing.T) {
 		{"line 2: messages: got an empty answer in message 2", append(flags, "--data", bad("x.jsonl",
 			`{"prompt": "a", "completion": "b"}`+"\n"+`{"prompt": "a", "completion": " "}`))},
 		{"line 1: ", append(flags, "--data", bad("x.jsonl", "{"))},
-		{"line 1: text: template: line 10: the template refuses: got the role narrator", append(flags, "--template", "alpaca", "--data", bad("x.jsonl",
-			`{"messages": [{"role": "narrator", "content": "a"}, {"role": "assistant", "content": "b"}]}`))},
+		{"line 1: text: template: line 10: the template refuses: got the role narrator", append(flags, "--template",
+			"alpaca", "--data", bad("x.jsonl",
+				`{"messages": [{"role": "narrator", "content": "a"}, {"role": "assistant", "content": "b"}]}`))},
 		{"got no example with something to learn in its first 24 tokens", append(flags, "--template", "alpaca")},
 		{"--task: got \"x\", want answer or classify", append(flags, "--task", "x")},
 		{"line 1: got an example without a label", append(flags[:4:4], "--task", "classify")},

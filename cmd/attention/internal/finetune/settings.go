@@ -54,6 +54,9 @@ func (o *options) findData(c *run.Config) (err error) {
 			return fmt.Errorf("--data: %w", err)
 		}
 	}
+	if run.IsFolder(files[1]) {
+		return fmt.Errorf("--valid: %s: got a folder, want a file of examples", files[1])
+	}
 	if files[1] != "" {
 		valid, err := run.SourceOf(files[1])
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -26,6 +27,18 @@ func (s *stopper) Write(p []byte) (int, error) {
 		s.stop()
 	}
 	return s.Buffer.Write(p)
+}
+
+// Blocks that are computed again change no bit.
+func TestCheckpointedBlocks(t *testing.T) {
+	_, flags := files(t, "--steps", "3", "--eval-every", "0", "--lora-dropout", "0.1", "--whole", "norm")
+	flags = slices.Clip(flags)
+	kept, again := filepath.Join(t.TempDir(), "kept"), filepath.Join(t.TempDir(), "again")
+	_, err := tune(t, append(flags, "--out", kept)...)
+	require.NoError(t, err)
+	_, err = tune(t, append(flags, "--out", again, "--checkpoint-activations")...)
+	require.NoError(t, err)
+	requireSameRun(t, kept, again)
 }
 
 // A run that is stopped resumes to the bits of one that was not, from the base wherever it is, but from no other files.
@@ -51,7 +64,8 @@ func TestStoppedRunsResume(t *testing.T) {
 	_, err = tune(t, "--resume", stopped)
 	require.ErrorContains(t, err, "if the base has moved, give its path with --base")
 	require.NotContains(t, err.Error(), "\n")
-	_, err = tune(t, "--resume", stopped, "--base", commandtest.SmallLlama(t), "--data", filepath.Join(t.TempDir(), "none.jsonl"))
+	_, err = tune(t, "--resume", stopped, "--base", commandtest.SmallLlama(t), "--data", filepath.Join(t.TempDir(),
+		"none.jsonl"))
 	require.ErrorContains(t, err, "--data: ")
 	other := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.CopyFS(other, os.DirFS(moved)))

@@ -155,6 +155,7 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	p.CommandLine = flags.CommandLine("finetune", of.Flags)
 	p.Model += r.adapters()
 	p.Loss, p.Source = r.loss, r.examples.training
+	p.Training.BatchTokens = c.Batch * c.Tuning.Context
 	if v := r.examples.valid; v != nil {
 		p.Validation = v
 	}

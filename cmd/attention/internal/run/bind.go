@@ -24,6 +24,8 @@ func AddFlags(to *pflag.FlagSet) {
 		switch usual := f.usual(configs).(type) {
 		case bool:
 			to.Bool(f.name, usual, f.usage)
+		case *bool: // nil means true
+			to.Bool(f.name, true, f.usage)
 		case float64:
 			to.Float64(f.name, usual, f.usage)
 		case int:
@@ -54,6 +56,9 @@ func (f flag) usual(configs []Config) any {
 func (c Config) field(path string) (value any, ok bool) {
 	if path == "model.type" { // of the union, not a field of the model
 		return c.Model.Type(), true
+	}
+	if path == "training.schedule.type" {
+		return cosineSchedule, true
 	}
 	if path, ok := strings.CutPrefix(path, "model."); ok {
 		return config.At(c.Model.value(), path)
@@ -141,7 +146,7 @@ func Given(set *pflag.FlagSet, name string) string {
 // values.
 func flagValues(set *pflag.FlagSet, of config.Values) (config.Values, error) {
 	model, schedule := typesOf(of)
-	model = cmp.Or(Given(set, "model"), model)
+	model, schedule = cmp.Or(Given(set, "model"), model), cmp.Or(Given(set, "schedule"), schedule)
 	c := defaults(model, schedule)
 	v := config.Values{}
 	for _, f := range trainFlags() {
@@ -172,7 +177,7 @@ func (f flag) misplaced(model, schedule string) error {
 	with, want := "--model "+model, "--model "+GPTModel
 	switch {
 	case !strings.HasPrefix(f.paths[0], "model."):
-		with, want = "a schedule of type "+schedule, "a schedule of type "+cosineSchedule
+		with, want = "--schedule "+schedule, "--schedule "+cosineSchedule+" and "+wsdSchedule
 	case model == GPTModel:
 		want = "--model " + LayerModel
 	}

@@ -43,7 +43,7 @@ func TestFlagsOfAnotherType(t *testing.T) {
 		{args: []string{"--preset", "tiny", "--layer", "causal"},
 			want: "--layer: got it with --model gpt, want it with --model layer only"},
 		{args: []string{"--config", constant, "--warmup", "2"},
-			want: "--warmup: got it with a schedule of type constant, want it with a schedule of type cosine only"},
+			want: "--warmup: got it with --schedule constant, want it with --schedule cosine and wsd only"},
 	} {
 		_, err := NewSettings(parsed(t, row.args...))
 		require.EqualError(t, err, row.want)

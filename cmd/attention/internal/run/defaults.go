@@ -26,8 +26,11 @@ func defaults(model, schedule string) Config {
 		Checkpoints: checkpoint.Config{Every: 500, Keep: 2},
 		Sample:      SampleConfig{Tokens: 300},
 	}
-	if schedule == constantSchedule {
+	switch schedule {
+	case constantSchedule:
 		c.Training.Schedule = train.ConstantRate(0)
+	case wsdSchedule:
+		c.Training.Schedule.Schedule = train.WSD{}
 	}
 	gpt := layers.GPT2Defaults()
 	gpt.EmbedDim, gpt.NumLayers, gpt.NumHeads, gpt.Eps = 64, 4, 4, 1e-5
@@ -109,6 +112,13 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 		fillIn(&s.Floor, s.Peak/10, given("training.schedule.floor"))
 		fillIn(&s.Steps, c.Training.Steps, given("training.schedule.steps"))
 		fillIn(&s.WarmupSteps, max(min(s.Steps/20, 100), 0), given("training.schedule.warmup_steps"))
+		c.Training.Schedule.Schedule = s
+	case train.WSD:
+		steps := max(c.Training.Steps, 1)
+		fillIn(&s.Peak, rate, given("training.schedule.peak"))
+		fillIn(&s.WarmupSteps, min(steps/20, 100), given("training.schedule.warmup_steps"))
+		fillIn(&s.DecaySteps, (steps+1)/2, given("training.schedule.decay_steps"))
+		fillIn(&s.StableSteps, max(steps-s.WarmupSteps-s.DecaySteps, 0), given("training.schedule.stable_steps"))
 		c.Training.Schedule.Schedule = s
 	case nil:
 	default: // one rate for all steps

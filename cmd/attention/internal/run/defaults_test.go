@@ -2,6 +2,7 @@ package run
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"attention/layers/chapter"
@@ -37,6 +38,26 @@ func TestDefaults(t *testing.T) {
 	c := settled(t, "--model", "gpt", "--lr", "0")
 	require.Equal(t, train.CosineLR{WarmupSteps: 100, Steps: 2000}, c.Training.Schedule.Schedule, "a rate of 0 is given")
 	require.Equal(t, 0.001, settled(t, "--model", "gpt").Training.Schedule.Schedule.(train.CosineLR).Peak)
+}
+
+// The phases of --schedule wsd follow from the steps, and a preset's rate goes with its schedule.
+func TestDefaultsOfSchedules(t *testing.T) {
+	for _, row := range []struct {
+		args string
+		want train.Schedule
+	}{
+		{args: "--schedule wsd",
+			want: train.WSD{Peak: 0.005, WarmupSteps: 100, StableSteps: 900, DecaySteps: 1000}},
+		{args: "--schedule wsd --steps 41 --lr 3 --min-lr 2",
+			want: train.WSD{Peak: 3, Floor: 2, WarmupSteps: 2, StableSteps: 18, DecaySteps: 21}},
+		{args: "--schedule wsd --steps 9 --warmup 4 --decay-steps 8", want: train.WSD{Peak: 0.005, WarmupSteps: 4, DecaySteps: 8}},
+		{args: "--schedule wsd --steps 1", want: train.WSD{Peak: 0.005, DecaySteps: 1}},
+		{args: "--preset nano-char --schedule wsd",
+			want: train.WSD{Peak: 0.001, WarmupSteps: 100, StableSteps: 900, DecaySteps: 1000}},
+		{args: "--schedule constant --lr 2", want: train.ConstantRate(2).Schedule},
+	} {
+		require.Equal(t, row.want, settled(t, strings.Fields(row.args)...).Training.Schedule.Schedule, row.args)
+	}
 }
 
 // A layer has the sizes that follow from the width, the heads and the context, and no others.

@@ -12,7 +12,7 @@ import (
 // withoutFlag are the values in config.json that no flag sets: types, counts and sizes that follow from other
 // values, and what only a decoder has.
 var withoutFlag = []string{
-	"format", "training.schedule.type", "model.blocks", "model.layout",
+	"format", "training.schedule.stable_steps", "model.blocks", "model.layout",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",
 	"ngram.unigram", "ngram.unigram_alpha", "ngram.bigram", "ngram.bigram_alpha", "ngram.bigram_entropy",
 }
@@ -42,7 +42,7 @@ func TestFlagsCover(t *testing.T) {
 		{"--model", "decoder", "--embedding-dropout", "0.1"},
 		{"--layer", "multi_head", "--qkv-bias", "--dropout", "0.1", "--init", "x"},
 		{"--layer", "additive", "--solver", "sgd", "--momentum", "0.1"},
-		{"--model", "gpt", "--solver", "muon"},
+		{"--model", "gpt", "--solver", "muon", "--nesterov=false", "--ns-steps", "3", "--schedule", "wsd"},
 		{"--config", constant},
 	} {
 		c := settled(t, args...)

@@ -24,6 +24,7 @@ const DatesModel = "dates"
 const (
 	constantSchedule = "constant"
 	cosineSchedule   = "cosine"
+	wsdSchedule      = "wsd"
 )
 
 // ModelConfig is the config of one of the models: exactly one pointer is set. Its JSON is that field's plus the type; a

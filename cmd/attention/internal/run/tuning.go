@@ -172,12 +172,7 @@ func (in *Inspection) errTuned(want string) error {
 // OpenTemplate returns the template of a run's conversations with a model, nil if there is none, and the ids that end
 // an answer.
 func (t *Tuning) OpenTemplate(g *pretrained.GPT) (ends []int, of *text.Template, err error) {
-	switch t.Template {
-	case "", text.Alpaca, text.ChatML:
-		of, err = text.OpenTemplateAs(t.Base.Name, t.Template)
-	default:
-		of, err = text.ParseTemplate(t.Template)
-	}
+	of, err = text.TemplateFor(t.Base.Name, t.Template, g.Tokenizer)
 	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
 		return nil, nil, err
 	}

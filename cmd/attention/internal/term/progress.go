@@ -12,7 +12,11 @@ import (
 )
 
 // Progress is a progress bar on a terminal; elsewhere it does nothing. Clear it before printing a line.
-type Progress struct{ bar *progressbar.ProgressBar }
+type Progress struct {
+	bar     *progressbar.ProgressBar
+	n, done int       // steps
+	began   time.Time // when the first step ended
+}
 
 // NewProgress returns a bar of n steps on w or, if w is an Output or a Screen, on the writer below it.
 func NewProgress(w io.Writer, n int) *Progress {
@@ -21,16 +25,16 @@ func NewProgress(w io.Writer, n int) *Progress {
 		return &Progress{}
 	}
 	columns, _, err := term.GetSize(int(f.Fd()))
-	// "loss 2.345  99% |", the bar, "| (1999/2000) [1h23m45s:1h23m45s]" and room for ^C
-	width := min(30, columns-44-2*len(strconv.Itoa(n)))
+	// "loss 2.345, 1h23m45s left  99% |", the bar, "| (1999/2000)" and room for ^C
+	width := min(30, columns-40-2*len(strconv.Itoa(n)))
 	if err != nil || width < 5 { // no terminal, or a narrow one
 		return &Progress{}
 	}
-	return &Progress{progressbar.NewOptions(n,
+	return &Progress{n: n, bar: progressbar.NewOptions(n,
 		progressbar.OptionSetWriter(f),
 		progressbar.OptionSetWidth(width),
 		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)}
@@ -39,9 +43,20 @@ func NewProgress(w io.Writer, n int) *Progress {
 // Step moves the bar by one step. A bar that cannot be drawn is no error.
 func (p *Progress) Step(loss float64) {
 	if p.bar != nil {
-		p.bar.Describe(fmt.Sprintf("loss %.3f", loss))
+		p.bar.Describe(p.describe(loss, time.Now()))
 		_ = p.bar.Add(1)
 	}
+}
+
+// describe returns what stands before the bar after one more step: the loss, and the time left from the second step on.
+func (p *Progress) describe(loss float64, now time.Time) string {
+	text := fmt.Sprintf("loss %.3f", loss)
+	if p.done++; p.done == 1 {
+		p.began = now
+		return text
+	}
+	left := now.Sub(p.began) / time.Duration(p.done-1) * time.Duration(p.n-p.done)
+	return fmt.Sprintf("%s, %v left", text, left.Round(time.Second))
 }
 
 // Clear removes the bar from the line until the next step.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,4 +21,16 @@ func TestNoBarInAFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, at)
 	require.NoError(t, f.Close())
+}
+
+// A bar says how long the steps that are left take at the speed of those since the first.
+func TestTimeLeft(t *testing.T) {
+	p := &Progress{n: 101}
+	at := time.Unix(1000, 0)
+	require.Equal(t, "loss 2.500", p.describe(2.5, at))
+	require.Equal(t, "loss 2.000, 1m39s left", p.describe(2, at.Add(time.Second)))
+	for range 98 {
+		p.describe(1, at)
+	}
+	require.Equal(t, "loss 1.000, 0s left", p.describe(1, at.Add(2*time.Minute)))
 }

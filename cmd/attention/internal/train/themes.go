@@ -95,8 +95,8 @@ shell, whole names or parts between dots: wte matches transformer.wte.weight,
 h.0 all of that block, bias every bias; of --model layer there are tokens,
 positions, attention and output. A parameter is in one group at most.`},
 	{name: "steps", title: "steps, learning rate and solver",
-		flags: "steps accumulate solver lr min-lr warmup decay-steps beta1 beta2 eps momentum adjust-lr weight-decay " +
-			"decay group clip qk-clip seed",
+		flags: "steps accumulate solver schedule lr min-lr warmup decay-steps beta1 beta2 eps momentum nesterov ns-steps " +
+			"adjust-lr weight-decay decay group clip qk-clip seed",
 		text: `mpirun -np 4 attention train shares a run out among four processes, with the
 same bits as in one, if the program is built with -tags mpi (see
 train/parallel/README.md). --accumulate is then the number of batches of a step

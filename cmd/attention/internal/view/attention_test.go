@@ -238,4 +238,16 @@ func TestChanges(t *testing.T) {
 	p.click(`.looksat [aria-label^="Hide "]`)
 	p.waitFor(fmt.Sprintf(`location.hash.includes("hide=%s") && document.querySelector(".arcs .before")`, most))
 	p.requireNext(1, before)
+
+	// Any token is hidden and shown again where it is chosen.
+	p.set("layer=1&head=1&q=4")
+	p.click(`[data-keep="hide"]`)
+	p.waitFor(`document.querySelector('.token[data-k="4"]').classList.contains("off")`)
+	require.Equal(t, "Show “d”", p.text(`[data-keep="hide"]`))
+	p.requireNext(2, nextOf(t, g, text, func(b *layers.Build) {
+		keep := tensor.New(tensor.WithShape(11), tensor.WithBacking([]int{1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1}))
+		b.Mask(mask.Keep{Keep: b.Graph().Constant(keep)}, "*")
+	}))
+	p.click(`[data-keep="hide"]`)
+	p.waitFor(`!location.hash.includes("hide=")`)
 }

@@ -3,7 +3,11 @@ package view_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,4 +87,41 @@ func TestExport(t *testing.T) {
 	p.requireNext(1, nextAt(t, g, text, 0.5, func(*layers.Build) {}))
 	p.set("panel=heads&text=other")
 	p.waitFor(`document.querySelector("[role=alert]").textContent.includes("not part of the exported page")`)
+}
+
+// The page of a run of nano-char's size, with what it recorded, has 8 MB at most, and so has the one that a reader saves
+// with changes and a second checkpoint. Nothing is left out.
+func TestExportHasRoom(t *testing.T) {
+	needPage(t)
+	t.Parallel()
+	program, err := attention()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	out, err := exec.Command(program, "train", "--preset", "nano-char", "--steps", "8", "--eval-every", "1",
+		"--eval-batches", "1", "--save-every", "4", "--keep", "2", "--out", filepath.Join(dir, "run")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	const most = 8_000_000 - 2000*150 // of a whole run's steps, which has as many evaluations
+	text := strings.Repeat("attention ", 7)[:64]
+	file := filepath.Join(dir, "page.html")
+	notes, err := commandtest.Output(t.Context(), view.New(), "--run", filepath.Join(dir, "run"), "--text", text, "--export", file)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	t.Logf("exported: %d bytes", info.Size())
+	require.Less(t, info.Size(), int64(most))
+
+	url, _ := serve(t, "--run", filepath.Join(dir, "run"), "--text", text)
+	changed := fmt.Sprintf(`{"model": 0, "text": %q, "hide": [3], "heads": [{"layer": 1, "head": 1, "factor": 0}]}`, text)
+	body := fmt.Sprintf(`{"state": "panel=attention", "looks": [{"model": 0, "text": %q}, %s, {"model": 1, "text": %q}]}`,
+		text, changed, text)
+	answer, err := http.Post(url+"page", "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, answer.StatusCode, "%.300s", page)
+	t.Logf("saved: %d bytes", len(page))
+	require.Less(t, len(page), most)
+	require.NotContains(t, string(page), `"left":`)
 }

@@ -150,7 +150,7 @@ func TestHeadsByKeyboard(t *testing.T) {
 	p.waitFor(fmt.Sprintf(`document.querySelector(".heatmap canvas").dataset.cell > %s && %s`, before, headReady))
 	p.do(chromedp.KeyEvent("0"))
 	p.waitFor(fmt.Sprintf(`document.querySelector(".heatmap canvas").dataset.cell === %q`, before))
-	p.do(chromedp.KeyEvent("3")) // the third panel
+	p.do(chromedp.KeyEvent("4")) // the fourth panel
 	p.waitFor(`document.querySelector("h3")?.textContent.includes("products")`)
 }
 

@@ -70,12 +70,12 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 func TestNumbersKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
-	for _, write := range []string{"number(v, 2)", "number(v, 3)", "number(v)", "percent(v)", "percent(v, 2)"} {
-		texts := js[[]string](p, fmt.Sprintf(`import("./dom.js").then(({number, percent}) =>
-			Array.from({length: 600}, (_, i) => 10 ** (i / 100 - 6)).map((v) => %s))`, write))
+	for _, write := range []string{"number(v, 2)", "number(v, 3)", "number(v)", "percent(v)", "percent(v, 2)", "short(v)"} {
+		texts := js[[]string](p, fmt.Sprintf(`Promise.all([import("./dom.js"), import("./axes.js")]).then(
+			([{number, percent}, {short}]) => Array.from({length: 900}, (_, i) => 10 ** (i / 100 - 6)).map((v) => %s))`, write))
 		last := 0.0
 		for _, text := range texts {
-			text = strings.TrimPrefix(strings.TrimSuffix(text, " %"), "< ")
+			text = strings.TrimLeft(strings.TrimSuffix(text, " %"), "< ")
 			got := float(t, text)
 			require.GreaterOrEqual(t, got, last, "%s: %s", write, text)
 			require.Positive(t, got, write)

@@ -76,13 +76,13 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 			p.set(state.state + "&theme=" + theme)
 			p.waitFor(state.ready)
 			p.requireAccessible(state.state+", "+theme, script)
+			p.do(chromedp.EmulateViewport(390, 844))
+			p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
+			if testenv.All || strings.HasPrefix(state.state, "panel=attention") {
+				p.requireAccessible(state.state+", "+theme+", of a phone", script)
+			}
+			p.do(chromedp.EmulateViewport(1280, 800))
 		}
-		p.do(chromedp.EmulateViewport(390, 844))
-		p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
-		if testenv.All || strings.HasPrefix(state.state, "panel=attention") {
-			p.requireAccessible(state.state+", of a phone", script)
-		}
-		p.do(chromedp.EmulateViewport(1280, 800))
 		p.look(t, "panel-"+state.state[6:9])
 	}
 }

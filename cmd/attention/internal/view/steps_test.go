@@ -269,7 +269,7 @@ func TestStepsOfAHead(t *testing.T) {
 }
 
 // Every layer of the chapter, as a model folder, and the cross-attention of a translator have steps that give the
-// weights of Heads.
+// weights of Heads, which are the op's.
 func TestStepsOfModels(t *testing.T) {
 	t.Parallel()
 	check := func(dir, state, text string) {
@@ -287,10 +287,10 @@ func TestStepsOfModels(t *testing.T) {
 			for k, w := range row[1:] {
 				sum += all[q*S+k]
 				if w != "" {
-					require.InDelta(t, float(t, w), all[q*S+k], 1e-6, dir)
+					require.InDelta(t, float(t, w), all[q*S+k], 6e-8, dir) // a float32 there
 				}
 			}
-			require.InDelta(t, 1, sum, 1e-12)
+			require.InDelta(t, 1, sum, 1e-6)
 		}
 	}
 	for _, name := range chapter.Names() {
@@ -331,20 +331,15 @@ func TestExportHasSteps(t *testing.T) {
 	require.InDeltaSlice(t, layerWeights(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.shownNumbers()["weights"], 1e-6)
 }
 
-// The panel violates no rule of axe-core; with all tests in both schemes.
+// The panel violates no rule of axe-core, at both sizes; with all tests in both schemes.
 func TestStepsAreAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
 	p := openPage(t, "", "--chapter", "--model", gptFolder(t), "--text", "abc défg ab")
 	for section, title := range map[string]string{"5": "5.", "14": "14.", "15": "15.", "head": "Layer"} {
-		for _, theme := range themes() {
-			p.set("panel=steps&section=" + section + "&theme=" + theme)
-			p.waitFor(fmt.Sprintf(`document.querySelector("h2")?.textContent.startsWith(%q)`, title))
-			p.do(chromedp.Focus(chromedp.CSS(".onestep:last-child tbody td")))
-			p.requireAccessible(section+", "+theme, script)
-		}
-		js[bool](p, `(scrollTo(0, 0), true)`)
-		p.look(t, "steps-"+section)
+		checkPanels(t, p, script, []panelState{{"panel=steps&section=" + section, fmt.Sprintf(
+			`document.querySelector("h2")?.textContent.startsWith(%q) && ((e) => { e.focus({preventScroll: true}); return true; })(
+				document.querySelector(".onestep:last-child tbody td"))`, title)}})
 	}
 }
 

@@ -23,13 +23,10 @@ type comparison struct {
 
 // compare runs attention why.
 func compare(ctx context.Context, w io.Writer, command string, o options) error {
-	c := &comparison{options: o, out: term.NewOutput(w)}
-	for i := range o.seeds {
-		c.seeds = append(c.seeds, o.seed+int64(i))
-	}
+	c := &comparison{options: o, seeds: o.All(), out: term.NewOutput(w)}
 	c.report = &report{Command: command, Version: program.Version(), Seeds: c.seeds}
 	var err error
-	if c.dir, err = folder.MakeEmpty(o.out, "why"); err != nil {
+	if c.dir, err = folder.MakeEmpty(o.Out, "why"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	defer c.dir.Close()

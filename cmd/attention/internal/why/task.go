@@ -37,8 +37,8 @@ type learner interface {
 // run trains the models of a task from all seeds, and compares them.
 func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 	r := &t.report
-	if c.options.steps > 0 {
-		r.Steps = c.options.steps
+	if c.options.Steps > 0 {
+		r.Steps = c.options.Steps
 	}
 	fmt.Fprintf(c.out, "%s: %d steps of %d\n\n%s\n", t.title, r.Steps, r.Batch, t.head)
 	models, first := len(r.Models), []learner(nil)

@@ -3,12 +3,14 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const help = `Show what attention is for: train models with and without it, side by side, on
@@ -54,30 +56,17 @@ const example = `  attention why
 
 // options are the flags.
 type options struct {
-	task  string // empty: all
-	steps int    // of training each model; 0: the task's own
-	seeds int
-	seed  int64
-	out   string
-	page  page
+	flags.Trials
+	task string // empty: all
+	page page
 }
 
-// maxSeeds keeps a run's length in sight.
-const maxSeeds = 100
-
-// validate returns an error for the first wrong flag. changed reports whether a flag was on the command line.
-func (o options) validate(changed func(flag string) bool) error {
-	switch {
-	case changed("task") && o.task != reverseTask && o.task != pictureTask:
+// validate returns an error for the first wrong flag of a parsed set.
+func (o options) validate(set *pflag.FlagSet) error {
+	if set.Changed("task") && o.task != reverseTask && o.task != pictureTask {
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, reverseTask, pictureTask)
-	case changed("steps") && o.steps < 1:
-		return fmt.Errorf("--steps: got %d, want at least 1", o.steps)
-	case o.seeds < 1 || o.seeds > maxSeeds:
-		return fmt.Errorf("--seeds: got %d, want 1 to %d", o.seeds, maxSeeds)
-	case changed("out") && o.out == "":
-		return fmt.Errorf("--out: got nothing, want the name of a folder")
 	}
-	return nil
+	return cmp.Or(o.Trials.Validate(set), o.page.validate(set))
 }
 
 // New returns the command attention why.
@@ -90,10 +79,7 @@ func New() *cobra.Command {
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.validate(cmd.Flags().Changed); err != nil {
-				return err
-			}
-			if err := o.page.validate(cmd.Flags()); err != nil {
+			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
 			if o.page.isShown {
@@ -108,11 +94,7 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
-	f.IntVar(&o.steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %d of reverse, %d of picture)",
-		reverseSteps, pictureSteps))
-	f.IntVar(&o.seeds, "seeds", 3, "how many times everything is trained")
-	f.Int64Var(&o.seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
-	f.StringVar(&o.out, "out", "", "`path` of the folder (default: the first free one of why/1, why/2, …)")
+	o.Trials.Define(f, "why", fmt.Sprintf("%d of reverse, %d of picture", reverseSteps, pictureSteps), 3)
 	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse strings of yours")
 	f.StringVar(&o.page.addr, "addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
 	f.BoolVar(&o.page.opens, "open", false, "open the page of --view in the browser")

@@ -69,6 +69,8 @@ type languageText struct {
 	ids   []int
 	cut   int // number of tokens before these, which the model does not see
 	input *G.Node
+	rows  *G.Node // (N) the tokens whose next ones build scores; nil for the last one
+	of    int     // N; 0 for the last one
 }
 
 // operandsOf is a network of one layer of another type than layers.Attention.
@@ -76,15 +78,24 @@ type operandsOf interface {
 	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
 }
 
-// nexter is a network that computes the logits of the last token alone.
+// nexter is a network that computes the logits of the last token alone, or of some tokens.
 type nexter interface {
 	Next(b *layers.Build, ids *G.Node) (*G.Node, error)
+	NextAt(b *layers.Build, ids, rows *G.Node) (*G.Node, error)
 }
 
 func (t *languageText) build(b *layers.Build) *G.Node {
 	t.input = b.InputOf(tensor.Int, "ids", len(t.ids))
 	network := t.model.Model.Network
-	if of, ok := network.(nexter); ok {
+	of, ok := network.(nexter)
+	switch {
+	case t.of > 0 && ok:
+		t.rows = b.InputOf(tensor.Int, "rows", t.of)
+		return b.Of(of.NextAt(b, t.input, t.rows))
+	case t.of > 0:
+		t.rows = b.InputOf(tensor.Int, "rows", t.of)
+		return b.Of(graph.Embedding(b.Of(network.Forward(b, t.input)), t.rows))
+	case ok:
 		return b.Of(of.Next(b, t.input))
 	}
 	return b.Of(graph.LastRow(b.Of(network.Forward(b, t.input))))

@@ -170,6 +170,8 @@ func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 		return nil, err
 	}
 	l := &Look{Name: m.Name, Steps: m.Steps}
+	l.journeys.request = r
+	l.journeys.open.Store(&m.open)
 	f, err := newForward(n.params(), text, r)
 	if err != nil {
 		return nil, err

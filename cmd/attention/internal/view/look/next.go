@@ -65,7 +65,11 @@ func (l *Look) NextAt(place int, temperature, draw float64) (*Next, error) {
 	case !(draw >= 0 && draw < 1):
 		return nil, fmt.Errorf("draw: got %v, want a number from 0 to below 1", draw)
 	}
-	of := l.expects[place]
+	return l.expects[place].next(temperature, draw)
+}
+
+// next is NextAt of valid numbers.
+func (of expected) next(temperature, draw float64) (*Next, error) {
 	probabilities := softmax(of.logits, temperature)
 	ids := make([]int, min(len(of.logits), of.tokenizer.Len()))
 	for i := range ids {

@@ -17,6 +17,7 @@
 //	GET  overview?look&layer&head&side  the largest weight of each block of a head, at most side × side; packed
 //	GET  thumbnails?look&layer     thumbnail and statistics of each head of a layer; packed
 //	GET  values?look&layer&head    the values of one head; packed
+//	GET  journey?look&layer&token  a token's way through the model and a layer: the numbers of each step; packed
 //	GET  next?look&at&temperature&draw  the likeliest tokens at a place, and one drawn by a number from 0 to 1; JSON
 //	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON
 //	GET  reverse?text              what models write for a string that they are to reverse, and where they look; packed

@@ -29,6 +29,7 @@ type export struct {
 	answers map[string]json.RawMessage // by path; a pack is a text in base64
 	size    int                        // bytes of the packs
 	most    int                        // largest size
+	ways    int                        // bytes of journeys
 	left    []string                   // what has no room
 }
 
@@ -163,7 +164,10 @@ func (e *export) addLook(ctx context.Context, request lookRequest) (*look.Look, 
 	if err := heads(s.head, "head", ""); err != nil {
 		return nil, err
 	}
-	return l.Look, heads(s.values, "values", "steps of ") // which Steps computes with
+	if err := heads(s.values, "values", "steps of "); err != nil { // which Steps computes with
+		return nil, err
+	}
+	return l.Look, e.addJourneys(ctx, l)
 }
 
 // add adds the answer to a GET of a path, which what names, if there is room for it. JSON has room always.

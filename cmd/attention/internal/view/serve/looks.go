@@ -84,6 +84,11 @@ func (l *looks) see(ctx context.Context, r lookRequest) (none lookAnswer, err er
 	got := lookAnswer{id, r.Model, seen}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, k := range l.kept {
+		if k.Model == r.Model && k.Steps != seen.Steps {
+			k.Forget() // a run's weights of every moment would fill the memory
+		}
+	}
 	if l.kept = append(l.kept, got); len(l.kept) > maxLooks {
 		l.kept = l.kept[1:]
 	}

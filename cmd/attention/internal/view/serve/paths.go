@@ -17,6 +17,9 @@ func layerPath(kind, look string, layer int) string {
 func headPath(kind, look string, layer, head int) string {
 	return fmt.Sprintf("%s&head=%d", layerPath(kind, look, layer), head)
 }
+func journeyPath(look string, layer, token int) string {
+	return fmt.Sprintf("%s&token=%d", layerPath("journey", look, layer), token)
+}
 func nextPath(look string, at int, temperature float64) string {
 	return fmt.Sprintf("next?look=%s&at=%d&temperature=%v", look, at, temperature)
 }

@@ -150,6 +150,7 @@ func (s *Server) routes(p places) http.Handler {
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
 	handle("GET /values", s.values)
+	handle("GET /journey", s.journey)
 	handle("GET /next", s.next)
 	handle("GET /section", s.section)
 	handle("GET /reverse", s.reverse)

@@ -2,11 +2,15 @@
 
 /** @typedef {import('./colours.js').Palette} Palette */
 /** @typedef {{ name: string, title: string, most: number, example: string, live?: boolean }} Model */
+/** @typedef {import('./panels/why.js').Reversing} Reversing */
 /**
- * View is what there is to see.
- * @typedef {{ version: string, models?: Model[], text: string, training: boolean, chapter?: string[], left?: string[],
- *   light: Palette, dark: Palette }} View
+ * View is what there is to see: models, a run's training, runs of a folder, one of them, the chapter, or models that
+ * write strings backwards; of an exported page what is left out, and its state.
+ * @typedef {{ version: string, models: Model[], text: string, training: boolean, runs?: boolean, one?: boolean,
+ *   chapter?: string[], reverse?: Reversing, left?: string[], state?: string, light: Palette, dark: Palette }} View
  */
+/** @typedef {{ layer: number, head: number, factor: number }} Factor */
+/** @typedef {{ model: number, text: string, then?: number[], hide?: number[], heads?: Factor[] }} Request */
 /**
  * A Panel is one of the page's screens; show fills an element and returns a function that ends it.
  * @typedef {{ name: string, title: string, needs(view: View): boolean,
@@ -14,12 +18,13 @@
  */
 
 const element = document.getElementById('data');
-const embedded = element ? JSON.parse(element.textContent) : null;
+/** @type {Record<string, any> | null} the answers in an exported page, by their paths */
+const embedded = element ? JSON.parse(element.textContent ?? '') : null;
 
 /** isExported reports whether the page is a file that was exported. */
 export const isExported = embedded !== null;
 
-async function answered(response) {
+async function answered(/** @type {Response} */ response) {
   if (response.ok) return response;
   let message = `the server answered ${response.status}`;
   try {
@@ -30,6 +35,11 @@ async function answered(response) {
   throw Object.assign(new Error(message), { status: response.status });
 }
 
+/**
+ * send returns the answer of a request.
+ * @param {string} to
+ * @param {RequestInit} [options]
+ */
 async function send(to, options) {
   try {
     return await answered(await fetch(to, { cache: 'no-store', ...options }));
@@ -41,48 +51,74 @@ async function send(to, options) {
   }
 }
 
-function held(at) {
-  if (at in embedded) return embedded[at];
+/**
+ * held is an answer in an exported page.
+ * @param {Record<string, any>} answers
+ * @param {string} at
+ */
+function held(answers, at) {
+  if (at in answers) return answers[at];
   throw new Error('this is not part of the exported page; attention view shows it');
 }
 
-/** path returns the path of a GET: of its kind, with some values. An exported page has its answers by these paths. */
-export const path = (kind, values) => `${kind}?${new URLSearchParams(values)}`;
-
-/** json returns the answer of a GET. */
-export async function json(from) {
-  return embedded ? held(from) : (await send(from)).json();
+/**
+ * path returns the path of a GET: of its kind, with some values. An exported page has its answers by these paths.
+ * @param {string} kind
+ * @param {Record<string, string | number>} values
+ */
+export function path(kind, values) {
+  const texts = Object.entries(values).map(([name, value]) => [name, String(value)]);
+  return `${kind}?${new URLSearchParams(texts)}`;
 }
 
-/** post returns the answer of a POST. */
+/** json returns the answer of a GET. */
+export async function json(/** @type {string} */ from) {
+  return embedded ? held(embedded, from) : (await send(from)).json();
+}
+
+/**
+ * post returns the answer of a POST.
+ * @param {string} to
+ * @param {Request} body
+ */
 export async function post(to, body) {
-  if (embedded) {
-    return held(`${to} ${body.model} ${body.text}${changesOf(body)}`);
-  }
+  if (embedded) return held(embedded, `${to} ${body.model} ${body.text}${changesOf(body)}`);
   return (await send(to, { method: 'POST', body: JSON.stringify(body) })).json();
 }
 
 /** changesOf names what a request has besides a text, as the server's paths.go does. */
-function changesOf({ then = [], hide = [], heads = [] }) {
+function changesOf(/** @type {Request} */ { then = [], hide = [], heads = [] }) {
   if (then.length + hide.length + heads.length === 0) return '';
   const factors = heads.map((f) => `${f.layer}x${f.head}x${f.factor}_`).join('');
   return `|${then.join('.')}|${hide.join('.')}|${factors}`;
 }
 
-/** file returns the bytes of the answer of a POST. */
+/**
+ * file returns the bytes of the answer of a POST.
+ * @param {string} to
+ * @param {object} body
+ */
 export async function file(to, body) {
   return (await send(to, { method: 'POST', body: JSON.stringify(body) })).arrayBuffer();
 }
 
-/** packed returns the JSON and the arrays of an answer; see the server's doc.go. */
+/**
+ * packed returns the JSON and the arrays of an answer; see the server's doc.go.
+ * @param {string} from
+ */
 export async function packed(from) {
   if (!embedded) return unpack(await (await send(from)).arrayBuffer());
-  const text = atob(held(from));
+  const text = atob(held(embedded, from));
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return unpack(bytes.buffer);
 }
 
+/**
+ * unpack returns the JSON and the arrays of bytes.
+ * @param {ArrayBuffer} buffer
+ * @returns {Record<string, any>}
+ */
 function unpack(buffer) {
   const n = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, n)));
@@ -98,6 +134,8 @@ function unpack(buffer) {
 /**
  * events calls told with the version of the run at each server-sent event, and ended with the data of the last one,
  * until the returned function is called.
+ * @param {string} from
+ * @param {{ told(version: string): void, failed(message: string): void, ended(run: any): void }} listener
  */
 export function events(from, { told, failed, ended }) {
   const source = new EventSource(from);

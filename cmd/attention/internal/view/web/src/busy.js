@@ -1,12 +1,26 @@
 // What the page waits for: as long as something that its state asks for is not shown yet, its panel says so.
 
+import { byId } from './dom.js';
+
 let waiting = 0;
 
 function say() {
-  document.getElementById('panel').dataset.busy = waiting ? 'yes' : 'no';
+  byId('panel').dataset.busy = waiting ? 'yes' : 'no';
 }
 
-/** busy returns a promise; the panel is busy until it is settled. */
+/** painted returns when the browser has had the time to paint what is there. */
+export function painted() {
+  return new Promise((seen) => {
+    if (document.hidden) setTimeout(seen);
+    else requestAnimationFrame(() => setTimeout(seen));
+  });
+}
+
+/**
+ * busy returns a promise; the panel is busy until it is settled.
+ * @template T
+ * @param {Promise<T>} promise
+ */
 export function busy(promise) {
   waiting++;
   say();

@@ -2,7 +2,7 @@
 import * as state from './state.js';
 
 /** @typedef {import('./look.js').Look} Look */
-/** @typedef {{ layer: number, head: number, factor: number }} Factor */
+/** @typedef {import('./api.js').Factor} Factor */
 
 /** hidden returns the positions of the hidden tokens among all tokens that are keys. */
 export function hidden() {
@@ -10,7 +10,7 @@ export function hidden() {
 }
 
 /** toggleHidden hides a token, or shows it again. */
-export function toggleHidden(at) {
+export function toggleHidden(/** @type {number} */ at) {
   const hide = hidden();
   const all = hide.includes(at) ? hide.filter((x) => x !== at) : [...hide, at];
   state.set({ hide: all.sort((a, b) => a - b).join('.') });
@@ -28,7 +28,12 @@ export function factors() {
   });
 }
 
-/** setFactor sets the factor of a head; 1 is none. */
+/**
+ * setFactor sets the factor of a head; 1 is none.
+ * @param {number} layer
+ * @param {number} head
+ * @param {number} factor
+ */
 export function setFactor(layer, head, factor) {
   const others = factors().filter((f) => f.layer !== layer || f.head !== head);
   const all = factor === 1 ? others : [...others, { layer, head, factor }];
@@ -36,12 +41,12 @@ export function setFactor(layer, head, factor) {
 }
 
 /** isFixed reports whether a model has neither a mask nor heads to change. */
-export function isFixed(look) {
+export function isFixed(/** @type {Look} */ look) {
   return look.layers.some((l) => l.fixed);
 }
 
 /** keysOf returns the sequences whose tokens are keys of some layer, and the position of the first token of each. */
-export function keysOf(look) {
+export function keysOf(/** @type {Look} */ look) {
   const used = new Set(look.layers.map((l) => l.keys));
   let first = 0;
   return [...look.sequences.entries()]
@@ -53,12 +58,20 @@ export function keysOf(look) {
     });
 }
 
-/** firstKey returns the position of the first key of a layer among all tokens that are keys. */
+/**
+ * firstKey returns the position of the first key of a layer among all tokens that are keys.
+ * @param {Look} look
+ * @param {number} layer
+ */
 export function firstKey(look, layer) {
-  return keysOf(look).find((s) => s.index === look.layers[layer].keys).first;
+  return keysOf(look).find((s) => s.index === look.layers[layer].keys)?.first ?? 0;
 }
 
-/** changed returns a request with what the reader changes, or the request itself if that is nothing. */
+/**
+ * changed returns a request with what the reader changes, or the request itself if that is nothing.
+ * @param {import('./api.js').Request} request
+ * @param {Look} look
+ */
 export function changed(request, look) {
   if (isFixed(look)) return request;
   const all = keysOf(look).reduce((n, s) => n + s.tokens.length, 0);

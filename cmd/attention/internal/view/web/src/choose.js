@@ -3,9 +3,17 @@ import { Scale } from './colours.js';
 import { button, choice, h, shown } from './dom.js';
 import * as state from './state.js';
 
+/** @typedef {import('./api.js').View} View */
+/** @typedef {import('./look.js').Layer} Layer */
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./look.js').Request} Request */
+/** @typedef {import('./look.js').Token} Token */
+/** @typedef {number | 'mean'} HeadName a head, or the mean of a layer's */
+
 /**
- * chosen returns the layer and the head of the state, or else the most telling ones, once they are known; the head is
- * 'mean' for all heads' mean.
+ * chosen returns the layer and the head of the state, or else the most telling ones, once they are known.
+ * @param {Look} look
+ * @returns {[number, HeadName]}
  */
 export function chosen(look) {
   if (!state.get('layer') && !state.get('head') && look.telling) return look.telling;
@@ -14,12 +22,22 @@ export function chosen(look) {
   return [layer, state.int('head', look.layers[layer].heads)];
 }
 
-/** headOf returns the chosen head, for a picture of all its weights. */
+/**
+ * headOf returns the chosen head, for a picture of all its weights.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {HeadName} head
+ */
 export function headOf(look, layer, head) {
   return head === 'mean' ? look.mean(layer) : look.pictured(layer, head);
 }
 
-/** nameOf names the chosen head. */
+/**
+ * nameOf names the chosen head.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {HeadName} head
+ */
 export function nameOf(look, layer, head) {
   const { role } = look.layers[layer];
   const name = role ? `Layer ${layer} (${kindOf(role)})` : `Layer ${layer}`;
@@ -27,20 +45,29 @@ export function nameOf(look, layer, head) {
 }
 
 /** kindOf is the kind of attention of a layer of two texts. */
-function kindOf(role) {
+function kindOf(/** @type {string} */ role) {
   return role === 'cross' ? 'cross-attention' : `${role} self-attention`;
 }
 
-/** layerName is the short name of a layer. */
+/**
+ * layerName is the short name of a layer.
+ * @param {Layer | undefined} layer
+ * @param {number} i
+ */
 export function layerName(layer, i) {
-  return `${i} ${layer.role || short(layer.path).replace(/^(h|model\.layers)\.\d+$/, '')}`.trim();
+  const name = layer?.role || short(layer?.path ?? '').replace(/^(h|model\.layers)\.\d+$/, '');
+  return `${i} ${name}`.trim();
 }
 
-/** textsOf tells the texts of a layer's queries and keys, if the look has several. */
+/**
+ * textsOf tells the texts of a layer's queries and keys, if the look has several.
+ * @param {Look} look
+ * @param {number} layer
+ */
 export function textsOf(look, layer) {
   if (look.sequences.length < 2) return null;
   const { queries, keys } = look.layers[layer];
-  const line = (what, of) =>
+  const line = (/** @type {string} */ what, /** @type {number} */ of) =>
     h(
       'p',
       { class: 'note text' },
@@ -50,7 +77,12 @@ export function textsOf(look, layer) {
   return h('div', { class: 'texts' }, line('queries', queries), line('keys', keys));
 }
 
-/** sharing tells which heads have the keys and values of a head, if there are several. */
+/**
+ * sharing tells which heads have the keys and values of a head, if there are several.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {HeadName} head
+ */
 export function sharing(look, layer, head) {
   const { heads, key_heads: groups } = look.layers[layer];
   if (head === 'mean' || groups === heads) return null;
@@ -63,11 +95,15 @@ export function sharing(look, layer, head) {
   );
 }
 
-/** headChoice are selects of layer and head. */
+/**
+ * headChoice are selects of layer and head.
+ * @param {Look} look
+ * @param {boolean} mean whether the mean of the heads may be chosen
+ */
 export function headChoice(look, mean = false) {
   const [layer, head] = chosen(look);
-  const numbers = (n) => Array.from({ length: n }, (_, i) => /** @type {(string | number)[]} */ ([i, i]));
-  const heads = numbers(look.layers[layer].heads);
+  /** @type {HeadName[][]} */
+  const heads = Array.from({ length: look.layers[layer].heads }, (_, i) => [i, i]);
   if (mean && heads.length > 1) heads.push(['mean', 'mean']);
   return h(
     'span',
@@ -82,9 +118,29 @@ export function headChoice(look, mean = false) {
   );
 }
 
+/**
+ * pairChoice are selects of a query and a key.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {number} q
+ * @param {number} k
+ */
+export function pairChoice(look, layer, q, k) {
+  const of = (/** @type {string} */ name, /** @type {Token[]} */ tokens, /** @type {number} */ at) => {
+    const options = tokens.map((t, i) => [i, `${i} ${shown(t)}`]);
+    const key = name[0];
+    return h(
+      'span',
+      { 'data-keep': key },
+      choice(name, options, at, (v) => state.set({ [key]: v })),
+    );
+  };
+  return [of('query', look.queries(layer), q), of('key', look.keys(layer), k)];
+}
+
 /** scaleOf returns the scale of weights that is chosen. */
-export function scaleOf() {
-  return state.get('scale') === 'one' ? new Scale(1) : Scale.rows();
+export function scaleOf(isSigned = false) {
+  return state.get('scale') === 'one' ? new Scale(1, isSigned) : Scale.rows(isSigned);
 }
 
 /** scaleChoice is a select of the scale of weights. */
@@ -97,14 +153,17 @@ export function scaleChoice() {
 }
 
 /** short leaves out what the paths of all models begin with. */
-export function short(path) {
+export function short(/** @type {string} */ path) {
   return path
     .replace(/^transformer\./, '')
     .replace(/\.(attn|self_attn)$/, '')
     .replace('multihead_attn', 'cross');
 }
 
-/** modelChoice is a select of the model, if there are several. */
+/**
+ * modelChoice is a select of the model, if there are several.
+ * @param {View} view
+ */
 export function modelChoice(view, name = 'model', label = 'model') {
   if (view.models.length < 2) return null;
   const first = name === 'other' ? 1 : 0;
@@ -117,7 +176,7 @@ export function modelChoice(view, name = 'model', label = 'model') {
 }
 
 /** wrong tells an error, and offers the model's own text if the reader's is the cause. */
-export function wrong(message) {
+export function wrong(/** @type {string} */ message) {
   return h(
     'div',
     {},
@@ -128,12 +187,18 @@ export function wrong(message) {
   );
 }
 
-/** plainOf is the text of the command line, or of a model. */
+/**
+ * plainOf is the text of the command line, or of a model.
+ * @param {View} view
+ */
 export function plainOf(view, model = state.int('model', view.models.length)) {
   return view.text || view.models[model].example;
 }
 
-/** textOf is the text of the state, or else the plain one. */
+/**
+ * textOf is the text of the state, or else the plain one.
+ * @param {View} view
+ */
 export function textOf(view, model = state.int('model', view.models.length)) {
   return state.get('text') || plainOf(view, model);
 }
@@ -143,14 +208,23 @@ export function thenOf() {
   return state.get('then').split('.').filter(Boolean).map(Number);
 }
 
-/** requestOf is the look of the state: its model and text. */
+/**
+ * requestOf is the look of the state: its model and text.
+ * @param {View} view
+ * @returns {Request}
+ */
 export function requestOf(view) {
   const model = state.int('model', view.models.length);
   const then = thenOf();
   return { model, text: textOf(view, model), ...(then.length ? { then } : {}) };
 }
 
-/** otherOf is the look of the other model at what the first has read and, of a translation, written. */
+/**
+ * otherOf is the look of the other model at what the first has read and, of a translation, written.
+ * @param {View} view
+ * @param {Look} first
+ * @returns {Request}
+ */
 export function otherOf(view, first) {
   return { model: state.int('other', view.models.length, 1), text: first.whole };
 }

@@ -11,18 +11,36 @@ const tables = { light: { weights: [], signed: [] }, dark: { weights: [], signed
  * @param {{ light: Palette, dark: Palette }} view
  */
 export function setPalettes(view) {
-  const table = (text) =>
-    text.match(/.{6}/g).map((c) => [0, 2, 4].map((at) => Number.parseInt(c.slice(at, at + 2), 16)));
-  for (const paper of ['light', 'dark']) {
-    for (const kind of ['weights', 'signed']) tables[paper][kind] = table(view[paper][kind]);
+  const table = (/** @type {string} */ text) =>
+    (text.match(/.{6}/g) ?? []).map((c) => [0, 2, 4].map((at) => Number.parseInt(c.slice(at, at + 2), 16)));
+  for (const paper of /** @type {('light' | 'dark')[]} */ (['light', 'dark'])) {
+    const { weights, signed } = view[paper];
+    tables[paper] = { weights: table(weights), signed: table(signed) };
   }
 }
 
 /** largestOf returns the largest of some numbers, of which hidden ones are NaN; 0 if none is larger. */
-export function largestOf(values) {
+export function largestOf(/** @type {Iterable<number>} */ values) {
   let most = 0;
   for (const v of values) if (v > most) most = v;
   return most;
+}
+
+/**
+ * shares returns weights that are divided by the largest of their row; hidden ones, NaN or below 0, are NaN.
+ * @param {Float32Array} weights
+ * @param {number} cols
+ */
+export function shares(weights, cols) {
+  const out = new Float32Array(weights.length);
+  for (let at = 0; at < out.length; at += cols) {
+    const row = weights.subarray(at, at + cols);
+    const most = largestOf(row) || 1;
+    row.forEach((w, s) => {
+      out[at + s] = w < 0 ? NaN : w / most;
+    });
+  }
+  return out;
 }
 
 /** dark reports whether the page is dark. */
@@ -43,6 +61,10 @@ function word(/** @type {number[]} */ [r, g, b]) {
 
 /** Scale maps numbers to colours: from 0 to most, or from -most to most. */
 export class Scale {
+  /**
+   * @param {number} most
+   * @param {boolean} isSigned
+   */
   constructor(most, isSigned = false) {
     this.most = most > 0 ? most : 1;
     this.signed = isSigned;
@@ -50,31 +72,54 @@ export class Scale {
   }
 
   /** rows returns a scale of weights that are divided by the largest of their row. */
-  static rows() {
-    const scale = new Scale(1);
+  static rows(isSigned = false) {
+    const scale = new Scale(1, isSigned);
     scale.perRow = true;
     return scale;
   }
 
-  /** part returns the number that a weight of a field's row t is coloured by. */
+  /**
+   * part returns the number that a weight of a field's row t is coloured by.
+   * @param {number} v
+   * @param {import('./tiles.js').Field} field
+   * @param {number} t
+   */
   part(v, field, t) {
-    return this.perRow ? v / (field.largest(t) || 1) : v;
+    return this.perRow ? v / (field.largest?.(t) || 1) : v;
   }
 
   get table() {
     return tables[dark() ? 'dark' : 'light'][this.signed ? 'signed' : 'weights'];
   }
 
-  index(v) {
+  index(/** @type {number} */ v) {
     const x = this.signed ? (v / this.most + 1) / 2 : v / this.most;
     return Math.max(0, Math.min(255, Math.round(x * 255)));
   }
 
-  colour(v) {
+  colour(/** @type {number} */ v) {
     return this.table[this.index(v)];
   }
 
-  /** paint writes the colours of values to the pixels of a picture, and that of hidden ones of NaN. */
+  /**
+   * draw makes a canvas the picture of values, a pixel each: NaN has the colour of what is hidden.
+   * @param {HTMLCanvasElement} canvas
+   * @param {Float32Array} values
+   * @param {number} rows
+   * @param {number} cols
+   */
+  draw(canvas, values, rows, cols) {
+    Object.assign(canvas, { width: cols, height: rows });
+    const image = new ImageData(cols, rows);
+    this.paint(values, image);
+    canvas.getContext('2d')?.putImageData(image, 0, 0);
+  }
+
+  /**
+   * paint writes the colours of values to the pixels of a picture.
+   * @param {Float32Array} values
+   * @param {ImageData} image
+   */
   paint(values, image) {
     const words = this.table.map(word);
     const mask = word(hidden());
@@ -85,12 +130,12 @@ export class Scale {
     }
   }
 
-  css(v) {
+  css(/** @type {number} */ v) {
     return `rgb(${this.colour(v).join(' ')})`;
   }
 
   /** ink is black or white, whichever is read better on the colour of v. */
-  ink(v) {
+  ink(/** @type {number} */ v) {
     const [r, g, b] = this.colour(v).map((c) => (c / 255) ** 2.2);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff';
   }

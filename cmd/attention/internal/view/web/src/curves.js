@@ -1,26 +1,42 @@
 // Curves over the steps of a run.
-import { axisBottom, axisLeft, bisector, extent, format, line, scaleLinear, scaleLog, select } from './d3.js';
+import { axisBottom, axisLeft, extent, format, line, scaleLinear, scaleLog, select } from './d3.js';
 import { fill, h, number, svg } from './dom.js';
 import { saveMenu } from './save.js';
+import { drawn, last, nearest } from './series.js';
+
+/** @typedef {import('./series.js').Curve} Curve */
+/** @typedef {import('./series.js').Series} Series */
+/**
+ * Options are: x, what the numbers from left to right are (steps without it); logX; mark, one of them that is marked;
+ * widest, in pixels; log, format of the numbers, the text of an empty chart, and tools above it.
+ * @typedef {{ x?: string, logX?: boolean, mark?: number, widest?: number, log?: boolean, format?: string,
+ *   empty?: string, tools?: Node }} Options
+ */
 
 const inks = ['var(--accent)', 'var(--wrong)', 'var(--third)', 'var(--fourth)', 'var(--faint)'];
 const dashes = ['', '6 3', '2 2', '8 3 2 3', '1 3'];
 
 /** stroke is the ink and the dashes of the i-th series. */
-export function stroke(i) {
+export function stroke(/** @type {number} */ i) {
   return { ink: inks[i % inks.length], dash: dashes[i % dashes.length] };
 }
 
-/**
- * Curves is a chart of series: {name, points: [[x, y]…], level} — a level is one number for all steps. Its options:
- * x, what the numbers from left to right are (steps without it); logX; mark, one of them that is marked; widest, in
- * pixels; log, format of the numbers, the text of an empty chart, and tools above it.
- */
+/** Curves is a chart of series. */
 export class Curves {
+  /**
+   * @param {string} title
+   * @param {Options} options
+   */
   constructor(title, options = {}) {
     this.title = title;
     this.options = options;
+    /** @type {Curve[]} */
     this.series = [];
+    /** @type {Curve[] | null} */
+    this.drawn = null;
+    this.width = 0;
+    /** @type {SVGSVGElement | null} */
+    this.svg = null;
     this.readout = h('p', { class: 'readout small', 'aria-live': 'off' });
     this.place = h('div', {});
     const name = () => title.replaceAll(/\W+/g, '-');
@@ -46,8 +62,10 @@ export class Curves {
     this.resized.observe(this.place);
   }
 
-  show(series) {
-    this.series = series.filter((s) => s.level !== undefined || s.points.length);
+  show(/** @type {Series[]} */ series) {
+    this.series = series
+      .map((s) => ({ ...s, points: (s.points ?? []).map((p) => p.map((v) => v ?? NaN)) }))
+      .filter((s) => s.level !== undefined || s.points.length);
     this.draw();
   }
 
@@ -62,15 +80,14 @@ export class Curves {
       fill(this.place, h('p', { class: 'note' }, options.empty ?? 'Nothing is recorded yet.'));
       return;
     }
-    const all = series.flatMap((s) => (s.level !== undefined ? [] : s.points));
-    const levels = series.flatMap((s) => (s.level !== undefined ? [s.level] : []));
-    const xs = extent(all, (p) => p[0]);
-    let ys = extent([...all.map((p) => p[1]), ...levels].filter((v) => v !== null && Number.isFinite(v)));
-    const log = options.log && ys[0] > 0;
-    if (ys[0] === ys[1]) ys = log ? [ys[0] / 2, ys[0] * 2] : [ys[0] - 1, ys[0] + 1];
-    const ends = [xs[0] ?? 0, Math.max(xs[1] ?? 1, (xs[0] ?? 0) + 1)];
-    const x = (options.logX ? scaleLog : scaleLinear)(ends, [left, width - right]);
-    const y = (log ? scaleLog : scaleLinear)(ys, [height - bottom, top]).nice();
+    const all = series.flatMap((s) => s.points);
+    const levels = series.flatMap((s) => s.level ?? []);
+    const [first = 0, end = 1] = extent(all, (p) => p[0]);
+    const [low = 0, high = 0] = extent([...all.map((p) => p[1]), ...levels].filter(Number.isFinite));
+    const log = options.log && low > 0;
+    const around = log ? [low / 2, low * 2] : [low - 1, low + 1]; // of one number
+    const x = (options.logX ? scaleLog : scaleLinear)([first, Math.max(end, first + 1)], [left, width - right]);
+    const y = (log ? scaleLog : scaleLinear)(low === high ? around : [low, high], [height - bottom, top]).nice();
     const lasts = series.map((s) => `${s.name} ${number(last(s))}`).join(', ');
     const root = svg('svg', {
       viewBox: `0 0 ${width} ${height}`,
@@ -80,13 +97,15 @@ export class Curves {
       role: 'img',
       'aria-label': `${this.title} over ${all.length} points: ${lasts}`,
     });
-    const path = line(
-      (p) => x(p[0]),
-      (p) => y(p[1]),
-    ).defined((p) => p[1] !== null && Number.isFinite(p[1]) && (!log || p[1] > 0));
-    const quietFirst = (a, b) => Number(Boolean(b[1].quiet)) - Number(Boolean(a[1].quiet)); // the named ones lie on top
-    [...series.entries()].sort(quietFirst).forEach(([i, s]) => {
-      const points = s.level !== undefined ? x.domain().map((v) => [v, s.level]) : drawn(s.points, x);
+    /** @type {import('d3-shape').Line<number[]>} */
+    const path = line();
+    path.x((p) => x(p[0])).y((p) => y(p[1]));
+    path.defined((p) => Number.isFinite(p[1]) && (!log || p[1] > 0));
+    const order = [...series.entries()].sort((a, b) => Number(b[1].quiet ?? false) - Number(a[1].quiet ?? false));
+    order.forEach(([i, s]) => {
+      // the named ones lie on top
+      const { level } = s;
+      const points = level !== undefined ? x.domain().map((v) => [v, level]) : drawn(s.points, x);
       root.append(
         svg('path', {
           d: path(points),
@@ -98,7 +117,7 @@ export class Curves {
           'data-series': s.name,
         }),
       );
-      if (s.points?.length === 1) {
+      if (s.points.length === 1) {
         root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
       }
     });
@@ -113,7 +132,7 @@ export class Curves {
     select(leftAxis).call(axisLeft(y).ticks(5, options.format ?? '.4~g'));
     const rule = svg('line', { y1: top, y2: height - bottom, class: 'rule', visibility: 'hidden' });
     root.append(bottomAxis, leftAxis, rule);
-    if (options.mark >= ends[0]) {
+    if (options.mark !== undefined && options.mark >= first) {
       const at = x(options.mark);
       root.append(svg('line', { x1: at, x2: at, y1: top, y2: height - bottom, class: 'rule' }));
     }
@@ -140,7 +159,7 @@ export class Curves {
   }
 
   /** read writes the numbers at a step, or the last ones, as a legend. */
-  read(at) {
+  read(/** @type {number | undefined} */ at = undefined) {
     const few = this.series.filter((s) => !s.quiet);
     const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));
     const step = found.find((p) => p && p[0] !== null)?.[0];
@@ -172,49 +191,15 @@ export class Curves {
   }
 
   table() {
-    const steps = [...new Set(this.series.flatMap((s) => (s.points ?? []).map((p) => p[0])))].sort((a, b) => a - b);
-    const maps = this.series.map((s) => (s.level !== undefined ? null : new Map(s.points)));
-    return [
-      [this.x(), ...this.series.map((s) => s.name)],
-      ...steps.map((x) => [x, ...this.series.map((s, i) => (maps[i] ? maps[i].get(x) : s.level))]),
-    ];
+    const steps = [...new Set(this.series.flatMap((s) => s.points.map((p) => p[0])))].sort((a, b) => a - b);
+    const columns = this.series.map(({ level, points }) => {
+      const known = new Map(points.map(([x, y]) => [x, y]));
+      return (/** @type {number} */ x) => level ?? known.get(x);
+    });
+    return [[this.x(), ...this.series.map((s) => s.name)], ...steps.map((x) => [x, ...columns.map((of) => of(x))])];
   }
 
   close() {
     this.resized.disconnect();
   }
-}
-
-/** drawn are the points that a line is drawn through: of many the lowest and the highest of each pixel. */
-function drawn(points, x) {
-  if (points.length <= 1000) return points;
-  const out = [];
-  let low, high, column;
-  const flush = () => {
-    if (low === high && low) out.push(low);
-    else if (low) out.push(...(low[0] < high[0] ? [low, high] : [high, low]));
-    low = high = null;
-  };
-  for (const p of points) {
-    const at = Math.round(x(p[0]));
-    if (at !== column || p[1] === null) flush();
-    column = at;
-    if (p[1] === null) out.push(p);
-    else {
-      if (!low || p[1] < low[1]) low = p;
-      if (!high || p[1] > high[1]) high = p;
-    }
-  }
-  flush();
-  return out;
-}
-
-function last(s) {
-  return s.level ?? s.points.at(-1)?.[1];
-}
-
-function nearest(points, at) {
-  if (at === undefined || !points.length) return points.at(-1);
-  const i = bisector((p) => p[0]).center(points, at);
-  return points[i];
 }

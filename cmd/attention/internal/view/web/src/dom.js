@@ -1,6 +1,7 @@
 // Elements. Texts are always text nodes, never markup.
+import { arrows, isPlain } from './keys.js';
 
-/** @typedef {import('./look.js').Token} Token */
+/** @typedef {{ text: string, part?: boolean }} Named a token, or what else has a name */
 /** @typedef {Node | string | number | false | null | undefined} Child */
 
 /**
@@ -16,7 +17,7 @@ export function h(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
-    else if (name.startsWith('.')) e[name.slice(1)] = value;
+    else if (name.startsWith('.')) Object.assign(e, { [name.slice(1)]: value });
     else e.setAttribute(name, value === true ? '' : value);
   }
   e.append(...shownOf(children));
@@ -40,9 +41,43 @@ export function focused(selector) {
   return /** @type {HTMLElement | null} */ (document.activeElement?.closest(selector) ?? null);
 }
 
-/** shownOf returns the children that are there. */
+/**
+ * one returns the first HTML element of a selector below an element, where there is one.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @overload
+ * @param {ParentNode} root
+ * @param {K} selector
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+/**
+ * @overload
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+/**
+ * @param {ParentNode} root
+ * @param {string} selector
+ */
+export function one(root, selector) {
+  return /** @type {HTMLElement} */ (root.querySelector(selector));
+}
+
+/**
+ * byId returns the element of an ID.
+ * @param {string} id
+ */
+export function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * shownOf returns the children that are there.
+ * @param {(Child | Child[] | Child[][])[]} children
+ */
 function shownOf(children) {
-  return children.flat(2).filter((c) => c !== null && c !== undefined && c !== false);
+  const all = /** @type {Child[]} */ (children.flat(2));
+  return /** @type {(Node | string)[]} */ (all.filter((c) => c !== null && c !== undefined && c !== false));
 }
 
 /**
@@ -132,7 +167,7 @@ export function visible(text) {
 
 /**
  * shown is a token as text; one that is a part of a character has its bytes between ‹ and ›.
- * @param {{ text: string, part?: boolean }} token
+ * @param {Named} token
  */
 export function shown(token) {
   return token.part ? `‹${token.text.replaceAll('\\x', ' ').trim()}›` : visible(token.text);
@@ -157,26 +192,33 @@ export function percent(share, digits = 3) {
  */
 export function rove(container, selector) {
   const elements = () => all(container, selector);
-  const of = (e) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest(selector));
+  const of = (/** @type {Event} */ e) =>
+    /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest(selector));
   container.addEventListener('focusin', (e) => {
     const to = of(e);
     if (to) for (const other of elements()) other.tabIndex = other === to ? 0 : -1;
   });
   container.addEventListener('keydown', (e) => {
     const from = of(e);
-    if (!from || e.ctrlKey || e.altKey || e.metaKey) return;
+    if (!from || !isPlain(e)) return;
     const list = elements();
     const at = list.indexOf(from);
+    /** @type {Record<string, number>} */
     const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: list.length - 1 };
-    const lines = { ArrowUp: -1, ArrowDown: 1 };
-    const to = e.key in lines ? nearest(list, from, lines[e.key]) : list[places[e.key]];
+    const [line] = arrows[e.key] ?? [0];
+    const to = line ? nearest(list, from, line) : list[places[e.key]];
     if (!to) return;
     e.preventDefault();
     to.focus();
   });
 }
 
-/** nearest returns the element of the next line up, -1, or down, 1, that is nearest to one. */
+/**
+ * nearest returns the element of the next line up, -1, or down, 1, that is nearest to one.
+ * @param {HTMLElement[]} list
+ * @param {HTMLElement} from
+ * @param {number} direction
+ */
 function nearest(list, from, direction) {
   const box = from.getBoundingClientRect();
   const places = list
@@ -188,7 +230,11 @@ function nearest(list, from, direction) {
     .sort((a, b) => Math.abs(a.box.left - box.left) - Math.abs(b.box.left - box.left))[0]?.element;
 }
 
-/** number writes a number with some digits; small ones with two that count, so that no larger one looks smaller. */
+/**
+ * number writes a number with some digits; small ones with two that count, so that no larger one looks smaller.
+ * @param {number | null | undefined} v
+ * @param {number} digits
+ */
 export function number(v, digits = 4) {
   if (v === undefined || v === null || Number.isNaN(v)) return '–';
   if (v === Infinity || v === -Infinity) return v > 0 ? '∞' : '−∞';

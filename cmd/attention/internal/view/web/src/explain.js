@@ -1,41 +1,46 @@
 // One number of a step: the formula that it is computed by, with its numbers.
 import { number } from './dom.js';
 import { joined } from './formula.js';
+import { flat, matrices } from './tensor.js';
 
 const most = 12; // terms of a sum that are written
 
-/** explain returns how a step's number at an index is computed, as text, and the numbers of steps that it uses. */
+/** @typedef {import('./formula.js').Formula} Formula */
+/** @typedef {import('./formula.js').Program} Program */
+/** @typedef {[string, number]} Text a text, and how tightly it holds together */
+
+/**
+ * explain returns how a step's number at an index is computed, as text, and the numbers of steps that it uses.
+ * @param {Program} program
+ * @param {string} name
+ * @param {number[]} index
+ */
 export function explain(program, name, index) {
-  const step = program.steps.get(name);
-  if (!step.exact) return { text: '', uses: [] };
+  const step = program.step(name);
   const writer = new Writer(program);
-  return { text: writer.at(step.exact, index)[0], uses: writer.uses };
-}
-
-/** flat is the place of an index in a tensor's data. */
-export function flat(shape, index) {
-  return shape.reduce((at, n, axis) => at * n + index[axis], 0);
-}
-
-/** indexOf is the index of a place in a tensor's data. */
-export function indexOf(shape, at) {
-  return shape.map((n, axis) => Math.floor(at / shape.slice(axis + 1).reduce((a, b) => a * b, 1)) % n);
+  return { text: step.exact ? writer.at(step.exact, index)[0] : '', uses: writer.uses };
 }
 
 const [sum, product, atom] = [0, 1, 2]; // how tightly a text holds together
 
 class Writer {
-  constructor(program) {
+  constructor(/** @type {Program} */ program) {
     this.program = program;
+    /** @type {[string, number][]} the steps and places of numbers that are used */
     this.uses = [];
   }
 
-  /** at returns the text of a formula's number at an index, and how tightly it holds together. */
+  /**
+   * at returns the text of a formula's number at an index.
+   * @param {Formula} f
+   * @param {number[]} index
+   * @returns {Text}
+   */
   at(f, index) {
     const of = f.of ?? [];
     switch (f.op) {
       case 'step':
-        return this.step(f.step, index);
+        return this.step(f.step ?? '', index);
       case 'number':
         return [String(f.number ?? 0), atom];
       case 'root':
@@ -45,13 +50,14 @@ class Writer {
       case 'stack':
         return this.at(of[index[0]], index.slice(1));
       case 'transpose':
-        return this.at(of[0], [...index.slice(0, -2), index.at(-1), index.at(-2)]);
+        return this.at(of[0], [...index.slice(0, -2), ...index.slice(-2).reverse()]);
       case 'exp':
+      case 'log':
       case 'tanh':
       case 'sigmoid':
         return [`${f.op}(${this.at(of[0], index)[0]})`, atom];
       case 'tril':
-        return index.at(-1) > index.at(-2) ? ['0', atom] : this.at(of[0], index);
+        return isLater(index) ? ['0', atom] : this.at(of[0], index);
       case 'fill':
         return this.fill(of, index);
       case 'plus':
@@ -61,9 +67,11 @@ class Writer {
       case 'over':
         return this.over(this.at(of[0], index), this.divisor(of, index));
       case 'sum':
-        return this.terms(this.program.of(of[0]).shape.at(-1), (n) => this.at(of[0], [...index, n]));
+        return this.terms(this.width(of[0]), (n) => this.at(of[0], [...index, n]));
       case 'dot':
         return this.dot(of, index);
+      case 'best':
+        return [`1 if ${this.at(of[0], index)[0]} is the largest of its row, else 0`, sum];
       case 'softmax':
         return this.softmax(of, index);
       case 'additive':
@@ -73,6 +81,12 @@ class Writer {
     }
   }
 
+  /**
+   * step is a number of a step.
+   * @param {string} name
+   * @param {number[]} index
+   * @returns {Text}
+   */
   step(name, index) {
     const { shape, data } = this.program.value(name);
     const at = flat(shape, index.slice(index.length - shape.length));
@@ -80,8 +94,14 @@ class Writer {
     return [number(data[at]), data[at] < 0 ? sum : atom];
   }
 
+  /**
+   * fill is a number of the first operand, or −∞ where the second one, or a causal mask without it, hides it.
+   * @param {Formula[]} of
+   * @param {number[]} index
+   * @returns {Text}
+   */
   fill(of, index) {
-    let hidden = index.at(-1) > index.at(-2);
+    let hidden = isLater(index);
     if (of[1]) {
       const { shape, data } = this.program.of(of[1]);
       hidden = !data[flat(shape, index)];
@@ -89,79 +109,137 @@ class Writer {
     return hidden ? ['−∞', sum] : this.at(of[0], index);
   }
 
-  /** like is a second operand, which has the first one's shape, or fewer axes. */
+  /**
+   * width is how many columns a formula's value has.
+   * @param {Formula} f
+   */
+  width(f) {
+    return matrices(this.program.of(f)).cols;
+  }
+
+  /**
+   * like is a second operand, which has the first one's shape, or fewer axes.
+   * @param {Formula} f
+   * @param {number[]} index
+   */
   like(f, index) {
     const { length } = this.program.of(f).shape;
     return this.at(f, index.slice(index.length - length));
   }
 
+  /**
+   * divisor is the second operand, which may have a number for each row.
+   * @param {Formula[]} of
+   * @param {number[]} index
+   */
   divisor(of, index) {
     const [a, b] = of.map((f) => this.program.of(f).shape.length);
     return b && b < a ? this.at(of[1], index.slice(0, -1)) : this.like(of[1], index);
   }
 
+  /**
+   * held is a text in brackets if it holds together less than it has to.
+   * @param {Text} of
+   * @param {number} least
+   */
   held([text, tightness], least) {
     return tightness < least ? `(${text})` : text;
   }
 
+  /**
+   * @param {Text} a
+   * @param {Text} b
+   * @returns {Text}
+   */
   product(a, b) {
     return [`${this.held(a, product)}·${this.held(b, product)}`, product];
   }
 
+  /**
+   * @param {Text} a
+   * @param {Text} b
+   * @returns {Text}
+   */
   over(a, b) {
     return [`${this.held(a, product)} / ${this.held(b, atom)}`, product];
   }
 
-  /** terms is a sum of n terms, of which those in the middle are left out if they are many. */
+  /**
+   * terms is a sum of n terms, of which those in the middle are left out if they are many.
+   * @param {number} n
+   * @param {(at: number) => Text} term
+   * @returns {Text}
+   */
   terms(n, term) {
     if (n === 1) return term(0);
     const left = n > most;
-    const write = (from, to) => Array.from({ length: to - from }, (_, i) => this.held(term(from + i), product));
+    const write = (/** @type {number} */ from, /** @type {number} */ to) =>
+      Array.from({ length: to - from }, (_, i) => this.held(term(from + i), product));
     if (!left) return [write(0, n).join(' + '), sum];
     return [[...write(0, most - 4), '…', ...write(n - 3, n)].join(' + ') + `: ${n} terms`, sum];
   }
 
+  /**
+   * @param {Formula[]} of
+   * @param {number[]} index
+   */
   dot(of, index) {
     const [a, b] = of.map((f) => this.program.of(f).shape);
     if (!a.length) return this.product(this.at(of[0], []), this.at(of[1], index));
     if (!b.length) return this.product(this.at(of[0], index), this.at(of[1], []));
     const lead = b.length > 1 ? index.slice(0, -1) : index;
-    const last = b.length > 1 ? [index.at(-1)] : [];
+    const last = b.length > 1 ? index.slice(-1) : [];
     const block = b.length > 2 ? [lead[0]] : [];
-    return this.terms(a.at(-1), (n) =>
+    return this.terms(this.width(of[0]), (n) =>
       this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])),
     );
   }
 
+  /**
+   * @param {Formula[]} of
+   * @param {number[]} index
+   */
   softmax(of, index) {
+    /** @type {(n: number) => Text} */
     const exp = (n) => [`exp(${this.at(of[0], [...index.slice(0, -1), n])[0]})`, atom];
-    const above = exp(index.at(-1));
-    let below = this.terms(this.program.of(of[0]).shape.at(-1), exp);
+    const above = exp(index[index.length - 1]);
+    let below = this.terms(this.width(of[0]), exp);
     if (of[1]) below = [`${below[0]} + exp(${this.at(of[1], [])[0]})`, sum];
     return this.over(above, below);
   }
 
+  /**
+   * @param {Formula[]} of
+   * @param {number[]} index
+   */
   additive([q, k, v], [t, s]) {
     return this.terms(this.program.of(q).shape[1], (d) =>
       this.product(this.at(v, [0, d]), [`tanh(${this.at(q, [t, d])[0]} + ${this.at(k, [s, d])[0]})`, atom]),
     );
   }
 
-  /** moved is a number that another operand has at another place. */
-  moved(f, index) {
-    if (f.op === 'join') {
-      const [part, col] = joined(
-        f.of.map((g) => this.program.of(g)),
-        index[1],
-      );
-      return this.at(f.of[part], [index[0], col]);
+  /**
+   * moved is a number that another operand has at another place.
+   * @param {Formula} f
+   * @param {number[]} index
+   */
+  moved({ op, of = [], number: heads = 1 }, index) {
+    const all = of.map((g) => this.program.of(g));
+    if (op === 'join') {
+      const [part, col] = joined(all, index[1]);
+      return this.at(of[part], [index[0], col]);
     }
-    const { shape } = this.program.of(f.of[0]);
-    if (f.op === 'split') {
+    const { shape } = all[0];
+    if (op === 'split') {
       const [h, t, i] = index;
-      return this.at(f.of[0], [t, (h * shape[1]) / f.number + i]);
+      return this.at(of[0], [t, (h * shape[1]) / heads + i]);
     }
     const d = shape[2]; // merge
-    return this.at(f.of[0], [Math.floor(index[1] / d), index[0], index[1] % d]);
+    return this.at(of[0], [Math.floor(index[1] / d), index[0], index[1] % d]);
   }
+}
+
+/** isLater reports whether a column is after its row. */
+function isLater(/** @type {number[]} */ index) {
+  return index[index.length - 1] > index[index.length - 2];
 }

@@ -2,22 +2,37 @@
 import { h, svg } from './dom.js';
 import { names } from './formula.js';
 
-/** arrow leads to a step from the one before it, if that is among what it is computed from, or names where from. */
+/** @typedef {import('./formula.js').Step} Step */
+
+/**
+ * arrow leads to a step from the one before it, if that is among what it is computed from, or names where from.
+ * @param {Step} step
+ * @param {Step | undefined} before
+ */
 export function arrow(step, before) {
   if (!step.exact || !before) return null;
   const from = [...names(step.exact)];
   if (!from.length) return null;
+  const text = from.includes(before.name) ? null : h('span', {}, from.map(short).join(', '));
+  return arrowWith(text);
+}
+
+/**
+ * arrowWith is an arrow with a text, or without.
+ * @param {Node | string | null} text
+ * @param {string} kind
+ */
+export function arrowWith(text, kind = '') {
   const line = svg(
     'svg',
     { viewBox: '0 0 34 12', width: 34, height: 12 },
     svg('path', { d: 'M0 6H26', class: 'shaft' }),
     svg('path', { d: 'M34 6l-10-4.5v9z', class: 'point' }),
   );
-  const text = from.includes(before.name) ? null : h('span', {}, from.map(short).join(', '));
-  return h('div', { class: 'arrow', 'aria-hidden': 'true' }, text, line);
+  return h('div', { class: `arrow ${kind}`.trim(), 'aria-hidden': 'true' }, text, line);
 }
 
 /** short is the last parts of a long name. */
-function short(name) {
+function short(/** @type {string} */ name) {
   return name.split('.').slice(-2).join('.').replace('.weight', '');
 }

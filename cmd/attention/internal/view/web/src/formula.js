@@ -1,23 +1,30 @@
 // Formulas of steps, as trees: see Formula of package layers/chapter, whose operations these are.
+import { matrices, size } from './tensor.js';
 
-/** size is the number of elements of a shape. */
-const size = (shape) => shape.reduce((a, b) => a * b, 1);
+/** @typedef {{ op: string, of?: Formula[], step?: string, number?: number }} Formula */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {{ rows?: [number, number], columns?: [number, number] }} Window the parts of the axes that are seen */
+/**
+ * Step is a value with a name: of numbers, of a formula, or of both; whole is the shape of what it is a corner of.
+ * @typedef {{ name: string, text: string, formula?: string, exact?: Formula, shape?: number[],
+ *   values?: ArrayLike<number> & Iterable<number>, blocks?: string[], rows?: string[], columns?: string[],
+ *   window?: Window, whole?: number[], count?: boolean, learnt?: boolean, part?: boolean | string }} Step
+ */
 
+/** @type {(shape: number[], make: (i: number) => number) => Tensor} */
 const tensor = (shape, make) => ({ shape, data: Float64Array.from({ length: size(shape) }, (_, i) => make(i)) });
 
-/** matrices returns the lengths of the last two axes, and the number of matrices of that size. */
-export function matrices({ shape }) {
-  const cols = shape.at(-1) ?? 1;
-  const rows = shape.at(-2) ?? 1;
-  return { count: size(shape) / (rows * cols || 1), rows, cols };
-}
-
-/** hides reports whether a causal mask hides element i of a tensor. */
+/**
+ * hides reports whether a causal mask hides element i of a tensor.
+ * @param {Tensor} of
+ * @param {number} i
+ */
 function hides(of, i) {
   const { rows, cols } = matrices(of);
   return i % cols > Math.floor(i / cols) % rows;
 }
 
+/** @type {Record<string, (f: Formula, ...of: Tensor[]) => Tensor>} */
 const operations = {
   root: (f) => tensor([], () => Math.sqrt(f.number ?? 0)),
   number: (f) => tensor([], () => f.number ?? 0),
@@ -38,7 +45,7 @@ const operations = {
   plus: (f, a, b) => elementwise(a, b, (x, y) => x + y),
   over: (f, a, b) =>
     b.shape.length && b.shape.length < a.shape.length
-      ? tensor(a.shape, (i) => a.data[i] / b.data[Math.floor(i / a.shape.at(-1))])
+      ? tensor(a.shape, (i) => a.data[i] / b.data[Math.floor(i / matrices(a).cols)])
       : elementwise(a, b, (x, y) => x / y),
   transpose: (f, a) => {
     const { rows, cols } = matrices(a);
@@ -48,10 +55,12 @@ const operations = {
     });
   },
   exp: (f, a) => tensor(a.shape, (i) => Math.exp(a.data[i])),
+  log: (f, a) => tensor(a.shape, (i) => Math.log(a.data[i])),
   tanh: (f, a) => tensor(a.shape, (i) => Math.tanh(a.data[i])),
   sigmoid: (f, a) => tensor(a.shape, (i) => 1 / (1 + Math.exp(-a.data[i]))),
   tril: (f, a) => tensor(a.shape, (i) => (hides(a, i) ? 0 : a.data[i])),
   fill: (f, a, shown) => tensor(a.shape, (i) => ((shown ? !shown.data[i] : hides(a, i)) ? -Infinity : a.data[i])),
+  best: (f, a) => tensor(a.shape, (i) => isBest(a, i)),
   softmax,
   join: (f, ...of) => {
     const width = of.reduce((n, a) => n + a.shape[1], 0);
@@ -62,9 +71,10 @@ const operations = {
   },
   split: (f, a) => {
     const [t, width] = a.shape;
-    const d = width / f.number;
+    const heads = f.number ?? 1;
+    const d = width / heads;
     return tensor(
-      [f.number, t, d],
+      [heads, t, d],
       (i) => a.data[(Math.floor(i / d) % t) * width + Math.floor(i / (t * d)) * d + (i % d)],
     );
   },
@@ -88,24 +98,52 @@ const operations = {
   },
 };
 
-/** joined returns which of some tensors side by side has a column, and the column there. */
+/**
+ * isBest is 1 if element i is the first of the largest of its row, and above 0.
+ * @param {Tensor} of
+ * @param {number} i
+ */
+function isBest({ shape, data }, i) {
+  const width = shape[shape.length - 1];
+  const from = i - (i % width);
+  const row = data.subarray(from, from + width);
+  const most = Math.max(...row);
+  return most > 0 && row.indexOf(most) === i - from ? 1 : 0;
+}
+
+/**
+ * joined returns which of some tensors side by side has a column, and the column there.
+ * @param {Tensor[]} of
+ * @param {number} col
+ */
 export function joined(of, col) {
   let part = 0;
   for (; col >= of[part].shape[1]; part++) col -= of[part].shape[1];
   return [part, col];
 }
 
-/** elementwise combines a with b, which is a number, of a's shape, or like a row of a. */
+/**
+ * elementwise combines a with b, which is a number, of a's shape, or like a row of a.
+ * @param {Tensor} a
+ * @param {Tensor} b
+ * @param {(x: number, y: number) => number} f
+ */
 function elementwise(a, b, f) {
   if (!a.shape.length) return tensor(b.shape, (i) => f(a.data[0], b.data[i]));
   return tensor(a.shape, (i) => f(a.data[i], b.data[i % b.data.length]));
 }
 
-function dot(f, a, b) {
+/**
+ * dot is a product of matrices, a tensor of several, or of numbers.
+ * @param {Formula} _f
+ * @param {...Tensor} of
+ */
+function dot(_f, ...of) {
+  const [a, b] = of;
   if (!a.shape.length || !b.shape.length) return elementwise(a, b, (x, y) => x * y);
   const { rows, cols: inner } = matrices(a);
   const vector = b.shape.length === 1;
-  const cols = vector ? 1 : b.shape.at(-1);
+  const cols = vector ? 1 : matrices(b).cols;
   const blocks = vector ? 1 : matrices(b).count;
   return tensor([...a.shape.slice(0, -1), ...(vector ? [] : [cols])], (i) => {
     const row = Math.floor(i / cols);
@@ -116,7 +154,13 @@ function dot(f, a, b) {
   });
 }
 
-function softmax(f, a, sink) {
+/**
+ * softmax is that of each row; a sink is a score without a key.
+ * @param {Formula} _f
+ * @param {...Tensor} of
+ */
+function softmax(_f, ...of) {
+  const [a, sink] = of;
   const { cols } = matrices(a);
   const out = new Float64Array(a.data.length);
   for (let at = 0; at < out.length; at += cols) {
@@ -130,17 +174,22 @@ function softmax(f, a, sink) {
   return { shape: a.shape, data: out };
 }
 
-/** names adds the steps that a formula names to a set. */
+/**
+ * names adds the steps that a formula names to a set.
+ * @param {Formula} f
+ * @param {Set<string>} to
+ */
 export function names(f, to = new Set()) {
-  if (f.op === 'step') to.add(f.step);
+  if (f.op === 'step') to.add(f.step ?? '');
   for (const g of f.of ?? []) names(g, to);
   return to;
 }
 
 /** Program computes steps, {name, exact} or {name, shape, values}, from those that they name. Of both values count. */
 export class Program {
-  constructor(steps) {
+  constructor(/** @type {Step[]} */ steps) {
     this.steps = new Map(steps.map((s) => [s.name, s]));
+    /** @type {Map<string, Tensor>} */
     this.values = new Map();
     this.reset();
   }
@@ -149,30 +198,45 @@ export class Program {
   reset() {
     this.values.clear();
     for (const s of this.steps.values()) {
-      if (s.values) this.values.set(s.name, { shape: s.shape, data: Float64Array.from(s.values) });
+      if (s.values) this.values.set(s.name, { shape: s.shape ?? [], data: Float64Array.from(s.values) });
     }
   }
 
-  /** value returns the value of a step. */
-  value(name) {
-    if (!this.values.has(name)) this.values.set(name, this.of(this.steps.get(name).exact));
-    return this.values.get(name);
+  /** step returns the step of a name. */
+  step(/** @type {string} */ name) {
+    return /** @type {Step} */ (this.steps.get(name));
   }
 
-  /** of returns the value of a formula. */
+  /** value returns the value of a step. */
+  value(/** @type {string} */ name) {
+    const value = this.values.get(name) ?? this.of(/** @type {Formula} */ (this.step(name).exact));
+    this.values.set(name, value);
+    return value;
+  }
+
+  /**
+   * of returns the value of a formula.
+   * @param {Formula} f
+   * @returns {Tensor}
+   */
   of(f) {
-    if (f.op === 'step') return this.value(f.step);
+    if (f.op === 'step') return this.value(f.step ?? '');
     return operations[f.op](f, ...(f.of ?? []).map((g) => this.of(g)));
   }
 
-  /** set changes the numbers of an input or of weights, and forgets what depends on them. */
+  /**
+   * set changes the numbers of an input or of weights, and forgets what depends on them.
+   * @param {string} name
+   * @param {number[]} numbers
+   */
   set(name, numbers) {
-    this.values.set(name, { shape: this.steps.get(name).shape, data: Float64Array.from(numbers) });
+    this.values.set(name, { shape: this.step(name).shape ?? [], data: Float64Array.from(numbers) });
     for (const other of this.dependents(name)) this.values.delete(other);
   }
 
   /** dependents are the steps that are computed from one, directly or not. */
-  dependents(name) {
+  dependents(/** @type {string} */ name) {
+    /** @type {Set<string>} */
     const found = new Set();
     for (let before = -1; before < found.size; ) {
       before = found.size;

@@ -20,13 +20,14 @@ export class Gallery {
     );
     /** @type {HTMLButtonElement[][]} */
     this.buttons = [];
+    this.mark = () => {};
     /** @type {import('./look.js').Pictures[]} */
     this.pictures = [];
     rove(this.list, '.thumbnail');
   }
 
   /** build makes a button of each head, if these are others than before. */
-  build(look) {
+  build(/** @type {Look} */ look) {
     const heads = look.layers.map((l) => l.heads);
     if (String(heads) === String(this.buttons.map((row) => row.length))) return;
     this.buttons = heads.map((n, layer) =>
@@ -40,6 +41,7 @@ export class Gallery {
       ),
     );
     fill(this.list, this.buttons.flat());
+    this.mark();
   }
 
   /**
@@ -53,6 +55,7 @@ export class Gallery {
    */
   async show(before, after, keep, isOver) {
     this.build(before);
+    /** @type {{ layer: number, head: number, telling: number }[]} */
     const heads = [];
     this.pictures = [];
     const sum = this.buttons.flat().length;
@@ -66,7 +69,8 @@ export class Gallery {
         this.note,
         heads.length < sum
           ? `${heads.length} of ${sum} are read; then the most telling comes first.`
-          : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or their own.',
+          : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or ' +
+              'their own. A row is a token that looks, a column one that is seen; each row to its largest weight.',
       );
     }
     heads.sort((a, b) => b.telling - a.telling || a.layer - b.layer || a.head - b.head);
@@ -74,22 +78,29 @@ export class Gallery {
     return heads;
   }
 
-  order(heads) {
-    const focused = document.activeElement;
+  /** order brings the heads into an order, and keeps the focus. */
+  order(/** @type {{ layer: number, head: number }[]} */ heads) {
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     this.list.append(...heads.map(({ layer, head }) => this.buttons[layer][head]));
-    if (focused !== document.activeElement && this.list.contains(focused)) /** @type {HTMLElement} */ (focused).focus();
+    if (focused !== document.activeElement && this.list.contains(focused)) focused?.focus();
   }
 
   /** paint paints the pictures of a layer, of all without one. */
-  paint(only) {
+  paint(/** @type {number | undefined} */ only = undefined) {
     this.pictures.forEach((pictures, layer) => {
       if (!pictures || (only !== undefined && only !== layer)) return;
       this.buttons[layer].forEach((b, head) => paintThumbnail(b, pictures, head));
     });
   }
 
-  /** choose marks a head, and shows the factors of those that are changed. */
+  /**
+   * choose marks a head, and shows the factors of those that are changed.
+   * @param {number} layer
+   * @param {import('./choose.js').HeadName} head
+   * @param {import('./api.js').Factor[]} factors
+   */
   choose(layer, head, factors) {
+    this.mark = () => this.choose(layer, head, factors);
     for (const b of this.buttons.flat()) {
       const [l, n] = [Number(b.dataset.layer), Number(b.dataset.head)];
       const is = l === layer && n === head;
@@ -100,6 +111,6 @@ export class Gallery {
       const name = all(b, '.headname')[0];
       name.dataset.name = factor === undefined ? `${l} · ${n}` : `${l}·${n} × ${factor}`;
     }
-    if (!this.buttons[layer]?.[head]) this.buttons[0]?.[0]?.setAttribute('tabindex', '0');
+    if (head === 'mean' || !this.buttons[layer]?.[head]) this.buttons[0]?.[0]?.setAttribute('tabindex', '0');
   }
 }

@@ -2,32 +2,61 @@
 
 import { shown as textOf } from './dom.js';
 
+/** @typedef {import('./formula.js').Formula} Formula */
+/** @typedef {import('./formula.js').Step} Step */
+/** @typedef {import('./head.js').Head} Head */
+/** @typedef {import('./look.js').Token} Token */
+
 const most = 16; // tokens of a sequence that are shown at once
 
+/** @type {(name: string) => Formula} */
 const step = (name) => ({ op: 'step', step: name });
+/** @type {(op: string, ...of: Formula[]) => Formula} */
 const call = (op, ...of) => ({ op, of });
+/** @type {(value: number) => Formula} */
 const by = (value) => ({ op: 'number', number: value });
 
-/** around returns the part [from, to) of n tokens that holds one of them. */
+/**
+ * around returns the part [from, to) of n tokens that holds one of them.
+ * @param {number} at
+ * @param {number} n
+ * @returns {[number, number]}
+ */
 export function around(at, n) {
   const from = Math.floor(at / most) * most;
   return [from, Math.min(n, from + most)];
 }
 
-/** scoresOf returns the numbers on the way to the scores of the queries t0 ≤ t < t1, by the names of Head.scores. */
-function scoresOf(head, t0, t1) {
-  const all = {};
-  const row = new Float64Array(head.S);
+/**
+ * numbersOf returns the numbers on the way to the scores of the queries t0 ≤ t < t1, by the names of Head.scores, and
+ * their weights, 0 of hidden keys.
+ * @param {Head} head
+ * @param {number} t0
+ * @param {number} t1
+ */
+function numbersOf(head, t0, t1) {
+  const { S } = head;
+  /** @type {Record<string, Float64Array>} */
+  const all = { weights: new Float64Array((t1 - t0) * S) };
+  const row = new Float64Array(S);
   for (let t = t0; t < t1; t++) {
-    head.scores(t, 0, head.S, row, (name) => {
-      all[name] ??= new Float64Array((t1 - t0) * head.S);
-      all[name].set(row, (t - t0) * head.S);
+    head.scores(t, 0, S, row, (name) => {
+      all[name] ??= new Float64Array((t1 - t0) * S);
+      all[name].set(row, (t - t0) * S);
+    });
+    head.row(t, 0, S, row);
+    row.forEach((w, s) => {
+      all.weights[(t - t0) * S + s] = w || 0;
     });
   }
   return all;
 }
 
-/** scaling returns the formula of scaled scores and what it is computed from; null if they stay as they are. */
+/**
+ * scaling returns the formula of scaled scores, and what it is computed from; null if they stay as they are.
+ * @param {Head} head
+ * @returns {[string, string, Formula] | null}
+ */
 function scaling({ layer, D }) {
   if (Math.abs(layer.scale - 1 / Math.sqrt(D)) < 1e-12) {
     return [
@@ -40,7 +69,16 @@ function scaling({ layer, D }) {
   return [`scores·${layer.scale}`, 'Scores times the layer’s scale.', call('dot', step('scores'), by(layer.scale))];
 }
 
-/** headSteps returns the steps of a head for the queries around query q; those of keys are seen around key k. */
+/**
+ * headSteps returns the steps of a head for the queries around query q; those of keys are seen around key k. Scores and
+ * weights are those of the op.
+ * @param {Head} head
+ * @param {{ v: Float32Array, sink?: number }} values
+ * @param {Token[]} queries
+ * @param {Token[]} keys
+ * @param {number} q
+ * @param {number} k
+ */
 export function headSteps(head, values, queries, keys, q, k) {
   const { S, D, layer } = head;
   const [t0, t1] = around(q, head.T);
@@ -48,22 +86,29 @@ export function headSteps(head, values, queries, keys, q, k) {
   const rows = queries.slice(t0, t1).map((t) => textOf(t));
   const columns = Array.from({ length: S }, (_, i) => (keys[i] ? textOf(keys[i]) : `extra ${i - keys.length}`));
   const part = around(k, S);
-  const numbers = scoresOf(head, t0, t1);
+  const numbers = numbersOf(head, t0, t1);
+  /** @type {Step[]} */
   const steps = [];
-  const leaf = (name, text, shape, data, names, seen) => {
-    steps.push({ name, text, shape, values: data, ...names, window: seen });
+  /**
+   * @type {(name: string, text: string, shape: number[], values: Float32Array | Float64Array | number[],
+   *   names: Partial<Step>, window?: import('./formula.js').Window) => void}
+   */
+  const leaf = (name, text, shape, values, names, window) => {
+    steps.push({ name, text, shape, values, ...names, window });
   };
-  const pairs = (make) => Float64Array.from({ length: T * S }, (_, i) => make(t0 + Math.floor(i / S), i % S));
+  const pairs = (/** @type {(t: number, s: number) => number} */ make) =>
+    Float64Array.from({ length: T * S }, (_, i) => make(t0 + Math.floor(i / S), i % S));
   let last = '';
   const window = { columns: part };
-  const add = (name, formula, text, exact, data) => {
-    steps.push({ name, formula, text, exact, shape: [T, S], values: data, rows, columns, window });
+  /** @type {(name: string, formula: string, text: string, exact: Formula, values?: Float64Array) => void} */
+  const add = (name, formula, text, exact, values) => {
+    steps.push({ name, formula, text, exact, shape: [T, S], values, rows, columns, window });
     last = name;
   };
   leaf('q', 'The queries, as the scores see them.', [T, D], head.q.subarray(t0 * D, t1 * D), { rows });
   leaf('k', 'The keys, as the scores see them.', [S, D], head.k.subarray(0, S * D), { rows: columns }, { rows: part });
   leaf('v', 'The values.', [S, values.v.length / S], values.v, { rows: columns }, { rows: part });
-  if (layer.additive) {
+  if (head.vector) {
     leaf('u', 'The vector of the scores.', [1, D], head.vector, {});
     add(
       'scores',
@@ -93,19 +138,19 @@ export function headSteps(head, values, queries, keys, q, k) {
       numbers.capped,
     );
   }
-  if (head.bias) {
+  const { bias, gateSums: sums } = head;
+  if (bias) {
     leaf(
       'bias',
       'What is added for the distance of query and key.',
       [T, S],
-      pairs((t, s) => head.bias[t - s + S - 1]),
+      pairs((t, s) => bias[t - s + S - 1]),
       { rows, columns },
       window,
     );
     add('biased', `${last} + bias`, 'With the bias.', call('plus', step(last), step('bias')), numbers.biased);
   }
-  if (head.gateSums) {
-    const sums = head.gateSums;
+  if (sums) {
     const first = sums.length - head.T;
     leaf(
       'forget',
@@ -143,6 +188,7 @@ export function headSteps(head, values, queries, keys, q, k) {
     `${kind}(${operands.map((o) => o.step).join(', ')})`,
     layer.sigmoid ? 'The weights: each of its own score.' : 'The weights: shares of 1 in each row.',
     call(kind, ...operands),
+    numbers.weights,
   );
   steps.push({
     name: 'context',

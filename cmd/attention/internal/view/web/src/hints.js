@@ -7,7 +7,8 @@ const cookie = 'attention-hints=seen'; // of the machine's name, whose ports cha
 /** hints returns the hints, null for who has read them. */
 export function hints() {
   if (isExported || document.cookie.includes(cookie)) return null;
-  const one = (number, title, text) => h('li', {}, h('b', {}, `${number} ${title} `), text);
+  const one = (/** @type {number} */ number, /** @type {string} */ title, /** @type {string} */ text) =>
+    h('li', {}, h('b', {}, `${number} ${title} `), text);
   const element = h(
     'aside',
     { class: 'hints', 'aria-label': 'three hints' },

@@ -1,12 +1,13 @@
 // Looks: models over texts. What was asked for once is kept.
 import { isExported, packed, path, post } from './api.js';
-import { Head, Mean } from './head.js';
+import { Head } from './head.js';
+import { Implied } from './implied.js';
+import { Mean } from './mean.js';
 
 /** @typedef {{ id: number, text: string, part?: boolean }} Token */
 /** @typedef {Token & { probability: number }} Candidate */
 /** @typedef {{ name: string, tokens: Token[] }} Sequence */
-/** @typedef {{ layer: number, head: number, factor: number }} Factor */
-/** @typedef {{ model: number, text: string, then?: number[], hide?: number[], heads?: Factor[] }} Request */
+/** @typedef {import('./api.js').Request} Request */
 /**
  * Statistics are those of a head; some have none.
  * @typedef {{ entropy?: number, first?: number, self?: number, previous?: number, largest?: number, distance?: number,
@@ -16,13 +17,15 @@ import { Head, Mean } from './head.js';
  * Layer is the server's description of one attention of a model.
  * @typedef {{ path: string, role?: string, queries: number, keys: number, fixed?: boolean, heads: number,
  *   key_heads: number, width: number, t: number, s: number, scale: number, softcap?: number, additive?: boolean,
- *   turned?: boolean, sinks?: boolean, pictures?: Pictures }} Layer
+ *   turned?: boolean, sinks?: boolean, sigmoid?: boolean, sigmoid_bias?: number, linear?: boolean,
+ *   pictures?: Pictures }} Layer
  */
 /** @typedef {{ rows: number, cols: number, thumbnails: Float32Array, statistics: Statistics[] }} Pictures */
 
 const mostTries = 5; // to ask for what the server forgets
 const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
 const mostHeads = 24; // kept of a look: of a long text each takes megabytes
+const mostLooks = 6; // kept
 const mapSide = 640; // more than the rows of a head that is seen whole, in CSS pixels
 
 /** Look is one model over one text; its description is the server's. */
@@ -44,18 +47,25 @@ export class Look {
     this.layers = [];
     /** @type {Candidate[][]} */
     this.next = [];
-    /** @type {(number | string)[] | undefined} the most telling layer and head, once they are known */
+    /** @type {[number, number] | undefined} the most telling layer and head, once they are known */
     this.telling = undefined;
     Object.assign(this, description);
     this.request = request;
     this.renewals = 0;
     /** @type {Promise<void> | null} */
     this.renewed = null;
+    /** @type {Map<string, Promise<any>>} */
     this.kept = new Map();
+    /** @type {Map<string, Promise<any>>} */
     this.heads = new Map();
   }
 
-  /** ask asks the server, whose answer says so if it has forgotten this look: then it gets the request again. */
+  /**
+   * ask asks the server, whose answer says so if it has forgotten this look: then it gets the request again.
+   * @param {string} kind
+   * @param {Record<string, number>} values
+   * @returns {Promise<any>}
+   */
   async ask(kind, values) {
     for (let tries = 0; tries < mostTries; tries++) {
       const { renewals } = this;
@@ -84,46 +94,80 @@ export class Look {
     return this.renewed;
   }
 
-  /** keep returns what make returns, made once; of more than most things the oldest is forgotten. */
+  /**
+   * keep returns what make returns, made once; of more than most things the oldest is forgotten.
+   * @template T
+   * @param {string} key
+   * @param {() => Promise<T>} make
+   * @param {Map<string, Promise<any>>} kept
+   * @param {number} most
+   * @returns {Promise<T>}
+   */
   keep(key, make, kept = this.kept, most = Infinity) {
-    if (!kept.has(key)) {
-      const made = make().catch((e) => {
-        if (kept.get(key) === made) kept.delete(key);
-        throw e;
-      });
-      kept.set(key, made);
-      if (kept.size > most) kept.delete(kept.keys().next().value);
-    }
-    return kept.get(key);
+    const before = kept.get(key);
+    if (before) return before;
+    const made = make().catch((e) => {
+      if (kept.get(key) === made) kept.delete(key);
+      throw e;
+    });
+    kept.set(key, made);
+    if (kept.size > most) kept.delete([...kept.keys()][0]);
+    return made;
   }
 
-  /** head returns a head of a layer. */
+  /**
+   * head returns a head of a layer.
+   * @param {number} layer
+   * @param {number} head
+   */
   head(layer, head) {
-    const make = async () => new Head(this.layers[layer], await this.ask('head', { layer, head }));
+    const of = this.layers[layer];
+    const make = async () => {
+      const parts = await this.ask('head', { layer, head });
+      if (of.linear) return /** @type {any} */ (new Implied(of, parts));
+      return new Head(of, parts);
+    };
     return this.keep(`${layer} ${head}`, make, this.heads, mostHeads);
   }
 
-  /** pictured returns a head that has, of a long text, an overview for a picture of all its weights. */
+  /**
+   * pictured returns a head that has, of a long text, an overview for a picture of all its weights.
+   * @param {number} layer
+   * @param {number} head
+   */
   pictured(layer, head) {
-    const { t, s } = this.layers[layer];
-    if (t * s <= fewPairs || isExported) return this.head(layer, head);
+    const { t, s, linear } = this.layers[layer];
+    if (t * s <= fewPairs || linear || isExported) return this.head(layer, head);
     const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
     const make = async () => {
-      const parts = [this.head(layer, head), this.ask('overview', { layer, head, side })];
-      const [of, overview] = await Promise.all(parts);
+      const [of, overview] = await Promise.all([this.head(layer, head), this.ask('overview', { layer, head, side })]);
       of.overview = overview;
       return of;
     };
     return this.keep(`${layer} ${head} pictured`, make, this.heads, mostHeads);
   }
 
-  /** values returns the values of a head of a layer, and its sink. */
+  /**
+   * values returns the values of a head of a layer, and its sink.
+   * @param {number} layer
+   * @param {number} head
+   */
   values(layer, head) {
     return this.keep(`${layer} ${head} values`, () => this.ask('values', { layer, head }));
   }
 
+  /**
+   * journey returns the way of a token through the model and a layer.
+   * @param {number} layer
+   * @param {number} token
+   * @returns {Promise<import('./stage.js').Way>}
+   */
+  journey(layer, token) {
+    return this.keep(`${layer} journey ${token}`, () => this.ask('journey', { layer, token }), this.heads, mostHeads);
+  }
+
   /** mean returns the mean of a layer's heads. */
-  mean(layer) {
+  mean(/** @type {number} */ layer) {
     return this.keep(
       `${layer} mean`,
       async () => {
@@ -145,19 +189,23 @@ export class Look {
   }
 
   /** queries returns the tokens of a layer's queries. */
-  queries(layer) {
+  queries(/** @type {number} */ layer) {
     return this.sequences[this.layers[layer].queries].tokens;
   }
 
   /** keys returns the tokens of a layer's keys. */
-  keys(layer) {
+  keys(/** @type {number} */ layer) {
     return this.sequences[this.layers[layer].keys].tokens;
   }
 }
 
+/** @type {Map<string, Promise<Look>>} */
 const looks = new Map();
 
-/** onSeen is called with each look that a panel asks for. */
+/**
+ * onSeen is called with each look that a panel asks for.
+ * @type {Set<(look: Look) => void>}
+ */
 export const onSeen = new Set();
 
 /** forgetAll makes the next look of each request a new one. */
@@ -166,8 +214,25 @@ export function forgetAll() {
 }
 
 /** forget makes the next look of a request a new one. */
-export function forget(request) {
+export function forget(/** @type {Request} */ request) {
   looks.delete(JSON.stringify(request));
+}
+
+/**
+ * look asks for a look, and keeps it until others are asked for.
+ * @param {string} key
+ * @param {Request} request
+ */
+function look(key, request) {
+  const asked = post('look', request)
+    .then((d) => new Look(request, d))
+    .catch((e) => {
+      looks.delete(key);
+      throw e;
+    });
+  looks.set(key, asked);
+  if (looks.size > mostLooks) looks.delete([...looks.keys()][0]);
+  return asked;
 }
 
 /**
@@ -177,19 +242,7 @@ export function forget(request) {
  */
 export function see(request) {
   const key = JSON.stringify(request);
-  if (!looks.has(key)) {
-    looks.set(
-      key,
-      post('look', request)
-        .then((d) => new Look(request, d))
-        .catch((e) => {
-          looks.delete(key);
-          throw e;
-        }),
-    );
-    if (looks.size > 6) looks.delete(looks.keys().next().value);
-  }
-  const seen = looks.get(key);
+  const seen = looks.get(key) ?? look(key, request);
   seen.then(
     (look) => onSeen.forEach((f) => f(look)),
     () => {},

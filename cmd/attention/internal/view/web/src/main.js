@@ -2,12 +2,14 @@
 import { isExported, json } from './api.js';
 import { busy } from './busy.js';
 import { setPalettes } from './colours.js';
-import { all, button, choice, fill, h } from './dom.js';
+import { all, button, byId, choice, fill, h, one } from './dom.js';
+import { isPlain } from './keys.js';
 import { forgetAll, onSeen } from './look.js';
 import { Newer } from './newer.js';
 import { attention } from './panels/attention.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
+import { journey } from './panels/journey.js';
 import { pair } from './panels/pair.js';
 import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
@@ -18,23 +20,27 @@ import * as state from './state.js';
 import { showTips } from './tip.js';
 
 /** @type {import('./api.js').Panel[]} */
-const panels = [attention, heads, pair, training, compare, steps, runs, why];
+const panels = [attention, journey, heads, pair, training, compare, steps, runs, why];
 
-const withNewer = [attention, pair, compare, steps]; // heads has a line of its own
+const withNewer = [attention, journey, pair, compare, steps]; // heads has a line of its own
 
+/** @type {(() => void) | null} */
 let end = null;
 let shown = '';
 
-function current(view) {
+/** @typedef {import('./api.js').View} View */
+
+/** current is the panel of the state, or the first one. */
+function current(/** @type {View} */ view) {
   const usable = panels.filter((p) => p.needs(view));
   return usable.find((p) => p.name === state.get('panel')) ?? (view.chapter ? steps : usable[0]);
 }
 
-function showPanel(view) {
+function showPanel(/** @type {View} */ view) {
   const panel = current(view);
   if (panel?.name === shown) return;
   end?.();
-  const place = document.getElementById('panel');
+  const place = byId('panel');
   shown = panel?.name ?? '';
   for (const b of all(document, 'nav button')) {
     b.setAttribute('aria-current', b.dataset.panel === shown ? 'page' : 'false');
@@ -53,8 +59,9 @@ function showPanel(view) {
 }
 
 /** showNewer shows in the header of which step the weights of a run that trains are. */
-function showNewer(view) {
-  const place = document.getElementById('newer');
+function showNewer(/** @type {View} */ view) {
+  const place = byId('newer');
+  /** @type {Newer | null} */
   let line = null;
   const gone = () => {
     line?.close();
@@ -78,7 +85,7 @@ function showNewer(view) {
   });
 }
 
-function theme(value) {
+function theme(/** @type {string} */ value) {
   if (value) document.documentElement.dataset.theme = value;
   else delete document.documentElement.dataset.theme;
   dispatchEvent(new Event('theme'));
@@ -97,12 +104,12 @@ function colours() {
     (v) => state.set({ theme: v }),
   );
   state.onChange((changed) => {
-    if (changed('theme')) label.querySelector('select').value = state.get('theme');
+    if (changed('theme')) one(label, 'select').value = state.get('theme');
   });
   return label;
 }
 
-function header(view) {
+function header(/** @type {View} */ view) {
   const usable = panels.filter((p) => p.needs(view));
   const nav = h(
     'nav',
@@ -112,7 +119,7 @@ function header(view) {
     ),
   );
   fill(
-    document.getElementById('header'),
+    byId('header'),
     h('h1', {}, view.reverse ? 'attention why' : 'attention view'),
     usable.length > 1 ? nav : null,
     view.one && !isExported ? h('a', { class: 'home', href: '../../#panel=runs' }, 'All runs') : null,
@@ -131,35 +138,31 @@ function header(view) {
 }
 
 /** leftOut is what an exported page says of what has no room in it. */
-function leftOut(left) {
+function leftOut(/** @type {string[]} */ left) {
   if (!left.length) return '';
   const names = left.length > 6 ? `${left.slice(0, 5).join('; ')}; and ${left.length - 5} more` : left.join('; ');
   return ` Left out, for want of room: ${names}.`;
 }
 
-function keys(view) {
+function keys(/** @type {View} */ view) {
   addEventListener('keydown', (e) => {
-    if (
-      e.ctrlKey ||
-      e.altKey ||
-      e.metaKey ||
-      /^(INPUT|TEXTAREA|SELECT)$/.test(/** @type {Element} */ (e.target).tagName)
-    )
-      return;
+    if (!isPlain(e) || /^(INPUT|TEXTAREA|SELECT)$/.test(/** @type {Element} */ (e.target).tagName)) return;
     const panel = panels.filter((p) => p.needs(view))[Number(e.key) - 1];
     if (panel) state.set({ panel: panel.name });
   });
 }
 
 async function start() {
-  const element = document.getElementById('panel');
-  document.getElementById('skip').addEventListener('click', (e) => {
+  const element = byId('panel');
+  byId('skip').addEventListener('click', (e) => {
     e.preventDefault(); // the part after # is the state
     element.focus();
   });
   try {
     theme(state.get('theme'));
+    /** @type {View} */
     const view = await json('view');
+    view.models ??= [];
     setPalettes(view);
     if (isExported && view.state && !location.hash) state.restore(view.state);
     showTips();

@@ -1,23 +1,46 @@
 // A step as a table of coloured numbers, which the arrow keys walk.
 import { largestOf, Scale } from './colours.js';
-import { fill, h, number } from './dom.js';
-import { flat, indexOf } from './explain.js';
+import { all, fill, h, number } from './dom.js';
+import { arrows, isPlain } from './keys.js';
+import { flat, indexOf, matrices } from './tensor.js';
+
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {'blocks' | 'rows' | 'columns'} Axis */
+
+/** @type {Axis[]} */
+const axes = ['blocks', 'rows', 'columns'];
+
+/** @type {Record<string, [number, number]>} */
+const moves = { ...arrows, Home: [0, -1e9], End: [0, 1e9] };
 
 /**
  * Matrix shows a value of up to three axes; onpoint(index) is called for the cell that is pointed at or focused, and
  * onchoose(index) for one that is focused.
  */
 export class Matrix {
-  /** names: {blocks, rows, columns}; window: {rows: [from, to], columns: [from, to]}, all without it */
-  constructor(label, names, window, onpoint, onchoose = (/** @type {number[]} */ _index) => {}) {
+  /**
+   * @param {string} label
+   * @param {Partial<Record<Axis, string[]>>} names
+   * @param {import('./formula.js').Window | undefined} window all without it
+   * @param {(index: number[]) => void} onpoint
+   * @param {(index: number[]) => void} onchoose
+   */
+  constructor(label, names, window, onpoint, onchoose = () => {}) {
     this.label = label;
     this.names = names;
     this.window = window ?? {};
     this.onpoint = onpoint;
     this.element = h('div', { class: 'blocks' });
-    this.cells = new Map(); // the index of each cell’s number and its place in the value
-    this.places = new Map(); // the cell of each place
+    /** @type {Map<EventTarget | null, { index: number[], at: number }>} the numbers of cells, and their places */
+    this.cells = new Map();
+    /** @type {Map<number, HTMLElement>} the cell of each place */
+    this.places = new Map();
+    /** @type {HTMLElement[]} */
     this.marked = [];
+    /** @type {Tensor} */
+    this.value = { shape: [], data: new Float64Array(0) };
+    this.integers = false;
+    this.isHidden = (/** @type {number} */ _at) => false;
     this.element.addEventListener('pointerover', (e) => this.point(e.target));
     this.element.addEventListener('focusin', (e) => {
       this.point(e.target);
@@ -27,28 +50,31 @@ export class Matrix {
     this.element.addEventListener('keydown', (e) => this.key(e));
   }
 
-  /** show shows a value: in the cells that are there, if it has their shape. What isHidden(at) is so in grey. */
-  show(value, integers = false, isHidden = (/** @type {number} */ _at) => false) {
-    this.isHidden = isHidden;
-    if (String(this.value?.shape) !== String(value.shape)) {
-      this.value = value;
-      this.build();
-    }
+  /**
+   * show shows a value: in the cells that are there, if it has their shape. What isHidden(at) is so in grey.
+   * @param {Tensor} value
+   * @param {boolean | undefined} integers
+   * @param {((at: number) => boolean) | undefined} isHidden
+   */
+  show(value, integers = false, isHidden = () => false) {
+    Object.assign(this, { integers, isHidden });
+    const isOther = !this.cells.size || String(this.value.shape) !== String(value.shape);
     this.value = value;
-    this.paint(integers);
+    if (isOther) this.build();
+    this.paint();
   }
 
   /** paint writes the numbers and their colours. */
-  paint(integers = this.integers) {
-    this.integers = integers;
+  paint() {
+    const { integers } = this;
     const most = this.value.data.filter(Number.isFinite).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
     const share = this.isShare();
     const coloured = !integers && this.value.shape.length > 0;
     const scale = new Scale(share ? 1 : most, !share);
-    const columns = this.value.shape.at(-1) ?? 1;
-    const rowOf = (at) => this.value.data.subarray(at - (at % columns), at - (at % columns) + columns);
-    const largest = (at) => largestOf(rowOf(at)) || 1;
-    for (const [cell, { at }] of this.cells) {
+    const { cols } = matrices(this.value);
+    const rowOf = (/** @type {number} */ at) => this.value.data.subarray(at - (at % cols), at - (at % cols) + cols);
+    const largest = (/** @type {number} */ at) => largestOf(rowOf(at)) || 1;
+    for (const [at, cell] of this.places) {
       const v = this.value.data[at];
       const part = share ? v / largest(at) : v;
       cell.textContent = integers ? String(v) : number(v);
@@ -61,26 +87,27 @@ export class Matrix {
 
   /** isShare reports whether the numbers are shares: none negative, and those of each row together 1. */
   isShare() {
-    const { shape, data } = this.value;
-    const columns = shape.at(-1) ?? 1;
-    if (columns === 1 || data.some((v) => !(v >= 0))) return false;
-    for (let at = 0; at < data.length; at += columns) {
-      if (Math.abs(data.subarray(at, at + columns).reduce((a, b) => a + b, 0) - 1) > 1e-6) return false;
+    const { data } = this.value;
+    const { cols } = matrices(this.value);
+    if (cols === 1 || data.some((v) => !(v >= 0))) return false;
+    for (let at = 0; at < data.length; at += cols) {
+      if (Math.abs(data.subarray(at, at + cols).reduce((a, b) => a + b, 0) - 1) > 1e-4) return false;
     }
     return true;
   }
 
   build() {
     const { shape } = this.value;
+    const size = matrices(this.value);
     this.cells.clear();
     this.places.clear();
     this.marked = [];
-    const range = (axis, n) => {
+    const range = (/** @type {'rows' | 'columns'} */ axis, /** @type {number} */ n) => {
       const [from, to] = this.window[axis] ?? [0, n];
       return Array.from({ length: to - from }, (_, i) => from + i);
     };
-    const rows = shape.length > 1 ? range('rows', shape.at(-2)) : [null];
-    const columns = shape.length ? range('columns', shape.at(-1)) : [null];
+    const rows = shape.length > 1 ? range('rows', size.rows) : [null];
+    const columns = shape.length ? range('columns', size.cols) : [null];
     const blocks = shape.length > 2 ? Array.from({ length: shape[0] }, (_, i) => i) : [null];
     fill(
       this.element,
@@ -89,10 +116,17 @@ export class Matrix {
     this.element.querySelector('tbody td')?.setAttribute('tabindex', '0');
   }
 
+  /**
+   * table is a matrix; axes that there are not have null.
+   * @param {number | null} block
+   * @param {(number | null)[]} rows
+   * @param {(number | null)[]} columns
+   */
   table(block, rows, columns) {
-    const name = (axis, i) => (i === null ? '' : (this.names[axis]?.[i] ?? String(i)));
+    const name = (/** @type {Axis} */ axis, /** @type {number | null} */ i) =>
+      i === null ? '' : (this.names[axis]?.[i] ?? String(i));
     const of = block === null ? '' : name('blocks', block);
-    const cell = (i, j) => {
+    const cell = (/** @type {number | null} */ i, /** @type {number | null} */ j) => {
       const index = [block, i, j].filter((n) => n !== null);
       const td = h('td', { tabindex: -1 });
       const at = flat(this.value.shape, index);
@@ -136,66 +170,63 @@ export class Matrix {
     );
   }
 
-  point(target) {
+  point(/** @type {EventTarget | null} */ target) {
     const found = this.cells.get(target);
-    if (found) this.onpoint(found.index, target);
+    if (found) this.onpoint(found.index);
   }
 
   /** title names the number at an index. */
-  title(index) {
+  title(/** @type {number[]} */ index) {
     if (!index.length) return this.label;
-    const axes = ['blocks', 'rows', 'columns'].slice(3 - index.length);
-    return `${this.label}[${index.map((i, at) => this.names[axes[at]]?.[i] ?? String(i)).join(', ')}]`;
+    const of = axes.slice(3 - index.length);
+    return `${this.label}[${index.map((i, at) => this.names[of[at]]?.[i] ?? String(i)).join(', ')}]`;
   }
 
-  /** place is the names of the block, the row and the column of a number. */
+  /**
+   * place is the names of the block, the row and the column of a number.
+   * @param {number[]} shape
+   * @param {number} at
+   */
   place(shape, at) {
     const index = indexOf(shape, at);
-    return ['blocks', 'rows', 'columns'].map((axis, i) => {
+    return axes.map((axis, i) => {
       const n = index[i - 3 + index.length];
       return n === undefined ? '' : (this.names[axis]?.[n] ?? n);
     });
   }
 
-  key(e) {
-    const moves = {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-      Home: [0, -1e9],
-      End: [0, 1e9],
-    };
-    if (!(e.key in moves) || e.ctrlKey || e.altKey || e.metaKey || !this.cells.has(e.target)) return;
+  key(/** @type {KeyboardEvent} */ e) {
+    const cell = /** @type {HTMLElement} */ (e.target);
+    const row = cell.parentElement;
+    if (!(e.key in moves) || !isPlain(e) || !this.cells.has(cell) || !row) return;
     e.preventDefault();
-    const row = e.target.parentElement;
     const [down, right] = moves[e.key];
-    const rows = [...this.element.querySelectorAll('tbody tr')];
-    const clamp = (v, n) => Math.max(0, Math.min(n - 1, v));
-    const to = rows[clamp(rows.indexOf(row) + down, rows.length)].querySelectorAll('td');
-    const next = to[clamp([...row.querySelectorAll('td')].indexOf(e.target) + right, to.length)];
+    const rows = all(this.element, 'tbody tr');
+    const clamp = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
+    const to = all(rows[clamp(rows.indexOf(row) + down, rows.length)], 'td');
+    const next = to[clamp(all(row, 'td').indexOf(cell) + right, to.length)];
     this.element.querySelector('td[tabindex="0"]')?.setAttribute('tabindex', '-1');
     next.setAttribute('tabindex', '0');
     next.focus();
   }
 
   /** mark outlines the cells at some places. */
-  mark(places) {
+  mark(/** @type {Iterable<number>} */ places) {
     for (const cell of this.marked) cell.classList.remove('used');
-    this.marked = [...places].map((at) => this.places.get(at)).filter(Boolean);
+    this.marked = [...places].flatMap((at) => this.places.get(at) ?? []);
     for (const cell of this.marked) cell.classList.add('used');
   }
 
   /** rows are the numbers as a table, with names. */
   rows() {
     const { shape, data } = this.value;
-    const columns = shape.at(-1) ?? 1;
-    const head = ['', ...Array.from({ length: columns }, (_, j) => this.names.columns?.[j] ?? j)];
-    const out = [head];
-    for (let at = 0; at < data.length; at += columns) {
-      const i = (at / columns) % (shape.at(-2) ?? 1);
-      const block = shape.length > 2 ? `${this.names.blocks?.[Math.floor(at / columns / shape[1])] ?? ''} ` : '';
-      out.push([block + (this.names.rows?.[i] ?? (shape.length > 1 ? i : '')), ...data.subarray(at, at + columns)]);
+    const { rows, cols } = matrices(this.value);
+    /** @type {(string | number)[][]} */
+    const out = [['', ...Array.from({ length: cols }, (_, j) => this.names.columns?.[j] ?? j)]];
+    for (let at = 0; at < data.length; at += cols) {
+      const i = (at / cols) % rows;
+      const block = shape.length > 2 ? `${this.names.blocks?.[Math.floor(at / cols / rows)] ?? ''} ` : '';
+      out.push([block + (this.names.rows?.[i] ?? (shape.length > 1 ? i : '')), ...data.subarray(at, at + cols)]);
     }
     return out;
   }

@@ -1,21 +1,38 @@
 // The weights of a run over its steps: the attention of a probe and parts of matrices, at one of some moments.
 
 import { short } from './choose.js';
-import { largestOf, Scale } from './colours.js';
+import { Scale } from './colours.js';
 import { button, choice, fill, h, keepFocus, number, visible } from './dom.js';
 import { HeatMap } from './heatmap.js';
 import { legend } from './picture.js';
 import { saveMenu } from './save.js';
 import * as state from './state.js';
+import { Table } from './table.js';
 
 const hint = 'Point at or tap a cell.';
 
+/** @typedef {import('./heatmap.js').Cell} Cell */
+/** @typedef {{ name: string, array: string, shape: number[] }} Recorded an array, whose first axis are the moments */
+/** @typedef {Recorded & { text: { queries: string[], keys: string[], causal: boolean } }} Probe */
+/**
+ * Watched is what a run recorded of its weights: numbers of parameters and heads at some steps, and at moments, which
+ * are fewer, the attention of a probe and parts of matrices, whose numbers are arrays of their names.
+ * @typedef {{ records: { step: number, params: Record<string, any>[], numbers?: Record<string, (number | null)[]> }[],
+ *   moments?: number[], probes?: Probe[], matrices?: Recorded[], [array: string]: any }} Watched
+ */
+
 /** headsOf returns the number of heads of a probe. */
-export function headsOf(probe) {
+export function headsOf(/** @type {Probe} */ probe) {
   return probe.shape.length === 4 ? probe.shape[1] : 1;
 }
 
-/** probeAt returns the field of a head of a probe's tensor at a moment. */
+/**
+ * probeAt returns the field of a head of a probe's tensor at a moment.
+ * @param {Watched} watched
+ * @param {Probe} probe
+ * @param {number} head
+ * @param {number} moment
+ */
 export function probeAt(watched, probe, head, moment) {
   const [T, S] = probe.shape.slice(-2);
   const heads = headsOf(probe);
@@ -36,6 +53,21 @@ export class Moments {
       this.sliderPlace,
       h('div', { class: 'columns' }, this.probe, this.matrix),
     );
+    /** @type {Watched} */
+    this.watched = { records: [] };
+    this.range = h('input', {
+      type: 'range',
+      step: 1,
+      id: 'moment',
+      oninput: () => state.set({ moment: this.range.value }),
+    });
+    this.output = h('output', { for: 'moment' });
+    this.player = button('Play', () => this.play());
+    this.playing = 0;
+    /** @type {HeatMap | null} */
+    this.probeMap = null;
+    /** @type {HeatMap | null} */
+    this.matrixMap = null;
     const repaint = () => {
       this.probeMap?.repaint();
       this.matrixMap?.repaint();
@@ -50,38 +82,39 @@ export class Moments {
   }
 
   /** show shows what a run has recorded. */
-  show(watched) {
+  show(/** @type {Watched} */ watched) {
     this.watched = watched;
     this.draw();
   }
 
   draw() {
-    if (!this.watched) return;
-    const { moments, probes, matrices } = this.watched;
-    if (!moments?.length) {
+    const { moments = [], probes = [], matrices = [] } = this.watched;
+    if (!moments.length) {
       fill(this.sliderPlace);
-      fill(this.probe, h('p', { class: 'note' }, 'This run recorded no weights over the steps.'));
+      fill(
+        this.probe,
+        h(
+          'p',
+          { class: 'note' },
+          'This run has recorded no weights over the steps: attention of a probe, and weights of queries.',
+        ),
+      );
       fill(this.matrix);
       return;
     }
     const moment = state.int('moment', moments.length, moments.length - 1);
-    this.slide(moment);
-    if (probes?.length) this.showProbe(probes, moment);
-    if (matrices?.length) this.showMatrix(matrices, moment);
+    this.slide(moments, moment);
+    if (probes.length) this.showProbe(probes, moment);
+    if (matrices.length) this.showMatrix(matrices, moment);
   }
 
-  /** slide sets the slider, which stays the same element while somebody drags it. */
-  slide(moment) {
-    const { moments } = this.watched;
-    if (!this.range) {
-      this.range = h('input', {
-        type: 'range',
-        step: 1,
-        id: 'moment',
-        oninput: () => state.set({ moment: this.range.value }),
-      });
-      this.output = h('output', { for: 'moment' });
-      this.player = button('Play', () => this.play());
+  /**
+   * slide sets the slider, which stays the same element while somebody drags it.
+   * @param {number[]} moments
+   * @param {number} moment
+   */
+  slide(moments, moment) {
+    if (!this.range.isConnected) {
       fill(this.sliderPlace, h('label', { for: 'moment' }, 'step'), this.range, this.output, this.player);
     }
     this.range.min = '0';
@@ -96,126 +129,85 @@ export class Moments {
   play() {
     if (this.playing) {
       clearInterval(this.playing);
-      this.playing = null;
+      this.playing = 0;
       this.draw();
       return;
     }
     state.set({ moment: 0 });
     this.playing = setInterval(() => {
-      const next = state.int('moment', this.watched.moments.length) + 1;
-      if (next < this.watched.moments.length) state.set({ moment: next });
+      const n = this.watched.moments?.length ?? 0;
+      const next = state.int('moment', n) + 1;
+      if (next < n) state.set({ moment: next });
       else this.play();
     }, 350);
     this.draw();
   }
 
+  /**
+   * showProbe shows the attention of a head on the probe.
+   * @param {Probe[]} probes
+   * @param {number} moment
+   */
   showProbe(probes, moment) {
     const index = state.int('probe', probes.length);
     const probe = probes[index];
     const heads = headsOf(probe);
     const head = state.int('phead', heads);
-    const numbers = Array.from({ length: heads }, (_, i) => [i, i]);
-    const tokens = (list) => list.map((text) => ({ text }));
-    const readout = h('p', { class: 'readout small' }, hint);
+    const tokens = (/** @type {string[]} */ list) => list.map((text) => ({ text }));
     const field = probeAt(this.watched, probe, head, moment);
-    this.probeMap?.close();
-    const read = (at) => fill(readout, this.cellText(probe, field, at));
-    const map = (this.probeMap = new HeatMap({
-      rows: tokens(probe.text.queries),
-      cols: tokens(probe.text.keys),
-      height: 460,
-      label: `attention of the probe in ${probe.name}, head ${head}`,
-      onhover: read,
-      onselect: (t, s) => {
-        map.choose(t, s);
-        read([t, s]);
-      },
-    }));
-    const scale = Scale.rows();
     const layers = probes.map((p, i) => [i, short(p.name)]);
-    keepFocus(this.probe, () =>
-      fill(
-        this.probe,
-        h(
-          'h3',
-          {},
-          'Attention on the probe ',
-          saveMenu(
-            () => `probe-${index}-${head}`,
-            () => ({ canvas: this.probeMap.canvas, svg: () => this.probeMap.svg() }),
-          ),
-        ),
-        h(
-          'div',
-          { class: 'tools' },
-          choice('layer', layers, index, (v) => state.set({ probe: v })),
-          choice('head', numbers, head, (v) => state.set({ phead: v })),
-        ),
-        readout,
-        map.element,
-        legend(scale, 'weight'),
-      ),
-    );
-    map.show(field, scale);
+    const numbers = Array.from({ length: heads }, (_, i) => [i, i]);
+    const { queries, keys } = probe.text;
+    const scale = Scale.rows();
+    this.probeMap?.close();
+    this.probeMap = shownAt(this.probe, field, scale, {
+      title: 'Attention on the probe',
+      file: `probe-${index}-${head}`,
+      tools: [
+        choice('layer', layers, index, (v) => state.set({ probe: v })),
+        choice('head', numbers, head, (v) => state.set({ phead: v })),
+      ],
+      options: {
+        rows: tokens(queries),
+        cols: tokens(keys),
+        label: `attention of the probe in ${probe.name}, head ${head}`,
+      },
+      tell: ([t, s]) => {
+        const w = field.weight(t, s);
+        const weight = Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`;
+        return `“${visible(queries[t])}” → “${visible(keys[s])}”: ${weight}`;
+      },
+      legend: legend(scale, 'weight'),
+    });
   }
 
-  cellText(probe, field, at) {
-    if (!at) return hint;
-    const [t, s] = at;
-    const w = field.weight(t, s);
-    const weight = Number.isNaN(w) ? 'hidden' : `weight ${number(w)}`;
-    return `“${visible(probe.text.queries[t])}” → “${visible(probe.text.keys[s])}”: ${weight}`;
-  }
-
+  /**
+   * showMatrix shows a part of a matrix.
+   * @param {Recorded[]} matrices
+   * @param {number} moment
+   */
   showMatrix(matrices, moment) {
     const index = state.int('matrix', matrices.length);
     const matrix = matrices[index];
     const [, rows, cols] = matrix.shape;
+    /** @type {Float32Array} */
     const all = this.watched[matrix.array];
-    let most = 0;
-    for (const v of all) if (Math.abs(v) > most) most = Math.abs(v);
-    const scale = new Scale(most, true);
-    const field = new Table(all.subarray(moment * rows * cols, (moment + 1) * rows * cols), rows, cols, () => true);
-    const label = (n) => Array.from({ length: n }, (_, i) => ({ text: String(i) }));
-    const readout = h('p', { class: 'readout small' }, hint);
-    const text = (at) => (at ? `row ${at[0]}, column ${at[1]}: ${number(field.weight(...at))}` : hint);
-    this.matrixMap?.close();
-    const map = (this.matrixMap = new HeatMap({
-      rows: label(rows),
-      cols: label(cols),
-      numbered: true,
-      height: 460,
-      label: `values of ${matrix.name}`,
-      onhover: (at) => fill(readout, text(at)),
-      onselect: (t, s) => {
-        map.choose(t, s);
-        fill(readout, text([t, s]));
-      },
-    }));
-    const names = matrices.map((m, i) => [i, short(m.name)]);
-    keepFocus(this.matrix, () =>
-      fill(
-        this.matrix,
-        h(
-          'h3',
-          {},
-          'Weights of the queries ',
-          saveMenu(
-            () => `matrix-${index}`,
-            () => ({ canvas: this.matrixMap.canvas, svg: () => this.matrixMap.svg() }),
-          ),
-        ),
-        h(
-          'div',
-          { class: 'tools' },
-          choice('matrix', names, index, (v) => state.set({ matrix: v })),
-        ),
-        readout,
-        map.element,
-        legend(scale, 'value', false),
-      ),
+    const scale = new Scale(
+      all.reduce((most, v) => Math.max(most, Math.abs(v)), 0),
+      true,
     );
-    map.show(field, scale);
+    const field = new Table(all.subarray(moment * rows * cols, (moment + 1) * rows * cols), rows, cols, () => true);
+    const label = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => ({ text: String(i) }));
+    const names = matrices.map((m, i) => [i, short(m.name)]);
+    this.matrixMap?.close();
+    this.matrixMap = shownAt(this.matrix, field, scale, {
+      title: 'Weights of the queries',
+      file: `matrix-${index}`,
+      tools: [choice('matrix', names, index, (v) => state.set({ matrix: v }))],
+      options: { rows: label(rows), cols: label(cols), numbered: true, label: `values of ${matrix.name}` },
+      tell: ([t, s]) => `row ${t}, column ${s}: ${number(field.weight(t, s))}`,
+      legend: legend(scale, 'value', false),
+    });
   }
 
   close() {
@@ -226,32 +218,26 @@ export class Moments {
   }
 }
 
-/** Table is a matrix of numbers as a field. */
-export class Table {
-  constructor(values, T, S, shown) {
-    this.values = values;
-    this.T = T;
-    this.S = S;
-    this.shown = shown;
-  }
-
-  weight(t, s) {
-    return this.shown(t, s) ? this.values[t * this.S + s] : NaN;
-  }
-
-  row(t, s0, s1, out) {
-    for (let s = s0; s < s1; s++) out[s - s0] = this.weight(t, s);
-  }
-
-  /** largest returns the largest number of a row. */
-  largest(t) {
-    return largestOf(this.values.subarray(t * this.S, (t + 1) * this.S));
-  }
-
-  /** entropy is the mean entropy of the rows, in nats. */
-  entropy() {
-    let sum = 0;
-    for (const w of this.values) if (w > 0) sum -= w * Math.log(w);
-    return sum / this.T;
-  }
+/**
+ * shownAt shows a field at a place: with a title, the name of its file, choices, and what is told of a cell.
+ * @param {Element} place
+ * @param {Table} field
+ * @param {Scale} scale
+ * @param {{ title: string, file: string, tools: Node[], options: import('./heatmap.js').Options,
+ *   tell(at: Cell): string, legend: Node }} about
+ */
+function shownAt(place, field, scale, { title, file, tools, options, tell, legend }) {
+  const readout = h('p', { class: 'readout small' }, hint);
+  const read = (/** @type {Cell | null} */ at) => fill(readout, at ? tell(at) : hint);
+  const choose = (/** @type {number} */ t, /** @type {number} */ s) => {
+    map.choose(t, s);
+    read([t, s]);
+  };
+  const map = new HeatMap({ ...options, height: 460, onhover: read, onselect: choose });
+  const menu = saveMenu(() => file, map.picture);
+  keepFocus(place, () =>
+    fill(place, h('h3', {}, `${title} `, menu), h('div', { class: 'tools' }, tools), readout, map.element, legend),
+  );
+  map.show(field, scale);
+  return map;
 }

@@ -6,10 +6,19 @@ import * as state from './state.js';
 
 /** Newer is a line about the weights that are shown; again() looks again. */
 export class Newer {
-  /** follows: whether it looks again by itself, at a pace that leaves the run its time */
+  /**
+   * @param {() => Promise<void> | void} again
+   * @param {boolean} follows whether it looks again by itself, at a pace that leaves the run its time
+   */
   constructor(again, follows = false) {
     this.again = again;
     this.follows = follows;
+    this.steps = 0;
+    /** @type {string | undefined} of the run, when its weights were first seen */
+    this.version = undefined;
+    this.isNewer = this.looking = this.over = this.closed = false;
+    /** @type {(() => void) | null} */
+    this.end = null;
     this.element = h('p', { class: 'note newer' });
     this.text = h('span');
     this.button = button('Look again', () => this.look());
@@ -33,8 +42,9 @@ export class Newer {
   }
 
   /** show tells of which step the weights are. What the run does after that makes newer ones. */
-  show(steps) {
-    this.steps = this.element.dataset.steps = steps;
+  show(/** @type {number} */ steps) {
+    this.steps = steps;
+    this.element.dataset.steps = String(steps);
     this.isNewer = false;
     this.tell();
     if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first look was just now
@@ -42,7 +52,7 @@ export class Newer {
     this.end = events('events', { told: (version) => this.told(version), failed: () => {}, ended: () => this.ended() });
   }
 
-  told(version) {
+  told(/** @type {string} */ version) {
     const first = this.version === undefined;
     this.version = version;
     if (first) return;
@@ -74,7 +84,7 @@ export class Newer {
   }
 
   tell() {
-    this.button.disabled = Boolean(this.over || this.looking);
+    this.button.disabled = this.over || this.looking;
     const text =
       `The weights after step ${this.steps} of ` +
       (this.over

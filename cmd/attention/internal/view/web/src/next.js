@@ -5,6 +5,7 @@ import { thenOf } from './choose.js';
 import { bar, button, fill, h, keepFocus, number, percent, shown } from './dom.js';
 import { tableButton } from './save.js';
 import * as state from './state.js';
+import { placeOf, translations } from './translated.js';
 
 /** @typedef {import('./look.js').Look} Look */
 /** @typedef {import('./look.js').Candidate} Candidate */
@@ -34,6 +35,9 @@ async function expected(look, at) {
 /** NextTokens shows what a model expects. */
 export class NextTokens {
   constructor() {
+    this.writing = false;
+    /** @type {Look | null} */
+    this.look = null;
     this.title = h('span');
     this.written = h('div');
     this.list = h('div', { class: 'nextlist' });
@@ -51,6 +55,7 @@ export class NextTokens {
     this.stream = button('Write on', () => this.writeOn());
     this.back = button('Take back', () => state.set({ then: '', q: '' }));
     this.tools = h('div', { class: 'tools' });
+    /** @type {import('./save.js').Field[][]} */
     this.rows = [['token', 'before', 'after']];
     this.element = h(
       'section',
@@ -92,13 +97,13 @@ export class NextTokens {
    * @param {() => boolean} isOver
    */
   async show(before, after, isOver) {
-    const place = this.place(before, after);
+    const place = placeOf(before, after);
     const [were, are] = await Promise.all([expected(before, place), expected(after, place)]);
     if (isOver()) return;
     this.look = after;
     const translates = before.next.length > 1;
     fill(this.title, translates ? `Character ${place} of the translation` : 'What comes next');
-    keepFocus(this.written, () => fill(this.written, translates ? this.translations(before, after, place) : null));
+    keepFocus(this.written, () => fill(this.written, translates ? translations(before, after, place) : null));
     this.output.value = temperatureOf().toFixed(1);
     if (document.activeElement !== this.range) this.range.value = String(temperatureOf());
     const writes = !translates && !isExported;
@@ -107,10 +112,17 @@ export class NextTokens {
     this.rows = table(were, are);
   }
 
+  /**
+   * bars shows the likeliest tokens as bars, which append them if the model writes.
+   * @param {Candidate[]} were
+   * @param {Candidate[]} are
+   * @param {boolean} compare
+   * @param {boolean} writes
+   */
   bars(were, are, compare, writes) {
     const most = Math.max(...are.map((c) => c.probability), ...(compare ? were.map((c) => c.probability) : []));
     const was = new Map(were.map((c) => [c.id, c.probability]));
-    const row = (c) => {
+    const row = (/** @type {Candidate} */ c) => {
       const old = was.get(c.id);
       const parts = [
         h('span', { class: 'what' }, shown(c)),
@@ -145,22 +157,17 @@ export class NextTokens {
   async append(token) {
     const text = () => ['model', 'text', 'then'].map((key) => state.get(key, '')).join('\n');
     const before = text();
-    const { id } = token ?? (await this.draw());
+    const { id } = token ?? (await draw(/** @type {Look} */ (this.look)));
     if (text() !== before) return false;
     state.set({ then: [...thenOf(), id].join('.'), q: '' });
     return true;
-  }
-
-  async draw() {
-    const values = { at: 0, temperature: temperatureOf(), draw: Math.random() };
-    return (await this.look.ask('next', values)).drawn;
   }
 
   /** writeOn appends token after token until it is stopped. */
   async writeOn() {
     this.writing = !this.writing;
     fill(this.stream, this.writing ? 'Stop' : 'Write on');
-    const wait = (ms) => new Promise((over) => setTimeout(over, ms));
+    const wait = (/** @type {number} */ ms) => new Promise((over) => setTimeout(over, ms));
     for (let n = 0; this.writing && n < mostWritten; n++) {
       const { look } = this;
       if (!(await busy(this.append()))) break;
@@ -176,65 +183,34 @@ export class NextTokens {
     this.writing = false;
     fill(this.stream, 'Write on');
   }
-
-  /** place returns which place of a translation is shown: the state's, the first that differs, or the last. */
-  place(before, after) {
-    const last = before.next.length - 1;
-    const differs = before.next.findIndex((_, i) => last > 0 && writtenAt(before, i).id !== writtenAt(after, i).id);
-    return state.int('at', last + 1, differs < 0 ? last : differs);
-  }
-
-  /** translations returns the translations before and after, whose characters choose the place. */
-  translations(before, after, at) {
-    const row = (look, name) =>
-      h(
-        'p',
-        { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` },
-        h('span', { class: 'rowname' }, name),
-        look.next.map((_, i) => {
-          const token = writtenAt(look, i);
-          const other = token.id !== writtenAt(before, i).id;
-          const title = `character ${i}${other ? ', another than before' : ''}`;
-          return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }), {
-            class: 'place',
-            'data-keep': `${name}${i}`,
-            'aria-current': i === at ? 'true' : null,
-            title,
-          });
-        }),
-      );
-    const note =
-      '* is another character than before. A second line of the text is how the translation begins; the ' +
-      'model writes the rest.';
-    return [
-      row(before, before === after ? 'written' : 'before'),
-      before !== after ? row(after, 'after') : null,
-      h('p', { class: 'note' }, note),
-    ];
-  }
 }
 
-/** difference is how much more or less likely a token has become. */
+/** draw draws a token by the chances of all. */
+async function draw(/** @type {Look} */ look) {
+  const values = { at: 0, temperature: temperatureOf(), draw: Math.random() };
+  return (await look.ask('next', values)).drawn;
+}
+
+/**
+ * difference is how much more or less likely a token has become, in hundredths.
+ * @param {number} now
+ * @param {number | undefined} old
+ */
 function difference(now, old) {
   if (old === undefined) return 'new';
   const d = 100 * (now - old);
-  if (Math.abs(d) < 0.005) return '=';
+  if (d === 0) return '=';
   return (d > 0 ? '+' : '') + number(d, 2);
 }
 
-/** table returns the probabilities before and after as rows. */
+/**
+ * table returns the probabilities before and after as rows.
+ * @param {Candidate[]} were
+ * @param {Candidate[]} are
+ * @returns {import('./save.js').Field[][]}
+ */
 function table(were, are) {
-  const ids = new Set([...were, ...are].map((c) => c.id));
-  return [
-    ['token', 'before', 'after'],
-    ...[...ids].map((id) => {
-      const [b, a] = [were, are].map((list) => list.find((c) => c.id === id));
-      return [(b ?? a).text, b?.probability, a?.probability];
-    }),
-  ];
-}
-
-/** writtenAt is the token that is written at a place of a translation: the last sequence. */
-function writtenAt(look, i) {
-  return look.sequences.at(-1).tokens[i];
+  const all = new Map([...were, ...are].map((c) => [c.id, c.text]));
+  const of = (/** @type {Candidate[]} */ list, /** @type {number} */ id) => list.find((c) => c.id === id)?.probability;
+  return [['token', 'before', 'after'], ...[...all].map(([id, text]) => [text, of(were, id), of(are, id)])];
 }

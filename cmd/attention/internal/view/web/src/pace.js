@@ -5,12 +5,18 @@
  * and at most some ms. A page that is not seen rests longest.
  */
 export class Pace {
+  /**
+   * @param {() => void} again
+   * @param {{ least?: number, most?: number, times?: number }} rests
+   */
   constructor(again, { least = 1000, most = 5000, times = 20 } = {}) {
     this.again = again;
     this.least = least;
     this.most = most;
     this.times = times;
     this.ready = 0;
+    this.timer = 0;
+    this.asked = this.running = this.closed = false;
     this.seen = () => {
       if (!document.hidden && this.asked) this.ask();
     };
@@ -27,7 +33,7 @@ export class Pace {
   }
 
   /** take runs a question, or asks for it later. */
-  async take(question) {
+  async take(/** @type {() => Promise<void>} */ question) {
     if (this.running || performance.now() < this.ready) {
       this.ask();
       return;

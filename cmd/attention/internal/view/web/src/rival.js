@@ -1,6 +1,7 @@
 // A model that writes a string backwards: the string above, what it writes below, and between them where it looks.
-import { Scale } from './colours.js';
+import { Scale, shares } from './colours.js';
 import { button, fill, h, number, svg } from './dom.js';
+import { funnel } from './funnel.js';
 import * as state from './state.js';
 
 /**
@@ -9,11 +10,11 @@ import * as state from './state.js';
  */
 
 /** texts say what the writer of a model knows of the string, by the model's name. */
-const texts = {
+const texts = /** @type {Record<string, string>} */ ({
   squeezed: 'A GRU reads the string, another writes. All that the second knows of it is one vector.',
   attending: 'The same, but before each letter the writer looks at all states of the reader.',
   transformer: 'No recurrence: each letter looks at all others, and the writer at the string.',
-};
+});
 
 const [above, below, height] = [16, 102, 124]; // base lines of the two rows of letters
 const widest = 34; // of a letter
@@ -30,6 +31,14 @@ export class Rival {
     this.about = about;
     this.index = index;
     this.onpoint = onpoint;
+    this.text = this.written = this.wanted = '';
+    /** @type {Float32Array} what the reader knows of the string */
+    this.state = new Float32Array(0);
+    /** @type {Float32Array[]} of each head */
+    this.weights = [];
+    this.width = this.step = 0;
+    /** @type {number | undefined} how many letters are drawn */
+    this.at = undefined;
     this.score = h('span', { class: 'score' });
     this.place = h('div', { class: 'writing' });
     this.heads = h('div', { class: 'looks', role: 'group', 'aria-label': `heads of ${about.name}` });
@@ -63,7 +72,6 @@ export class Rival {
     this.written = written;
     this.wanted = [...text].reverse().join('');
     this.state = answer[`state${this.index}`];
-    this.sure = answer[`sure${this.index}`];
     this.weights = [];
     for (let head = 0; answer[`head${this.index}.${head}`]; head++)
       this.weights.push(answer[`head${this.index}.${head}`]);
@@ -75,7 +83,7 @@ export class Rival {
   }
 
   /** draw draws the writing of the first letters. */
-  draw(at) {
+  draw(/** @type {number | undefined} */ at) {
     if (at === undefined || !this.text) return;
     this.at = at;
     const n = this.text.length;
@@ -88,11 +96,11 @@ export class Rival {
     this.showHeads(at);
   }
 
-  x(i) {
+  x(/** @type {number} */ i) {
     return 4 + this.step * (i + 0.5);
   }
 
-  picture(at) {
+  picture(/** @type {number} */ at) {
     const n = this.text.length;
     const root = svg('svg', {
       viewBox: `0 0 ${this.width} ${height}`,
@@ -102,11 +110,12 @@ export class Rival {
       class: this.step < 10 ? 'reversing tight' : 'reversing',
       'aria-label': this.label(at),
     });
-    root.append(...(this.weights.length ? this.lines(at) : this.funnel(at)));
+    root.append(...(this.weights.length ? this.lines(at) : funnel(this, at, above, below)));
+    /** @type {(i: number, y: number, text: string, kind: string) => SVGTextElement} */
     const letter = (i, y, text, kind) => svg('text', { x: this.x(i), y, 'text-anchor': 'middle', class: kind }, text);
     const looked = this.weights.length && at > 0 && at < n ? this.row(at - 1) : null;
     for (let s = 0; s < n; s++)
-      root.append(letter(s, above, this.text[s], looked?.[s] > 0.3 ? 'letter seen' : 'letter'));
+      root.append(letter(s, above, this.text[s], (looked?.[s] ?? 0) > 0.3 ? 'letter seen' : 'letter'));
     if (this.weights.length) root.append(letter(n, above, '¶', 'letter quiet'));
     for (let t = 0; t < n; t++) {
       if (t >= at) root.append(letter(t, below, '·', 'letter quiet'));
@@ -128,7 +137,7 @@ export class Rival {
   }
 
   /** label is the picture in words. */
-  label(at) {
+  label(/** @type {number} */ at) {
     const what = `${this.about.name} writes ${this.written.slice(0, at) || 'nothing yet'}`;
     if (!at || !this.weights.length) return what;
     const row = this.row(at - 1);
@@ -138,13 +147,14 @@ export class Rival {
   }
 
   /** row is the weights of a letter by the chosen head. */
-  row(t) {
+  row(/** @type {number} */ t) {
     const n = this.text.length;
     return this.weights[this.head()].subarray(t * (n + 1), (t + 1) * (n + 1));
   }
 
   /** lines go from each letter that is written to those at which the model looked; those of the last one are dark. */
-  lines(at) {
+  lines(/** @type {number} */ at) {
+    /** @type {SVGElement[]} */
     const out = [];
     const n = this.text.length;
     for (let t = 0; t < at; t++) {
@@ -168,56 +178,8 @@ export class Rival {
     return out;
   }
 
-  /** funnel draws how the string goes into one vector, and that vector into each letter. */
-  funnel(at) {
-    const n = this.text.length;
-    const width = Math.min(this.width - 8, 4 * this.state.length, this.step * Math.max(n, 6));
-    const left = 4 + Math.max(0, (this.step * n - width) / 2);
-    const middle = (above + below) / 2 - 8;
-    const cell = width / this.state.length;
-    const scale = new Scale(1, true);
-    const out = [];
-    for (let s = 0; s < n; s++) {
-      out.push(
-        svg('line', {
-          x1: this.x(s),
-          y1: above + 6,
-          x2: left + (width * (s + 0.5)) / n,
-          y2: middle,
-          class: 'look',
-          'stroke-opacity': 0.35,
-        }),
-      );
-    }
-    for (let t = 0; t < at; t++) {
-      const last = t === at - 1 && at < n;
-      out.push(
-        svg('line', {
-          x1: this.x(t),
-          y1: below - 14,
-          x2: left + width / 2,
-          y2: middle + 14,
-          class: last ? 'look now' : 'look',
-          'stroke-opacity': last ? 1 : 0.2,
-        }),
-      );
-    }
-    this.state.forEach((v, i) =>
-      out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14, fill: scale.css(v) })),
-    );
-    out.push(
-      svg('rect', { x: left, y: middle, width, height: 14, class: 'vector', fill: 'none' }),
-      svg(
-        'text',
-        { x: left + width + 8, y: middle + 11, class: 'quiet' },
-        left + width + 90 < this.width ? `${this.state.length} numbers` : '',
-      ),
-    );
-    return out;
-  }
-
   /** showHeads shows the weights of all letters that are written, and of several heads which one is chosen. */
-  showHeads(at) {
+  showHeads(/** @type {number} */ at) {
     const several = this.weights.length > 1;
     if (this.heads.childElementCount !== this.weights.length) {
       fill(
@@ -234,20 +196,10 @@ export class Rival {
     }
     const n = this.text.length;
     const scale = new Scale(1);
-    this.heads.querySelectorAll('canvas').forEach((canvas, i) => {
-      Object.assign(canvas, { width: n + 1, height: n });
-      const image = new ImageData(n + 1, n);
+    [...this.heads.querySelectorAll('canvas')].forEach((canvas, i) => {
       const seen = Float32Array.from(this.weights[i], (w, p) => (p < at * (n + 1) ? w : NaN));
-      for (let t = 0; t < at; t++) {
-        const row = seen.subarray(t * (n + 1), (t + 1) * (n + 1));
-        const most = Math.max(...row);
-        row.forEach((w, k) => {
-          row[k] = w / most;
-        });
-      }
-      scale.paint(seen, image);
-      canvas.getContext('2d').putImageData(image, 0, 0);
-      if (several) canvas.parentElement.setAttribute('aria-pressed', String(i === this.head()));
+      scale.draw(canvas, shares(seen, n + 1), n, n + 1);
+      if (several) canvas.parentElement?.setAttribute('aria-pressed', String(i === this.head()));
     });
   }
 

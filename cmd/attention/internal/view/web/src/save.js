@@ -1,8 +1,15 @@
 // Saving pictures and tables as files.
 import { busy } from './busy.js';
-import { button, h } from './dom.js';
+import { button, h, one, svg } from './dom.js';
 
-/** save saves a file. */
+/** @typedef {string | number | null | undefined} Field of a table */
+/** @typedef {{ canvas: HTMLCanvasElement, svg(): SVGSVGElement }} Picture */
+
+/**
+ * save saves a file.
+ * @param {string} name
+ * @param {Blob} blob
+ */
 export function save(name, blob) {
   const url = URL.createObjectURL(blob);
   const a = h('a', { href: url, download: name });
@@ -12,22 +19,25 @@ export function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** saveCSV saves rows of texts and numbers as RFC 4180 says. */
-export function saveCSV(name, rows) {
-  const field = (v) => {
+/**
+ * saveCSV saves rows of texts and numbers as RFC 4180 says.
+ * @param {string} name
+ * @param {Field[][]} rows
+ */
+function saveCSV(name, rows) {
+  const field = (/** @type {Field} */ v) => {
     const text = v === undefined || v === null || Number.isNaN(v) ? '' : String(v);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   save(`${name}.csv`, new Blob([rows.map((r) => r.map(field).join(',') + '\r\n').join('')], { type: 'text/csv' }));
 }
 
-/** saveSVG saves an SVG element with the page's colours and fonts. */
-export function saveSVG(name, element) {
-  save(`${name}.svg`, new Blob([svgText(element)], { type: 'image/svg+xml' }));
-}
-
+/**
+ * svgText is an SVG element with the page's colours and fonts.
+ * @param {SVGSVGElement} element
+ */
 function svgText(element) {
-  const copy = element.cloneNode(true);
+  const copy = /** @type {SVGSVGElement} */ (element.cloneNode(true));
   const from = [element, ...element.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((e, i) => {
     const style = getComputedStyle(from[i]);
@@ -49,55 +59,58 @@ function svgText(element) {
   });
   const box = element.viewBox.baseVal;
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copy.setAttribute('width', box.width);
-  copy.setAttribute('height', box.height);
-  const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [k, v] of Object.entries({
-    x: box.x,
-    y: box.y,
-    width: box.width,
-    height: box.height,
-    fill: getComputedStyle(document.body).backgroundColor,
-  }))
-    paper.setAttribute(k, v);
-  copy.prepend(paper);
+  copy.setAttribute('width', String(box.width));
+  copy.setAttribute('height', String(box.height));
+  const { x, y, width, height } = box;
+  copy.prepend(svg('rect', { x, y, width, height, fill: getComputedStyle(document.body).backgroundColor }));
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** savePNG saves a canvas, or an SVG element at twice its size. */
-export async function savePNG(name, element) {
-  let canvas = element;
-  if (element instanceof SVGElement) {
-    const url = URL.createObjectURL(new Blob([svgText(element)], { type: 'image/svg+xml' }));
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    canvas = document.createElement('canvas');
-    canvas.width = 2 * image.width;
-    canvas.height = 2 * image.height;
-    canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
-    URL.revokeObjectURL(url);
-  }
-  save(
-    `${name}.png`,
-    await new Promise((made) => {
-      canvas.toBlob(made, 'image/png');
-    }),
-  );
+/** canvasOf draws an SVG element at twice its size. */
+async function canvasOf(/** @type {SVGSVGElement} */ element) {
+  const url = URL.createObjectURL(new Blob([svgText(element)], { type: 'image/svg+xml' }));
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = 2 * image.width;
+  canvas.height = 2 * image.height;
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(url);
+  return canvas;
+}
+
+/**
+ * savePNG saves a canvas, or an SVG element.
+ * @param {string} name
+ * @param {HTMLCanvasElement | SVGSVGElement} element
+ */
+async function savePNG(name, element) {
+  const canvas = element instanceof SVGSVGElement ? await canvasOf(element) : element;
+  /** @type {Blob | null} */
+  const blob = await new Promise((made) => {
+    canvas.toBlob(made, 'image/png');
+  });
+  if (blob) save(`${name}.png`, blob);
 }
 
 /**
  * saveMenu is a menu that saves a chart: its picture, which get returns as an SVG element or {canvas, svg}, and the
  * numbers that it has, if rows returns them.
  * @param {() => string} name
- * @param {() => any} get
- * @param {(() => any[][]) | false} [rows]
+ * @param {() => SVGSVGElement | Picture | null} get
+ * @param {(() => Field[][]) | false} [rows]
  */
 export function saveMenu(name, get, rows = false) {
-  const of = (kind) => {
+  const png = () => {
     const got = get();
-    if (got instanceof SVGElement) return got;
-    return kind === 'svg' ? got.svg() : got.canvas;
+    if (got) busy(savePNG(name(), 'canvas' in got ? got.canvas : got));
+  };
+  const svgFile = () => {
+    const got = get();
+    if (!got) return;
+    const text = svgText('canvas' in got ? got.svg() : got);
+    save(`${name()}.svg`, new Blob([text], { type: 'image/svg+xml' }));
   };
   const menu = h(
     'details',
@@ -106,8 +119,8 @@ export function saveMenu(name, get, rows = false) {
     h(
       'div',
       {},
-      button('PNG', () => busy(savePNG(name(), of('png'))), { title: 'save the picture as PNG' }),
-      button('SVG', () => saveSVG(name(), of('svg')), { title: 'save the picture as SVG' }),
+      button('PNG', png, { title: 'save the picture as PNG' }),
+      button('SVG', svgFile, { title: 'save the picture as SVG' }),
       rows && tableButton(name, rows),
     ),
   );
@@ -123,12 +136,16 @@ export function saveMenu(name, get, rows = false) {
   menu.addEventListener('keydown', (e) => {
     if (e.key !== 'Escape') return;
     close();
-    menu.querySelector('summary').focus();
+    one(menu, 'summary').focus();
   });
   return menu;
 }
 
-/** tableButton is a button that saves a table: the rows that get returns. */
+/**
+ * tableButton is a button that saves a table: the rows that get returns.
+ * @param {() => string} name
+ * @param {() => Field[][]} get
+ */
 export function tableButton(name, get) {
   return button('CSV', () => saveCSV(name(), get()), { class: 'csv', title: 'save the numbers as CSV' });
 }

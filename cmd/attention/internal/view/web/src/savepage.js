@@ -8,8 +8,8 @@ import { see } from './look.js';
 import { save } from './save.js';
 
 /** looksOf returns the requests of what the page shows: as the model is, with changes, and that of another model. */
-async function looksOf(view) {
-  if (!view.models?.length) return [];
+async function looksOf(/** @type {import('./api.js').View} */ view) {
+  if (!view.models.length) return [];
   const request = requestOf(view);
   const before = await see(request);
   const after = changed(request, before);
@@ -19,7 +19,7 @@ async function looksOf(view) {
 }
 
 /** savePage is a button that saves the page. */
-export function savePage(view) {
+export function savePage(/** @type {import('./api.js').View} */ view) {
   const note = h('span', {});
   const make = async () => {
     fill(note);

@@ -31,12 +31,17 @@ export class Slider {
     );
   }
 
-  /** show gives the slider to the number of a name, at a place of its matrix. */
+  /**
+   * show gives the slider to the number of a name, at a place of its matrix.
+   * @param {string} name
+   * @param {number} at
+   * @param {number} v
+   */
   show(name, at, v) {
     const far = Math.max(reach, Math.abs(v));
     fill(this.name, name);
     fill(this.output, number(v));
     Object.assign(this.range, { min: -far, max: far, value: v });
-    this.range.dataset.at = at;
+    this.range.dataset.at = String(at);
   }
 }

@@ -1,24 +1,38 @@
 // The state of the page is its URL after the #, so that a view can be shared and survives a reload.
 
+/** @typedef {Record<string, string>} Values */
+/** @typedef {(changed: (name: string) => boolean) => void} Listener */
+
+/** @type {Set<Listener>} */
 const listeners = new Set();
 let values = read();
 
+/** @returns {Values} */
 function read() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
 /** get returns a value of the state as text. */
-export function get(name, otherwise = '') {
+export function get(/** @type {string} */ name, otherwise = '') {
   return values[name] ?? otherwise;
 }
 
-/** int returns a value of the state as a number from 0 to below n; otherwise if it is none. */
+/**
+ * int returns a value of the state as a number from 0 to below n; otherwise if it is none.
+ * @param {string} name
+ * @param {number} n
+ * @param {number} otherwise
+ */
 export function int(name, n, otherwise = 0) {
   const v = Number.parseInt(values[name], 10);
   return v >= 0 && v < n ? v : otherwise;
 }
 
-/** set changes values, of which undefined ones are removed, and tells everybody. */
+/**
+ * set changes values, of which undefined ones are removed, and tells everybody.
+ * @param {Record<string, string | number | undefined>} changes
+ * @param {boolean} quiet
+ */
 export function set(changes, quiet = false) {
   const before = values;
   values = { ...values };
@@ -31,12 +45,12 @@ export function set(changes, quiet = false) {
 }
 
 /** restore takes all values from a text as the URL has them, and tells nobody. */
-export function restore(text) {
+export function restore(/** @type {string} */ text) {
   history.replaceState(null, '', `#${text}`);
   values = read();
 }
 
-function tell(before) {
+function tell(/** @type {Values} */ before) {
   for (const f of [...listeners]) {
     // of which one may remove another
     if (listeners.has(f)) f((name) => before[name] !== values[name]);
@@ -44,9 +58,11 @@ function tell(before) {
 }
 
 /** onChange calls f, with a function that says what has changed, until the returned function is called. */
-export function onChange(f) {
+export function onChange(/** @type {Listener} */ f) {
   listeners.add(f);
-  return () => listeners.delete(f);
+  return () => {
+    listeners.delete(f);
+  };
 }
 
 addEventListener('hashchange', () => {

@@ -3,6 +3,10 @@ import { extent } from './d3.js';
 import { all, bar, button, fill, h, keepFocus, number } from './dom.js';
 import { tableButton } from './save.js';
 
+/** @typedef {import('./look.js').Statistics} Numbers */
+/** @typedef {{ layer: number, head: number, statistics: Numbers }} Measured a head with its statistics */
+
+/** @type {[keyof Numbers, string, string][]} the statistics, what stands above them, and what they are */
 export const statistics = [
   [
     'entropy',
@@ -38,29 +42,40 @@ export const statistics = [
 
 /** Statistics is a table of heads: {layer, head, statistics}. */
 export class Statistics {
-  constructor(onselect) {
+  constructor(/** @type {(layer: number, head: number) => void} */ onselect) {
     this.onselect = onselect;
+    /** @type {Measured[]} */
     this.heads = [];
+    /** @type {{ by: keyof Numbers | 'layer', down: boolean }} */
     this.sort = { by: 'layer', down: false };
     this.chosen = '';
     this.element = h(
       'div',
       { class: 'scroll statistics', tabindex: 0, role: 'group', 'aria-label': 'statistics of the heads' },
-      h('p', { class: 'note' }, 'The statistics of the heads are computed …'),
+      h(
+        'p',
+        { class: 'note' },
+        'The statistics of the heads are computed: a row for each comes here, which its columns sort.',
+      ),
     );
   }
 
-  add(heads) {
+  add(/** @type {Measured[]} */ heads) {
     this.heads.push(...heads);
     this.draw();
   }
 
   /** replace shows other numbers of the same heads; the focus stays at its head. */
-  replace(heads) {
+  replace(/** @type {Measured[]} */ heads) {
     this.heads = heads;
     keepFocus(this.element, () => this.draw());
   }
 
+  /**
+   * choose marks the row of a head.
+   * @param {number} layer
+   * @param {import('./choose.js').HeadName} head
+   */
   choose(layer, head) {
     this.chosen = `${layer} ${head}`;
     for (const row of all(this.element, 'tbody tr')) {
@@ -69,12 +84,29 @@ export class Statistics {
     }
   }
 
+  /**
+   * mostTelling is the layer and the head that tell most of the text, the first ones if none does.
+   * @returns {[number, number]}
+   */
+  mostTelling() {
+    const value = (/** @type {Measured} */ x) => x.statistics.telling ?? -1;
+    const { layer, head } = this.heads.reduce((a, b) => (value(b) > value(a) ? b : a));
+    return [layer, head];
+  }
+
   sorted() {
     const { by, down } = this.sort;
-    const value = (x) => (by === 'layer' ? x.layer * 1e6 + x.head : (x.statistics[by] ?? -Infinity));
+    const value = (/** @type {Measured} */ x) =>
+      by === 'layer' ? x.layer * 1e6 + x.head : (x.statistics[by] ?? -Infinity);
     return [...this.heads].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)));
   }
 
+  /**
+   * heading is a button that sorts.
+   * @param {keyof Numbers | 'layer'} by
+   * @param {string} text
+   * @param {string} title
+   */
   heading(by, text, title) {
     const { sort } = this;
     let [mark, order] = ['', 'none'];
@@ -95,11 +127,11 @@ export class Statistics {
   }
 
   draw() {
-    const ranges = Object.fromEntries(
-      statistics.map(([name]) => [name, extent(this.heads, (x) => x.statistics[name])]),
+    const ranges = new Map(
+      statistics.map(([name]) => [name, extent([0, ...this.heads.flatMap((x) => x.statistics[name] ?? [])])]),
     );
-    const current = (head) => (head === this.chosen ? 'true' : null);
-    const row = (x) =>
+    const current = (/** @type {string} */ head) => (head === this.chosen ? 'true' : null);
+    const row = (/** @type {Measured} */ x) =>
       h(
         'tr',
         { 'data-head': `${x.layer} ${x.head}`, 'aria-current': current(`${x.layer} ${x.head}`) },
@@ -112,7 +144,7 @@ export class Statistics {
         ),
         statistics.map(([name]) => {
           const v = x.statistics[name];
-          const [low, high] = [Math.min(0, ranges[name][0] ?? 0), Math.max(0, ranges[name][1] ?? 0)];
+          const [low = 0, high = 0] = ranges.get(name) ?? [];
           return h('td', {}, bar(v === undefined || high === low ? 0 : (v - low) / (high - low)), number(v, 3));
         }),
       );

@@ -8,7 +8,11 @@ const rest = 30; // ms after a key stroke until the model reads the text
 
 /** TextField is where the text is written. */
 export class TextField {
-  /** ontyped is called at each key stroke. */
+  /**
+   * ontyped is called at each key stroke.
+   * @param {import('./api.js').View} view
+   * @param {() => void} ontyped
+   */
   constructor(view, ontyped) {
     this.view = view;
     this.ontyped = ontyped;
@@ -37,7 +41,9 @@ export class TextField {
       this.area,
       this.note,
     );
+    /** @type {string | null} what the reader has just written */
     this.written = null;
+    this.timer = 0;
     const refit = () => this.fit();
     addEventListener('resize', refit);
     const forget = state.onChange((is) => {
@@ -57,7 +63,7 @@ export class TextField {
     this.written = null;
   }
 
-  write(text) {
+  write(/** @type {string} */ text) {
     if (this.area.value !== text) this.area.value = text;
     this.fit();
   }
@@ -84,7 +90,7 @@ export class TextField {
   }
 
   /** show shows what the model has read: with the tokens that it has written, and what its window leaves out. */
-  show(look) {
+  show(/** @type {import('./look.js').Look} */ look) {
     if (thenOf().length && !this.timer) this.write(look.whole);
     this.fit();
     fill(

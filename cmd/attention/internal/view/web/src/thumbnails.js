@@ -1,8 +1,14 @@
 // Small pictures of heads.
-import { largestOf, Scale } from './colours.js';
-import { h } from './dom.js';
+import { Scale, shares } from './colours.js';
+import { h, one } from './dom.js';
 
-/** thumbnail is a button with the picture of a head. */
+/**
+ * thumbnail is a button with the picture of a head.
+ * @param {number} layer
+ * @param {number} head
+ * @param {() => void} onclick
+ * @param {...Node} below
+ */
 export function thumbnail(layer, head, onclick, ...below) {
   return h(
     'button',
@@ -26,19 +32,6 @@ export function thumbnail(layer, head, onclick, ...below) {
  * @param {number} head
  */
 export function paintThumbnail(button, { rows, cols, thumbnails }, head) {
-  const canvas = button.querySelector('canvas');
-  canvas.width = cols;
-  canvas.height = rows;
-  const c = canvas.getContext('2d');
-  const image = c.createImageData(cols, rows);
-  const shares = new Float32Array(rows * cols);
-  for (let t = 0; t < rows; t++) {
-    const row = thumbnails.subarray((head * rows + t) * cols, (head * rows + t + 1) * cols);
-    const most = largestOf(row) || 1;
-    row.forEach((v, s) => {
-      shares[t * cols + s] = v < 0 ? NaN : v / most;
-    });
-  }
-  new Scale(1).paint(shares, image);
-  c.putImageData(image, 0, 0);
+  const weights = thumbnails.subarray(head * rows * cols, (head + 1) * rows * cols);
+  new Scale(1).draw(one(button, 'canvas'), shares(weights, cols), rows, cols);
 }

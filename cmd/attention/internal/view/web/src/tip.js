@@ -3,10 +3,10 @@ import { h } from './dom.js';
 
 const tip = h('div', { class: 'tip', role: 'tooltip', id: 'tip', hidden: true });
 
-function show(e) {
-  const of = /** @type {Element} */ (e.target).closest?.('[data-tip]');
+function show(/** @type {Event} */ e) {
+  const of = /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest?.('[data-tip]'));
   if (!of) return hide();
-  tip.textContent = /** @type {HTMLElement} */ (of).dataset.tip;
+  tip.textContent = of.dataset.tip ?? '';
   tip.hidden = false;
   const box = of.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = tip;

@@ -1,42 +1,20 @@
 // The text as tokens: the chosen one, with arcs and colours to those that it looks at.
+import { arc, box } from './arcs.js';
 import { Scale } from './colours.js';
 import { fill, h, number, percent, rove, shown, svg } from './dom.js';
+import { strongest } from './sight.js';
 
 /** @typedef {import('./look.js').Look} Look */
 /** @typedef {import('./look.js').Token} Token */
 
-/**
- * Sight is where a query looks: its weight on each key, NaN on hidden ones, and the largest.
- * @typedef {{ weights: Float32Array, most: number }} Sight
- */
-
+/** @typedef {import('./sight.js').Sight} Sight */
 /**
  * Seen is what is shown: the query, where it looks now and, if that was changed, before, the keys that are hidden, and
  * the chosen key.
  * @typedef {{ q: number, after: Sight, before: Sight | null, hidden: Set<number>, k: number }} Seen
  */
 
-const mostArcs = 64;
-const thinnest = 0.02; // of the largest weight: what is less has no arc
 const labels = 3; // of the largest weights as percentages
-
-/** strongest returns the keys of the largest weights, the largest first. */
-export function strongest({ weights, most }, n = mostArcs) {
-  const keys = [...weights.keys()].filter((k) => weights[k] > thinnest * most);
-  return keys.sort((a, b) => weights[b] - weights[a]).slice(0, n);
-}
-
-/** sightOf returns where a query of a head looks. */
-export function sightOf(head, q) {
-  const weights = new Float32Array(head.S);
-  head.row(q, 0, head.S, weights);
-  return { weights, most: head.largest(q) };
-}
-
-/** mostSeen returns which of n keys a query of a head looks at most. */
-export function mostSeen(head, q, n) {
-  return strongest(sightOf(head, q)).find((k) => k < n) ?? 0;
-}
 
 /** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
 export class Tokens {
@@ -50,11 +28,13 @@ export class Tokens {
     this.keys = [];
     /** @type {HTMLButtonElement[]} */
     this.queries = [];
+    /** @type {string[]} of the keys */
+    this.colours = [];
     this.built = '';
     /** @type {Seen | null} */
     this.seen = null;
     rove(this.strips, '.token');
-    const point = (e) => options.onpoint(keyOf(e));
+    const point = (/** @type {Event} */ e) => options.onpoint(keyOf(e));
     this.strips.addEventListener('pointerover', point);
     this.strips.addEventListener('focusin', point);
     this.strips.addEventListener('pointerleave', () => options.onpoint(null));
@@ -76,13 +56,18 @@ export class Tokens {
     this.reveal(this.queries[seen.q]);
   }
 
-  /** build makes the buttons of the tokens, if these are others than before. */
+  /**
+   * build makes the buttons of the tokens, if these are others than before.
+   * @param {Look} look
+   * @param {number} layer
+   */
   build(look, layer) {
     const { queries, keys } = look.layers[layer];
     const apart = queries !== keys;
     const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
     if (this.built === built) return;
     this.built = built;
+    this.colours = [];
     this.element.classList.toggle('apart', apart);
     const focused = document.activeElement?.closest('.strips .token');
     const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
@@ -91,7 +76,7 @@ export class Tokens {
       .keys(layer)
       .map((t, i) => tokenButton(t, { 'data-k': i, onclick: () => (apart ? onkey : onquery)(i) }));
     this.queries = this.keys;
-    const strip = (of, name) =>
+    const strip = (/** @type {HTMLElement[]} */ of, /** @type {string} */ name) =>
       h(
         'div',
         { class: 'strip', role: 'group', 'aria-label': name, lang: '' },
@@ -119,8 +104,11 @@ export class Tokens {
       const w = after.weights[k];
       const unseen = Number.isNaN(w);
       const share = unseen ? 0 : w / (after.most || 1);
-      b.style.background = unseen ? '' : scale.css(share);
-      b.style.color = unseen ? '' : scale.ink(share);
+      const colour = unseen ? '' : scale.css(share);
+      if (this.colours[k] !== colour) {
+        b.style.background = this.colours[k] = colour; // what stays as it is costs no time
+        b.style.color = unseen ? '' : scale.ink(share);
+      }
       b.classList.toggle('unseen', unseen);
       b.classList.toggle('off', hidden.has(k));
       b.dataset.share = named.has(k) ? percent(w, 2) : '';
@@ -145,7 +133,8 @@ export class Tokens {
   }
 
   /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */
-  labelled(sight) {
+  labelled(/** @type {Sight} */ sight) {
+    /** @type {Set<number>} */
     const found = new Set();
     for (const k of strongest(sight, labels)) {
       const isNarrow = this.keys[k]?.offsetWidth < 34;
@@ -167,7 +156,7 @@ export class Tokens {
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
       this.arcs.setAttribute(name, String(value));
     }
-    const drawn = (sight, down) =>
+    const drawn = (/** @type {Sight} */ sight, /** @type {boolean} */ down) =>
       strongest(sight)
         .filter((k) => this.keys[k])
         .reverse()
@@ -185,7 +174,7 @@ export class Tokens {
   }
 
   /** reveal scrolls to a token that a long text hides. */
-  reveal(token) {
+  reveal(/** @type {HTMLElement | undefined} */ token) {
     if (!token) return;
     const { scrollTop, clientHeight } = this.element;
     const { offsetTop, offsetHeight } = token;
@@ -196,12 +185,12 @@ export class Tokens {
   /** isWrapped reports whether a strip has several lines. */
   isWrapped() {
     return [this.keys, this.queries].some(
-      (tokens) => tokens.length > 1 && tokens[0].offsetTop !== tokens.at(-1).offsetTop,
+      (tokens) => tokens.length > 1 && tokens[0].offsetTop !== tokens.at(-1)?.offsetTop,
     );
   }
 
   /** mark shows the arc to a key alone. */
-  mark(k) {
+  mark(/** @type {number | null} */ k) {
     this.arcs.classList.toggle('one', k !== null);
     for (const path of this.arcs.children)
       path.classList.toggle('shown', /** @type {SVGElement} */ (path).dataset.k === String(k));
@@ -212,40 +201,18 @@ export class Tokens {
   }
 }
 
+/**
+ * tokenButton is a button with a token.
+ * @param {Token} token
+ * @param {Record<string, any>} attributes
+ */
 function tokenButton(token, attributes) {
   return h('button', { type: 'button', class: 'token', ...attributes }, shown(token));
 }
 
 /** keyOf returns the key that an event is about. */
-function keyOf(e) {
-  const k = e.target.closest?.('[data-k]')?.dataset.k;
+function keyOf(/** @type {Event} */ e) {
+  const of = /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest?.('[data-k]'));
+  const k = of?.dataset.k;
   return k === undefined ? null : Number(k);
-}
-
-/** box returns the place of a token in the picture. */
-function box(e) {
-  const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = e;
-  return { x: left + width / 2, top, bottom: top + height };
-}
-
-/** arc returns the path from the box of a query to that of a key, above them or, down, below them, not too high. */
-function arc(from, to, down, highest) {
-  if (Math.abs(from.top - to.top) > 4) return between(from, to, down);
-  const edge = down ? from.bottom : from.top;
-  const sign = down ? 1 : -1;
-  if (from.x === to.x) {
-    const top = edge + sign * 24;
-    return `M${from.x - 5} ${edge}C${from.x - 14} ${top} ${from.x + 14} ${top} ${from.x + 5} ${edge}`;
-  }
-  const rise = edge + sign * Math.min(highest, 16 + 0.3 * Math.abs(from.x - to.x));
-  return `M${from.x} ${edge}C${from.x} ${rise} ${to.x} ${rise} ${to.x} ${edge}`;
-}
-
-/** between returns the path between boxes of two lines. */
-function between(from, to, down) {
-  const up = to.top < from.top;
-  const [y1, y2] = up ? [from.top, to.bottom] : [from.bottom, to.top];
-  const bend = Math.max(16, Math.abs(y1 - y2) / 2) * (up ? 1 : -1);
-  const aside = down ? 3 : 0; // beside that of now
-  return `M${from.x + aside} ${y1}C${from.x + aside} ${y1 - bend} ${to.x + aside} ${y2 + bend} ${to.x + aside} ${y2}`;
 }

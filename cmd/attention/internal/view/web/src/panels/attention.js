@@ -1,22 +1,28 @@
 // Attention: the reader's text as tokens, where the chosen one looks, all heads, and what comes next.
-import { isExported } from '../api.js';
-import { busy } from '../busy.js';
-import { changed, factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from '../changes.js';
-import { chosen, layerName, nameOf, requestOf, wrong } from '../choose.js';
+import { busy, painted } from '../busy.js';
+import { changed, factors, firstKey, hidden, isFixed } from '../changes.js';
+import { chosen, requestOf, wrong } from '../choose.js';
 import { Detail } from '../detail.js';
-import { button, fill, h, number, percent, shown } from '../dom.js';
+import { fill, h, keepFocus } from '../dom.js';
 import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
 import { see } from '../look.js';
 import { NextTokens } from '../next.js';
+import { pairText, Sentence } from '../sentence.js';
+import { sightOf } from '../sight.js';
 import * as state from '../state.js';
 import { TextField } from '../textfield.js';
-import { sightOf, strongest, Tokens } from '../tokens.js';
+import { Tokens } from '../tokens.js';
 
+/** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
+/** @typedef {import('../look.js').Look} Look */
+/** @typedef {{ before: Look, after: Look }} Looks the model as it is, and with the reader's changes */
+
+/** @type {import('../api.js').Panel} */
 export const attention = {
   name: 'attention',
   title: 'Attention',
-  needs: (view) => view.models?.length > 0,
+  needs: (view) => view.models.length > 0,
   show(element, view) {
     const panel = new Attention(element, view);
     busy(panel.load());
@@ -25,10 +31,27 @@ export const attention = {
 };
 
 class Attention {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
   constructor(element, view) {
-    this.element = element;
-    this.closed = false;
     this.view = view;
+    this.closed = false;
+    this.loading = false;
+    this.again = false;
+    /** @type {Looks | null} */
+    this.looks = null;
+    /** @type {import('../tokens.js').Seen | null} */
+    this.seen = null;
+    this.layer = 0;
+    /** @type {number | null} the model whose heads are in the order of some text */
+    this.ordered = null;
+    /** @type {[number, number] | undefined} */
+    this.telling = undefined;
+    this.isTold = false;
+    [this.wanted, this.wantedNext] = [{}, {}];
+    this.next = new NextTokens();
     this.field = new TextField(view, () => this.next.stop());
     this.tokens = new Tokens({
       onquery: (q) => state.set({ q }),
@@ -36,10 +59,7 @@ class Attention {
       onpoint: (k) => this.point(k),
     });
     this.gallery = new Gallery((layer, head) => state.set({ layer, head }));
-    this.next = new NextTokens();
-    this.sentence = h('h2', { class: 'sentence', 'aria-live': 'polite' });
-    this.where = h('p', { class: 'note where' });
-    this.changes = h('div');
+    this.sentence = new Sentence();
     this.readout = h('p', { class: 'readout small' });
     this.problem = h('div');
     this.detail = new Detail();
@@ -49,9 +69,7 @@ class Attention {
       h(
         'section',
         { class: 'picture', 'aria-label': 'where the chosen token looks' },
-        this.sentence,
-        this.where,
-        this.changes,
+        this.sentence.elements,
         this.tokens.element,
         this.readout,
       ),
@@ -59,31 +77,24 @@ class Attention {
       this.detail.element,
       this.next.element,
     );
-    this.waiting = h(
-      'p',
-      { class: 'note', role: 'status' },
-      `${this.model().name} reads the text: here come its tokens, ` +
-        'where each looks, and what the model expects next.',
-    );
+    const { name } = view.models[requestOf(view).model];
+    const coming = `${name} reads the text: here come its tokens, where each looks, and what the model expects next.`;
+    this.waiting = h('p', { class: 'note', role: 'status' }, coming);
     fill(element, this.field.element, this.problem, hints(), this.waiting, this.stage);
     const repaint = () => this.repaint();
     addEventListener('theme', repaint);
     this.ends = [() => removeEventListener('theme', repaint), state.onChange((is) => this.follow(is))];
   }
 
-  model() {
-    return this.view.models[requestOf(this.view).model];
-  }
-
   /** follow shows what has changed in the state. */
-  follow(is) {
+  follow(/** @type {(name: string) => boolean} */ is) {
     if (['model', 'text', 'then', 'hide', 'factors'].some(is)) {
       busy(this.load());
       return;
     }
-    if (!this.before) return;
-    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead());
-    if (['temperature', 'at'].some(is)) busy(this.showNext());
+    if (!this.looks) return;
+    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead(this.looks));
+    if (['temperature', 'at'].some(is)) busy(this.showNext(this.looks));
   }
 
   /** load looks at the text of the state. While it looks, the text may change: then it looks again. */
@@ -99,60 +110,54 @@ class Attention {
   }
 
   async look() {
-    const request = requestOf(this.view);
-    let before, after, heads;
     try {
-      before = await see(request);
+      const before = await see(requestOf(this.view));
       if (before.model === this.ordered) before.telling ??= this.telling; // until those of this text are known
-      const change = changed(request, before);
-      after = change === request ? before : await see(change);
-      heads = await this.headsOf(before, after);
+      const change = changed(before.request, before);
+      const looks = { before, after: change === before.request ? before : await see(change) };
+      const heads = await headsOf(looks);
+      if (this.closed || this.again) return;
+      await this.show(looks, heads);
     } catch (e) {
       if (this.closed || this.again) return;
       this.waiting.remove();
       this.next.stop();
       fill(this.problem, wrong(e.message));
       this.stage.classList.add('stale');
-      return;
     }
-    if (this.closed || this.again) return;
-    this.before = before;
-    this.after = after;
+  }
+
+  /**
+   * show shows looks and the chosen head of both.
+   * @param {Looks} looks
+   * @param {SomeHead[]} heads
+   */
+  async show(looks, heads) {
+    this.looks = looks;
     this.waiting.remove();
     fill(this.problem);
     this.stage.hidden = false;
     this.stage.classList.remove('stale');
-    this.field.show(before);
-    this.showChanges();
-    this.gallery.build(before);
-    this.paintHead(heads);
-    await this.showNext();
-    busy(this.showGallery());
+    this.field.show(looks.before);
+    this.sentence.list(looks.before, looks.before !== looks.after);
+    this.paintHead(looks, heads);
+    await this.showNext(looks);
+    busy(this.showGallery(looks));
   }
 
-  /** headsOf returns the chosen head before and after the changes. */
-  headsOf(before, after) {
-    const [layer, head] = chosen(before);
-    return Promise.all(
-      [before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, Number(head)))),
-    );
-  }
-
-  async showHead() {
-    const { before, after } = this;
+  async showHead(/** @type {Looks} */ looks) {
     const wanted = (this.wanted = {});
     try {
-      const heads = await this.headsOf(before, after);
-      if (this.closed || this.wanted !== wanted || this.before !== before) return;
+      const heads = await headsOf(looks);
+      if (this.closed || this.wanted !== wanted || this.looks !== looks) return;
       fill(this.problem);
-      this.paintHead(heads);
+      this.paintHead(looks, heads);
     } catch (e) {
       if (this.wanted === wanted) fill(this.problem, wrong(e.message));
     }
   }
 
-  async showNext() {
-    const { before, after } = this;
+  async showNext(/** @type {Looks} */ { before, after }) {
     const wanted = (this.wantedNext = {});
     try {
       await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
@@ -162,9 +167,11 @@ class Attention {
   }
 
   /** showGallery shows all heads. The most telling one is chosen unless the reader has chosen one. */
-  async showGallery() {
-    const { before, after } = this;
-    const isOver = () => this.closed || this.before !== before || this.after !== after;
+  async showGallery(/** @type {Looks} */ looks) {
+    const { before, after } = looks;
+    const isOver = () => this.closed || this.looks !== looks;
+    await painted(); // the first head, of which nobody waits for the others
+    if (isOver()) return;
     const typing = this.field.hasFocus() || this.next.writing;
     const keep = typing && this.ordered === before.model;
     try {
@@ -174,114 +181,49 @@ class Attention {
       this.telling = before.telling;
       this.isTold = !keep;
       this.ordered = before.model;
-      await this.showHead();
+      await this.showHead(looks);
     } catch (e) {
       if (!isOver()) fill(this.problem, wrong(e.message));
     }
   }
 
-  /** paintHead shows where the chosen token looks. */
-  paintHead(/** @type {any[]} */ [was, is]) {
-    const { before, after } = this;
+  /**
+   * paintHead shows where the chosen token looks, before and after the changes.
+   * @param {Looks} looks
+   * @param {SomeHead[]} heads
+   */
+  paintHead({ before, after }, [was, is]) {
     const [layer, head] = chosen(before);
-    this.layer = layer;
-    this.q = state.int('q', is.T, is.T - 1);
+    const q = state.int('q', is.T, is.T - 1);
     const offset = firstKey(before, layer);
     const n = before.keys(layer).length;
-    this.seen = {
-      q: this.q,
-      after: sightOf(is, this.q),
-      before: before === after ? null : sightOf(was, this.q),
-      hidden: new Set(
-        isFixed(before)
-          ? []
-          : hidden()
-              .map((at) => at - offset)
-              .filter((k) => k >= 0 && k < n),
-      ),
+    const mine = isFixed(before) ? [] : hidden().map((at) => at - offset);
+    const seen = {
+      q,
+      after: sightOf(is, q),
+      before: before === after ? null : sightOf(was, q),
+      hidden: new Set(mine.filter((k) => k >= 0 && k < n)),
       k: state.int('k', n),
     };
-    this.tokens.show(after, layer, this.seen);
+    [this.layer, this.seen] = [layer, seen];
+    this.tokens.show(after, layer, seen);
     this.gallery.choose(layer, head, factors());
-    this.tell(layer, head);
+    keepFocus(this.sentence.where, () => this.sentence.tell(before, after, seen, this.isTold));
     this.point(null);
-    this.detail.show(before, after, this.seen);
-  }
-
-  /** tell says in a sentence where the chosen token looks. */
-  tell(layer, head) {
-    const { before, after } = this;
-    const queries = after.queries(layer);
-    const keys = after.keys(layer);
-    const { weights } = this.seen.after;
-    const same = queries === keys;
-    const name = (k) => (same && k === this.q ? 'itself' : h('q', {}, keys[k] ? shown(keys[k]) : 'an extra key'));
-    const most = strongest(this.seen.after, 3).filter((k, i) => i === 0 || weights[k] >= 0.1);
-    const parts = most.flatMap((k, i) => [i ? ', ' : '', name(k), ` ${percent(weights[k], 2)}`]);
-    fill(this.sentence, h('q', {}, shown(queries[this.q])), most.length ? ' looks at ' : ' looks at nothing', parts);
-    const auto = state.get('layer') + state.get('head') === '' && this.isTold;
-    fill(
-      this.where,
-      `This is ${nameOf(before, layer, head).replace('L', 'l')}${auto ? ', which tells most of this text' : ''}. ` +
-        'The arcs go to the tokens that it looks at: the thicker and bluer, the more.',
-    );
-  }
-
-  /** showChanges lists what the reader has changed. */
-  showChanges() {
-    const { before } = this;
-    if (before === this.after) {
-      fill(this.changes);
-      return;
-    }
-    const all = keysOf(before).flatMap((s) => s.tokens);
-    const undo = (text, act) =>
-      isExported ? h('span', { class: 'chip' }, text) : button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
-    fill(
-      this.changes,
-      h(
-        'div',
-        { class: 'changes' },
-        hidden()
-          .filter((at) => at < all.length)
-          .map((at) => undo(`“${shown(all[at])}” ${at} is hidden`, () => toggleHidden(at))),
-        factors().map((f) =>
-          undo(`${layerName(before.layers[f.layer] ?? {}, f.layer)} · ${f.head} × ${f.factor}`, () =>
-            setFactor(f.layer, f.head, 1),
-          ),
-        ),
-        isExported
-          ? null
-          : button('Undo all changes', () => state.set({ hide: '', factors: '' }), { 'data-keep': 'undo' }),
-        h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
-      ),
-    );
+    this.detail.show(before, after, seen);
   }
 
   /** point tells the weight of a key. */
-  point(k) {
-    if (!this.seen) return;
-    const { after, before } = this.seen;
+  point(/** @type {number | null} */ k) {
+    if (!this.seen || !this.looks) return;
     this.tokens.mark(k);
-    const tokens = this.after.keys(this.layer);
-    if (k === null || !tokens[k]) {
-      fill(this.readout, ' ');
-      return;
-    }
-    const query = shown(this.after.queries(this.layer)[this.q]);
-    const text = (w) => (Number.isNaN(w) ? 'not seen: hidden by the mask' : `weight ${number(w)}`);
-    fill(
-      this.readout,
-      `“${query}” ${this.q} → “${shown(tokens[k])}” ${k}: ${text(after.weights[k])}`,
-      before ? `, before: ${text(before.weights[k])}` : '',
-    );
+    fill(this.readout, pairText(this.looks.after, this.layer, this.seen, k));
   }
 
   repaint() {
-    if (!this.seen) return;
-    this.tokens.paint(this.after.keys(this.layer), this.seen);
+    if (!this.seen || !this.looks) return;
+    this.tokens.paint(this.looks.after.keys(this.layer), this.seen);
     this.gallery.paint();
-    this.detail.paintScale();
   }
 
   close() {
@@ -291,4 +233,10 @@ class Attention {
     this.field.close();
     for (const f of this.ends) f();
   }
+}
+
+/** headsOf returns the chosen head before and after the changes. */
+function headsOf(/** @type {Looks} */ { before, after }) {
+  const [layer, head] = chosen(before);
+  return Promise.all([before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, head))));
 }

@@ -14,75 +14,60 @@ import {
   wrong,
 } from '../choose.js';
 import { Scale } from '../colours.js';
+import { Difference, mostOf, mostRead } from '../difference.js';
 import { fill, h, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
+import { isSigned } from '../implied.js';
 import { see } from '../look.js';
 import { legend } from '../picture.js';
 import { saveMenu } from '../save.js';
 import * as state from '../state.js';
 
+/** @typedef {import('../choose.js').HeadName} HeadName */
+/** @typedef {import('../heatmap.js').Cell} Cell */
+/** @typedef {import('../look.js').Look} Look */
+/** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
+
+/** @type {import('../api.js').Panel} */
 export const compare = {
   name: 'compare',
   title: 'Compare',
-  needs: (view) => view.models?.length > 0,
+  needs: (view) => view.models.length > 0,
   show(element, view) {
     const panel = new Compare(element, view);
     busy(panel.load());
-    const ends = [
-      state.onChange((changed) => {
-        if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
-        else if (['q', 'k'].some(changed)) panel.choose();
-      }),
-    ];
+    const end = state.onChange((changed) => {
+      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
+      else if (['q', 'k'].some(changed)) panel.choose();
+    });
     const repaint = () => panel.maps.forEach((m) => m.repaint());
     addEventListener('theme', repaint);
     return () => {
       panel.closed = true;
       removeEventListener('theme', repaint);
       panel.maps.forEach((m) => m.close());
-      ends[0]();
+      end();
     };
   },
 };
 
-/** Difference is the weights of b less those of a. */
-export class Difference {
-  constructor(a, b) {
-    this.a = a;
-    this.b = b;
-    this.T = a.T;
-    this.S = a.S;
-    this.signed = true;
-    this.buffer = new Float32Array(a.S);
-  }
-
-  row(t, s0, s1, out) {
-    this.b.row(t, s0, s1, out);
-    this.a.row(t, s0, s1, this.buffer);
-    for (let i = 0; i < s1 - s0; i++) out[i] -= this.buffer[i];
-  }
-}
-
-const mostRead = 1 << 20; // pairs that are read for the largest
-
-/** most is the largest number of a field, without its sign. */
-function most(field) {
-  const row = new Float32Array(field.S);
-  let largest = 0;
-  for (let t = 0; t < field.T; t++) {
-    field.row(t, 0, field.S, row);
-    for (const v of row) if (Math.abs(v) > largest) largest = Math.abs(v);
-  }
-  return largest;
-}
-
 class Compare {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
   constructor(element, view) {
     this.element = element;
     this.view = view;
     /** @type {HeatMap[]} */
     this.maps = [];
+    /** @type {SomeHead[]} */
+    this.heads = [];
+    /** @type {import('../look.js').Token[][]} */
+    this.tokens = [];
+    this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     this.closed = false;
+    this.wanted = {};
   }
 
   async load() {
@@ -127,6 +112,7 @@ class Compare {
     }
   }
 
+  /** choices choose the two models. */
   choices() {
     return h(
       'div',
@@ -136,14 +122,20 @@ class Compare {
     );
   }
 
+  /**
+   * show shows a head of two models, and the difference.
+   * @param {Look[]} looks
+   * @param {number} layer
+   * @param {HeadName} head
+   * @param {SomeHead[]} heads
+   */
   show(looks, layer, head, heads) {
     this.maps.forEach((m) => m.close());
     this.heads = heads;
     const difference = new Difference(heads[0], heads[1]);
-    this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     const isSmall = heads[0].T * heads[0].S <= mostRead;
-    const scale = scaleOf();
-    const largest = isSmall ? most(difference) : 1;
+    const scale = scaleOf(heads.some(isSigned));
+    const largest = isSmall ? mostOf(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'the second minus the first'];
     this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
@@ -179,10 +171,7 @@ class Compare {
               {},
               name,
               ' ',
-              saveMenu(
-                () => `compare-${i}`,
-                () => ({ canvas: this.maps[i].canvas, svg: () => this.maps[i].svg() }),
-              ),
+              saveMenu(() => `compare-${i}`, this.maps[i].picture),
             ),
             this.maps[i].element,
             legend(scales[i], i < 2 ? 'weight' : 'difference'),
@@ -195,8 +184,14 @@ class Compare {
     this.read(this.cell());
   }
 
+  /**
+   * cell is the pair of the state.
+   * @returns {Cell | null}
+   */
   cell() {
-    return state.get('q') && this.heads ? [state.int('q', this.heads[0].T), state.int('k', this.heads[0].S)] : null;
+    if (!state.get('q') || !this.heads.length) return null;
+    const { T, S } = this.heads[0];
+    return [state.int('q', T), state.int('k', S)];
   }
 
   choose() {
@@ -205,8 +200,8 @@ class Compare {
     this.read(cell);
   }
 
-  read(at) {
-    if (!this.readout) return;
+  /** read tells the weights of a pair. */
+  read(/** @type {Cell | null} */ at) {
     if (!at) {
       fill(this.readout, 'Point at or tap a cell, or move with the arrow keys.');
       return;
@@ -223,8 +218,13 @@ class Compare {
   }
 }
 
-/** check refuses looks whose heads cannot be compared. */
-function check(/** @type {import('../look.js').Look[]} */ [a, b], layer, head) {
+/**
+ * check refuses looks whose heads cannot be compared.
+ * @param {Look[]} looks
+ * @param {number} layer
+ * @param {HeadName} head
+ */
+function check([a, b], layer, head) {
   const same =
     a.sequences.length === b.sequences.length &&
     a.sequences.every(

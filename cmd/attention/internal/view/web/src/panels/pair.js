@@ -1,18 +1,24 @@
 // One pair: every number on the way from two vectors to one weight.
 
 import { busy } from '../busy.js';
-import { chosen, headChoice, modelChoice, requestOf, textsOf, wrong } from '../choose.js';
-import { axisLeft, max, min, scaleLinear, select, sum } from '../d3.js';
-import { all, choice, fill, focused, h, number, shown, svg } from '../dom.js';
+import { chosen, headChoice, modelChoice, pairChoice, requestOf, textsOf, wrong } from '../choose.js';
+import { axisLeft, scaleLinear, select } from '../d3.js';
+import { all, fill, focused, h, number, shown, svg } from '../dom.js';
+import { noScores } from '../implied.js';
 import { see } from '../look.js';
 import { saveMenu } from '../save.js';
+import { mostSeen } from '../sight.js';
 import * as state from '../state.js';
-import { mostSeen } from '../tokens.js';
 
+/** @typedef {import('../head.js').Head} Head */
+/** @typedef {import('../look.js').Look} Look */
+/** @typedef {ReturnType<Head['steps']>} Products */
+
+/** @type {import('../api.js').Panel} */
 export const pair = {
   name: 'pair',
   title: 'One pair',
-  needs: (view) => view.models?.length > 0,
+  needs: (view) => view.models.length > 0,
   show(element, view) {
     const panel = new Pair(element, view);
     busy(panel.load());
@@ -25,10 +31,17 @@ export const pair = {
 };
 
 class Pair {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
   constructor(element, view) {
     this.element = element;
     this.view = view;
     this.closed = false;
+    this.wanted = {};
+    /** @type {Look | null} */
+    this.look = null;
   }
 
   async load() {
@@ -49,17 +62,24 @@ class Pair {
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
       if (this.closed || this.wanted !== wanted || state.get('panel') !== 'pair') return;
       this.look = look;
-      this.show(look, layer, head === 'mean' ? 0 : head, numbers);
+      if (look.layers[layer].linear) noScores(this.element, this.view, look, layer);
+      else this.show(look, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
       if (this.wanted === wanted) fill(this.element, modelChoice(this.view), wrong(e.message));
     }
   }
 
+  /**
+   * show shows the pair of the state.
+   * @param {Look} look
+   * @param {number} layer
+   * @param {number} head
+   * @param {Head} numbers
+   */
   show(look, layer, head, numbers) {
     const q = state.int('q', numbers.T, numbers.T - 1);
     const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
     const [queries, keys] = [look.queries(layer), look.keys(layer)];
-    const tokens = (list) => list.map((t, i) => [i, `${i} ${shown(t)}`]);
     const steps = numbers.steps(q, k);
     const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
     const bars = numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions';
@@ -73,16 +93,7 @@ class Pair {
       h(
         'div',
         { class: 'tools' },
-        h(
-          'span',
-          { 'data-keep': 'q' },
-          choice('query', tokens(queries), q, (v) => state.set({ q: v })),
-        ),
-        h(
-          'span',
-          { 'data-keep': 'k' },
-          choice('key', tokens(keys), k, (v) => state.set({ k: v })),
-        ),
+        pairChoice(look, layer, q, k),
         saveMenu(
           name,
           () => chart,
@@ -96,6 +107,7 @@ class Pair {
           'section',
           { class: 'bars' },
           h('h3', {}, bars),
+          h('p', { class: 'note' }, 'Blue ones raise the score, orange ones lower it.'),
           h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': bars }, chart),
         ),
         h(
@@ -109,19 +121,16 @@ class Pair {
     if (kept) all(this.element, `[data-keep="${kept}"] select`)[0]?.focus();
   }
 
-  /** chart draws the products as bars. */
-  chart(/** @type {{ d: number, q: number, k: number, product: number }[]} */ steps, additive) {
+  /**
+   * chart draws the products as bars.
+   * @param {Products} steps
+   * @param {boolean | undefined} additive
+   */
+  chart(steps, additive) {
     const width = Math.max(Math.min(640, this.element.clientWidth || 420), 56 + 4 * steps.length);
     const [height, left, bottom] = [280, 48, 38];
-    const low = Math.min(
-      0,
-      min(steps, (x) => x.product),
-    );
-    const high =
-      Math.max(
-        0,
-        max(steps, (x) => x.product),
-      ) || 1;
+    const products = steps.map((x) => x.product);
+    const [low, high] = [Math.min(0, ...products), Math.max(0, ...products) || 1];
     const y = scaleLinear([low, high], [height - bottom, 10]).nice();
     const x = scaleLinear([0, steps.length], [left, width - 8]);
     const root = svg('svg', {
@@ -130,7 +139,7 @@ class Pair {
       height,
       class: 'chart',
       role: 'img',
-      'aria-label': `bars of ${steps.length} products; their sum is ${number(sum(steps, (s) => s.product))}`,
+      'aria-label': `bars of ${steps.length} products; their sum is ${number(products.reduce((a, b) => a + b, 0))}`,
     });
     const wide = Math.max(1, x(1) - x(0) - 1);
     let every = 8; // dimensions from one number to the next
@@ -170,11 +179,19 @@ class Pair {
     return root;
   }
 
-  /** path is the table of the steps to the weight. */
+  /**
+   * path is the table of the steps to the weight.
+   * @param {Head} numbers
+   * @param {Products} steps
+   * @param {number} q
+   * @param {number} k
+   */
   path(numbers, steps, q, k) {
     const { layer } = numbers;
     const path = numbers.path(q, k);
+    /** @type {HTMLElement[]} */
     const rows = [];
+    /** @type {(what: string, formula: string, value: string | number | undefined) => void} */
     const row = (what, formula, value) =>
       rows.push(
         h(
@@ -192,11 +209,9 @@ class Pair {
     else row('product', `q·k, the sum of ${steps.length} products`, path.product);
     if ('scaled' in path) row('scale', `× ${number(layer.scale, 6)}`, path.scaled);
     if ('capped' in path) row('cap', `${layer.softcap}·tanh(x / ${layer.softcap})`, path.capped);
-    if ('biased' in path) {
-      row('bias', `+ ${number(numbers.bias[q - k + numbers.S - 1])} of the distance ${q - k}`, path.biased);
-    }
-    if ('forgotten' in path) {
-      const { gateSums: sums, T } = numbers;
+    const { bias, gateSums: sums, T, S } = numbers;
+    if (bias) row('bias', `+ ${number(bias[q - k + S - 1])} of the distance ${q - k}`, path.biased);
+    if (sums) {
       const left = k < sums.length ? sums[sums.length - T + q] - sums[k] : 0;
       row('forget', `+ ${number(left)}, the log-gates after key ${k} up to query ${q}`, path.forgotten);
     }

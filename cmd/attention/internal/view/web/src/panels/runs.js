@@ -2,10 +2,12 @@
 import { isExported, json, path } from '../api.js';
 import { busy } from '../busy.js';
 import { Curves, stroke } from '../curves.js';
-import { choice, fill, h, keepFocus, number } from '../dom.js';
+import { all, choice, fill, h, keepFocus, one } from '../dom.js';
+import { columns } from '../listed.js';
 import { tableButton } from '../save.js';
 import * as state from '../state.js';
 
+/** @type {import('../api.js').Panel} */
 export const runs = {
   name: 'runs',
   title: 'Runs',
@@ -26,32 +28,19 @@ export const runs = {
 const atFirst = 4; // runs whose losses are shown at first
 const every = 5000; // milliseconds between two looks at runs that train
 
-/** @typedef {{name: string, begin?: string, seconds?: number, state: string, steps: number, planned_steps: number,
- *   model: string, text: string, parameters?: number, losses: {training?: number, validation?: number}}} Listed */
-
-/**
- * columns of the table: a name, the text of a run's cell, and whether it is a number.
- * @type {{ name: string, of: (r: Listed) => string, isNumber?: boolean }[]}
- */
-const columns = [
-  { name: 'State', of: (r) => (r.state === 'running' ? 'trains' : r.state) },
-  {
-    name: 'Steps',
-    of: (r) => (r.steps === r.planned_steps ? String(r.steps) : `${r.steps} of ${r.planned_steps}`),
-    isNumber: true,
-  },
-  { name: 'Validation', of: (r) => number(r.losses.validation, 3), isNumber: true },
-  { name: 'Training', of: (r) => number(r.losses.training, 3), isNumber: true },
-  { name: 'Time', of: (r) => duration(r.seconds), isNumber: true },
-  { name: 'Begun', of: (r) => (r.begin ? r.begin.slice(0, 16).replace('T', ' ') : '–') },
-  { name: 'Model', of: (r) => r.model },
-  { name: 'Text', of: (r) => r.text },
-];
+/** @typedef {import('../listed.js').Listed} Listed */
+/** @typedef {Pick<import('./training.js').Run, 'steps' | 'evaluations'>} Losses */
 
 class Runs {
-  constructor(element) {
+  constructor(/** @type {HTMLElement} */ element) {
     this.element = element;
-    this.curves = new Map(); // the curves of each run that was chosen, by its name
+    this.closed = false;
+    this.timer = 0;
+    this.wanted = {};
+    /** @type {Listed[]} */
+    this.all = [];
+    /** @type {Map<string, Losses>} of each run that was chosen, by its name */
+    this.curves = new Map();
     this.tools = h('div', { class: 'tools' });
     this.chart = new Curves('Losses', {
       tools: this.tools,
@@ -71,16 +60,21 @@ class Runs {
           () => this.rows(),
         ),
       ),
-      h('p', { class: 'note', role: 'status' }, 'The runs are read …'),
+      h(
+        'p',
+        { class: 'note', role: 'status' },
+        'The runs are read: here come a table of them, and the losses of some in one chart.',
+      ),
     );
   }
 
   async load() {
     try {
-      const all = await json('runs');
+      const listed = await json('runs');
       if (this.closed) return;
-      if (!this.all) fill(this.element, this.element.firstChild, this.table, this.chart.element, this.note);
-      this.all = all;
+      if (!this.table.isConnected)
+        fill(this.element, this.element.firstChild, this.table, this.chart.element, this.note);
+      this.all = listed;
       this.show();
       await this.draw();
     } catch (e) {
@@ -99,6 +93,11 @@ class Runs {
     return this.all.filter((r) => names.includes(r.name));
   }
 
+  /**
+   * choose shows the losses of a run, or leaves them out.
+   * @param {string} name
+   * @param {boolean} isChosen
+   */
   choose(name, isChosen) {
     const names = this.chosen()
       .map((r) => r.name)
@@ -108,7 +107,7 @@ class Runs {
   }
 
   show() {
-    const row = (r) =>
+    const row = (/** @type {Listed} */ r) =>
       h(
         'tr',
         { 'data-run': r.name },
@@ -121,7 +120,8 @@ class Runs {
             h('input', {
               type: 'checkbox',
               'aria-label': `losses of ${r.name}`,
-              onchange: (e) => this.choose(r.name, e.target.checked),
+              onchange: (/** @type {Event} */ e) =>
+                this.choose(r.name, /** @type {HTMLInputElement} */ (e.target).checked),
             }),
             h('span', { class: 'ink', 'aria-hidden': 'true' }),
           ),
@@ -179,19 +179,24 @@ class Runs {
         ),
       ),
     );
-    for (const tr of /** @type {NodeListOf<HTMLElement>} */ (this.table.querySelectorAll('tbody tr'))) {
+    for (const tr of all(this.table, 'tbody tr')) {
       const at = chosen.findIndex((r) => r.name === tr.dataset.run);
-      tr.querySelector('input').checked = at >= 0;
-      /** @type {HTMLElement} */ (tr.querySelector('.ink')).style.background = at < 0 ? 'none' : stroke(at).ink;
+      one(tr, 'input').checked = at >= 0;
+      one(tr, '.ink').style.background = at < 0 ? 'none' : stroke(at).ink;
     }
     this.chart.show(chosen.flatMap((r, i) => this.series(r, i, show)));
     const texts = new Set(chosen.map((r) => r.text));
     fill(this.note, texts.size > 1 ? 'These runs learn from different texts: their losses do not compare.' : '');
   }
 
-  /** series are the losses of a run, in a colour of its own. */
+  /**
+   * series are the losses of a run, in a colour of its own.
+   * @param {Listed} r
+   * @param {number} i
+   * @param {string} show
+   */
   series(r, i, show) {
-    const { steps, evaluations } = this.curves.get(r.name);
+    const { steps, evaluations } = this.curves.get(r.name) ?? { steps: [], evaluations: [] };
     const out = [];
     const { ink } = stroke(i);
     const training = {
@@ -225,10 +230,4 @@ class Runs {
     clearTimeout(this.timer);
     this.chart.close();
   }
-}
-
-function duration(seconds) {
-  if (seconds === undefined) return '–';
-  if (seconds < 90) return `${seconds.toFixed(1)} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

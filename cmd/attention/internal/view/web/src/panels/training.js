@@ -1,13 +1,14 @@
 // Training: what a run recorded, live while it trains.
 import { events, isExported, json, packed } from '../api.js';
 import { busy } from '../busy.js';
-import { short } from '../choose.js';
-import { Curves, stroke } from '../curves.js';
-import { choice, fill, h, keepFocus } from '../dom.js';
-import { headsOf, Moments, probeAt } from '../moments.js';
+import { Curves } from '../curves.js';
+import { fill, h } from '../dom.js';
+import { duration } from '../duration.js';
+import { Moments } from '../moments.js';
 import { Pace } from '../pace.js';
-import * as state from '../state.js';
+import { WeightCurves } from '../weightcurves.js';
 
+/** @type {import('../api.js').Panel} */
 export const training = {
   name: 'training',
   title: 'Training',
@@ -19,38 +20,34 @@ export const training = {
   },
 };
 
-const measures = [
-  ['change_from_start', 'change from the start'],
-  ['norm', 'norm'],
-  ['change', 'change since the last record'],
-  ['gradient', 'gradient norm'],
-];
+/**
+ * Taken is a step of a run.
+ * @typedef {{ step: number, loss: number, learning_rate: number, grad_norm: number, tokens_per_second: number }} Taken
+ */
+/**
+ * Run is what a run has recorded.
+ * @typedef {{ name: string, state: string, error: string, planned: number, secondsLeft?: number, model: string,
+ *   text: string, translates?: boolean, steps: Taken[], evaluations: { step: number, validation_loss: number }[],
+ *   losses: { bigram?: number, unigram?: number }, samples?: { step: number, prompt: string, text: string }[] }} Run
+ */
 
 class Training {
-  constructor(element) {
-    this.element = element;
+  constructor(/** @type {HTMLElement} */ element) {
+    /** @type {(() => void)[]} */
     this.ends = [];
-  }
-
-  async start() {
-    const { element } = this;
-    this.paramTools = h('div', { class: 'tools' });
-    this.headTools = h('div', { class: 'tools' });
+    this.closed = false;
+    this.ended = false;
+    this.recorded = '';
+    /** @type {Run | null} */
+    this.run = null;
+    /** @type {import('../moments.js').Watched | null} */
+    this.watched = null;
     this.curves = {
       loss: new Curves('Loss', { empty: 'No step is recorded yet: the first comes in a moment.' }),
       rate: new Curves('Learning rate'),
       gradient: new Curves('Gradient norm', { log: true }),
-      params: new Curves('Parameters', {
-        log: true,
-        tools: this.paramTools,
-        empty: 'This run has recorded no weights: it has just begun.',
-      }),
-      entropy: new Curves('Entropy of the heads', {
-        tools: this.headTools,
-        empty: 'This run has recorded no attention weights: it has just begun.',
-      }),
-      score: new Curves('Largest score of the heads'),
     };
+    this.weights = new WeightCurves();
     this.status = h(
       'p',
       { class: 'status', role: 'status' },
@@ -58,35 +55,22 @@ class Training {
     );
     this.progress = h('progress', { 'aria-label': 'steps taken', value: 0, max: 1 });
     this.samples = h('section', { class: 'samples' });
-    this.collapse = h('p', { class: 'note small' });
     this.pace = new Pace(() => busy(this.load()), { least: 2000 });
     this.watchedPace = new Pace(() => busy(this.load()), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
-    const { loss, rate, gradient, params, entropy, score } = this.curves;
+    const { loss, rate, gradient } = this.curves;
     fill(
       element,
       h('h2', {}, 'Training'),
       this.status,
       this.progress,
-      h(
-        'div',
-        { class: 'charts' },
-        loss.element,
-        rate.element,
-        gradient.element,
-        params.element,
-        h('div', {}, entropy.element, this.collapse),
-        score.element,
-      ),
+      h('div', { class: 'charts' }, loss.element, rate.element, gradient.element, this.weights.elements),
       this.moments.element,
       this.samples,
     );
-    this.ends.push(
-      state.onChange((changed) => {
-        if (['measure', 'param'].some(changed)) this.showParams();
-        if (changed('curve')) this.showHeads();
-      }),
-    );
+  }
+
+  async start() {
     await this.load();
     if (isExported || this.closed) return;
     this.ends.push(
@@ -101,15 +85,14 @@ class Training {
   }
 
   /** end shows the last state of a run, which its server told before it ended. */
-  end(run) {
+  end(/** @type {Run} */ run) {
     this.ended = true;
     this.pace.close();
     this.watchedPace.close();
-    this.run = run;
-    this.show();
+    this.show(run);
   }
 
-  fail(message) {
+  fail(/** @type {string} */ message) {
     this.status.className = 'status error';
     fill(this.status, message);
   }
@@ -123,8 +106,7 @@ class Training {
       try {
         const run = await json('training');
         if (this.closed || this.ended) return;
-        this.run = run;
-        this.show();
+        this.show(run);
       } catch (e) {
         if (!this.closed && !this.ended) this.fail(e.message);
       }
@@ -137,16 +119,18 @@ class Training {
         if (this.closed) return;
         this.recorded = recorded;
         const shown = this.watched?.records.length;
-        this.watched = watched;
-        if (watched.records.length !== shown) this.showWatched();
+        this.watched = /** @type {import('../moments.js').Watched} */ (watched);
+        if (this.watched.records.length === shown) return;
+        this.weights.show(this.watched);
+        this.moments.show(this.watched);
       } catch (e) {
         if (!this.closed && !this.ended) this.fail(e.message);
       }
     });
   }
 
-  show() {
-    const { run } = this;
+  show(/** @type {Run} */ run) {
+    this.run = run;
     const { steps, evaluations, losses } = run;
     const at = steps.at(-1)?.step ?? 0;
     const recent = steps.slice(-50);
@@ -169,13 +153,10 @@ class Training {
       run.state === 'failed' ? h('span', { class: 'error' }, `${failure}: ${run.error}`) : null,
     );
     Object.assign(this.progress, { max: run.planned || 1, value: at });
-    this.curves.score.options.empty =
-      (run.translates
-        ? 'attention translate records none: '
-        : 'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded ' +
-          'none. ') + '“max score” in Heads has that of each head on a text of yours.';
-    const points = (name) => steps.map((s) => [s.step, s[name]]);
-    const level = (name, v) => (v === undefined ? [] : [{ name, level: v }]);
+    this.weights.translates = Boolean(run.translates);
+    const points = (/** @type {'loss' | 'learning_rate' | 'grad_norm'} */ name) => steps.map((s) => [s.step, s[name]]);
+    const level = (/** @type {string} */ name, /** @type {number | undefined} */ v) =>
+      v === undefined ? [] : [{ name, level: v }];
     this.curves.loss.show([
       { name: 'training', points: points('loss'), ink: 'var(--accent)', dash: '', wide: 1 },
       {
@@ -205,105 +186,16 @@ class Training {
     );
   }
 
-  showWatched() {
-    this.showParams();
-    this.showHeads();
-    this.moments.show(this.watched);
-  }
-
-  showParams() {
-    if (!this.watched) return;
-    const { records } = this.watched;
-    const names = records[0]?.params.map((p) => p.name) ?? [];
-    const measure = state.get('measure', 'change_from_start');
-    const chosen = names.includes(state.get('param')) ? state.get('param') : '';
-    keepFocus(this.paramTools, () =>
-      fill(
-        this.paramTools,
-        choice('show', measures, measure, (v) => state.set({ measure: v })),
-        choice('parameter', [['', 'all'], ...names.map((n) => [n, short(n)])], chosen, (v) => state.set({ param: v })),
-      ),
-    );
-    const field = measures.some(([m]) => m === measure) ? measure : 'norm';
-    const all = new Map(
-      names.map((name, i) => [
-        short(name),
-        records.map((r) => [r.step, r.params[i]?.[field] ?? null]).filter((p) => p[1] !== null),
-      ]),
-    );
-    const ranks = extremes(all, chosen && short(chosen), 1);
-    // A table has the model's order.
-    this.curves.params.show([...all.keys()].map((name) => ranks.find((s) => s.name === name)));
-  }
-
-  /** statistic returns a series of each head by its name: of the records, or of the probe's weights at its moments. */
-  statistic(name) {
-    const all = new Map();
-    for (const record of this.watched.records) {
-      for (const [key, values] of Object.entries(record.numbers ?? {})) {
-        if (!key.startsWith(`${name}.`)) continue;
-        values.forEach((v, head) => {
-          const of = headName(key.slice(name.length + 1), head);
-          if (!all.has(of)) all.set(of, []);
-          if (v !== null) all.get(of).push([record.step, v]);
-        });
-      }
-    }
-    return all;
-  }
-
-  probeEntropy() {
-    const all = new Map();
-    for (const probe of this.watched.probes ?? []) {
-      for (let head = 0; head < headsOf(probe); head++) {
-        all.set(
-          headName(probe.name, head),
-          this.watched.moments.map((step, m) => [step, probeAt(this.watched, probe, head, m).entropy()]),
-        );
-      }
-    }
-    return all;
-  }
-
-  showHeads() {
-    if (!this.watched) return;
-    let entropy = this.statistic('entropy');
-    const recorded = entropy.size > 0;
-    if (!recorded) entropy = this.probeEntropy();
-    const scores = this.statistic('largest_score');
-    const names = [...entropy.keys()];
-    const chosen = names.includes(state.get('curve')) ? state.get('curve') : '';
-    keepFocus(this.headTools, () =>
-      fill(
-        this.headTools,
-        names.length > 1 &&
-          choice('head', [['', 'all, the extremes named'], ...names.map((n) => [n, n])], chosen, (v) =>
-            state.set({ curve: v }),
-          ),
-      ),
-    );
-    const level = { name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' };
-    this.curves.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [level] : [])]);
-    this.curves.score.show(extremes(scores, chosen, 1));
-    const low = names.filter((n) => !(entropy.get(n).at(-1)?.[1] >= collapsed));
-    const of = recorded ? 'Of up to 1024 tokens of validation text' : 'Of the few tokens of the probe';
-    const some = low.slice(0, 5).join(', ') + (low.length > 5 ? ', …' : '');
-    fill(
-      this.collapse,
-      names.length ? `${of}, in nats. ` : '',
-      low.length ? h('b', {}, `${low.length} of ${names.length} heads have collapsed: ${some}.`) : '',
-    );
-  }
-
   close() {
     this.closed = true;
     for (const f of this.ends) f();
     for (const c of Object.values(this.curves)) c.close();
+    this.weights.close();
     this.moments.close();
   }
 }
 
-function stateText(run) {
+function stateText(/** @type {Run} */ run) {
   switch (run.state) {
     case 'running':
       return 'trains';
@@ -319,33 +211,8 @@ function stateText(run) {
 }
 
 /** noSample says why there is no text that a run wrote. */
-function noSample(run) {
+function noSample(/** @type {Run} */ run) {
   if (run.state === 'running') return 'It comes at the end of the run.';
   if (run.translates) return 'There is none: attention translate translates a date at the end of a run.';
   return 'There is none: attention train --sample N writes N tokens at the end of a run.';
-}
-
-/** collapsed is the entropy, in nats, below which a head looks at one key only, as in attention train. */
-const collapsed = 0.1;
-
-/** extremes are the series of all heads, of which the chosen one, or the few that end lowest or highest, are named. */
-function extremes(all, chosen, sign) {
-  const end = (name) => all.get(name).at(-1)?.[1] ?? NaN;
-  const named = chosen ? [chosen] : [...all.keys()].sort((a, b) => sign * (end(b) - end(a))).slice(0, 4);
-  const rest = [...all.keys()].filter((n) => !named.includes(n));
-  return [
-    ...named.filter((n) => all.has(n)).map((name, i) => ({ name, points: all.get(name), wide: 2, ...stroke(i) })),
-    ...rest.map((name) => ({ name, points: all.get(name), ink: 'var(--line)', dash: '', wide: 1, quiet: true })),
-  ];
-}
-
-function headName(path, head) {
-  return `${short(path)} head ${head}`;
-}
-
-function duration(seconds) {
-  const s = Math.round(seconds);
-  if (s < 90) return `${s} s`;
-  if (s < 5400) return `${Math.round(s / 60)} min`;
-  return `${(s / 3600).toFixed(1)} h`;
 }

@@ -5,15 +5,17 @@ import { Curves, stroke } from '../curves.js';
 import { button, fill, h } from '../dom.js';
 import { Rival } from '../rival.js';
 import * as state from '../state.js';
+import { StringField } from '../stringfield.js';
 
 /** @typedef {{letters: string, shortest: number, longest: number, rivals: import('../rival.js').About[]}} Reversing */
 
+/** @type {import('../api.js').Panel} */
 export const why = {
   name: 'why',
   title: 'Why attention',
   needs: (view) => Boolean(view.reverse),
   show(element, view) {
-    const panel = new Why(element, view.reverse);
+    const panel = new Why(element, /** @type {Reversing} */ (view.reverse));
     busy(panel.load());
     const end = state.onChange((changed) => {
       if (changed('text')) busy(panel.load());
@@ -29,8 +31,6 @@ export const why = {
   },
 };
 
-const first = 'bighead'; // which all three know how to write
-
 class Why {
   /**
    * @param {HTMLElement} element
@@ -38,34 +38,14 @@ class Why {
    */
   constructor(element, about) {
     this.about = about;
+    this.closed = this.loading = this.again = false;
+    this.playing = 0;
+    this.shown = ''; // the string whose writing is shown
     this.still = false; // the next string is shown as a whole: a slider makes it grow
     this.rivals = about.rivals.map((r, i) => new Rival(r, i, (at) => this.point(at)));
-    this.others = this.draws();
-    this.build(element);
-  }
-
-  build(element) {
-    const { letters, shortest, longest, rivals } = this.about;
-    this.input = h('input', {
-      id: 'string',
-      size: 42,
-      spellcheck: 'false',
-      autocomplete: 'off',
-      autocapitalize: 'none',
-      oninput: () => this.type(),
-      onblur: () => {
-        this.input.value = this.text();
-      },
+    this.field = new StringField(about, () => {
+      this.still = true;
     });
-    this.length = h('input', {
-      id: 'length',
-      type: 'range',
-      min: 1,
-      max: longest,
-      step: 1,
-      oninput: () => this.lengthen(Number(this.length.value)),
-    });
-    this.lengthText = h('output', { for: 'length' });
     this.at = h('input', {
       id: 'at',
       type: 'range',
@@ -78,8 +58,12 @@ class Why {
     });
     this.atText = h('output', { for: 'at' });
     this.player = button('Write again', () => (this.playing ? this.stop() : this.play()), { id: 'play' });
-    this.note = h('span', { class: 'note small', role: 'status' });
-    this.chart = new Curves(`Right to the last letter, % of new strings`, { x: 'length' });
+    this.chart = new Curves('Right to the last letter, % of new strings', { x: 'length' });
+    this.build(element);
+  }
+
+  build(/** @type {HTMLElement} */ element) {
+    const { letters, shortest, longest, rivals } = this.about;
     const from = `${letters[0]} to ${letters.at(-1)}`;
     fill(
       element,
@@ -92,19 +76,15 @@ class Why {
         } letters, ${from}. One has to keep the whole string in a single vector; two look back at it before each ` +
           'letter. Make the string longer and see which one still can.',
       ),
-      h(
-        'div',
-        { class: 'tools' },
-        h('label', { for: 'string' }, 'String'),
-        this.input,
-        h('label', { for: 'length' }, 'Letters'),
-        this.length,
-        this.lengthText,
-        button('Other letters', () => this.redraw()),
-        this.note,
-      ),
+      this.field.element,
       h('div', { class: 'tools' }, this.player, h('label', { for: 'at' }, 'Written'), this.at, this.atText),
       this.rivals.map((r) => r.element),
+      h(
+        'p',
+        { class: 'note' },
+        'The small pictures have a row for each letter that is written and a column for each letter of the string: ' +
+          'the weights, from 0 to the largest of their row.',
+      ),
       h(
         'div',
         { class: 'charts' },
@@ -119,45 +99,6 @@ class Why {
     );
   }
 
-  /** text is the string of the state. */
-  text() {
-    return clean(state.get('text') || first, this.about);
-  }
-
-  /** draws returns random letters, as many as a string may have. */
-  draws() {
-    const { letters, longest } = this.about;
-    return Array.from({ length: longest }, () => letters[Math.floor(Math.random() * letters.length)]).join('');
-  }
-
-  type() {
-    const typed = this.input.value;
-    const text = clean(typed, this.about);
-    const caret = clean(typed.slice(0, this.input.selectionStart), this.about).length;
-    if (text !== typed) {
-      this.input.value = text;
-      this.input.setSelectionRange(caret, caret);
-    }
-    const { letters, longest } = this.about;
-    const left = [...typed].some((c) => !letters.includes(c.toLowerCase()));
-    let note = '';
-    if (left) note = `The models know the letters ${letters[0]} to ${letters.at(-1)} only.`;
-    else if (typed.length > longest) note = `The models have learnt strings of up to ${longest} letters.`;
-    fill(this.note, note);
-    if (text) state.set({ text, at: '' });
-  }
-
-  lengthen(n) {
-    const text = this.text();
-    this.still = true;
-    state.set({ text: (text + this.others.slice(text.length)).slice(0, n), at: '' });
-  }
-
-  redraw() {
-    this.others = this.draws();
-    state.set({ text: this.others.slice(0, this.text().length), at: '' });
-  }
-
   /** load asks what the models write for the string, and for the last one of those typed meanwhile. */
   async load() {
     if (this.loading) {
@@ -168,21 +109,26 @@ class Why {
     try {
       do {
         this.again = false;
-        const text = this.text();
+        const text = this.field.text();
         const answer = await packed(path('reverse', { text }));
         if (this.closed) return;
         if (!this.again) this.show(text, answer);
       } while (this.again);
     } catch (e) {
-      if (!this.closed) fill(this.note, h('span', { class: 'error', role: 'alert' }, e.message));
+      if (!this.closed) this.field.fail(e.message);
     } finally {
       this.loading = false;
     }
   }
 
+  /**
+   * show shows what the models have written for a string.
+   * @param {string} text
+   * @param {Record<string, any>} answer
+   */
   show(text, answer) {
     this.shown = text;
-    if (document.activeElement !== this.input) this.input.value = text;
+    this.field.show(text);
     this.rivals.forEach((r, i) => r.take(text, answer.written[i], answer));
     const { rivals, shortest } = this.about;
     this.chart.options.mark = text.length;
@@ -217,25 +163,23 @@ class Why {
   /** stop ends the writing; quietly without a change of what is drawn. */
   stop(quietly = false) {
     clearInterval(this.playing);
-    this.playing = null;
+    this.playing = 0;
     fill(this.player, 'Write again');
     if (!quietly) this.draw();
   }
 
   /** point shows a letter that is pointed at; none goes back to that of the state. */
-  point(at) {
+  point(/** @type {number | undefined} */ at) {
     if (this.playing) return;
     this.draw(at);
   }
 
   /** draw draws the writing up to a letter: that of the state without one, which is the last one at first. */
-  draw(at) {
-    if (this.shown === undefined) return;
+  draw(/** @type {number | undefined} */ at = undefined) {
+    if (!this.shown) return;
     const n = this.shown.length;
     const written = at ?? state.int('at', n + 1, n);
     fill(this.player, this.playing ? 'Stop' : 'Write again');
-    this.length.value = n;
-    fill(this.lengthText, String(n));
     Object.assign(this.at, { max: n, value: written });
     this.at.setAttribute('aria-valuetext', `${written} of ${n} letters`);
     fill(this.atText, `${written} of ${n}`);
@@ -248,12 +192,4 @@ class Why {
     for (const r of this.rivals) r.close();
     this.chart.close();
   }
-}
-
-/** clean keeps of a text the letters that the models know, as many as they take. */
-function clean(text, { letters, longest }) {
-  return [...text.toLowerCase()]
-    .filter((c) => letters.includes(c))
-    .slice(0, longest)
-    .join('');
 }

@@ -1,0 +1,187 @@
+// Journey: one token's way through the model and one of its layers, step by step.
+import { isExported } from '../api.js';
+import { busy } from '../busy.js';
+import { changed, factors } from '../changes.js';
+import { chosen, headChoice, modelChoice, requestOf, wrong } from '../choose.js';
+import { Scale } from '../colours.js';
+import { button, fill, focused, h, rove, shown } from '../dom.js';
+import { Program } from '../formula.js';
+import { around, headSteps } from '../headsteps.js';
+import { see } from '../look.js';
+import { Looked } from '../looked.js';
+import { legend } from '../picture.js';
+import { opened } from '../stage.js';
+import * as state from '../state.js';
+import { WayParts } from '../wayparts.js';
+
+/** @typedef {import('../look.js').Look} Look */
+/** @typedef {import('../look.js').Token} Token */
+/** @typedef {import('../stage.js').Stage} Stage */
+/** @typedef {import('../stage.js').Way} Way */
+/** @typedef {{ head: import('../head.js').Head, values: { v: Float32Array, sink?: number }}} Numbers of a head */
+
+/** @type {import('../api.js').Panel} */
+export const journey = {
+  name: 'journey',
+  title: 'Journey',
+  needs: (view) => view.models.length > 0,
+  show(element, view) {
+    const panel = new Journey(element, view);
+    busy(panel.load());
+    const end = state.onChange((is) => {
+      if (['model', 'text', 'then', 'hide', 'factors', 'layer', 'head', 'q'].some(is)) busy(panel.load());
+    });
+    const repaint = () => panel.paint();
+    addEventListener('theme', repaint);
+    return () => {
+      panel.closed = true;
+      removeEventListener('theme', repaint);
+      end();
+    };
+  },
+};
+
+const lead =
+  'From the vector of the token, left, to what the model expects next, right. A strip has a cell for each number; a ' +
+  'step opens, by a click or Enter, to its largest numbers and how they are computed.';
+
+class Journey {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
+  constructor(element, view) {
+    this.element = element;
+    this.view = view;
+    this.closed = false;
+    this.wanted = {};
+    /** @type {WayParts | null} */
+    this.parts = null;
+    this.scale = h('div', { class: 'stripscale' });
+  }
+
+  async load() {
+    const wanted = (this.wanted = {});
+    const isOver = () => this.closed || this.wanted !== wanted;
+    if (!this.parts) {
+      const note = 'The model reads the text. Here comes the way of one token through it, from step to step.';
+      fill(this.element, h('p', { class: 'note', role: 'status' }, note));
+    }
+    try {
+      const before = await see(requestOf(this.view));
+      const look = await see(changed(before.request, before));
+      if (isOver()) return;
+      if (look.sequences.length > 1) {
+        this.fail('The journey is that of a model that continues a text. Of a translation, Steps has the numbers.');
+        return;
+      }
+      const [layer, of] = chosen(before);
+      const head = of === 'mean' ? 0 : of;
+      const { tokens } = look.sequences[0];
+      const q = state.int('q', tokens.length, tokens.length - 1);
+      const numbers = Promise.all([look.head(layer, head), look.values(layer, head)]);
+      const [way, [ofHead, values]] = await Promise.all([look.journey(layer, q), numbers]);
+      if (isOver()) return;
+      this.show(look, { layer, head, q }, withValues(way), { head: ofHead, values });
+    } catch (e) {
+      if (!isOver()) this.fail(wrong(e.message), isExported ? onlySome() : null);
+    }
+  }
+
+  /**
+   * fail says why there is no journey.
+   * @param {...(Node | string | null)} why
+   */
+  fail(...why) {
+    this.parts = null;
+    fill(this.element, modelChoice(this.view), h('div', {}, why));
+  }
+
+  /**
+   * show shows the journey of a token.
+   * @param {Look} look
+   * @param {{ layer: number, head: number, q: number }} at
+   * @param {Way} way
+   * @param {Numbers} numbers
+   */
+  show(look, { layer, head, q }, way, numbers) {
+    const { tokens } = look.sequences[0];
+    const { heads } = look.layers[layer];
+    const seen = {
+      head,
+      heads,
+      tokens,
+      program: new Program(way.steps),
+      ofHead: new Program(headSteps(numbers.head, numbers.values, tokens, tokens, q, 0)),
+      row: q - around(q, tokens.length)[0],
+      factor: factors().find((f) => f.layer === layer && f.head === head)?.factor ?? 1,
+      open: opened(),
+    };
+    const kept = focused('[data-q], [data-stage], [data-keep]')?.dataset;
+    const stages = new Map(way.steps.map((s) => [s.name, s]));
+    const looked = new Looked(stages, seen, numbers.head, numbers.values, q);
+    this.parts = new WayParts(way, seen, looked, { layer, layers: look.layers.length, q });
+    fill(
+      this.element,
+      h('h2', { class: 'head' }, 'The journey of ', h('q', {}, shown(tokens[q])), `, token ${q}`),
+      choiceOf(tokens, q),
+      h('p', { class: 'note' }, lead),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look), this.scale),
+      this.parts.element,
+    );
+    this.paint();
+    if (kept) this.focus(kept);
+  }
+
+  /** focus gives the focus to what had it before the panel was made anew. */
+  focus(/** @type {DOMStringMap} */ { q, stage, keep }) {
+    const selectors = [
+      q && '.place[aria-current]',
+      stage && `[data-stage="${stage}"] summary`,
+      keep && `[data-keep="${keep}"]:not(:disabled), [data-keep]:not(:disabled)`,
+    ];
+    const selector = selectors.find(Boolean);
+    const to = selector ? this.element.querySelector(selector) : null;
+    /** @type {HTMLElement | null} */ (to)?.focus({ preventScroll: true });
+  }
+
+  paint() {
+    this.parts?.paint();
+    fill(this.scale, legend(new Scale(1, true), 'numbers of a line of a strip', false, ['−largest', 'largest']));
+  }
+}
+
+/**
+ * choiceOf are the tokens of the text, of which one is chosen.
+ * @param {Token[]} tokens
+ * @param {number} q
+ */
+function choiceOf(tokens, q) {
+  const one = (/** @type {Token} */ t, /** @type {number} */ i) =>
+    button(shown(t), () => state.set({ q: i }), {
+      class: 'place',
+      'data-q': i,
+      'aria-current': i === q ? 'true' : null,
+      tabindex: i === q ? 0 : -1,
+    });
+  const strip = h('div', { class: 'tokens', role: 'group', 'aria-label': 'tokens of the text' }, tokens.map(one));
+  rove(strip, '.place');
+  return strip;
+}
+
+/** onlySome says why an exported page has no journey of a token. */
+function onlySome() {
+  const last = button('The last token', () => state.set({ q: '' }));
+  return h('p', { class: 'note' }, 'An exported page has the journeys of its last tokens. ', last);
+}
+
+/** withValues gives each step of a journey its part of the numbers. */
+function withValues(/** @type {Way} */ way) {
+  let at = 0;
+  const steps = way.steps.map((s) => {
+    const from = at;
+    at += s.shape.reduce((a, b) => a * b, 1);
+    return { ...s, values: way.values.subarray(from, at) };
+  });
+  return { ...way, steps };
+}

@@ -1,0 +1,111 @@
+// What the chosen token looks at, in a sentence, and what the reader has changed.
+import { isExported } from './api.js';
+import { factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from './changes.js';
+import { chosen, layerName, nameOf } from './choose.js';
+import { button, fill, h, number, percent, shown } from './dom.js';
+import { implied } from './implied.js';
+import { strongest } from './sight.js';
+import * as state from './state.js';
+
+/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./tokens.js').Seen} Seen */
+
+const mostNamed = 3; // of the tokens that are looked at
+const least = 0.1; // weight of those after the first
+
+/** Sentence says where a token looks, and lists the changes. */
+export class Sentence {
+  constructor() {
+    this.text = h('h2', { class: 'sentence', 'aria-live': 'polite' });
+    this.where = h('p', { class: 'note where' });
+    this.changes = h('div');
+    this.elements = [this.text, this.where, this.changes];
+  }
+
+  /**
+   * tell says in a sentence where the chosen token looks, in a look before and after changes.
+   * @param {Look} before
+   * @param {Look} look
+   * @param {Seen} seen
+   * @param {boolean} isTold whether the head that is chosen without the reader is the most telling one
+   */
+  tell(before, look, { q, after, k }, isTold) {
+    const [layer, head] = chosen(before);
+    const queries = look.queries(layer);
+    const keys = look.keys(layer);
+    const same = queries === keys;
+    const name = (/** @type {number} */ at) =>
+      same && at === q ? 'itself' : h('q', {}, keys[at] ? shown(keys[at]) : 'an extra key');
+    const most = strongest(after, mostNamed).filter((at, i) => i === 0 || after.weights[at] >= least);
+    const parts = most.flatMap((at, i) => [i ? ', ' : '', name(at), ` ${percent(after.weights[at], 2)}`]);
+    fill(this.text, h('q', {}, shown(queries[q])), most.length ? ' looks at ' : ' looks at nothing', parts);
+    const auto = state.get('layer') + state.get('head') === '' && isTold;
+    const place = nameOf(look, layer, head).replace('L', 'l');
+    const at = same ? q : k;
+    fill(
+      this.where,
+      `This is ${place}${auto ? ', which tells most of this text' : ''}. `,
+      'The arcs go to the tokens that it looks at: the thicker and bluer, the more. ',
+      look.layers[layer].linear ? implied : '',
+      isExported || isFixed(look) ? null : hider(firstKey(look, layer) + at, shown(keys[at])),
+    );
+  }
+
+  /**
+   * list lists what the reader has changed, with a way to undo each; nothing without changes.
+   * @param {Look} before
+   * @param {boolean} isChanged
+   */
+  list(before, isChanged) {
+    if (!isChanged) {
+      fill(this.changes);
+      return;
+    }
+    const all = keysOf(before).flatMap((s) => s.tokens);
+    const undo = (/** @type {string} */ text, /** @type {() => void} */ act) =>
+      isExported ? h('span', { class: 'chip' }, text) : button(`${text} ✕`, act, { class: 'chip', title: 'undo this' });
+    const tokens = hidden()
+      .filter((at) => at < all.length)
+      .map((at) => undo(`“${shown(all[at])}” ${at} is hidden`, () => toggleHidden(at)));
+    const heads = factors().map(({ layer, head, factor }) =>
+      undo(`${layerName(before.layers[layer], layer)} · ${head} × ${factor}`, () => setFactor(layer, head, 1)),
+    );
+    const undoAll = () => state.set({ hide: '', factors: '' });
+    fill(
+      this.changes,
+      h(
+        'div',
+        { class: 'changes' },
+        tokens,
+        heads,
+        isExported ? null : button('Undo all changes', undoAll, { 'data-keep': 'undo' }),
+        h('p', { class: 'note' }, 'Above the tokens: with your changes. Below, dashed: before them.'),
+      ),
+    );
+  }
+}
+
+/**
+ * pairText tells the weight of a key, and what it was before changes; nothing of no key.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {Seen} seen
+ * @param {number | null} k
+ */
+export function pairText(look, layer, { q, after, before }, k) {
+  const key = k === null ? undefined : look.keys(layer)[k];
+  if (!key || k === null) return ' ';
+  const text = (/** @type {number} */ w) => (Number.isNaN(w) ? 'not seen: hidden by the mask' : `weight ${number(w)}`);
+  const was = before ? `, before: ${text(before.weights[k])}` : '';
+  return `“${shown(look.queries(layer)[q])}” ${q} → “${shown(key)}” ${k}: ${text(after.weights[k])}${was}`;
+}
+
+/**
+ * hider is a button that hides a key, or shows it again.
+ * @param {number} at
+ * @param {string} name
+ */
+function hider(at, name) {
+  const is = hidden().includes(at);
+  return button(`${is ? 'Show' : 'Hide'} “${name}”`, () => toggleHidden(at), { class: 'quiet', 'data-keep': 'hide' });
+}

@@ -1,0 +1,93 @@
+package layers
+
+import (
+	"strings"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// A Stage is a value on the way from a model's ids to its logits, with a name:
+//
+//	Decoder    tokens, positions with LearnedPositions, embedded; after the blocks last norm, logits
+//	Block      x, attention norm, those of the attention, after attention, mlp norm, those of the MLP, after mlp
+//	Attention  heads, gated with Gate, attended
+//	MLP        up, gate if it is gated, activated, fed
+//
+// A block has the norms that it is made with: attended norm and fed norm are those of outputs, and attention sum and
+// mlp sum what the norms of sums take. What ResidualScale multiplies is attended scaled and fed scaled.
+type Stage struct {
+	Path    string  // of the layer, as an AttentionCall has it; "" of a Decoder
+	Name    string  // unique in its block
+	Formula string  // how it is computed from stages before it, weights, and the input of its layer
+	Value   *G.Node // (…, T, width); of the positions (T, E)
+}
+
+// Stages returns the stages of what has been built, in the order in which they are computed. They are nodes of the graph
+// anyway: a machine computes those that it is asked for.
+func (b *Build) Stages() []Stage { return b.stages }
+
+// Note adds a stage, for a model of one's own, and returns its value.
+func (b *Build) Note(s Stage) *G.Node {
+	b.stages = append(b.stages, s)
+	return s.Value
+}
+
+// stage adds a stage of the formula's layer and returns its value.
+func (f *formula) stage(name, text string, value *G.Node) *G.Node {
+	return f.b.Note(Stage{f.where, name, text, value})
+}
+
+// normed is norm as a stage, of the one called from.
+func (f *formula) normed(l *Norm, name, from string, x *G.Node) *G.Node {
+	if l == nil {
+		return x
+	}
+	return f.stage(name, l.text(from), f.norm(l, x))
+}
+
+// text returns the formula of the norm of a stage.
+func (l *Norm) text(from string) string {
+	weight := "weight"
+	if l.config.UnitOffset {
+		weight = "(1 + weight)"
+	}
+	switch {
+	case l.config.Kind == RMSNorm:
+		return from + " / √(mean of squares + ε)⊙" + weight
+	case l.config.Bias:
+		return "(" + from + " − mean) / √(variance + ε)⊙" + weight + " + bias"
+	}
+	return "(" + from + " − mean) / √(variance + ε)⊙" + weight
+}
+
+// linearText returns the formula of linear.
+func (f *formula) linearText(from string, weight, bias Param, transposed bool) string {
+	text := from + "·" + short(weight)
+	if !transposed {
+		text += "ᵀ"
+	}
+	if bias != (Param{}) {
+		text += " + " + short(bias)
+	}
+	if _, ok := f.b.params.adapters[weight.name]; ok {
+		text += " + what its adapter adds"
+	}
+	return text
+}
+
+// short returns the last parts of a parameter's name.
+func short(p Param) string {
+	parts := strings.Split(p.name, ".")
+	return strings.Join(parts[max(0, len(parts)-2):], ".")
+}
+
+// text returns the formula of the map of a stage.
+func (l *Linear) text(f *formula, from string) string {
+	return f.linearText(from, l.weight, l.bias, l.transposed)
+}
+
+// activations are the formulas of the activations.
+var activations = map[Activation]string{
+	GELU: "gelu(up)", GELUTanh: "gelu(up), by tanh", ReLU: "max(up, 0)", ReLUSquared: "max(up, 0)²", SiLU: "silu(up)",
+	SwiGLU: "silu(gate)⊙up", GeGLU: "gelu(gate)⊙up", GeGLUTanh: "gelu(gate)⊙up, by tanh",
+}

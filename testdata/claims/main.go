@@ -1,0 +1,75 @@
+// Claims trains what README and manual give figures of, with five seeds each, and prints tables of means and spreads:
+//
+//	go run ./testdata/claims tinyshakespeare.txt > testdata/claims/claims.md
+//
+// It takes about half an hour on two cores with AVX-512. Names after the text, of nano-char, bf16, speedrun,
+// ingredients, translate and why, choose some of the tables. Another name, compare, is of those of attention compare,
+// which take two to three hours; flags after it, such as --attention full,window, are passed on:
+//
+//	go run ./testdata/claims tinyshakespeare.txt compare > testdata/claims/compare.md
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const seeds = 5 // from 1 on
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 2 {
+		log.Fatal("claims: got no file, want that of tiny Shakespeare")
+	}
+	text, err := filepath.Abs(os.Args[1])
+	check(err)
+	dir, err := os.MkdirTemp("", "claims")
+	check(err)
+	defer os.RemoveAll(dir)
+	c := claims{program: filepath.Join(dir, "attention"), dir: dir}
+	build := exec.Command("go", "build", "-o", c.program, "./cmd/attention")
+	build.Stderr = os.Stderr
+	check(build.Run())
+	parts, flags := os.Args[2:], []string(nil)
+	if at := slices.IndexFunc(parts, func(part string) bool { return strings.HasPrefix(part, "--") }); at >= 0 {
+		parts, flags = parts[:at], parts[at:]
+	}
+	if len(parts) == 0 {
+		parts = []string{"nano-char", "bf16", "speedrun", "ingredients", "translate", "why"}
+		fmt.Printf("# Figures of trainings\n\nMeans of seeds 1 to %d ± their standard deviation, and each seed's, by "+
+			"`claims` beside this file.\n", seeds)
+	}
+	for _, part := range parts {
+		switch part {
+		case "nano-char":
+			c.nanoChar(text, "float32")
+		case "bf16":
+			c.nanoChar(text, "`--precision bf16`", "--precision", "bf16")
+		case "speedrun":
+			c.speedrun(text)
+		case "ingredients":
+			c.ingredients(text)
+		case "translate":
+			c.translate()
+		case "why":
+			c.why()
+		case "compare":
+			c.compare(text, flags)
+		default:
+			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, ingredients, translate, "+
+				"why or compare", part)
+		}
+		fmt.Printf("\nOn %s.\n", c.host())
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal("claims: ", err)
+	}
+}

@@ -1,0 +1,176 @@
+//go:build ignore
+
+// Seeds takes several seeds the way of cmd/attention/finetune.md: a base, and what is tuned from it. It prints which
+// share of the answers and classes of the test files is right, and the processor time; at the end means and standard
+// deviations.
+//
+//	go run testdata/skills/seeds.go [SEEDS]
+//
+// SEEDS is how many, 3 without it. How many epochs a task takes is chosen with the first seed by the valid file, which
+// holds arguments that neither the file to learn from nor that of the test has. The test file chooses nothing. Shares do
+// not depend on the load of the machine, times do.
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// base is the command that pretrains.
+const base = "attention train --preset speedrun --text skills/text.txt --tokenizer tokenizer.json " +
+	"--batch 32 --steps 1000 --eval-batches 20"
+
+// task is something that a base is tuned to.
+type task struct {
+	name        string
+	flags       string // of attention finetune
+	epochs      []int  // to choose from
+	valid, test string // files of check.go
+	shares      []float64
+	seconds     []float64
+}
+
+// tasks are all of them.
+var tasks = []*task{
+	{name: "sums", flags: "--template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --lr 0.003",
+		epochs: []int{10, 15, 20}, valid: "valid.jsonl", test: "test.jsonl"},
+	{name: "classes", flags: "--task classify --data skills/classes --batch 16 --lr 0.005",
+		epochs: []int{4, 6, 8}, valid: "skills/classes/valid.tsv", test: "skills/classes/test.tsv"},
+	{name: "talks", flags: "--template skills/talks.jinja --data skills/talks --batch 16 --lr 0.005",
+		epochs: []int{4, 6, 8}, valid: "skills/talks/valid.jsonl", test: "skills/talks/test.jsonl"},
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("seeds: ")
+	seeds := 3
+	if len(os.Args) > 1 {
+		n, err := strconv.Atoi(os.Args[1])
+		if check(err); n < 1 {
+			log.Fatalf("got %d seeds, want at least 1", n)
+		}
+		seeds = n
+	}
+	dir, err := os.MkdirTemp("", "seeds")
+	check(err)
+	defer os.RemoveAll(dir)
+	build(dir)
+	check(os.Chdir(dir))
+	prepare()
+	var times []float64
+	for seed := 1; seed <= seeds; seed++ {
+		_, took := run(fmt.Sprintf("%s --seed %d --out base%[2]d", base, seed))
+		times = append(times, took)
+		fmt.Printf("seed %d  base      %s\n", seed, seconds(took))
+		for _, t := range tasks {
+			t.tune(seed)
+		}
+	}
+	const row = "%-8s  %-14s  %-8s  %s\n"
+	fmt.Printf("\nMeans of %d seeds:\n\n"+row, seeds, "", "right", "least", "processor time")
+	fmt.Printf(row, "base", "", "", spread(times, "s"))
+	for _, t := range tasks {
+		fmt.Printf(row, t.name, spread(t.shares, "%"), fmt.Sprintf("%.1f %%", slices.Min(t.shares)), spread(t.seconds, "s"))
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%4.0f s", s) }
+
+// build builds the programs, which the path has from then on.
+func build(dir string) {
+	for program, source := range map[string]string{"attention": "./cmd/attention", "check": "testdata/skills/check.go",
+		"skills": "testdata/skills/skills.go"} {
+		run("go build -o " + filepath.Join(dir, "bin", program) + " " + source)
+	}
+	check(os.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH")))
+}
+
+// prepare writes the data and the tokenizer.
+func prepare() {
+	run("skills skills")
+	run("attention tokenize --train --text-file skills/text.txt --vocab 430 --out tokenizer.json")
+	for name, most := range map[string]int{"train": 200, "valid": -1, "test": -1} {
+		talks, err := os.ReadFile("skills/talks/" + name + ".jsonl")
+		check(err)
+		sums := regexp.MustCompile(`(?m)^.*sum.*\n`).FindAll(talks, most)
+		name = cmp.Or(map[string]string{"train": "sums"}[name], name)
+		check(os.WriteFile(name+".jsonl", slices.Concat(sums...), 0o644))
+	}
+}
+
+// run runs a command, and returns what it prints and the seconds of processor time that it takes.
+func run(line string) (printed string, took float64) {
+	words := strings.Fields(line)
+	cmd := exec.Command(words[0], words[1:]...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		log.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+}
+
+// tune tunes the base of a seed. With the first one it chooses the number of epochs.
+func (t *task) tune(seed int) {
+	type tuned struct {
+		out            string
+		epochs         int
+		share, seconds float64
+	}
+	tell := func(m tuned, file string) {
+		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), m.epochs,
+			m.share, file)
+	}
+	best := tuned{share: -1}
+	for _, epochs := range t.epochs {
+		m := tuned{out: fmt.Sprintf("%s%d-%d", t.name, seed, epochs), epochs: epochs}
+		const tune = "attention finetune --model base%[1]d %s --epochs %d --seed %[1]d --out %[4]s"
+		_, m.seconds = run(fmt.Sprintf(tune, seed, t.flags, epochs, m.out))
+		m.share = right(m.out, t.valid)
+		if tell(m, t.valid); m.share > best.share {
+			best = m
+		}
+	}
+	t.epochs = []int{best.epochs}
+	best.share = right(best.out, t.test)
+	tell(best, t.test)
+	t.shares, t.seconds = append(t.shares, best.share), append(t.seconds, best.seconds)
+}
+
+// right returns the share of a file that a model has right.
+func right(model, file string) float64 {
+	printed, _ := run("check " + model + " " + file)
+	found := regexp.MustCompile(`(?m)^right +([0-9.]+) %`).FindStringSubmatch(printed)
+	if found == nil {
+		log.Fatalf("check: got no share, want one:\n%s", printed)
+	}
+	share, err := strconv.ParseFloat(found[1], 64)
+	check(err)
+	return share
+}
+
+// spread returns the mean and the standard deviation of numbers.
+func spread(all []float64, unit string) string {
+	mean, squares := 0.0, 0.0
+	for _, x := range all {
+		mean += x / float64(len(all))
+	}
+	for _, x := range all {
+		squares += (x - mean) * (x - mean)
+	}
+	return fmt.Sprintf("%.1f ± %.1f %s", mean, math.Sqrt(squares/float64(max(len(all)-1, 1))), unit)
+}
