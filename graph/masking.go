@@ -79,6 +79,7 @@ func setVisibility(a *kernel.Attention, keys mask.KeySet) {
 		lo, hi, _ = keys.Span(b, t)
 		return lo, hi
 	}
+	a.Alike = keys.Alike()
 	if keys.AllRanges(a.B, a.T) {
 		return
 	}

@@ -18,7 +18,7 @@ func (All) validate() error { return nil }
 func (m All) resolve(*inputs) (Mask, error) { return m, nil }
 
 func (All) bind([]*tensor.Dense, Scores) (KeySet, error) {
-	return ranges(func(int, int) (lo, hi int) { return 0, math.MaxInt }), nil
+	return ranges(1, func(int, int) (lo, hi int) { return 0, math.MaxInt }), nil
 }
 
 func (m All) withNodes(func(*G.Node) *G.Node) Mask { return m }

@@ -39,7 +39,7 @@ func (m Causal) offsets(s Scores) ([]int, error) {
 func (m Causal) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 	offsets, err := m.offsets(s)
 	more := nearby(int64(m.Offset))
-	return ranges(func(b, t int) (lo, hi int) {
+	return ranges(len(offsets), func(b, t int) (lo, hi int) {
 		return 0, min(max(offsets[b%len(offsets)]+t+more+1, 0), s.S)
 	}), err
 }

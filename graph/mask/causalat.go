@@ -29,7 +29,7 @@ func (m CausalAt) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 		return KeySet{}, err
 	}
 	offsets, err := s.offsets(UpperLeft)
-	return ranges(func(b, t int) (lo, hi int) {
+	return ranges(s.B(), func(b, t int) (lo, hi int) {
 		return 0, min(max(offsets[b%len(offsets)]+t+nearby(start[b])+1, 0), s.S)
 	}), err
 }

@@ -32,7 +32,7 @@ func (m KeyLengths) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 			return KeySet{}, fmt.Errorf("lengths: got %d for batch %d, want 0 to S=%d", n, b, s.S)
 		}
 	}
-	return ranges(func(b, _ int) (lo, hi int) { return 0, int(lengths[b]) }), nil
+	return ranges(s.B(), func(b, _ int) (lo, hi int) { return 0, int(lengths[b]) }), nil
 }
 
 func (m KeyLengths) withNodes(of func(*G.Node) *G.Node) Mask {

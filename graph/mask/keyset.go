@@ -14,6 +14,9 @@ type KeySet struct {
 
 	// glance returns what query t of batch b sees of the n keys from s0 on in all heads; nil knows no more than Span.
 	glance func(b, t, s0, n int) Sight
+
+	ranges bool // each query sees all keys of its range, in all heads
+	alike  bool // the range does not depend on the batch
 }
 
 // A Sight is how many of some keys a query sees.
@@ -51,9 +54,11 @@ func (k KeySet) Glance(b, t, s0, n int) Sight {
 	return SeesSome
 }
 
-// ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi.
-func ranges(of func(b, t int) (lo, hi int)) KeySet {
+// ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi. With one batch these are all batches'.
+func ranges(batches int, of func(b, t int) (lo, hi int)) KeySet {
 	return KeySet{
+		ranges: true,
+		alike:  batches == 1,
 		Span: func(b, t int) (lo, hi int, all bool) {
 			lo, hi = of(b, t)
 			return lo, hi, true
@@ -68,7 +73,7 @@ func ranges(of func(b, t int) (lo, hi int)) KeySet {
 
 // AllRanges reports whether each query sees all keys of one range, in all heads.
 func (k KeySet) AllRanges(batches, queries int) bool {
-	if k.Span == nil {
+	if k.Span == nil || k.ranges {
 		return true
 	}
 	for b := range batches {
@@ -81,6 +86,9 @@ func (k KeySet) AllRanges(batches, queries int) bool {
 	return true
 }
 
+// Alike reports whether Span is known not to depend on the batch.
+func (k KeySet) Alike() bool { return k.alike }
+
 // First returns the first n keys of a set.
 func (k KeySet) First(n int) KeySet {
 	return KeySet{
@@ -90,6 +98,8 @@ func (k KeySet) First(n int) KeySet {
 		},
 		Fill:   k.Fill,
 		glance: k.glance,
+		ranges: k.ranges,
+		alike:  k.alike,
 	}
 }
 

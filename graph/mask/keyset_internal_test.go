@@ -115,6 +115,9 @@ func checkSpans(t *rapid.T) {
 
 func checkRow(t *rapid.T, keys KeySet, at Scores, b, h, q int) {
 	lo, hi, all := keys.Span(b, q)
+	if first, end, _ := keys.Span(0, q); keys.Alike() && (first != lo || end != hi) {
+		t.Fatalf("batch %d, query %d: span %d, %d, in the first batch %d, %d", b, q, lo, hi, first, end)
+	}
 	row := filled(keys, b, h, q, 0, at.S)
 	for s, shown := range row {
 		inside := lo <= s && s < hi

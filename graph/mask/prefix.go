@@ -26,7 +26,7 @@ func (m Prefix) validate() error {
 func (m Prefix) resolve(*inputs) (Mask, error) { return m, nil }
 
 func (m Prefix) bind([]*tensor.Dense, Scores) (KeySet, error) {
-	return ranges(func(int, int) (lo, hi int) { return 0, m.N }), nil
+	return ranges(1, func(int, int) (lo, hi int) { return 0, m.N }), nil
 }
 
 func (m Prefix) withNodes(func(*G.Node) *G.Node) Mask { return m }

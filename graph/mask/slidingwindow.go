@@ -30,7 +30,7 @@ func (m SlidingWindow) resolve(in *inputs) (Mask, error) { return m, in.checkAli
 func (m SlidingWindow) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 	offsets, err := s.offsets(m.Align)
 	left, right := min(m.Left, Unlimited), min(m.Right, Unlimited)
-	return ranges(func(b, t int) (lo, hi int) {
+	return ranges(len(offsets), func(b, t int) (lo, hi int) {
 		at := offsets[b%len(offsets)] + t
 		return max(at-left, 0), min(at+right+1, s.S)
 	}), err

@@ -26,6 +26,7 @@ type Attention struct {
 	Sigmoid           bool
 	SigmoidBias       float64
 	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
+	Alike             bool                        // Visible is the same in all batches
 	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
 	// Chosen are blocks of keys that queries see, if they see no others: Visible and Shown show no more. nil: all that
 	// these show.

@@ -119,7 +119,9 @@ type backwardTiles[F Float] struct {
 	lse         []F                 // of each query
 	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
 	first, last []F                 // of each query: the columns of the tile that it sees
-	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): sums so far
+	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): room for sums
+	sumK, sumV  rowsOf[F]           // the sums so far, in that room or where the gradients belong
+	fresh       bool                // whether the sums hold nothing yet
 	b, group    int                 // batch and key/value head
 	s0, keys    int                 // the block
 	keyRows     operandRows[F]      // its keys
@@ -203,34 +205,4 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 		}
 	}
 	r.giveKeys(w)
-}
-
-// giveKeys writes the gradients of a block of keys and its values.
-func (r *attentionRun[F]) giveKeys(w *backwardTiles[F]) {
-	if r.grad.K != nil {
-		copyRows(r.grad.K[r.KeyAt.at(w.b, w.group, w.s0):], r.KeyAt.Row, w.dk, r.D, w.keys, r.D)
-	}
-	if r.grad.V != nil {
-		copyRows(r.grad.V[r.ValueAt.at(w.b, w.group, w.s0):], r.ValueAt.Row, w.dv, r.DV, w.keys, r.DV)
-	}
-}
-
-// takeKeys makes n keys from s0 on and their values ready for the products of tiles, and clears the sums.
-func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, s0, n int) {
-	w.b, w.group, w.s0, w.keys = b, group, s0, n
-	clear(w.dk[:w.keys*r.D])
-	clear(w.dv[:w.keys*r.DV])
-	if r.D > 0 {
-		w.keyRows = asTheyAre(r.keyRows(b, group).from(w.s0))
-		if r.Precision == BFloat16 {
-			w.keyRows = w.paired(w.keyRows.rowsOf, w.keys, w.copied, forms{along: true})
-		} else if r.copies(&r.KeyAt, r.S, r.D) {
-			copyRows(w.copied, r.D, w.keyRows.data, w.keyRows.row, w.keys, r.D)
-			w.keyRows = asTheyAre(rowsOf[F]{w.copied, r.D, r.D})
-		}
-		r.columns(w.attentionTiles, w.keys, w.keyRows.rowsOf, w.k, keyBlock)
-	}
-	if r.DV > 0 {
-		r.columns(w.attentionTiles, w.keys, r.valueRows(b, group).from(w.s0), w.v, keyBlock)
-	}
 }

@@ -6,7 +6,7 @@ import "sync/atomic"
 // first-level cache. A worker that reads them often copies them to where they lie side by side.
 const (
 	copiesFrom = 512     // queries from which that pays
-	copiesMost = 1 << 19 // elements of a head at most, for the memory of a worker is bounded
+	copiesMost = 1 << 21 // elements of a head at most, for the memory of a worker is bounded
 )
 
 // headCopy holds rows of one head, side by side, or their pairs: those of the blocks of keyBlock rows that were asked

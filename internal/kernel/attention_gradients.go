@@ -100,8 +100,14 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 	lse, row := w.lse[:x.queries], (x.b*r.H+x.h)*r.T
 	delta, factor := w.numbers[0][:x.queries], w.numbers[1][:x.queries]
-	for t := range lse {
-		lse[t], delta[t], factor[t] = r.lse[row+x.query(t)], r.delta[row+x.query(t)], r.factor[row+x.query(t)]
+	if x.of == nil {
+		row += x.t0
+		delta, factor = r.delta[row:][:x.queries], r.factor[row:][:x.queries]
+		copy(lse, r.lse[row:])
+	} else {
+		for t := range lse {
+			lse[t], delta[t], factor[t] = r.lse[row+x.query(t)], r.delta[row+x.query(t)], r.factor[row+x.query(t)]
+		}
 	}
 	for t, v := range lse {
 		if v == lowest[F]() {
@@ -145,12 +151,13 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 
 // addKeys adds what a tile contributes to dk and dv.
 func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
+	beta := w.beginSums(s1, s1+x.keys)
 	if r.grad.V != nil {
-		r.sumQueries(w.attentionTiles, x, 1, dout, 1, rowsOf[F]{w.dv[s1*r.DV:], r.DV, r.DV})
+		r.sumQueries(w.attentionTiles, x, 1, dout, beta, w.sumV.from(s1))
 	}
 	if r.grad.K != nil {
 		dp := *x
 		dp.data = w.dp
-		r.sumQueries(w.attentionTiles, &dp, F(r.Scale), q, 1, rowsOf[F]{w.dk[s1*r.D:], r.D, r.D})
+		r.sumQueries(w.attentionTiles, &dp, F(r.Scale), q, beta, w.sumK.from(s1))
 	}
 }

@@ -60,12 +60,18 @@ func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
 	r.number = attentionCount.Add(1)
 	r.lo, r.hi = resize(r.lo, r.B*r.T), resize(r.hi, r.B*r.T)
-	for i := range r.lo {
-		r.lo[i], r.hi[i] = r.keys(i/r.T, i%r.T)
-	}
 	n := r.blocks()
 	r.spans = resize(r.spans, r.B*n)
 	for b := range r.B {
+		if b > 0 && r.Alike {
+			copy(r.lo[b*r.T:], r.lo[:r.T])
+			copy(r.hi[b*r.T:], r.hi[:r.T])
+			copy(r.spans[b*n:], r.spans[:n])
+			continue
+		}
+		for t := range r.T {
+			r.lo[b*r.T+t], r.hi[b*r.T+t] = r.keys(b, t)
+		}
 		for i := range n {
 			r.spans[b*n+i] = r.spanOf(b, i*r.height(), min((i+1)*r.height(), r.T))
 		}

@@ -64,9 +64,13 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
-		row := (b*r.H+h)*r.T + t0
+		row, large := (b*r.H+h)*r.T+t0, false
 		for t := range delta {
 			r.factor[row+t] = 1
+			if lse := r.lse[row+t]; !r.isLarge(lse) { // what rounding took from it is neglected
+				continue
+			}
+			large = true
 			if lost := r.lost(row + t); lost != 0 {
 				r.factor[row+t] = F(math.Exp(-lost))
 			}
@@ -75,7 +79,7 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		if s.lo == s.hi || r.Chosen != nil {
 			r.clearQueries(b, h, t0, t1)
 		}
-		if s.lo < s.hi && r.Precision == Full {
+		if large && s.lo < s.hi && r.Precision == Full {
 			r.refine(s, b, h, i)
 		}
 	}

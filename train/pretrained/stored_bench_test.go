@@ -22,9 +22,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStored measures a published shape with random weights in bfloat16, as STORED_SHAPE names it: how long it
-// takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with STORED_LONG
-// also for a prompt of 510, and the most memory with 2040 tokens.
+// BenchmarkStored measures gpt2's or a published shape with random weights in bfloat16, as STORED_SHAPE names it: how
+// long it takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with
+// STORED_LONG also for a prompt of 510, and the most memory with 2040 tokens.
 //
 //	STORED_SHAPE=Qwen2.5-0.5B go test ./train/pretrained -run '^$' -bench Stored -benchtime 1x
 //
@@ -61,7 +61,7 @@ const storedContext = 2048
 
 // storedShape returns a folder with a published shape: dir, if it is not empty.
 func storedShape(b *testing.B, shape, dir string) string {
-	for _, of := range published {
+	for _, of := range benched {
 		if of.name != shape {
 			continue
 		}
