@@ -140,6 +140,7 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 			axes = append(axes, axis)
 		}
 	}
-	o := reduction{outShape: outShape{shape}, Name: "Sum", X: x.Shape(), Along: kernel.NewReduction(x.Shape(), axes), C: 1}
+	o := reduction{outShape: outShape{shape}, Name: "Sum", X: x.Shape(), Along: kernel.NewReduction(x.Shape(), axes),
+		C: 1}
 	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
 }

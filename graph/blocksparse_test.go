@@ -218,18 +218,30 @@ func TestAttentionToBlocksOfKeys(t *testing.T) {
 	require.ErrorContains(t, m.RunAll(), "blocks: got block 9, want at most 8, the last one of S=70")
 }
 
-// The memory of a run with gradients grows as the length.
-func TestSparseAttentionMemory(t *testing.T) {
-	planned := func(T int) float64 {
-		e := express(t, func(in G.Nodes) (*G.Node, error) {
-			return graph.FusedAttention(in[0], in[0], in[0], graph.AttentionConfig{Heads: 2,
-				Sparse: &graph.BlockSparse{BlockSize: 64, Blocks: 4}})
-		}, inputs(zeros(1, T, 8)), tensor.Float32)
-		e.differentiate(t, inputs(zeros(1, T, 8)), zeros(1, T, 8), tensor.Float32)
-		m, err := machine.New(append(e.grads, e.out)...)
-		require.NoError(t, err)
-		defer m.Close()
-		return float64(m.Memory().Planned)
+// The memory of a run with gradients grows as the length: of blocks of keys, of log-gates, which no (T, S) tensor holds,
+// and of sigmoids.
+func TestFormsMemory(t *testing.T) {
+	for name, form := range map[string]func(c *graph.AttentionConfig, gates *G.Node){
+		"sparse": func(c *graph.AttentionConfig, _ *G.Node) {
+			c.Sparse = &graph.BlockSparse{BlockSize: 64, Blocks: 4}
+		},
+		"forgetting": func(c *graph.AttentionConfig, gates *G.Node) { c.LogGates = gates },
+		"sigmoid":    func(c *graph.AttentionConfig, _ *G.Node) { c.Sigmoid = true },
+	} {
+		planned := func(T int) float64 {
+			in := inputs(zeros(1, T, 8), zeros(1, T, 2))
+			in[1].fixed = name != "forgetting"
+			e := express(t, func(in G.Nodes) (*G.Node, error) {
+				c := graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}
+				form(&c, in[1])
+				return graph.FusedAttention(in[0], in[0], in[0], c)
+			}, in, tensor.Float32)
+			e.differentiate(t, in, zeros(1, T, 8), tensor.Float32)
+			m, err := machine.New(append(e.grads, e.out)...)
+			require.NoError(t, err)
+			defer m.Close()
+			return float64(m.Memory().Planned)
+		}
+		require.InEpsilon(t, 8*planned(1024), planned(8192), 0.01, name)
 	}
-	require.InEpsilon(t, 8*planned(1024), planned(8192), 0.01)
 }

@@ -4,9 +4,9 @@
 //
 // Every function checks its arguments before it touches the graph and returns an error
 // that names the argument, what it got and what it wants. Every op but ArgMax and
-// those with a cache is differentiable by gorgonia.Grad, once; all take float32 or float64, run
-// on Gorgonia's tape machine as well as on attention/graph/machine, and give the same bits on
-// both.
+// those with a cache is differentiable by gorgonia.Grad; gradients are not differentiable again. All
+// ops take float32 or float64, run on Gorgonia's tape machine as well as on attention/graph/machine,
+// and give the same bits on both.
 //
 // Attention and FusedAttention are where to begin, and LinearAttention for time and memory that grow as the length;
 // layers of package attention/layers have their parameters, machine.ForGraph runs a graph, and train.NewStep trains

@@ -21,7 +21,7 @@ type KVCacheConfig struct {
 	// ValuesInKeys means that the values of each head are the first numbers of its keys, as those of latent attention:
 	// they are not kept beside them.
 	ValuesInKeys bool
-	// Room is the number of tokens that there is memory for at first. It doubles, up to
+	// Room is the number of tokens that the cache has memory for at first. It doubles, up to
 	// Capacity, when more come; 0 means Capacity.
 	Room int
 
@@ -32,6 +32,8 @@ type KVCacheConfig struct {
 	// KeepFirst is the number of first tokens that a rolling cache never forgets
 	// (attention sinks: Xiao et al. 2023).
 	KeepFirst int
+	// Windows makes layers of a decoder under a window keep no more than that: their caches roll, and cannot go back.
+	Windows bool
 }
 
 // Validate reports what is wrong with the sizes.
@@ -56,7 +58,8 @@ func (c KVCacheConfig) Validate() error {
 			c.KeepFirst, c.Capacity)
 	}
 	if c.ValuesInKeys && c.ValueWidth > c.KeyWidth {
-		return fmt.Errorf("graph: KVCache: ValueWidth: got %d in keys, want at most KeyWidth=%d", c.ValueWidth, c.KeyWidth)
+		return fmt.Errorf("graph: KVCache: ValueWidth: got %d in keys, want at most KeyWidth=%d",
+			c.ValueWidth, c.KeyWidth)
 	}
 	return c.checkRows(cmp.Or(c.Room, c.Capacity))
 }
@@ -75,7 +78,7 @@ func (c KVCacheConfig) checkRows(rows int) error {
 // one goroutine at a time.
 type KVCache struct {
 	config KVCacheConfig
-	rows   int           // tokens that there is memory for
+	rows   int           // tokens that k and v have memory for
 	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
 	seen   []int         // tokens of each sequence

@@ -105,7 +105,8 @@ func (o layerNormOutput) spec() (string, []arg) {
 // dbias = Σ dy.
 func (o layerNormOutput) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	l, with := o.layerNorm, append(slices.Clone(in), dy)
-	grads, err := applyTyped(layerNormBackward[float32]{layerNorm: l}, layerNormBackward[float64]{layerNorm: l}, with...)
+	grads, err := applyTyped(layerNormBackward[float32]{layerNorm: l}, layerNormBackward[float64]{layerNorm: l},
+		with...)
 	if err != nil {
 		return nil, err
 	}

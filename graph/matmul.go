@@ -61,7 +61,8 @@ func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / p
 	if w := in[1]; w.Dtype() == BF16 {
-		kernel.GemmStored(o.kernel(), kernel.Transpose(o.TransW), m, p, n, 1, in[0].Float32s(), dense.BF16s(w), out.Float32s())
+		kernel.GemmStored(o.kernel(), kernel.Transpose(o.TransW), m, p, n, 1, in[0].Float32s(), dense.BF16s(w),
+			out.Float32s())
 		return nil
 	}
 	kernel.GemmOf(o.kernel(), kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,

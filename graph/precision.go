@@ -55,7 +55,7 @@ func (p Precision) Check(dt tensor.Dtype) error {
 	return nil
 }
 
-// check returns an error for a precision that there is not, or not of the type, after the op as in "MatMul: ".
+// check returns an error for an unknown precision, or for one that the type has not. op begins it, as in "MatMul: ".
 func (p Precision) check(op string, dt tensor.Dtype) error {
 	switch {
 	case p == FullPrecision:

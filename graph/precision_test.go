@@ -187,8 +187,8 @@ func attentionBounds(q, k, v, dout array, causal bool) (out array, grads [3]arra
 	return out, grads
 }
 
-// roundedAttention returns the output and the gradients of one head, causal, with scale 1/√D, of which every product
-// has rounded operands. Those of the output are exp(score − maximum), and the sums of these are not rounded.
+// roundedAttention returns the output and the gradients of one causal head with scale 1/√D, in which every product has
+// rounded operands. The output's are exp(score − maximum); their sums are not rounded.
 func roundedAttention(q, k, v, dout array) (out array, grads [3]array) {
 	q, k, v, dout = toBFloat16(q), toBFloat16(k), toBFloat16(v), toBFloat16(dout)
 	T, D, width := q.axis(0), q.axis(1), v.axis(1)

@@ -88,7 +88,8 @@ func (c RoPEConfig) validate(headDim int) error {
 	case c.Dims < 0 || c.Dims%2 != 0 || c.Dims > headDim:
 		return config.Errorf(c, "Dims", "got %d, want an even number from 0 to D=%d", c.Dims, headDim)
 	case c.Dims == 0 && (headDim < 2 || headDim%2 != 0):
-		return config.Errorf(c, "Dims", "got 0 for D=%d, want an even D above 0, or an even number of its elements", headDim)
+		return config.Errorf(c, "Dims", "got 0 for D=%d, want an even D above 0, or an even number of its elements",
+			headDim)
 	case c.Base != 0 && !atLeastOne(c.Base):
 		return config.Errorf(c, "Base", "got %v, want %s, or 0 for 10000", c.Base, large)
 	case scalings.Validate(c.Scaling) != nil:
@@ -109,7 +110,8 @@ func (c RoPEConfig) validate(headDim int) error {
 func (c RoPEConfig) validateTurns() error {
 	scaling, turns := config.Field("Scaling"), c.Scaling == Llama3Scaling || c.Scaling == YaRNScaling
 	if turns && c.OriginalLength < 1 {
-		return config.Errorf(c, "OriginalLength", "got %d, want at least 1 for %s %v", c.OriginalLength, scaling, c.Scaling)
+		return config.Errorf(c, "OriginalLength", "got %d, want at least 1 for %s %v", c.OriginalLength,
+			scaling, c.Scaling)
 	}
 	for _, f := range []struct {
 		name  string
@@ -133,8 +135,8 @@ func (c RoPEConfig) validateTurns() error {
 	r := c.resolve(0)
 	switch {
 	case c.Scaling == Llama3Scaling && r.HighFreqFactor <= r.LowFreqFactor:
-		return config.Errorf(c, "HighFreqFactor", "got %v, want more than the %v of %s", r.HighFreqFactor, r.LowFreqFactor,
-			config.Field("LowFreqFactor"))
+		return config.Errorf(c, "HighFreqFactor", "got %v, want more than the %v of %s", r.HighFreqFactor,
+			r.LowFreqFactor, config.Field("LowFreqFactor"))
 	case c.Scaling == YaRNScaling && r.BetaFast <= r.BetaSlow:
 		return config.Errorf(c, "BetaFast", "got %v, want more than the %v of %s", r.BetaFast, r.BetaSlow,
 			config.Field("BetaSlow"))

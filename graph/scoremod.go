@@ -23,7 +23,7 @@ type ScoreMod interface {
 // position in the whole sequence. Batch b counts all axes before the heads' as one. ExtraKeys' scores stay.
 //
 // Both functions are pure: the same arguments have the same results. Several goroutines call them, also for pairs that
-// the mask hides, of which the results do not matter. A panic in them becomes the error of the op. The op is not merged
+// the mask hides, whose results do not matter. A panic in them becomes the error of the op. The op is not merged
 // with another, for functions cannot be compared, and there is no JSON. When the attention is built, Slope is compared
 // with difference quotients of Score at some scores of the first pair and of the last.
 type ScoreFunc struct {
@@ -83,8 +83,8 @@ func (m ScoreFunc) check(s mask.Scores) (err error) {
 			want := (score(x+step, b, h, q, k) - score(x-step, b, h, q, k)) / (2 * step)
 			got := slope(x, b, h, q, k)
 			if size := math.Abs(want); size <= math.MaxFloat64 && !(math.Abs(got-want) <= 1e-4*max(1, size)) {
-				return fmt.Errorf("%v: Slope of score %v for %s: got %.6g, want %.6g, the difference quotient of Score", m, x,
-					pairWords(at), got, want)
+				return fmt.Errorf("%v: Slope of score %v for %s: got %.6g, want %.6g, the difference quotient of Score",
+					m, x, pairWords(at), got, want)
 			}
 		}
 	}
@@ -101,7 +101,8 @@ func (m ScoreFunc) called(f kernel.ScoreFunc) kernel.ScoreFunc {
 	return func(x float64, b, h, t, s int) float64 {
 		defer func() {
 			if r := recover(); r != nil {
-				panic(&scoreError{fmt.Errorf("%v: got a panic for %s: %v, want a number", m, pairWords([4]int{b, h, t, s}), r)})
+				panic(&scoreError{fmt.Errorf("%v: got a panic for %s: %v, want a number", m,
+					pairWords([4]int{b, h, t, s}), r)})
 			}
 		}()
 		return f(x, b, h, t, s)

@@ -75,7 +75,8 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 		return &ShapeError{op, "cache", got, fmt.Sprint(want)}
 	}
 	if c.value.Dtype() != x.Dtype() {
-		return &TypeError{op, "cache", fmt.Sprint(c.value.Dtype()), fmt.Sprintf("%v, as the other arguments", x.Dtype())}
+		return &TypeError{op, "cache", fmt.Sprint(c.value.Dtype()),
+			fmt.Sprintf("%v, as the other arguments", x.Dtype())}
 	}
 	if c.isFilledIn(x.Graph()) {
 		return fmt.Errorf("graph: %s: cache: got one that another op of this graph fills, want one for each", op)

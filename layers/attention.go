@@ -96,7 +96,13 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	return graph.NewKVCache(l.scope.params.dt, c)
 }
 
-func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) { return l.NewCache(c) }
+func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) {
+	before, ok := mask.Reach(l.config.Mask)
+	if ok && c.Windows && !c.Rolling && l.config.Sparse == nil && before+1 < c.Capacity {
+		c.Rolling, c.Capacity, c.Room = true, before+1, min(c.Room, before+1)
+	}
+	return l.NewCache(c)
+}
 
 // Forward maps x (…, T, EmbedDim) to (…, T, OutDim): attention of a sequence to itself.
 func (l *Attention) Forward(b *Build, x *G.Node) (*G.Node, error) {

@@ -14,8 +14,10 @@ import (
 // Kept returns the operands as inputs of a new graph, with copies of the values that the nodes have after a run: they
 // outlive the graph and the machine that computed them. Equal nodes stay equal.
 func (o AttentionOperands) Kept() (AttentionOperands, error) {
-	return o.inGraph(func(d *tensor.Dense) *tensor.Dense { return d.Clone().(*tensor.Dense) })
+	return o.inGraph(cloned)
 }
+
+func cloned(d *tensor.Dense) *tensor.Dense { return d.Clone().(*tensor.Dense) }
 
 // Shared is Kept without copies: it shares the values of the nodes.
 func (o AttentionOperands) Shared() (AttentionOperands, error) {
@@ -23,7 +25,7 @@ func (o AttentionOperands) Shared() (AttentionOperands, error) {
 }
 
 func (o AttentionOperands) inGraph(value func(d *tensor.Dense) *tensor.Dense) (AttentionOperands, error) {
-	k := keeper{graph: G.NewGraph(), value: value, kept: map[*G.Node]*G.Node{nil: nil}}
+	k := newKeeper(value)
 	o.ProjectedQuery, o.ProjectedKey = k.keep(o.ProjectedQuery, "projected query"), k.keep(o.ProjectedKey, "projected key")
 	o.Query, o.Key, o.Value = k.keep(o.Query, "query"), k.keep(o.Key, "key"), k.keep(o.Value, "value")
 	o.Additive = k.keep(o.Additive, "additive")
@@ -41,6 +43,10 @@ type keeper struct {
 	value func(d *tensor.Dense) *tensor.Dense
 	kept  map[*G.Node]*G.Node
 	err   error // of the first that has no value
+}
+
+func newKeeper(value func(d *tensor.Dense) *tensor.Dense) *keeper {
+	return &keeper{graph: G.NewGraph(), value: value, kept: map[*G.Node]*G.Node{nil: nil}}
 }
 
 // keep returns the input for a node; nil of nil.

@@ -25,9 +25,9 @@ const (
 // is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
-	// Linear takes the attention's place, of which it has the layout and the sizes that it lacks; nil means none.
+	// Linear takes the attention's place; its layout and sizes, if zero, are the attention's. nil means none.
 	Linear *LinearAttentionConfig `json:"linear,omitempty"`
-	// Latent takes the attention's place, of which it has what it lacks; nil means none.
+	// Latent takes the attention's place; its fields, if zero, are the attention's. nil means none.
 	Latent        *LatentAttentionConfig `json:"latent,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's

@@ -35,7 +35,7 @@ func ExampleAttention() {
 }
 
 func ExampleAttention_cross() {
-	// Two queries of width 2, as from a decoder, attend to the six words, of which the
+	// Two queries of width 2, as from a decoder, attend to the six words. The
 	// last two are padding.
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{EmbedDim: 2, KDim: 3, VDim: 3, NumHeads: 2})

@@ -117,9 +117,12 @@ func (f *formula) filled(v float64, shape ...int) *G.Node {
 
 // constant returns a node with these values. Those of one name and shape have the same.
 func (f *formula) constant(name string, values []float64, shape ...int) *G.Node {
-	v := dense.Of(f.b.params.Dtype(), values, shape...)
-	return G.NewTensor(f.b.graph, v.Dtype(), v.Dims(), G.WithShape(shape...), G.WithValue(v),
-		G.WithName(fmt.Sprintf("constant %s %v", name, tensor.Shape(shape))))
+	return constantIn(f.b.graph, name, dense.Of(f.b.params.Dtype(), values, shape...))
+}
+
+func constantIn(g *G.ExprGraph, name string, v *tensor.Dense) *G.Node {
+	return G.NewTensor(g, v.Dtype(), v.Dims(), G.WithShape(v.Shape()...), G.WithValue(v),
+		G.WithName(fmt.Sprintf("constant %s %v", name, v.Shape())))
 }
 
 // dropout drops elements of x with probability p, in a Train graph.

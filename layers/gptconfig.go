@@ -97,7 +97,8 @@ func (c GPTConfig) validate() error {
 		return err
 	}
 	if _, ok := gptActivations[c.resolved().Activation]; !ok {
-		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu", c.Activation)
+		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu",
+			c.Activation)
 	}
 	err = config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer)
 	if err != nil {
@@ -116,10 +117,11 @@ func (c GPTConfig) block() BlockConfig {
 	return BlockConfig{
 		Attention: AttentionConfig{
 			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
-			QKVBias: c.qkvBias(), OutBias: c.Bias, Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
+			QKVBias: c.qkvBias(), OutBias: c.Bias,
+			Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.resolved().Activation], Bias: c.Bias,
-			Dropout: c.ResidualDropout, OutStd: std},
+		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.resolved().Activation],
+			Bias: c.Bias, Dropout: c.ResidualDropout, OutStd: std},
 		Norm: c.norm(),
 	}
 }
@@ -139,9 +141,9 @@ func (c GPTConfig) norm() NormConfig {
 // Decoder returns the config of the GPT as a Decoder.
 func (c GPTConfig) Decoder() DecoderConfig {
 	return DecoderConfig{
-		VocabSize: c.VocabSize, ContextLength: c.ContextLength, NumLayers: c.NumLayers, Blocks: []BlockConfig{c.block()},
-		LearnedPositions: true, EmbeddingDropout: c.EmbeddingDropout, TieWordEmbeddings: c.TieWordEmbeddings,
-		Layout: GPT2, Initializer: c.Initializer,
+		VocabSize: c.VocabSize, ContextLength: c.ContextLength, NumLayers: c.NumLayers,
+		Blocks: []BlockConfig{c.block()}, LearnedPositions: true, EmbeddingDropout: c.EmbeddingDropout,
+		TieWordEmbeddings: c.TieWordEmbeddings, Layout: GPT2, Initializer: c.Initializer,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The config's JSON is Hugging Face's config.json, of which it needs no other key.
+// The config's JSON is Hugging Face's config.json; it needs no other key.
 func TestGPTConfigJSON(t *testing.T) {
 	const text = `{"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
 		"bos_token_id": 50256, "embd_pdrop": 0.1, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,

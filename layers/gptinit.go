@@ -8,9 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// beginAsTorch prepares the scope for a GPT whose parameters begin as PyTorch's modules do, with an nn.Linear for each of
-// queries, keys and values, which are widths wide in c_attn. It returns a function that draws the parameters in their
-// order, once they are made.
+// beginAsTorch prepares the scope for a GPT whose parameters begin as PyTorch's modules do, with an nn.Linear for each
+// of queries, keys and values, which are widths wide in c_attn. It returns a function that draws the parameters in
+// their order, once they are made.
 func (s Scope) beginAsTorch(widths [3]int) (draw func()) {
 	p := s.params
 	if p == nil || p.start != drawn {

@@ -46,8 +46,8 @@ func TestGPTBeginsAsTorch(t *testing.T) {
 
 // Biases of queries, keys and values are drawn as those of three linear layers, one after the other.
 func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
-	c := layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, NumKVHeads: 1, Bias: true,
-		Initializer: layers.TorchInitializer}
+	c := layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3, NumKVHeads: 1,
+		Bias: true, Initializer: layers.TorchInitializer}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p, modules := layers.NewParams(dt, 5), layers.NewParams(dt, 5)
 		_, err := layers.NewGPT(p.Scope(""), c)

@@ -110,8 +110,9 @@ func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) 
 		var outs G.Nodes
 		for d, run := range l.runs[first:][:l.directions()] {
 			gates := f.linear(x, run.weightIH, run.biasIH, false) // ([B,] T, 3·N)
-			out := f.Of(graph.GRU(gates, f.start(in.State, first+d, want[1:]), f.node(run.weightHH), f.optional(run.biasHH),
-				graph.GRUConfig{Reverse: d == 1, Lengths: in.Lengths, Precision: b.precision})) // ([B,] T, N)
+			c := graph.GRUConfig{Reverse: d == 1, Lengths: in.Lengths, Precision: b.precision}
+			out := f.Of(graph.GRU(gates, f.start(in.State, first+d, want[1:]), f.node(run.weightHH),
+				f.optional(run.biasHH), c)) // ([B,] T, N)
 			outs, ends = append(outs, out), append(ends, f.end(out, d == 1))
 		}
 		x = f.Of(graph.Concat(outs...)) // ([B,] T, directions·N)

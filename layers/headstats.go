@@ -61,7 +61,8 @@ func (s *HeadStats) Numbers(values []*tensor.Dense) (map[string][]float64, error
 		shape := entropy.Shape()
 		H, T := shape[shape.Dims()-2], shape[shape.Dims()-1]
 		if all["entropy."+path] == nil {
-			all["entropy."+path], all["largest_score."+path] = make([]float64, H), slices.Repeat([]float64{math.Inf(-1)}, H)
+			all["entropy."+path], all["largest_score."+path] = make([]float64, H),
+				slices.Repeat([]float64{math.Inf(-1)}, H)
 			queries[path] = make([]float64, H)
 		}
 		entropies, scores := dense.Float64s(entropy), dense.Float64s(score)

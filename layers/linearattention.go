@@ -1,9 +1,7 @@
 package layers
 
 import (
-	"fmt"
 	"path"
-	"slices"
 
 	"attention/graph"
 
@@ -96,30 +94,44 @@ func (l *LinearAttention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 		return f.result(nil)
 	}
 	s.project()
-	o := s.attend() // ([B,] T, H·Dv)
+	f.where = l.path
+	o, from := f.stage("heads", "what q reads of the state", s.attend()), "heads" // ([B,] T, H·Dv)
 	if l.config.Norm {
-		o = f.Of(graph.RMSNorm(o, f.node(l.normParam), l.config.NormEps))
+		o, from = f.Of(graph.RMSNorm(o, f.node(l.normParam), l.config.NormEps)), "gated"
 	}
 	if l.gate != nil {
-		o = f.Of(graph.SwiGLU(l.gate.apply(f, s.x), o))
+		o, from = f.Of(graph.SwiGLU(l.gate.apply(f, s.x), o)), "gated"
+	}
+	if from == "gated" {
+		f.stage(from, "heads, brought to an even size and let through", o)
 	}
 	if in.Cache == nil && f.Err() == nil {
-		b.linear = append(b.linear, &LinearCall{Path: l.path, Input: in, layer: l, build: b})
+		b.linear = append(b.linear, &LinearCall{Path: l.path, Input: in, After: len(b.Calls("*")), layer: l, build: b})
 	}
-	return f.result(l.out.apply(f, o)) // ([B,] T, E)
+	return f.result(f.stage("attended", l.out.text(f, from), l.out.apply(f, o))) // ([B,] T, E)
 }
 
 // LinearCall is one call of a LinearAttention in a graph, without a cache.
 type LinearCall struct {
 	Path  string // of the layer
 	Input AttentionInput
+	After int // number of the Build's Calls before it
 
 	layer *LinearAttention
 	build *Build
 }
 
-// Weights returns the weights that the call implies; see LinearAttention.Weights.
+// Weights returns the weights (…, H, T, T) that the call implies; see LinearOperands.Weights.
 func (c *LinearCall) Weights() (*G.Node, error) { return c.layer.Weights(c.build, c.Input) }
+
+// Operands returns the operands of the call. They are in the graph already, and not computed twice.
+func (c *LinearCall) Operands() (LinearOperands, error) {
+	s, err := c.layer.projected(c.build, c.Input)
+	if err != nil {
+		return LinearOperands{}, err
+	}
+	return s.LinearOperands, nil
+}
 
 // LinearCalls returns the calls of the linear attentions whose paths match a pattern of path.Match, in the order they
 // were built.
@@ -132,25 +144,27 @@ func (b *Build) LinearCalls(pattern string) (calls []*LinearCall) {
 	return calls
 }
 
-// Weights returns the weights (…, H, T, T) that the outputs of the heads imply, before the norm: o[t] is the sum over s
-// of weights[t, s]·v[s]. Those of the delta rule, or without Features, may be below 0. They take T² of memory, which
-// the layer itself does not.
+// Weights returns the weights (…, H, T, T) that the outputs of the heads imply, before the norm; see
+// LinearOperands.Weights.
 func (l *LinearAttention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
-	f := begin(b, l.name)
-	s := linearStep{LinearAttention: l, formula: f, x: in.Query}
+	s, err := l.projected(b, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.result(s.Of(s.LinearOperands.Weights()))
+}
+
+// projected returns the step of a call with its operands.
+func (l *LinearAttention) projected(b *Build, in AttentionInput) (*linearStep, error) {
+	s := &linearStep{LinearAttention: l, formula: begin(b, l.name), x: in.Query}
 	if in.Cache != nil {
-		f.fail(errorf(l.name, "cache: got one, want none: a state does not know the tokens"))
+		s.fail(errorf(l.name, "cache: got one, want none: a state does not know the tokens"))
 	}
-	if !s.takes(in) {
-		return f.result(nil)
+	if s.takes(in) {
+		s.project()
 	}
-	s.project()
-	T, K := length(s.x), l.config.NumKVHeads
-	rows := s.x.Shape().TotalSize() / l.config.EmbedDim
-	each := make([]float64, rows*K*T) // the values of a token: 1 in its own column
-	for i := range rows * K {
-		each[i*T+i/K%T] = 1
+	if s.Err() != nil {
+		return nil, s.failure()
 	}
-	s.v = s.constant(fmt.Sprintf("identity of %d", T), each, append(slices.Clone(s.x.Shape()[:s.x.Dims()-1]), K*T)...)
-	return f.result(f.Of(graph.SplitHeads(s.attend(), l.config.NumHeads))) // (…, H, T, T)
+	return s, nil
 }

@@ -14,10 +14,9 @@ import (
 type linearStep struct {
 	*LinearAttention
 	*formula
+	LinearOperands
 	x, start, lengths *G.Node
 	cache             *LinearCache // nil for none
-	q, k, v           *G.Node
-	options           graph.LinearAttentionConfig
 }
 
 // takes refuses an input that the layer cannot take.
@@ -56,16 +55,17 @@ func (s *linearStep) takes(in AttentionInput) bool {
 	return true
 }
 
-// project sets q, k and v and the options of the attention.
+// project sets the operands.
 func (s *linearStep) project() {
 	l, c := s.LinearAttention, s.LinearAttention.config
-	s.q = s.features(s.convolve(0, l.query.apply(s.formula, s.x)), c.NumHeads) // ([B,] T, H·D)
-	s.k = s.features(s.convolve(1, l.key.apply(s.formula, s.x)), c.NumKVHeads) // ([B,] T, K·D)
-	s.v = s.convolve(2, l.value.apply(s.formula, s.x))                         // ([B,] T, K·Dv)
-	s.options = graph.LinearAttentionConfig{Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Lengths: s.lengths,
+	s.Query = s.features(s.convolve(0, l.query.apply(s.formula, s.x)), c.NumHeads) // ([B,] T, H·D)
+	s.Key = s.features(s.convolve(1, l.key.apply(s.formula, s.x)), c.NumKVHeads)   // ([B,] T, K·D)
+	s.Value = s.convolve(2, l.value.apply(s.formula, s.x))                         // ([B,] T, K·Dv)
+	s.Normalize = c.Normalize
+	s.Config = graph.LinearAttentionConfig{Heads: c.NumHeads, KVHeads: c.NumKVHeads, Scale: c.Scale, Lengths: s.lengths,
 		Decay: s.decays(), Precision: s.b.precision}
 	if l.beta != nil {
-		s.options.Beta = s.Of(graph.Sigmoid(l.beta.apply(s.formula, s.x))) // ([B,] T, K)
+		s.Config.Beta = s.Of(graph.Sigmoid(l.beta.apply(s.formula, s.x))) // ([B,] T, K)
 	}
 }
 
@@ -117,23 +117,14 @@ func (s *linearStep) decays() *G.Node {
 
 // attend is the attention itself.
 func (s *linearStep) attend() *G.Node {
-	o := s.read(s.v, func(c *LinearCache) *graph.StateCache { return c.state })
-	if !s.LinearAttention.config.Normalize || s.Err() != nil {
-		return o
+	if s.cache == nil {
+		return s.Of(s.output(s.Value, s.LinearOperands.read))
 	}
-	H, K := s.LinearAttention.config.NumHeads, s.LinearAttention.config.NumKVHeads
-	ones := append(slices.Clone(s.x.Shape()[:s.x.Dims()-1]), K)
-	sum := s.read(s.filled(1, ones...), func(c *LinearCache) *graph.StateCache { return c.sum }) // ([B,] T, H)
-	o, sum = s.Of(graph.SplitHeads(o, H)), s.Of(graph.SplitHeads(sum, H))                        // (…, H, T, Dv) and 1
-	sum = s.Of(graph.Clamp(sum, 1e-30, math.Inf(1)))                                             // that of a token beyond a length is 0
-	return s.Of(graph.MergeHeads(s.Of(graph.Div(o, sum))))
-}
-
-// read returns what the queries read of these values.
-func (s *linearStep) read(v *G.Node, state func(c *LinearCache) *graph.StateCache) *G.Node {
-	if s.cache != nil {
-		return s.Of(graph.CachedLinearAttention(s.q, s.k, v, s.start, state(s.cache), s.options))
-	}
-	o, _, err := graph.LinearAttention(s.q, s.k, v, s.options)
-	return s.Of(o, err)
+	return s.Of(s.output(s.Value, func(v *G.Node, sums bool) (*G.Node, error) {
+		state := s.cache.state
+		if sums {
+			state = s.cache.sum
+		}
+		return graph.CachedLinearAttention(s.Query, s.Key, v, s.start, state, s.Config)
+	}))
 }

@@ -32,7 +32,8 @@ type NormConfig struct {
 
 // validate returns an error that names the first wrong field.
 func (c NormConfig) validate() error {
-	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"), config.AtMost(c, maxElements, "EmbedDim"))
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"),
+		config.AtMost(c, maxElements, "EmbedDim"))
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func (l *Attention) checkClip(threshold float64) error {
 		return errorf(l.name, "clip: got a threshold of %v, want a finite number above 0", threshold)
 	}
 	if l.config.QKNorm != "" {
-		return errorf(l.name, "clip: got a layer with QKNorm %q, which undoes any scale, want one without", l.config.QKNorm)
+		return errorf(l.name, "clip: got a layer with QKNorm %q, which undoes any scale, want one without",
+			l.config.QKNorm)
 	}
 	for _, x := range l.clipped() {
 		if p := x.param; p.Value() == nil || p.params.Frozen(p.name) {

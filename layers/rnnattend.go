@@ -21,7 +21,8 @@ func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
 	seen := unpadded(memory.Lengths)
 	outs, weights := make(G.Nodes, T), make(G.Nodes, T)
 	for t, token := range tokens {
-		context, w := m.attention.attend(f, m.attention.query.apply(f, state), keys, values, seen) // (B, 1, 2·N), (B, 1, S)
+		query := m.attention.query.apply(f, state)
+		context, w := m.attention.attend(f, query, keys, values, seen) // (B, 1, 2·N), (B, 1, S)
 		state = m.decoder.step(f, f.Of(graph.Concat(token, context)), state)
 		outs[t], weights[t] = f.Of(graph.Concat(state, context)), w
 	}

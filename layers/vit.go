@@ -65,8 +65,8 @@ func (c ViTConfig) patchDim() int { return c.PatchSize * c.PatchSize * c.Channel
 
 func (c ViTConfig) block() BlockConfig {
 	return BlockConfig{
-		Attention: AttentionConfig{EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, Layout: Torch, QKVBias: true, OutBias: true,
-			Dropout: c.Dropout, OutDropout: c.Dropout},
+		Attention: AttentionConfig{EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, Layout: Torch, QKVBias: true,
+			OutBias: true, Dropout: c.Dropout, OutDropout: c.Dropout},
 		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: c.Activation, Bias: true,
 			Dropout: c.Dropout, HiddenDropout: c.Dropout},
 		Norm: c.norm(),

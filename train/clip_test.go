@@ -17,7 +17,8 @@ import (
 
 // clipped returns the norm of gradients as a step measures it, and the gradients that it passes to the solver: the
 // loss Σ g⊙w has the gradients g, and a step of SGD with the learning rate 1 moves parameters from 0 to −g.
-func clipped(t *testing.T, limit float64, names []string, grads []*tensor.Dense) (float64, map[string][]float64, error) {
+func clipped(t *testing.T, limit float64, names []string,
+	grads []*tensor.Dense) (float64, map[string][]float64, error) {
 	p, inputs := layers.NewParams(grads[0].Dtype(), 1), train.Values{}
 	var params []layers.Param
 	for i, name := range names {

@@ -28,9 +28,11 @@ func (g ParamGroup) Validate() error {
 		return config.Errorf(g, "Params", "got none, want a pattern of parameters' names")
 	}
 	if g.LRFactor == nil && g.WeightDecay == nil && g.Solver == "" {
-		return config.Errorf(g, "LRFactor", "got none, want it, %s or %s", config.Field("WeightDecay"), config.Field("Solver"))
+		return config.Errorf(g, "LRFactor", "got none, want it, %s or %s", config.Field("WeightDecay"),
+			config.Field("Solver"))
 	}
-	return cmp.Or(config.AtLeast(g, 0, "LRFactor", "WeightDecay"), config.OneOf(g, "Solver", cmp.Or(g.Solver, AdamW), AdamW))
+	return cmp.Or(config.AtLeast(g, 0, "LRFactor", "WeightDecay"),
+		config.OneOf(g, "Solver", cmp.Or(g.Solver, AdamW), AdamW))
 }
 
 // String prints the group, as in "h.0: lr_factor=0.1 weight_decay=0".
@@ -66,8 +68,9 @@ func (c SolverConfig) groupsOf(names []string) (map[string]ParamGroup, error) {
 		}
 		for _, name := range matched {
 			if j, ok := first[name]; ok {
-				return nil, config.Errorf(c, field, "got %q, which has %s like the %q of another group, want it in one of them",
-					g.Params, name, c.Groups[j].Params)
+				return nil, config.Errorf(c, field,
+					"got %q, which has %s like the %q of another group, want it in one of them", g.Params, name,
+					c.Groups[j].Params)
 			}
 			first[name], groups[name] = i, g
 		}
@@ -83,7 +86,8 @@ func (c SolverConfig) validateGroups() error {
 		}
 		if g.Solver != "" && c.Name != Muon {
 			return config.Errorf(c, fmt.Sprintf("Groups[%d].Solver", i),
-				"got %s with %s=%s, want none: only muon leaves parameters to another", g.Solver, config.Field("Name"), c.Name)
+				"got %s with %s=%s, want none: only muon leaves parameters to another", g.Solver,
+				config.Field("Name"), c.Name)
 		}
 	}
 	return nil

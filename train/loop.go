@@ -57,14 +57,14 @@ type Config struct {
 	OnStep func(StepResult) `json:"-"` // called by Run after every step; may be nil
 	OnEval func(Evaluation) `json:"-"` // called by Run after every evaluation; may be nil
 	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
-	// after an error; may be nil. The checkpoint holds the notes, for Loop.Notes.
+	// after an error; may be nil. The checkpoint holds the notes, as State.Notes.
 	BeforeSave func() (notes map[string]string, err error) `json:"-"`
 }
 
 // Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
-	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"), c.StepConfig.Validate(),
-		c.validateBest())
+	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"),
+		c.StepConfig.Validate(), c.validateBest())
 }
 
 // Evaluation is the loss over a whole source.

@@ -156,7 +156,8 @@ func (pr *program) bind(values Values) error {
 			return fmt.Errorf("%s: got none, want %v %v", name, n.Dtype(), n.Shape())
 		}
 		if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) {
-			return fmt.Errorf("%s: got %v %v, want %v %v", name, dense.TypeName(v.Dtype()), v.Shape(), n.Dtype(), n.Shape())
+			return fmt.Errorf("%s: got %v %v, want %v %v", name, dense.TypeName(v.Dtype()), v.Shape(),
+				n.Dtype(), n.Shape())
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -170,8 +170,8 @@ var brokenRuns = []brokenRun{
 	{model: "dates", at: "     2  ", begin: "translate --steps 2 --width 4 --heads 1 --out run"},
 }
 
-// TestFilesAreDamaged removes, empties and cuts every file of a run that is finished, was stopped or trains, looks at it
-// with all commands, and follows their hints. Nothing panics.
+// TestFilesAreDamaged removes, empties and cuts every file of a run that is finished, was stopped or trains, looks at
+// it with all commands, and follows their hints. Nothing panics.
 func TestFilesAreDamaged(t *testing.T) {
 	commandtest.SketchPictures()
 	for _, kind := range brokenRuns {

@@ -1,5 +1,5 @@
-// Command attention shows, checks, trains and applies attention layers built as Gorgonia
-// expression graphs. See attention --help.
+// Command attention trains models with attention, which are Gorgonia expression graphs, continues texts with them and
+// shows where they look. See attention --help.
 package main
 
 import (
@@ -40,8 +40,11 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "attention",
 		Short: "Trainable attention on Gorgonia",
-		Long: "attention shows, checks, trains and applies attention layers that are Gorgonia\n" +
-			"expression graphs.",
+		Long: "attention trains models with attention on your text, continues texts with them,\n" +
+			"shows where they look, and fine-tunes models of others.",
+		Example: `  attention train --preset tiny --out runs/first
+  attention generate --model runs/first --prompt "Attention "
+  attention view --model runs/first --open`,
 		Version:           program.Version(),
 		PersistentPreRunE: check,
 		SilenceErrors:     true,
@@ -50,9 +53,9 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flags.CommandError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.AddCommand(train.New(), finetune.New(), classify.New(), chapter.New(), gradcheck.New(), apply.New(), bench.New(),
-		generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(), why.New(),
-		compare.New())
+	root.AddCommand(train.New(), finetune.New(), classify.New(), chapter.New(), gradcheck.New(), apply.New(),
+		bench.New(), generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(),
+		why.New(), compare.New())
 	return root
 }
 

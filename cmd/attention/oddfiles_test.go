@@ -23,10 +23,11 @@ import (
 // What stands for a number in JSON.
 var (
 	numberOfJSON = regexp.MustCompile(`-?\d+(\.\d+)?([eE][+-]?\d+)?`)
-	oddOfJSON    = []string{"-1", "0", "1e308", "-1e308", "1e999", "9223372036854775807", "-9223372036854775808", "0.5", "1e-320",
+	oddOfJSON    = []string{"-1", "0", "1e308", "-1e308", "1e999", "9223372036854775807", "-9223372036854775808", "0.5",
+		"1e-320",
 		"null", "4294967296"}
-	oddNumbers = []float64{math.Inf(1), math.Inf(-1), math.NaN(), -1, 0, math.MaxFloat32, -math.MaxFloat32, math.MaxFloat64,
-		math.SmallestNonzeroFloat64, -math.MaxInt64}
+	oddNumbers = []float64{math.Inf(1), math.Inf(-1), math.NaN(), -1, 0, math.MaxFloat32, -math.MaxFloat32,
+		math.MaxFloat64, math.SmallestNonzeroFloat64, -math.MaxInt64}
 )
 
 // endless matches a number whose size is how long a run takes.
@@ -72,8 +73,8 @@ func write(t require.TestingT, path string, f *safetensors.File) {
 	require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 }
 
-// TestFilesHaveOddNumbers draws files of finished and stopped runs that are well sealed, with a number that no run writes.
-// No command panics, and their hints end.
+// TestFilesHaveOddNumbers draws files of finished and stopped runs that are well sealed, with a number that no run
+// writes. No command panics, and their hints end.
 func TestFilesHaveOddNumbers(t *testing.T) {
 	commandtest.SketchPictures()
 	t.Chdir(t.TempDir())

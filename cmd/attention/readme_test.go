@@ -78,11 +78,11 @@ var shortened = map[string]string{
 		"--accumulate 1 --eval-batches 1 --sample 1",
 	"attention train --preset speedrun --text skills/text.txt --tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20 --out runs/base": "--steps 2 " +
 		"--eval-batches 1",
-	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 15 --lr 0.003 --out runs/sums": "--steps 2 " +
+	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 20 --lr 0.003 --out runs/sums": "--steps 2 " +
 		"--eval-every 0",
 	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 6 --lr 0.005 --out runs/talks": "--steps 2 " +
 		"--eval-every 0 --sample 4",
-	"attention finetune --task classify --model runs/base --data skills/classes --batch 16 --epochs 6 --lr 0.005 --out runs/classes": "--steps 2 " +
+	"attention finetune --task classify --model runs/base --data skills/classes --batch 16 --epochs 4 --lr 0.005 --out runs/classes": "--steps 2 " +
 		"--eval-every 0",
 	"go run testdata/skills/check.go runs/sums test.jsonl":                 "9",
 	"go run testdata/skills/check.go runs/talks skills/talks/test.jsonl":   "9",

@@ -108,11 +108,13 @@ func newVariable(name string, n *G.Node) (*variable, error) {
 		return nil, fmt.Errorf("gradcheck: wrt: %s: %w", v.name, err)
 	}
 	if len(v.data) != v.shape.TotalSize() {
-		return nil, fmt.Errorf("gradcheck: wrt: %s: got a value of shape %v, want %v", v.name, n.Value().Shape(), v.shape)
+		return nil, fmt.Errorf("gradcheck: wrt: %s: got a value of shape %v, want %v", v.name,
+			n.Value().Shape(), v.shape)
 	}
 	for i, x := range v.data {
 		if !finite(x) {
-			return nil, fmt.Errorf("gradcheck: wrt: %s: got %v at %v, want finite values", v.name, x, multiIndex(i, v.shape))
+			return nil, fmt.Errorf("gradcheck: wrt: %s: got %v at %v, want finite values", v.name, x,
+				multiIndex(i, v.shape))
 		}
 	}
 	return v, nil

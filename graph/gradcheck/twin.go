@@ -50,7 +50,8 @@ func alignTwins(narrow, wide *subject) error {
 	for i, v := range narrow.variables {
 		w := wide.variables[i]
 		if !slices.Equal(v.shape, w.shape) {
-			return fmt.Errorf("gradcheck: wrt64: %s: shape %v, want that of wrt32's %s, %v", w.name, w.shape, v.name, v.shape)
+			return fmt.Errorf("gradcheck: wrt64: %s: shape %v, want that of wrt32's %s, %v", w.name, w.shape,
+				v.name, v.shape)
 		}
 		for j, x := range w.data {
 			if float64(float32(x)) != v.data[j] {

@@ -10,7 +10,7 @@ import (
 )
 
 // Blocks shows each query of each head the blocks of keys that Chosen names for it, int or int64 (…, H, T, N), without
-// H where scores have no heads: block i is the keys i·Size ≤ s < (i+1)·Size, of which the last may be cut short. A
+// H where scores have no heads. Block i is the keys i·Size ≤ s < (i+1)·Size; the last block may be shorter. A
 // negative number names none, and one that comes twice counts once. graph.FusedAttention reads the chosen blocks only.
 type Blocks struct {
 	Size   int
@@ -113,7 +113,7 @@ func WithoutBlocks(m Mask) (rest Mask, blocks *Blocks) {
 	return m, nil
 }
 
-// both is And, of which b may be All.
+// both returns And(a, b), or one of them if the other is All.
 func both(a, b Mask) Mask {
 	switch (All{}) {
 	case a:

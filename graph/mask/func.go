@@ -15,8 +15,8 @@ import (
 // The function is pure: within a run the same question has the same answer. Several goroutines call it. A panic in it
 // becomes the error of the op. VisibleAt is the quicker one: it is asked once for all batches and heads about each tile
 // of queries and keys, and again only where it shows a part of a tile; tiles that are hidden cost nothing more. Visible
-// is asked about every batch, head, query and key. Joined by And, neither is asked about tiles that the other mask hides
-// by a range, as Causal and SlidingWindow do.
+// is asked about every batch, head, query and key. Joined by And, neither is asked about tiles that the other mask
+// hides by a range, as Causal and SlidingWindow do.
 //
 // Two calls of an attention with one Func are two ops: a function cannot be compared with another. So a Func has no
 // JSON. With a cache it may be asked about keys up to the capacity, and with a rolling cache it has to be joined with a

@@ -50,7 +50,7 @@ func TestFuncOfBatchesAndHeads(t *testing.T) {
 	require.Nil(t, mask.OfHead(nil, 1))
 }
 
-// A rolling cache has keys without end, of which none is asked in vain.
+// A rolling cache has keys without end; the function is asked about none in vain.
 func TestFuncOfEndlessKeys(t *testing.T) {
 	s := mask.Scores{H: 2, T: 2, S: mask.Unlimited, Starts: []int{1 << 40}, Endless: true}
 	m, _, err := mask.Resolve(mask.And(mask.Causal{}, mask.Func{VisibleAt: everySecond}), s)

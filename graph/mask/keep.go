@@ -87,7 +87,8 @@ func KeepTypes() []tensor.Dtype {
 func zeroOne(x *tensor.Dense) ([]bool, error) {
 	is, other := dense.NotZero(x)
 	if other >= 0 {
-		return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", reflect.ValueOf(dense.Slice(x)).Index(other), other)
+		return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", reflect.ValueOf(dense.Slice(x)).Index(other),
+			other)
 	}
 	return is, nil
 }

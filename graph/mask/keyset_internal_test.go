@@ -70,7 +70,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 	case 10:
 		m, in = Blocks{Size: draw("size", 1, 3)}, []*tensor.Dense{whole(1, append(at.RowShape(), 2)...)}
 		for i, n := range in[0].Int64s() {
-			in[0].Int64s()[i] = min(3*n-1, int64(at.S-1)/3) // −1, or one that there is whatever the size
+			in[0].Int64s()[i] = min(3*n-1, int64(at.S-1)/3) // −1, or a block that keys of any size have
 		}
 	case 11, 12:
 		a, b := bound(t, r, at, depth-1), bound(t, r, at, depth-1)

@@ -244,13 +244,14 @@ func (a *arguments) slices(t reflect.Type) []argument {
 			break
 		}
 		for n := 1; n <= 2; n++ {
-			all = append(all, argument{text: fmt.Sprintf("%d × %s", n, e.text), tame: e.tame, null: e.null, of: func(w *world) reflect.Value {
-				s := reflect.MakeSlice(t, 0, n)
-				for range n {
-					s = reflect.Append(s, e.of(w))
-				}
-				return s
-			}})
+			all = append(all, argument{text: fmt.Sprintf("%d × %s", n, e.text), tame: e.tame, null: e.null,
+				of: func(w *world) reflect.Value {
+					s := reflect.MakeSlice(t, 0, n)
+					for range n {
+						s = reflect.Append(s, e.of(w))
+					}
+					return s
+				}})
 		}
 	}
 	return all

@@ -39,7 +39,8 @@ func check(text []byte) error {
 	for {
 		_, err := d.ReadToken()
 		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok { // the only one of valid JSON
-			return within(pathOf(d, e.JSONPointer.Parent()), errorf("field %.100q comes twice", e.JSONPointer.LastToken()))
+			return within(pathOf(d, e.JSONPointer.Parent()),
+				errorf("field %.100q comes twice", e.JSONPointer.LastToken()))
 		}
 		switch depth := d.StackDepth(); {
 		case depth > maxDepth:

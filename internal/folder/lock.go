@@ -54,7 +54,8 @@ func (d *Dir) Lock() (*os.File, error) {
 	case !free:
 		text, _ := io.ReadAll(io.LimitReader(f, 20))
 		owner := strings.TrimSpace(string(text))
-		return nil, oneline.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner), f.Close())
+		return nil, oneline.Join(fmt.Errorf("%s: %w by another process (%s), want none", path, ErrInUse, owner),
+			f.Close())
 	}
 	if err := f.Truncate(0); err != nil {
 		return nil, oneline.Join(err, f.Close())

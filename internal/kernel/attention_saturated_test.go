@@ -13,6 +13,9 @@ import (
 // rounding, for whatever widths, layouts, masks and dropout.
 func TestAttentionOneHot(t *testing.T) {
 	for _, path := range paths() {
+		if slowGo(path) {
+			continue
+		}
 		t.Run(path.String(), func(t *testing.T) {
 			onPath(t, path)
 			t.Run("float32", testOneHot[float32])

@@ -10,6 +10,8 @@ import (
 )
 
 // naiveConv is a CausalConv, one number at a time.
+//
+//go:norace
 func naiveConv(c CausalConv, in ConvOperands[float64]) []float64 {
 	y := make([]float64, c.B*c.T*c.C)
 	for i := range y {

@@ -8,6 +8,8 @@ import (
 )
 
 // sameBits reports whether two slices are equal bit for bit, NaNs included.
+//
+//go:norace
 func sameBits[F Float](x, y []F) bool {
 	for i := range x {
 		if math.Float64bits(float64(x[i])) != math.Float64bits(float64(y[i])) {

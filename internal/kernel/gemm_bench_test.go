@@ -43,6 +43,7 @@ func benchmarkGemm[F Float](b *testing.B) {
 	}
 }
 
+//go:norace
 func normals[F Float](r *rand.Rand, n int) []F {
 	x := make([]F, n)
 	for i := range x {

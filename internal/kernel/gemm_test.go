@@ -127,17 +127,9 @@ func (p *problem[F]) check(t *testing.T) {
 	for l := range p.batch {
 		for i := range p.m {
 			for j := range p.n {
-				var sum, size float64
-				if p.alpha != 0 {
-					for q := range p.k {
-						x := float64(p.a.data[p.a.at(l, i, q)]) * float64(p.b.data[p.b.at(l, q, j)])
-						sum += x
-						size += math.Abs(x)
-					}
-				}
+				sum, size := p.exact(l, i, j)
 				at := p.c.at(l, i, j)
 				mine[at] = true
-				sum, size = sum*float64(p.alpha), size*math.Abs(float64(p.alpha))
 				if p.beta != 0 {
 					old := float64(p.beta) * float64(before[at])
 					sum, size = sum+old, size+math.Abs(old)
@@ -154,6 +146,21 @@ func (p *problem[F]) check(t *testing.T) {
 			t.Fatalf("%v: wrote %v outside C at %d", p, v, at)
 		}
 	}
+}
+
+// exact returns α times the sum of the products of an element of C, and the sum of their sizes.
+//
+//go:norace
+func (p *problem[F]) exact(l, i, j int) (sum, size float64) {
+	if p.alpha == 0 {
+		return 0, 0
+	}
+	for q := range p.k {
+		x := float64(p.a.data[p.a.at(l, i, q)]) * float64(p.b.data[p.b.at(l, q, j)])
+		sum += x
+		size += math.Abs(x)
+	}
+	return sum * float64(p.alpha), size * math.Abs(float64(p.alpha))
 }
 
 // bothWays is no transposition and transposition.
@@ -200,11 +207,14 @@ func testShapes[F Float](t *testing.T, p path) {
 
 func TestGemm(t *testing.T) { onPaths(t, testShapes[float32], testShapes[float64]) }
 
-// onPaths runs a test of both types on every path, as subtests. It leaves out plain Go under the race detector, which
-// makes it ten times slower; what runs side by side is the same on every path.
+// slowGo reports whether a path is plain Go under the race detector, which makes it ten times slower; what runs side by
+// side is the same on every path. Where there is no other path it is not slow.
+func slowGo(p path) bool { return p == pathGo && testenv.Race && len(paths()) > 1 }
+
+// onPaths runs a test of both types on every path that is not slowGo, as subtests.
 func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 	for _, p := range paths() {
-		if p == pathGo && testenv.Race && len(paths()) > 1 {
+		if slowGo(p) {
 			continue
 		}
 		run := func(name string, test func(t *testing.T, p path)) {

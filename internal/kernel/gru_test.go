@@ -10,6 +10,8 @@ import (
 )
 
 // naiveGRU returns the states after each token by the formula, one number at a time.
+//
+//go:norace
 func naiveGRU(g GRU, x, h0, weight, bias []float64) []float64 {
 	out := make([]float64, g.B*g.T*g.H)
 	for b := range g.B {
@@ -31,6 +33,7 @@ func naiveGRU(g GRU, x, h0, weight, bias []float64) []float64 {
 	return out
 }
 
+//go:norace
 func naiveGRUStep(x, h, weight, bias []float64) []float64 {
 	n := len(h)
 	inner := func(row int) (sum float64) {

@@ -10,6 +10,8 @@ import (
 )
 
 // naiveLinear is a LinearAttention by its recurrence, token by token. It returns o and the last states.
+//
+//go:norace
 func naiveLinear(l LinearAttention, in LinearOperands[float64]) (out, last []float64) {
 	out, last = make([]float64, l.B*l.T*l.H*l.DV), make([]float64, l.stateSize())
 	copy(last, in.State)
@@ -27,6 +29,7 @@ func naiveLinear(l LinearAttention, in LinearOperands[float64]) (out, last []flo
 	return out, last
 }
 
+//go:norace
 func naiveLinearToken(l LinearAttention, in LinearOperands[float64], s, out []float64, token, h int) {
 	at, w := token*l.K+h, l.decayWidth()
 	k, v := in.K[at*l.D:][:l.D], in.V[at*l.DV:][:l.DV]

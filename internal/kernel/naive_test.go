@@ -4,6 +4,8 @@ import "math"
 
 // naive is an attention that keeps every (B,H,T,S) intermediate, in float64, with the formulas written out.
 // Every result has a companion: the same sum over absolute values, which is what rounding errors grow with.
+//
+// Nothing runs beside this and other references. go:norace lets them be as fast under the race detector as elsewhere.
 type naive struct {
 	a              *Attention
 	q, k, v, bias  []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
@@ -33,6 +35,8 @@ func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
 }
 
 // denseBias is the sum of both biases and of what is forgotten.
+//
+//go:norace
 func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 	y := make([]float64, a.B*a.H*a.T*a.S)
 	for i := range y {
@@ -63,6 +67,7 @@ func relativeIndex(a *Attention, i int) int {
 	return h*a.RelativeAt.Head + t - s + a.RelativeAt.Zero
 }
 
+//go:norace
 func dotAbs(x, y []float64) (sum, abs float64) {
 	for i, v := range x {
 		sum += v * y[i]
@@ -109,118 +114,129 @@ func (n *naive) forward() {
 	a := n.a
 	n.out, n.outAbs = make([]float64, a.B*a.H*a.T*a.DV), make([]float64, a.B*a.H*a.T*a.DV)
 	n.lse = make([]float64, a.B*a.H*a.T)
-	n.rows(func(row, key, b, t int) {
-		h, shown := row/a.T%a.H, make([]bool, a.S)
-		if a.Shown == nil || !a.Shown(b, h, t, 0, shown) {
-			for i := range shown {
-				shown[i] = true
-			}
+	n.rows(n.forwardRow)
+}
+
+// forwardRow computes a query's row, with the arguments of rows.
+//
+//go:norace
+func (n *naive) forwardRow(row, key, b, t int) {
+	a := n.a
+	h, shown := row/a.T%a.H, make([]bool, a.S)
+	if a.Shown == nil || !a.Shown(b, h, t, 0, shown) {
+		for i := range shown {
+			shown[i] = true
 		}
-		lo, hi := 0, a.S
-		if a.Visible != nil {
-			lo, hi = a.Visible(b, t)
+	}
+	lo, hi := 0, a.S
+	if a.Visible != nil {
+		lo, hi = a.Visible(b, t)
+	}
+	top, sink := math.Inf(-1), math.Inf(-1)
+	if n.sinks != nil {
+		sink = n.sinks[h]
+		top = sink
+	}
+	p, slope := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S]
+	for s := range a.S {
+		x, abs := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
+		x *= a.Scale
+		slope[s] = 1
+		if a.Softcap > 0 {
+			y := math.Tanh(x / a.Softcap)
+			x, slope[s] = a.Softcap*y, 1-y*y
 		}
-		top, sink := math.Inf(-1), math.Inf(-1)
-		if n.sinks != nil {
-			sink = n.sinks[h]
-			top = sink
+		if a.Score != nil && s < a.biased() {
+			n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // what drawn functions add before a sine
+			slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
+			x = a.Score(x, b, row/a.T%a.H, t, s)
 		}
-		p, slope := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S]
-		for s := range a.S {
-			x, abs := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
-			x *= a.Scale
-			slope[s] = 1
-			if a.Softcap > 0 {
-				y := math.Tanh(x / a.Softcap)
-				x, slope[s] = a.Softcap*y, 1-y*y
-			}
-			if a.Score != nil && s < a.biased() {
-				n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // what drawn functions add before a sine
-				slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
-				x = a.Score(x, b, row/a.T%a.H, t, s)
-			}
-			x += n.bias[row*a.S+s] + a.SigmoidBias
-			if s < lo || s >= hi || !shown[s] {
-				x = math.Inf(-1)
-			}
-			n.scoreAbs = max(n.scoreAbs, abs*a.Scale)
-			if !math.IsInf(n.bias[row*a.S+s], 0) {
-				n.scoreAbs = max(n.scoreAbs, math.Abs(n.bias[row*a.S+s]))
-			}
-			p[s] = x
-			top = math.Max(top, x)
+		x += n.bias[row*a.S+s] + a.SigmoidBias
+		if s < lo || s >= hi || !shown[s] {
+			x = math.Inf(-1)
 		}
-		n.lse[row] = top
-		if math.IsInf(top, -1) {
-			clear(p)
-			return
+		n.scoreAbs = max(n.scoreAbs, abs*a.Scale)
+		if !math.IsInf(n.bias[row*a.S+s], 0) {
+			n.scoreAbs = max(n.scoreAbs, math.Abs(n.bias[row*a.S+s]))
 		}
-		sum := math.Exp(sink - top)
-		if a.Sigmoid {
-			sum, top = 0, 0
+		p[s] = x
+		top = math.Max(top, x)
+	}
+	n.lse[row] = top
+	if math.IsInf(top, -1) {
+		clear(p)
+		return
+	}
+	sum := math.Exp(sink - top)
+	if a.Sigmoid {
+		sum, top = 0, 0
+	}
+	for s := range p {
+		if p[s] = math.Exp(p[s] - top); a.Sigmoid {
+			p[s] = 1 / (1 + 1/p[s])
 		}
-		for s := range p {
-			if p[s] = math.Exp(p[s] - top); a.Sigmoid {
-				p[s] = 1 / (1 + 1/p[s])
-			}
-			sum += p[s]
+		sum += p[s]
+	}
+	n.lse[row] = top + math.Log(sum)
+	if a.Sigmoid {
+		sum = 1
+	}
+	for s := range p {
+		p[s] /= sum
+		for d := range a.DV {
+			w := p[s] * n.z[row*a.S+s] * n.v[(key+s)*a.DV+d]
+			n.out[row*a.DV+d] += w
+			n.outAbs[row*a.DV+d] += math.Abs(w)
 		}
-		n.lse[row] = top + math.Log(sum)
-		if a.Sigmoid {
-			sum = 1
-		}
-		for s := range p {
-			p[s] /= sum
-			for d := range a.DV {
-				w := p[s] * n.z[row*a.S+s] * n.v[(key+s)*a.DV+d]
-				n.out[row*a.DV+d] += w
-				n.outAbs[row*a.DV+d] += math.Abs(w)
-			}
-		}
-	})
+	}
 }
 
 func (n *naive) backward(dout []float64) {
-	a := n.a
 	n.dq, n.dqA = make([]float64, len(n.q)), make([]float64, len(n.q))
 	n.dk, n.dkA = make([]float64, len(n.k)), make([]float64, len(n.k))
 	n.dv, n.dvA = make([]float64, len(n.v)), make([]float64, len(n.v))
 	n.db, n.dbA = make([]float64, len(n.p)), make([]float64, len(n.p))
 	n.ds, n.dsA = make([]float64, len(n.sinks)), make([]float64, len(n.sinks))
-	n.rows(func(row, key, _, _ int) {
-		do := dout[row*a.DV:][:a.DV]
-		delta, deltaAbs := 0., 0.
+	n.rows(func(row, key, _, _ int) { n.backwardRow(dout, row, key) })
+}
+
+// backwardRow adds what a query's row gives to the gradients.
+//
+//go:norace
+func (n *naive) backwardRow(dout []float64, row, key int) {
+	a := n.a
+	do := dout[row*a.DV:][:a.DV]
+	delta, deltaAbs := 0., 0.
+	for d, v := range do {
+		delta += v * n.out[row*a.DV+d]
+		deltaAbs += math.Abs(v) * n.outAbs[row*a.DV+d]
+	}
+	if h := row / a.T % a.H; n.sinks != nil {
+		n.ds[h] -= math.Exp(n.sinks[h]-n.lse[row]) * delta
+		n.dsA[h] += math.Exp(n.sinks[h]-n.lse[row]) * deltaAbs
+	}
+	for s := range a.S {
+		i := row*a.S + s
+		dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
+		ds := n.p[i] * (dp*n.z[i] - delta)
+		dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
+		if a.Sigmoid {
+			ds, dsAbs = n.p[i]*(1-n.p[i])*dp*n.z[i], n.p[i]*dpAbs*n.z[i]
+		}
+		n.db[i], n.dbA[i] = ds, dsAbs
 		for d, v := range do {
-			delta += v * n.out[row*a.DV+d]
-			deltaAbs += math.Abs(v) * n.outAbs[row*a.DV+d]
+			n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v
+			n.dvA[(key+s)*a.DV+d] += math.Abs(n.p[i] * n.z[i] * v)
 		}
-		if h := row / a.T % a.H; n.sinks != nil {
-			n.ds[h] -= math.Exp(n.sinks[h]-n.lse[row]) * delta
-			n.dsA[h] += math.Exp(n.sinks[h]-n.lse[row]) * deltaAbs
+		ds *= n.slope[i]
+		// The slope is a difference from 1 with the error of tanh: it counts with its absolute terms.
+		dsAbs *= a.Scale
+		for d := range a.D {
+			q, k := &n.q[row*a.D+d], &n.k[(key+s)*a.D+d]
+			n.dq[row*a.D+d] += a.Scale * ds * *k
+			n.dqA[row*a.D+d] += dsAbs * math.Abs(*k)
+			n.dk[(key+s)*a.D+d] += a.Scale * ds * *q
+			n.dkA[(key+s)*a.D+d] += dsAbs * math.Abs(*q)
 		}
-		for s := range a.S {
-			i := row*a.S + s
-			dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
-			ds := n.p[i] * (dp*n.z[i] - delta)
-			dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
-			if a.Sigmoid {
-				ds, dsAbs = n.p[i]*(1-n.p[i])*dp*n.z[i], n.p[i]*dpAbs*n.z[i]
-			}
-			n.db[i], n.dbA[i] = ds, dsAbs
-			for d, v := range do {
-				n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v
-				n.dvA[(key+s)*a.DV+d] += math.Abs(n.p[i] * n.z[i] * v)
-			}
-			ds *= n.slope[i]
-			// The slope is a difference from 1 with the error of tanh: it counts with its absolute terms.
-			dsAbs *= a.Scale
-			for d := range a.D {
-				q, k := &n.q[row*a.D+d], &n.k[(key+s)*a.D+d]
-				n.dq[row*a.D+d] += a.Scale * ds * *k
-				n.dqA[row*a.D+d] += dsAbs * math.Abs(*k)
-				n.dk[(key+s)*a.D+d] += a.Scale * ds * *q
-				n.dkA[(key+s)*a.D+d] += dsAbs * math.Abs(*q)
-			}
-		}
-	})
+	}
 }

@@ -106,7 +106,8 @@ func (l *Layout) arrange() {
 				layer = l.Layers[len(l.Layers)-1-k]
 			}
 			if sweep < sweeps/2 {
-				slices.SortStableFunc(layer, func(i, j int) int { return cmp.Compare(l.wanted(i, above), l.wanted(j, above)) })
+				slices.SortStableFunc(layer,
+					func(i, j int) int { return cmp.Compare(l.wanted(i, above), l.wanted(j, above)) })
 			}
 			wanted := make([]float64, len(layer))
 			for at, i := range layer {

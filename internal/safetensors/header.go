@@ -115,7 +115,8 @@ func parseEntry(name string, text []byte) (entry, error) {
 	case len(d.Offsets) != 2:
 		return e, fmt.Errorf("data_offsets: got %d numbers, want 2", len(d.Offsets))
 	case d.Offsets[0] > d.Offsets[1] || d.Offsets[1] > math.MaxInt64:
-		return e, fmt.Errorf("data_offsets: got %d, want the first not above the second, which is below 2^63", d.Offsets)
+		return e, fmt.Errorf("data_offsets: got %d, want the first not above the second, which is below 2^63",
+			d.Offsets)
 	}
 	for i, n := range d.Shape {
 		if n > math.MaxInt {

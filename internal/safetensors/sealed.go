@@ -30,7 +30,8 @@ var ErrDamaged = errors.New("damaged")
 // WriteSealed writes f with a seal as Write does. The metadata of f must not have one.
 func WriteSealed(w io.Writer, f *File) error {
 	if _, taken := f.Metadata[sealKey]; taken {
-		return fmt.Errorf("safetensors: metadata %s: got a value, want none: the file's checksum takes its place", sealKey)
+		return fmt.Errorf("safetensors: metadata %s: got a value, want none: the file's checksum takes its place",
+			sealKey)
 	}
 	sealed := File{Metadata: map[string]string{sealKey: noSeal}, Tensors: f.Tensors}
 	maps.Insert(sealed.Metadata, maps.All(f.Metadata))

@@ -179,8 +179,8 @@ func (o *Op) IsSum() bool { return o.sum }
 // OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory that it is given.
 func (o *Op) OverwritesPrealloc() bool { return true }
 
-// IsOne reports whether the result is a tensor of shape (1) where the node is a number, as Gorgonia's Tensordot over all
-// axes is.
+// IsOne reports whether the result is a tensor of shape (1) where the node is a number, as Gorgonia's Tensordot over
+// all axes is.
 func (o *Op) IsOne() bool { return o.one }
 
 // InPlace returns the inputs whose memory the op may compute into.

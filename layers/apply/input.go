@@ -101,7 +101,8 @@ func (l *Layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
 		}
 		n, like := got.Dims(), f.shape(first)
 		if n != like.Dims() || !slices.Equal(got[:n-2], like[:n-2]) {
-			return scores, f.fail(name, "shape %v, want as many axes and the same B as %s, which is %v", got, first, like)
+			return scores, f.fail(name, "shape %v, want as many axes and the same B as %s, which is %v", got,
+				first, like)
 		}
 		switch {
 		case s.length == "T":

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tensorFile is an open safetensors file. The data of a tensor is read when it is first needed, which is after all names
-// and shapes have been checked. Integers of any type are read as int64s.
+// tensorFile is an open safetensors file. The data of a tensor is read when it is first needed, which is after all
+// names and shapes have been checked. Integers of any type are read as int64s.
 type tensorFile struct {
 	path    string
 	reader  *safetensors.Reader

@@ -50,8 +50,8 @@ var sigmoidWeights = Section{
 var forgetting = Section{
 	Title: "After the book: gates that forget",
 	Text:  "Each token lets a part of what came before it through (FoX: Lin et al. 2025).",
-	Why: "Where a sentence ends, much of what came before may be forgotten, and which tokens do that can be learnt: each " +
-		"has a gate between 0 and 1. What a key has to say reaches a query through the gates of all tokens between " +
+	Why: "Where a sentence ends, much of what came before may be forgotten, and which tokens do that can be learnt: " +
+		"each has a gate between 0 and 1. What a key has to say reaches a query through the gates of all tokens between " +
 		"them, so that their product is a factor of its weight. The logarithm of a product is a sum, and sums up to " +
 		"each token are enough: that of the query less that of the key is added to the score. It costs a gate for " +
 		"each token and head, and keys behind a closed gate are lost; it buys a sense of what is near without any " +

@@ -67,7 +67,8 @@ func (c Config) Validate() error {
 	}
 	sizes := []string{"EmbedDim", "OutDim", "NumHeads", "QueryDim", "KeyDim", "AttnDim"}
 	err := cmp.Or(c.validateLayer(), config.Probability(c, "Dropout"), config.AtLeast(c, 0, "ContextLength"),
-		config.AtLeast(c, 0, sizes...), config.AtMost(c, math.MaxInt32, sizes...), config.AtMost(c, maxHeads, "NumHeads"))
+		config.AtLeast(c, 0, sizes...), config.AtMost(c, math.MaxInt32, sizes...), config.AtMost(c, maxHeads,
+			"NumHeads"))
 	if err != nil {
 		return fmt.Errorf("chapter: %s: %w", c.Layer, err)
 	}

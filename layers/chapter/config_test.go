@@ -188,7 +188,8 @@ func TestAdditiveByName(t *testing.T) {
 	l, err := chapter.NewAdditive(p.Scope(""), chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 4, AttnDim: 5})
 	require.NoError(t, err)
 	b := layers.NewBuild(p, layers.Eval)
-	query, key := input(t, b, "query", golden.Numbers(tensor.Float64, 2, 3)), input(t, b, "key", golden.Numbers(tensor.Float64, 7, 4))
+	query, key := input(t, b, "query", golden.Numbers(tensor.Float64, 2, 3)), input(t, b, "key",
+		golden.Numbers(tensor.Float64, 7, 4))
 	out, err := l.Forward(b, query, key)
 	require.NoError(t, err)
 	require.Equal(t, tensor.Shape{2, 4}, out.Shape())

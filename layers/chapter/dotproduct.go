@@ -18,7 +18,8 @@ var oneQuery = Section{
 			w.words())
 
 		weights := w.Of(graph.DivideBySum(scores))
-		w.show(weights, "weights_tmp = scores / Σ scores", "Divided by their sum, the scores become weights.", w.words())
+		w.show(weights, "weights_tmp = scores / Σ scores", "Divided by their sum, the scores become weights.",
+			w.words())
 		w.show(w.sum(weights), "weights_tmp.sum()", "The sum of these weights.").exactly("Σ weights_tmp")
 
 		weights = w.Of(graph.DivideBySum(w.Of(graph.Exp(scores))))

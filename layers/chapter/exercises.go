@@ -14,7 +14,8 @@ var exerciseWeights = Section{
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) error {
-		second := layers.NewParams(w.Params().Dtype(), w.section.Seed+789-chapterSeed) // section 6's seed in the chapter
+		// 789 is section 6's seed in the chapter.
+		second := layers.NewParams(w.Params().Dtype(), w.section.Seed+789-chapterSeed)
 		drawn, errDrawn := layers.NewAttention(second.Scope(""), SelfV2(3, 2))
 		v1, err1 := w.newV1("v1")
 		moved, errMoved := w.newV1("moved")
@@ -37,19 +38,22 @@ var exerciseWeights = Section{
 			return err
 		}
 		x := w.tokens()
-		before, after, want := w.Of(v1.Forward(w.Build, x)), w.Of(moved.Forward(w.Build, x)), w.Of(v2.Forward(w.Build, x))
+		before, after, want := w.Of(v1.Forward(w.Build, x)), w.Of(moved.Forward(w.Build, x)),
+			w.Of(v2.Forward(w.Build, x))
 		formula := w.whole(v1, x, "v1.")
 		w.show(before, "v1(x)", "The context vectors of SelfAttentionV1 with weights of its own (section 5).",
 			w.words(), nil).exactly(formula)
 		formula = w.whole(v2, x, "v2.")
 		w.show(want, "v2(x)", "Those of SelfAttentionV2 (section 6), whose weights have another seed.", w.words(), nil).
 			exactly(formula)
-		w.show(w.parameter("v2.W_query.weight"), "v2.W_query.weight", "Its weight of the queries, as a linear layer has it.")
+		w.show(w.parameter("v2.W_query.weight"), "v2.W_query.weight",
+			"Its weight of the queries, as a linear layer has it.")
 		w.show(w.parameter("moved.W_query"), "moved.W_query = v2.W_query.weightᵀ",
 			"The same in a SelfAttentionV1: transposed.")
 		w.movedWeights("moved.", "v2.")
 		formula = w.whole(moved, x, "moved.")
-		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.", w.words(), nil).
+		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.",
+			w.words(), nil).
 			exactly(formula)
 		return nil
 	},

@@ -43,7 +43,8 @@ var scaleExperiment = Section{
 			both := w.stack(G.Nodes{w.stack(of(plain)), w.stack(of(scaled))})
 			w.show(both, line, text, []string{"q·kᵀ", "q·kᵀ / √D"}, widths)
 		}
-		show("entropy = −Σ weights·log weights", "Entropy for D = 2, 8, 32, 128, 512: first without the division, then with.",
+		show("entropy = −Σ weights·log weights",
+			"Entropy for D = 2, 8, 32, 128, 512: first without the division, then with.",
 			func(s softmaxes) G.Nodes { return s.entropy })
 		show("largest = max weights", "The largest of a query's eight weights, on average over 64 queries.",
 			func(s softmaxes) G.Nodes { return s.largest })

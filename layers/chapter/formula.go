@@ -163,7 +163,7 @@ func (p *parser) primary() Formula {
 	return Formula{Op: "number", Number: p.number()}
 }
 
-// goesOn reports whether a name goes on in the text behind it.
+// goesOn reports whether the text behind a name begins with another letter of it.
 func goesOn(name, rest string) bool {
 	inside := func(c rune) bool {
 		return unicode.IsLetter(c) && c != 'ᵀ' || unicode.IsDigit(c) || c == '_' || c == '.'

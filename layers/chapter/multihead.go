@@ -79,7 +79,8 @@ var headsSideBySide = Section{
 			exactly(w.unlessDropped("softmax(masked / √2)"))
 		w.joinedHeads(context, 2)
 		w.show(context, "context = [head_0(batch), …]",
-			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(), w.columnsOfHeads(2)).
+			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(),
+			w.columnsOfHeads(2)).
 			exactly(w.unlessDropped("stack(joined, joined)"))
 		w.shape(context, "context.shape", "Their size.")
 		return nil
@@ -171,7 +172,8 @@ var multiHead = Section{
 		masked := w.Of(graph.MaskFill(w.headScores(x), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of each head, of width 1, for the first sequence.",
 			w.headNames(), w.words(), w.words())
-		w.show(weights, "weights = softmax(masked / √1)", w.dropped("Their softmax"), w.headNames(), w.words(), w.words()).
+		w.show(weights, "weights = softmax(masked / √1)", w.dropped("Their softmax"), w.headNames(),
+			w.words(), w.words()).
 			exactly(w.unlessDropped("softmax(masked / √1)"))
 		joined := w.Of(graph.MergeHeads(w.Of(graph.MatMul(weights, values)))) // (T, H)
 		w.show(joined, "joined = weights·v", "The context vectors of the heads, side by side.",

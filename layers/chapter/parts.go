@@ -113,7 +113,8 @@ func (w *walk) fill(name string, value *tensor.Dense, numbers []float64) {
 func (w *walk) checkUsed() error {
 	for name := range w.values {
 		if !w.used[name] {
-			return config.Errorf(w.section, "values", "got numbers for %.80q, want the name of an input or of weights", name)
+			return config.Errorf(w.section, "values", "got numbers for %.80q, want the name of an input or of weights",
+				name)
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ func (s Section) Validate() error {
 	if s.build == nil || s.own == nil {
 		return errors.New("chapter: section: got its zero value, want one of Sections")
 	}
-	if err := cmp.Or(s.validateUse(), s.validateHeads(), config.Probability(s, "Dropout"), s.validateWords()); err != nil {
+	err := cmp.Or(s.validateUse(), s.validateHeads(), config.Probability(s, "Dropout"), s.validateWords())
+	if err != nil {
 		return fmt.Errorf("chapter: section %d: %w", s.Number, err)
 	}
 	return nil

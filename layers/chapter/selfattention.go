@@ -23,8 +23,8 @@ func (w *walk) selfSteps(l *layers.Attention, path string, x *G.Node) {
 	context := w.Of(l.Forward(w.Build, x))
 	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
 	w.projections(x, path, "")
-	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ", "The scores of every token with every token: queries times keys.",
-		w.words(), w.words())
+	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ",
+		"The scores of every token with every token: queries times keys.", w.words(), w.words())
 	w.show(weights, "weights = softmax(scores / √2)", "The weights: the softmax of each row of scores over √2.",
 		w.words(), w.words())
 	w.show(context, "context = weights·v", "The context vectors of all tokens: weights times values.", w.words(), nil)
@@ -118,9 +118,11 @@ var movedWeights = Section{
 			w.show(context, line, text, w.words(), nil).exactly(formula)
 		}
 		show(v2, "v2.", "", "v2(x)", "The context vectors of a SelfAttentionV2.")
-		show(fromV2, "from_v2.", "v2.", "from_v2(x)", "A SelfAttentionV1 with these weights, transposed, gives the same.")
+		show(fromV2, "from_v2.", "v2.", "from_v2(x)",
+			"A SelfAttentionV1 with these weights, transposed, gives the same.")
 		show(v1, "v1.", "", "v1(x)", "The context vectors of a SelfAttentionV1.")
-		show(fromV1, "from_v1.", "v1.", "from_v1(x)", "A SelfAttentionV2 with these weights, transposed, gives the same.")
+		show(fromV1, "from_v1.", "v1.", "from_v1(x)",
+			"A SelfAttentionV2 with these weights, transposed, gives the same.")
 		return nil
 	},
 }

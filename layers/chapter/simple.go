@@ -51,7 +51,8 @@ func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) 
 // Operands returns x as queries, keys and values.
 func (SimpleSelfAttention) Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error) {
 	err := checkTokens(b, x)
-	return layers.AttentionOperands{ProjectedQuery: x, ProjectedKey: x, Query: x, Key: x, Value: x, Config: unscaled}, err
+	return layers.AttentionOperands{ProjectedQuery: x, ProjectedKey: x, Query: x, Key: x, Value: x,
+		Config: unscaled}, err
 }
 
 // unscaled is attention of x to itself.

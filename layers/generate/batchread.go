@@ -92,8 +92,8 @@ func (g *Batch) room() int {
 }
 
 // readChunk reads the next T unread tokens of each text. If a text has fewer, ids that do not matter follow them; where
-// the cache has no room behind, the tokens before them are read again. With states these are those of a full text only,
-// which then change none.
+// the cache has no room behind, the tokens before them are read again. With states that happens only in a full text, and
+// changes no state.
 func (g *Batch) readChunk(ctx context.Context, T int) error {
 	c, err := g.chunks.of(T, g.compile)
 	if err != nil {

@@ -32,6 +32,7 @@ func newCachedReader(m *layers.Decoder, c Config) (*cachedReader, error) {
 	if err != nil {
 		return nil, err
 	}
+	size.Windows = true // what cannot go back is read again
 	cache, err := m.NewCache(size)
 	if err != nil {
 		return nil, err

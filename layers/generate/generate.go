@@ -68,7 +68,8 @@ type Model interface {
 // tokens. The config's Capacity must be 0, and Slide is not used.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
-		return nil, fmt.Errorf("generate: %w", config.Errorf(c, "Capacity", "got %d, want 0 without a cache", c.Capacity))
+		return nil, fmt.Errorf("generate: %w",
+			config.Errorf(c, "Capacity", "got %d, want 0 without a cache", c.Capacity))
 	}
 	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("generate: model: got nil, want one")
@@ -132,8 +133,8 @@ func checkContext(ctx context.Context) error {
 
 // Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what
 // comes after it is read, at least the last token: a talk costs its new turns. It returns how many tokens were not read
-// again. The draws go on. The errors are those of Prompt; after one only what was kept is left of the text, and it
-// needs more tokens before one is drawn.
+// again. The draws continue. It returns Prompt's errors; after one only the kept tokens are left of the text, and it
+// needs more of them before one is drawn.
 func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
 	if err := g.checkPrompt(ctx, ids); err != nil {
 		return 0, err

@@ -41,8 +41,8 @@ func benchNumbers(n int) []float32 {
 }
 
 // BenchmarkToken times one more token of GPT-2 small after n others, in turns with a sweep that reads as much memory as
-// there are weights: of-reading is the sweep's time divided by the token's, both medians, and best is that of the
-// least times.
+// the weights take: of-reading is the sweep's median time divided by the token's, and best the quotient of the least
+// times.
 func BenchmarkToken(b *testing.B) { inPrecisions(b, benchmarkToken) }
 
 func benchmarkToken(b *testing.B, p graph.Precision) {

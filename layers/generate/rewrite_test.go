@@ -91,8 +91,8 @@ func TestRewriteFails(t *testing.T) {
 // A generator without a cache keeps nothing.
 func TestRewriteWithoutCache(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
-	m, err := chapter.NewLanguageModel(p.Scope(""), chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 6, EmbedDim: 4,
-		Attention: chapter.Config{Layer: "causal", EmbedDim: 4, OutDim: 4}})
+	m, err := chapter.NewLanguageModel(p.Scope(""), chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 6,
+		EmbedDim: 4, Attention: chapter.Config{Layer: "causal", EmbedDim: 4, OutDim: 4}})
 	require.NoError(t, err)
 	var logits [2][]float64
 	for i, before := range [][]int{{1, 2, 3}, {4, 4, 4, 4, 4, 4, 4, 4}} {

@@ -4,10 +4,11 @@
 // trained on rows of 512 tokens, model and adapter are exported as one, as a folder and for llama.cpp, and llama.cpp,
 // where it is installed (see testdata/llamacpp), gives the log-probabilities that the folder gives here.
 //
-//	go run testdata/chain/chain.go [SHAPE …]
+//	go run testdata/chain/chain.go [-torch PYTHON] [SHAPE …]
 //
-// The shapes are SmolLM2-135M, Qwen2.5-0.5B and Llama-3.2-1B, which takes 5 GB of memory and 15 GB of disk. Times are
-// of whole processes, but that of a step; memory is the most that a process has, with the pages of files that it maps.
+// The shapes are SmolLM2-135M, which is trained whole too, Qwen2.5-0.5B and Llama-3.2-1B, which takes 5 GB of memory and
+// 15 GB of disk. Times are of whole processes, but that of a step; memory is the most that a process has, with the pages
+// of files that it maps. With -torch a step is timed beside PyTorch's, in turns: see testdata/torch/lora_bench.py.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log"
@@ -36,6 +38,9 @@ import (
 // tokens is the size of the tokenizer, whose last token ends a text.
 const tokens = 512
 
+// small is the shape that is trained whole too.
+const small = "SmolLM2-135M"
+
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("chain: ")
@@ -43,6 +48,8 @@ func main() {
 	check(err)
 	defer os.RemoveAll(dir)
 	c := chain{dir: dir, program: filepath.Join(dir, "attention")}
+	flag.StringVar(&c.torch, "torch", "", "Python that has PyTorch")
+	flag.Parse()
 	c.run("go", "build", "-o", c.program, "./cmd/attention")
 	c.run(c.program, "tokenize", "--train", "--text-file", "cmd/attention/README.md", "--vocab", fmt.Sprint(tokens),
 		"--out", c.path("tokenizer.json"))
@@ -53,9 +60,9 @@ func main() {
 		check(json.NewEncoder(&data).Encode(map[string]string{"text": string(text[4000*i : 4000*(i+1)])}))
 	}
 	check(os.WriteFile(c.path("data.jsonl"), data.Bytes(), 0o644))
-	shapes := os.Args[1:]
+	shapes := flag.Args()
 	if len(shapes) == 0 {
-		shapes = []string{"SmolLM2-135M", "Qwen2.5-0.5B", "Llama-3.2-1B"}
+		shapes = []string{small, "Qwen2.5-0.5B", "Llama-3.2-1B"}
 	}
 	fmt.Printf("| | a step | with checkpointed blocks | memory | checkpointed | export, folder | memory | "+
 		"export, gguf | memory | llama.cpp |\n|---|%s\n", strings.Repeat("---:|", 9))
@@ -72,7 +79,7 @@ func check(err error) {
 }
 
 // chain works in a folder.
-type chain struct{ dir, program string }
+type chain struct{ dir, program, torch string }
 
 func (c chain) path(name string) string { return filepath.Join(c.dir, name) }
 
@@ -104,9 +111,23 @@ func (c chain) through(shape string) {
 	}
 	row = append(row, c.judge())
 	fmt.Printf("| %s |\n", strings.Join(row, " | "))
-	for _, name := range []string{"model", "plain", "checkpointed", "hugg", "gguf"} {
+	if shape == small {
+		whole, memory := c.tune("whole", "--lora", "0")
+		fmt.Printf("\n%s trained whole: %s a step, %s.\n", shape, whole, memory)
+	}
+	if c.torch != "" {
+		c.beside()
+	}
+	for _, name := range []string{"model", "plain", "checkpointed", "whole", "hugg", "gguf"} {
 		check(os.RemoveAll(c.path(name)))
 	}
+}
+
+// beside prints the times of a step here and in PyTorch.
+func (c chain) beside() {
+	cmd := exec.Command(c.torch, "-B", "testdata/torch/lora_bench.py", "--model", c.path("model"), "--binary", c.program)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	check(cmd.Run())
 }
 
 // write writes the folder of a shape, with a tokenizer.
@@ -126,7 +147,7 @@ func (c chain) write(shape string) {
 // tune trains adapters, and returns the time of the fastest step and the memory.
 func (c chain) tune(run string, flags ...string) (step, memory string) {
 	_, memory = c.run(c.program, append([]string{"finetune", "--model", c.path("model"), "--data", c.path("data.jsonl"),
-		"--context", "512", "--batch", "1", "--steps", "4", "--sample", "0", "--out", c.path(run)}, flags...)...)
+		"--context", "512", "--batch", "1", "--steps", "3", "--sample", "0", "--out", c.path(run)}, flags...)...)
 	metrics, err := os.Open(filepath.Join(c.path(run), "metrics.jsonl"))
 	check(err)
 	defer metrics.Close()

@@ -26,7 +26,7 @@ import (
 )
 
 // base is the command that pretrains.
-const base = "attention train --preset speedrun --norm-eps 1e-6 --text skills/text.txt --tokenizer tokenizer.json " +
+const base = "attention train --preset speedrun --text skills/text.txt --tokenizer tokenizer.json " +
 	"--batch 32 --steps 1000 --eval-batches 20"
 
 // task is something that a base is tuned to.

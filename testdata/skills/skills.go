@@ -64,7 +64,7 @@ type skill struct {
 	asks, tells []string
 }
 
-// skills are all of them. The last one is that of the classes.
+// skills are all of them; the classes come from the last one.
 var skills = []skill{
 	{name: "copy", share: 1, draw: copied, asks: []string{"Copy {x}", "Repeat {x}"},
 		tells: []string{"the echo of {x} is {y}", "{x} and once more {y}", "whoever hears {x} says {y}"}},
@@ -130,7 +130,7 @@ func added(r *rand.Rand) example {
 	}
 }
 
-// chased draws a sentence of four animals, of which one is chased.
+// chased draws a sentence of four animals, one of which is chased.
 func chased(r *rand.Rand) example {
 	animals := []string{"dog", "cat", "fox", "hen"}
 	r.Shuffle(4, func(i, j int) { animals[i], animals[j] = animals[j], animals[i] })

@@ -205,7 +205,8 @@ func TestDamageErrors(t *testing.T) {
 	require.EqualError(t, small.Restore(l, path, nil), "train: checkpoint: "+path+
 		`: format: got "", want "attention checkpoint 2"`)
 	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{}))
-	require.EqualError(t, small.Restore(l, path, nil), "train: checkpoint: "+path+`: damaged: checksum: got none, want 64 digits`)
+	require.EqualError(t, small.Restore(l, path, nil),
+		"train: checkpoint: "+path+`: damaged: checksum: got none, want 64 digits`)
 
 	// Rewritten by another program: whole, but not sealed.
 	require.NoError(t, os.WriteFile(path, whole, 0o644))

@@ -137,7 +137,8 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 func signaturesIn(r *safetensors.Reader) []safetensors.Signature {
 	all := make([]safetensors.Signature, len(r.Tensors()))
 	for i, t := range r.Tensors() {
-		all[i] = safetensors.Signature{Name: t.Name, Form: fmt.Sprintf("%v %v", t.DType.Element(), tensor.Shape(t.Shape))}
+		all[i] = safetensors.Signature{Name: t.Name,
+			Form: fmt.Sprintf("%v %v", t.DType.Element(), tensor.Shape(t.Shape))}
 	}
 	return all
 }

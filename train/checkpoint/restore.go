@@ -79,7 +79,8 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 	c.Params, c.Solver, c.Kept, c.Observations = s.Params, s.Solver, s.Kept, s.Observations
 	want := signatures(paramPrefix, s.Params.Own())
 	for _, p := range s.Solver {
-		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name, Form: fmt.Sprintf("%v %v", p.Dtype, p.Shape)})
+		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name,
+			Form: fmt.Sprintf("%v %v", p.Dtype, p.Shape)})
 	}
 	saved, observed := withoutPrefix(signaturesIn(r), observedPrefix)
 	if s.Observations == nil || safetensors.Compare(signatures(observedPrefix, s.Observations), observed) != nil {

@@ -14,8 +14,8 @@ import (
 // constant is a model that gives every token the scores of one row, whose last score is the largest.
 func constant(t *testing.T, task Task) *layers.Decoder {
 	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: task.Vocabulary(), ContextLength: Context, EmbedDim: 2,
-		NumLayers: 1, NumHeads: 1, Bias: true})
+	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: task.Vocabulary(), ContextLength: Context,
+		EmbedDim: 2, NumLayers: 1, NumHeads: 1, Bias: true})
 	require.NoError(t, err)
 	for name, v := range p.All() {
 		clear(v.Float32s())

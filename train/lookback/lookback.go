@@ -44,8 +44,8 @@ const (
 // Tasks returns the names of the tasks.
 func Tasks() []Task { return []Task{Copy, Recall} }
 
-// Levels returns how hard sequences are, ascending: of Copy the tokens from a letter to where it is asked for, of Recall
-// the number of pairs.
+// Levels returns how hard sequences are, ascending: of Copy the tokens from a letter to where it is asked for, of
+// Recall the number of pairs.
 func (t Task) Levels() []int {
 	if t == Copy {
 		return []int{12, 20, 28, 36, 44, 55}
@@ -84,8 +84,8 @@ func (t Task) draw(random *rand.Rand) int {
 	return first + random.IntN(last-first+1)
 }
 
-// write writes a sequence of a level to ids and its answers to targets, whose other elements stay. It returns the number
-// of answers.
+// write writes a sequence of a level to ids and its answers to targets, whose other elements stay. It returns the
+// number of answers.
 func (t Task) write(ids, targets []int, level int, random *rand.Rand) int {
 	if t == Copy {
 		return writeCopy(ids, targets, level, random)

@@ -1,5 +1,5 @@
-// Package metrics writes and reads metrics.jsonl, the steps and evaluations of a run: a line for each, a JSON object. Two
-// runs with the same bits have the same lines but for tokens_per_second.
+// Package metrics writes and reads metrics.jsonl, the steps and evaluations of a run: a line for each, a JSON object.
+// Two runs with the same bits have the same lines but for tokens_per_second.
 package metrics
 
 import (

@@ -10,8 +10,8 @@ import (
 )
 
 // Mend writes the file anew, with the lines of a history, if it was removed, replaced or cut since it was written, and
-// goes on writing to the new one. batches is what AddEvaluation got; a second evaluation after a step is one of all.
-// Close tells of it: the run goes on.
+// later lines follow in the new file. batches is what AddEvaluation got; a second evaluation after a step is one of all.
+// The run continues, and Close returns what happened.
 func (w *Writer) Mend(h History, batches int) {
 	if w.err != nil {
 		return

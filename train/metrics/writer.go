@@ -32,7 +32,7 @@ func Begin(dir *folder.Dir) (*Writer, error) {
 	return &Writer{dir: dir, file: file}, nil
 }
 
-// Resume opens metrics.jsonl for appending after the lines of so many steps and of the evaluations up to the one after
+// Resume opens metrics.jsonl for appending after the lines of the first steps and of the evaluations up to the one after
 // step evaluated. It truncates later lines, which training repeats, and returns the history of the lines that it keeps.
 // If digest is not empty, it must be theirs.
 func Resume(dir *folder.Dir, steps, evaluated int, digest string) (*Writer, History, error) {

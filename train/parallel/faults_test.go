@@ -167,7 +167,7 @@ func TestMPIFullDisk(t *testing.T) {
 // failingRank is the environment's variable for joinAndFail.
 const failingRank = "PARALLEL_TEST_FAILING_RANK"
 
-// joinAndFail is a program of somebody's own, of which one process fails between Join and Run, and closes its group
+// joinAndFail is a program of somebody's own: one of its processes fails between Join and Run, and closes its group
 // all the same.
 func joinAndFail(rank string) int {
 	m, _, err := parallel.Join()

@@ -196,7 +196,8 @@ func TestGroupSaves(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()), filepath.Join(dir, "x"), nil))
+	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()),
+		filepath.Join(dir, "x"), nil))
 }
 
 // A process whose exchange fails ends the group, and nobody waits for it.

@@ -156,7 +156,7 @@ func resumed(t *testing.T, folder string, dtype tensor.Dtype, c train.Config, si
 	return values[0]
 }
 
-// A run resumes with another number of processes, of which each keeps a part of the solver's state,
+// A run resumes with another number of processes, each of which keeps a part of the solver's state,
 // and its checkpoints are the same files.
 func TestGroupResumesWithAnotherNumber(t *testing.T) {
 	for _, row := range []struct {

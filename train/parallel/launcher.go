@@ -40,7 +40,8 @@ func launcherOf(env func(name string) string) (*launcher, error) {
 	}
 	tasks := size("SLURM_STEP_NUM_TASKS")
 	if env("PMIX_RANK") != "" {
-		return (&launcher{name: "a launcher with PMIx", size: tasks, path: path, ranked: "PMIX_RANK"}).withRank(env), nil
+		return (&launcher{name: "a launcher with PMIx", size: tasks, path: path,
+			ranked: "PMIX_RANK"}).withRank(env), nil
 	}
 	const want = "want mpirun, which starts them with MPI"
 	if tasks > 1 {

@@ -35,8 +35,8 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	pending := 0
 	if len(receive) > 0 {
 		pinned.Pin(&receive[0])
-		if err := k.call("MPI_Irecv", address(&receive[0]), uintptr(len(receive)), k.byteType, uintptr(from), tag, k.world,
-			address(&requests[pending])); err != nil {
+		if err := k.call("MPI_Irecv", address(&receive[0]), uintptr(len(receive)), k.byteType, uintptr(from), tag,
+			k.world, address(&requests[pending])); err != nil {
 			return err
 		}
 		pending++
@@ -54,7 +54,8 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	for i := range pending {
 		if err := k.wait(&requests[i], &status); err != nil {
 			if i == 0 && len(receive) > 0 && strings.Contains(err.Error(), "truncated") {
-				return fmt.Errorf("got more than %d bytes of rank %d, want %[1]d: the two do not do the same", len(receive), from)
+				return fmt.Errorf("got more than %d bytes of rank %d, want %[1]d: the two do not do the same",
+					len(receive), from)
 			}
 			return err
 		}
@@ -72,7 +73,7 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// messageStatus is MPI_Status, of which the libraries have 20 and 24 bytes.
+// messageStatus is MPI_Status, which has 20 bytes in one library and 24 in the other.
 type messageStatus [8]uint64
 
 // count returns the length of a message that was received, by its status, which is pinned.

@@ -23,7 +23,8 @@ func (m *mpi) Size() int { return m.size }
 // Exchange sends bytes to one process and receives from another, as Transport describes.
 func (m *mpi) Exchange(to int, send []byte, from int, receive []byte) error {
 	if to < 0 || to >= m.size || from < 0 || from >= m.size || to == m.rank || from == m.rank {
-		return fmt.Errorf("parallel: exchange: got ranks %d and %d, want two of %d that are not %d", to, from, m.size, m.rank)
+		return fmt.Errorf("parallel: exchange: got ranks %d and %d, want two of %d that are not %d", to, from,
+			m.size, m.rank)
 	}
 	if err := m.link.exchange(to, send, from, receive); err != nil {
 		return fmt.Errorf("parallel: exchange: %w", err)

@@ -55,7 +55,8 @@ func (s *shards) pack(to []byte, elements train.Span, tensors []*tensor.Dense) {
 
 // unpack copies memory to elements of tensors.
 func (s *shards) unpack(from []byte, elements train.Span, tensors []*tensor.Dense) {
-	s.each(elements, func(i int, own train.Span) { from = from[copy(dense.BytesOf(tensors[i], own.Lo, own.Hi), from):] })
+	s.each(elements,
+		func(i int, own train.Span) { from = from[copy(dense.BytesOf(tensors[i], own.Lo, own.Hi), from):] })
 }
 
 // Reduce adds the sums of all nodes and leaves this process's shard of the whole, times scale,
@@ -104,7 +105,7 @@ func (s *shards) halves(n, ranks node) bool {
 }
 
 // halve returns this process's k-th piece of the sum of all processes' gradients. In each of its
-// log₂ N rounds two partners add what they have, each the half that it goes on with, the process
+// log₂ N rounds two partners add what they have, each the half that it keeps, the process
 // of the lower rank on the left.
 func halve[F kernel.Float](s *shards, own []*tensor.Dense, k int) ([]F, error) {
 	g, n := s.group, s.group.Size()

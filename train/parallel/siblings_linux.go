@@ -29,7 +29,8 @@ func (l *launcher) await(began <-chan error) error {
 		if left == "" {
 			gone = 0
 		} else if gone += every; gone >= patience {
-			return fmt.Errorf("%s: %s has ended without joining the other processes, want all to do the same", l.name, left)
+			return fmt.Errorf("%s: %s has ended without joining the other processes, want all to do the same",
+				l.name, left)
 		}
 	}
 }

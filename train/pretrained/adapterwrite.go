@@ -84,8 +84,8 @@ func (g *GPT) adapter(base string) (*writing, error) {
 	return w, err
 }
 
-// shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or their names if
-// the words are those of other modules, too.
+// shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or the names
+// themselves if other modules end with the same words.
 func (t *target) shortTargets(modules []string) []string {
 	last := func(module string) string { return module[strings.LastIndexByte(module, '.')+1:] }
 	words := map[string]bool{}

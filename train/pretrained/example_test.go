@@ -38,7 +38,6 @@ func Example() {
 	check(err)
 	check(base.Params.AddLoRA(layers.LoRAConfig{Rank: 4, Alpha: 8, Whole: []string{"lm_head"}}))
 	base.Params.Widen() // what is trained whole, from bfloat16
-
 	examples, err := text.OpenExamples(talks)
 	check(err)
 	defer examples.Close()

@@ -77,7 +77,7 @@ type tokenizerPart struct {
 
 // describe returns what a part does, in the words of ggufCuts.
 func (p tokenizerPart) describe() string {
-	is := func(b *bool) bool { return b == nil || *b } // what is left out is so
+	is := func(b *bool) bool { return b == nil || *b } // true if it is left out
 	switch p.Type {
 	case "Sequence":
 		var all []string

@@ -15,7 +15,7 @@ type ggufForm struct {
 	narrow bool // heads are E/H wide
 	head   bool // the scores have a matrix of their own, also if it is the token embeddings
 	slides bool // all layers but every n-th have a window
-	skips  int  // every one of so many layers has no positions; 0 means none
+	skips  int  // n of a model whose every n-th layer has no positions; 0 means none
 	capped bool // scores and logits have caps
 	// wide is the number of layers of the model whose scores have the scale of heads of E/H; 0 means there is none.
 	wide int

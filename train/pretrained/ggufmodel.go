@@ -22,7 +22,7 @@ type ggufModel struct {
 	context       int                // the longest sequence that all layers see whole
 	global, local *graph.RoPEConfig  // of layers without window and with one; nil means none
 	window        int                // keys that a layer sees; 0 means all
-	period        int                // every one of so many layers has no window
+	period        int                // n of a model whose every n-th layer has no window
 }
 
 // ggufModelOf returns the form of a model: that of the family it was read from, or else the first one that fits.

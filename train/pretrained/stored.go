@@ -67,7 +67,7 @@ func converted[F float32 | float64](t stored, at place, shape tensor.Shape) (*te
 // plain reports whether a parameter is a tensor as it is.
 func (at place) plain() bool { return !at.transposed && at.of == 0 }
 
-// arrange fills dst with the elements at a place in a tensor of a shape. A head has so many rows in a part of one.
+// arrange fills dst with the elements at a place in a tensor of a shape. size is the number of bytes of an element.
 func (at place) arrange(dst, src []byte, shape []int, size int) {
 	if at.transposed {
 		switch columns := shape[1]; size {

@@ -106,7 +106,7 @@ func elements[F float32 | float64](d safetensors.DType, from []F) any {
 	return safetensors.Convert[float64](from)
 }
 
-// addWeights adds the files of weights: one, or shards of at most so many bytes and their index.
+// addWeights adds the files of weights: one, or shards of at most that many bytes and their index.
 func (w *writing) addWeights(all []safetensors.Tensor, most int64) error {
 	var shards [][]safetensors.Tensor
 	var size, total int64

@@ -34,7 +34,8 @@ func TestRecordEstimatesLargeChanges(t *testing.T) {
 	folder := t.TempDir()
 	recordTo(t, l, folder, record.Config{Matrices: []record.Matrix{{Param: "w", Columns: 3}}})
 	before := append([]float32(nil), w.Value().Float32s()...)
-	source := &small.List{List: []train.Batch{{Inputs: train.Values{"x": small.Zeros(tensor.Float32, 300, 301)}, Tokens: 1}}}
+	source := &small.List{List: []train.Batch{{Inputs: train.Values{"x": small.Zeros(tensor.Float32, 300, 301)},
+		Tokens: 1}}}
 	require.NoError(t, l.Run(context.Background(), source, nil))
 	change := 0.0
 	for i, v := range w.Value().Float32s() {
@@ -73,7 +74,8 @@ func TestOpenRefuses(t *testing.T) {
 		_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), row.c)
 		require.EqualError(t, err, "train: record: "+row.want)
 	}
-	_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), record.Config{Matrices: []record.Matrix{{Param: "w", Rows: -1}}})
+	_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(),
+		record.Config{Matrices: []record.Matrix{{Param: "w", Rows: -1}}})
 	require.EqualError(t, err, `train: record: matrix "w": got -1 rows and 0 columns, want at least 0`)
 	_, err = record.Open(nil, t.TempDir(), record.Config{})
 	require.EqualError(t, err, "train: record: got nil for the loop, want one")

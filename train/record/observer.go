@@ -44,7 +44,8 @@ type observer struct {
 func newObserver(l *train.Loop, path string, c Config) (*observer, error) {
 	for _, m := range c.Matrices {
 		if m.Rows < 0 || m.Columns < 0 {
-			return nil, fmt.Errorf("matrix %.100q: got %d rows and %d columns, want at least 0", m.Param, m.Rows, m.Columns)
+			return nil, fmt.Errorf("matrix %.100q: got %d rows and %d columns, want at least 0", m.Param,
+				m.Rows, m.Columns)
 		}
 	}
 	s := l.State()
@@ -148,7 +149,7 @@ func (o *observer) due(last bool) bool {
 	stride := sizeStride(o.size)
 	switch i, ok := o.evaluationIndex(n); {
 	case o.last == n:
-		return o.lost && last // so that there is one
+		return o.lost && last // the file has one at least
 	case o.last < 0 || last:
 		return o.size <= mostLines-mostLine
 	default:
@@ -174,7 +175,7 @@ func recordStride(i int) int {
 	return stride
 }
 
-// sizeStride returns how rare records are when the lines have so many bytes: 1 in the first half of what they may have,
+// sizeStride returns how rare records are when the lines have size bytes: 1 in the first half of what they may have,
 // 2 in a third of the rest, 4 in a quarter of the rest, and so on, and 0 if there is only room for the last record. It
 // depends on nothing else, so that a run that resumes records the same ones.
 func sizeStride(size int64) int {

@@ -125,7 +125,8 @@ func (r Record) check(last int) error {
 		}
 		for _, n := range []Number{p.Norm, p.Change, p.ChangeFromStart, p.Gradient} {
 			if n < 0 || math.IsInf(float64(float32(n)), 0) { // as it is written
-				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0, of a float32", n)
+				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0, of a float32",
+					n)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ type Param struct {
 	Norm            Number `json:"norm"`
 	Change          Number `json:"change"`            // of its change since the last record; 0 in the first one
 	ChangeFromStart Number `json:"change_from_start"` // of its change since the first record
-	Gradient        Number `json:"gradient"`          // of the last step's gradient before clipping; NaN if there is none
+	Gradient        Number `json:"gradient"`          // of the last gradient before clipping; NaN if there is none
 }
 
 // Number is a number as a Record holds it, in JSON with the digits of a float32. NaN and

@@ -128,7 +128,8 @@ func TestRecordRecordsTheMoments(t *testing.T) {
 				require.Equal(t, float64(float32(want[i]["tokens.weight"][at])), v)
 			}
 		}
-		require.Equal(t, tensor.Shape{len(steps), small.Heads, small.ContextLength, small.ContextLength}, w.Probe["attention"].Shape())
+		require.Equal(t, tensor.Shape{len(steps), small.Heads, small.ContextLength, small.ContextLength},
+			w.Probe["attention"].Shape())
 		weights := w.Probe["attention"].Float32s()
 		n := len(weights) / len(steps)
 		require.Equal(t, []float32{1, 0, 0, 0, 0}, weights[:small.ContextLength], "causal")

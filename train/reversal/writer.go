@@ -52,7 +52,8 @@ func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error
 		return out, fmt.Errorf("text: got %d letters, want 1 to %d", n, Longest)
 	}
 	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(Letters, r) }); i >= 0 {
-		return out, fmt.Errorf("text: got %.20q, want letters from %c to %c", text[i:], Letters[0], Letters[len(Letters)-1])
+		return out, fmt.Errorf("text: got %.20q, want letters from %c to %c", text[i:], Letters[0],
+			Letters[len(Letters)-1])
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -60,8 +61,8 @@ func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error
 	return w.write(ctx, n)
 }
 
-// write feeds the model its own letters until it writes them again. Each pass settles at least one letter more, and of a
-// model that is right the first one settles all.
+// write feeds the model its own letters until it writes them again. Each pass settles at least one letter more, and of
+// a model that is right the first one settles all.
 func (w *Writer) write(ctx context.Context, n int) (out Writing, err error) {
 	fed := w.strings.target[1:n]
 	for {

@@ -78,7 +78,8 @@ func (o options) validate() error {
 		got, most int
 	}{{"runs", o.runs, maxRuns}, {"threads", o.threads, maxThreads}} {
 		if f.got < 0 || f.got > f.most {
-			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d, or 0 for the default", f.name, f.got, f.most)
+			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d, or 0 for the default", f.name,
+				f.got, f.most)
 		}
 	}
 	return nil

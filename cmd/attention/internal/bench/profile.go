@@ -28,7 +28,8 @@ func profiled(threads int, run func() error) (recorded func() error, end func() 
 	return recorded, func() (all []opTime) {
 		for _, t := range stop() {
 			all = append(all, opTime{Name: t.Name, Calls: float64(t.Calls) / float64(calls-1),
-				Seconds: t.Time.Seconds() / float64(calls-1), Idle: t.Idle.Seconds() / t.Time.Seconds() / float64(threads)})
+				Seconds: t.Time.Seconds() / float64(calls-1),
+				Idle:    t.Idle.Seconds() / t.Time.Seconds() / float64(threads)})
 		}
 		return all
 	}

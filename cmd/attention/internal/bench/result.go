@@ -44,7 +44,8 @@ func (p *printer) print(r *result) error {
 			return err
 		}
 		head := fmt.Sprintf(columns, "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB")
-		if _, err := io.WriteString(p.out, term.Row(fmt.Sprintf("WORK (threads: %d)", r.Threads), name, head)); err != nil {
+		title := fmt.Sprintf("WORK (threads: %d)", r.Threads)
+		if _, err := io.WriteString(p.out, term.Row(title, name, head)); err != nil {
 			return err
 		}
 	}

@@ -126,13 +126,15 @@ func (w work) validate() error {
 		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.Heads, w.Width)
 	}
 	if !slices.Contains([]string{forwardOnly, forwardBackward, gptStep, variants}, w.Mode) {
-		return fmt.Errorf("--mode: got %q, want %s, %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep, variants)
+		return fmt.Errorf("--mode: got %q, want %s, %s, %s or %s", w.Mode, forwardOnly, forwardBackward,
+			gptStep, variants)
 	}
 	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
 		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
 	}
 	if w.Mode == gptStep && (w.Vocab < 1 || w.Vocab > min(maxVocab, maxElements/w.Width)) {
-		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.Vocab, min(maxVocab, maxElements/w.Width))
+		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.Vocab,
+			min(maxVocab, maxElements/w.Width))
 	}
 	if (w.Mode == gptStep || w.Mode == variants) && !w.Causal {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", w.Mode)

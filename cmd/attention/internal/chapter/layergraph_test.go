@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLayerGraphs: the graph that is drawn of a layer has the steps of attention, not the op that computes them at once.
+// TestLayerGraphs: the graph that is drawn of a layer has the steps of attention, not the op that computes them at
+// once.
 func TestLayerGraphs(t *testing.T) {
 	for _, s := range chapter.Sections() {
 		c := s.Layer()

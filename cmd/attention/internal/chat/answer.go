@@ -92,8 +92,8 @@ func (a *answer) draw(ctx context.Context) error {
 	reading, began := program.Since(began).Seconds(), program.Now()
 	err = a.drawAll(ctx)
 	if writing := program.Since(began).Seconds(); a.stats {
-		a.cost = fmt.Sprintf("read %d of %d tokens in %.2f s, wrote %d in %.2f s, %.1f tokens/s", len(ids)-kept, len(ids),
-			reading, len(a.ids), writing, float64(len(a.ids))/max(writing, 1e-9))
+		a.cost = fmt.Sprintf("read %d of %d tokens in %.2f s, wrote %d in %.2f s, %.1f tokens/s", len(ids)-kept,
+			len(ids), reading, len(a.ids), writing, float64(len(a.ids))/max(writing, 1e-9))
 	}
 	return err
 }

@@ -94,8 +94,8 @@ func (t *talk) prompt(begun []int, room int) ([]int, error) {
 	}
 	ids = append(ids, begun...)
 	if len(ids) >= t.capacity {
-		return nil, fmt.Errorf("%w: got a message with which the talk has %d tokens, want fewer than %d", errLong, len(ids),
-			t.capacity)
+		return nil, fmt.Errorf("%w: got a message with which the talk has %d tokens, want fewer than %d", errLong,
+			len(ids), t.capacity)
 	}
 	if len(begun) > 0 && first > t.first {
 		t.sign("\n")

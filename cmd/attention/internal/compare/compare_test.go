@@ -67,12 +67,14 @@ func TestCompareAll(t *testing.T) {
 // Two seeds of a text: their means stand below, and the same flags give the same losses.
 func TestCompareText(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("text", []byte(strings.Repeat("to be or not to be, that is the question. ", 50)), 0o644))
+	require.NoError(t, os.WriteFile("text", []byte(strings.Repeat("to be or not to be, that is the question. ", 50)),
+		0o644))
 	args := "--text text --attention linear --steps 2 --seeds 2 --seed 7"
 	printed, err := output(t.Context(), args)
 	require.NoError(t, err)
 	for _, line := range []string{`text: the next of 15 characters`, `2 steps of 12 sequences of 128 tokens`,
-		`     7  linear +\d\.\d{4} +\d+\.\d +\d+`, `     8  linear .*`, `  mean  linear .*`, `     ±  +\d\.\d{4} +\d+\.\d +\d+`,
+		`     7  linear +\d\.\d{4} +\d+\.\d +\d+`, `     8  linear .*`, `  mean  linear .*`,
+		`     ±  +\d\.\d{4} +\d+\.\d +\d+`,
 		`In compare/1: compare.png, report.json`} {
 		require.Regexp(t, "(?m)^"+line+"$", printed)
 	}

@@ -41,8 +41,8 @@ func ofText(path string) (g goal, err error) {
 	if err != nil {
 		return g, err
 	}
-	g = goal{batch: 12, steps: textSteps, rate: 0.01, model: layers.GPTConfig{VocabSize: tokenizer.Len(), ContextLength: 128,
-		EmbedDim: 128, NumLayers: 4, NumHeads: 4, DimFeedforward: 344, TieWordEmbeddings: true}}
+	g = goal{batch: 12, steps: textSteps, rate: 0.01, model: layers.GPTConfig{VocabSize: tokenizer.Len(),
+		ContextLength: 128, EmbedDim: 128, NumLayers: 4, NumHeads: 4, DimFeedforward: 344, TieWordEmbeddings: true}}
 	g.title = fmt.Sprintf("%s: the next of %d characters", path, tokenizer.Len())
 	corpus, err := text.NewCorpus(ids, tokenizer, g.model.ContextLength)
 	if err != nil {
@@ -56,7 +56,8 @@ func ofText(path string) (g goal, err error) {
 		training, _, err := sources(seed)
 		return training, err
 	}
-	g.examine = func(ctx context.Context, _ *layers.Decoder, l *train.Loop, seed int64) (float64, []lookback.Mark, error) {
+	g.examine = func(ctx context.Context, _ *layers.Decoder, l *train.Loop, seed int64,
+	) (float64, []lookback.Mark, error) {
 		_, whole, err := sources(seed)
 		if err != nil {
 			return 0, nil, err
@@ -72,15 +73,16 @@ const examined = 128
 
 // ofTask returns the goal of a task.
 func ofTask(t lookback.Task) goal {
-	g := goal{batch: 32, steps: taskSteps, rate: 0.02, level: t.Level(), model: layers.GPTConfig{VocabSize: t.Vocabulary(),
-		ContextLength: lookback.Context, EmbedDim: 64, NumLayers: 2, NumHeads: 2, DimFeedforward: 172,
-		TieWordEmbeddings: true}}
+	g := goal{batch: 32, steps: taskSteps, rate: 0.02, level: t.Level(),
+		model: layers.GPTConfig{VocabSize: t.Vocabulary(), ContextLength: lookback.Context, EmbedDim: 64,
+			NumLayers: 2, NumHeads: 2, DimFeedforward: 172, TieWordEmbeddings: true}}
 	levels := t.Levels()
 	g.title = fmt.Sprintf("%s, %d to %d %s", t, levels[0], levels[len(levels)-1], t.Level())
 	g.examples = func(seed int64) (train.Source, error) {
 		return lookback.New(t, g.batch, rand.New(rand.NewPCG(uint64(seed), 0)))
 	}
-	g.examine = func(ctx context.Context, m *layers.Decoder, _ *train.Loop, seed int64) (float64, []lookback.Mark, error) {
+	g.examine = func(ctx context.Context, m *layers.Decoder, _ *train.Loop, seed int64,
+	) (float64, []lookback.Mark, error) {
 		s, err := lookback.New(t, examined, rand.New(rand.NewPCG(uint64(seed), 1)))
 		if err != nil {
 			return 0, nil, err

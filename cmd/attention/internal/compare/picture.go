@@ -18,8 +18,8 @@ func (r *report) page() plot.Page {
 		panel := plot.Panel{Title: title, X: x, Y: y}
 		for i := range r.Models {
 			m := &r.Models[i]
-			panel.Curves = append(panel.Curves, plot.Curve{Name: m.Attention, Points: of(m), Color: colors[i], Width: 1.5,
-				Dashed: i%2 > 0})
+			panel.Curves = append(panel.Curves, plot.Curve{Name: m.Attention, Points: of(m), Color: colors[i],
+				Width: 1.5, Dashed: i%2 > 0})
 		}
 		page.Panels = append(page.Panels, panel)
 	}

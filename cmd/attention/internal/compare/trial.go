@@ -25,7 +25,8 @@ type outcome struct {
 }
 
 // learn trains a model from a seed and examines it. onStep is called after each step.
-func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64, onStep func(loss float64)) (outcome, error) {
+func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
+	onStep func(loss float64)) (outcome, error) {
 	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, seed).Scope(""), c)
 	if err != nil {
 		return outcome{}, err
@@ -34,8 +35,9 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64, onS
 	loop, err := train.New(m.Params(), text.TokenLoss(m.Loss, g.windows()), train.Config{
 		Steps: g.steps,
 		StepConfig: train.StepConfig{
-			Solver:   train.SolverConfig{Name: train.Muon},
-			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: g.rate, WarmupSteps: g.steps / 20, Steps: g.steps}},
+			Solver: train.SolverConfig{Name: train.Muon},
+			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: g.rate, WarmupSteps: g.steps / 20,
+				Steps: g.steps}},
 			ClipNorm: 1, Seed: seed,
 		},
 		OnStep: func(s train.StepResult) {
@@ -99,8 +101,8 @@ func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
 	return float64(rounds*n) / took, nil
 }
 
-// cacheSize returns the bytes that a model's cache takes for each token, and those that it takes for any number of them.
-// A cache of windows alone forgets what they do not reach.
+// cacheSize returns the bytes that a model's cache takes for each token, and those that it takes for any number of
+// them. A cache of windows alone forgets what they do not reach.
 func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error) {
 	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, 1).Scope(""), c)
 	if err != nil {

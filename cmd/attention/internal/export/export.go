@@ -100,7 +100,8 @@ func New() *cobra.Command {
 			case c.format == gguf:
 				return writeGGUF(cmd, from, pretrained.GGUFType(typ), alone, out)
 			case alone:
-				return fmt.Errorf("--adapter-only: got it with --format %s, want %s, or --format %s", c.format, gguf, adapter)
+				return fmt.Errorf("--adapter-only: got it with --format %s, want %s, or --format %s", c.format,
+					gguf, adapter)
 			case typ != "":
 				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
 					gguf)

@@ -46,7 +46,8 @@ func TestExportWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
 	dates := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"), []byte(`{"format": 1, "model": {"type": "dates"}}`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"),
+		[]byte(`{"format": 1, "model": {"type": "dates"}}`), 0o644))
 	for _, c := range []struct {
 		args []string
 		want string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
@@ -90,6 +91,9 @@ func (r *tuning) printComparison(ctx context.Context) error {
 // short returns the beginning of a text, on one line.
 func short(s string) string {
 	runes := []rune(term.Line(s))
+	if strings.TrimSpace(s) == "" {
+		return "(nothing)"
+	}
 	if len(runes) > 60 {
 		return string(runes[:60]) + "…"
 	}

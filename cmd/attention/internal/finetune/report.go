@@ -2,7 +2,6 @@ package finetune
 
 import (
 	"fmt"
-	"strings"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
@@ -35,15 +34,15 @@ func (r *tuning) printHead() {
 	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
 		c.Tuning.Context),
 		fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
-	r.Print("memory", r.memoryPhrases()...)
+	r.printMemory()
 }
 
 // garbage is the GC percentage of a run (see debug.SetGCPercent).
 const garbage = 10
 
-// memoryPhrases returns the memory that the process will take. What it has beside the loop is counted as it is now: the
+// printMemory prints the memory that the process will take. What it has beside the loop is counted as it is now: the
 // program, the tokenizer, the graphs' nodes, and what makes the answers; and with it the garbage that Go waits for.
-func (r *tuning) memoryPhrases() []string {
+func (r *tuning) printMemory() {
 	m, mapped := r.Loop.Memory(), 0
 	for _, v := range r.Params.All() {
 		if v.IsManuallyManaged() { // it lies in the memory of a file
@@ -52,15 +51,8 @@ func (r *tuning) memoryPhrases() []string {
 	}
 	held, files := program.Memory(".safetensors")
 	all := held + held*garbage/100 + files + mapped
-	const mega = 1e6
-	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB, program %.1f MB: "+
-		"%.1f MB together",
-		float64(m.Weights)/mega, float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega,
-		float64(all-m.Weights-m.Gradients-m.Solver-m.Graphs)/mega, float64(all)/mega)
-	if r.Size() > 1 {
-		text += " in each process"
-	}
-	return strings.SplitAfter(text, ", ")
+	beside := all - m.Weights - m.Gradients - m.Solver - m.Graphs
+	r.PrintMemory(fmt.Sprintf(", program %.1f MB: %.1f MB together", float64(beside)/1e6, float64(all)/1e6))
 }
 
 // dataPhrases describes examples and their rows.
@@ -86,10 +78,10 @@ func dataPhrases(s text.PackSummary) []string {
 func (r *tuning) printEvaluation(e train.Evaluation) {
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.Out, "%6s  %8s  %8s  %8s\n", "step", "training", "held out", "tokens/s")
+		fmt.Fprintf(r.Out, "%6s  %13s  %13s  %8s\n", "step", "training loss", "held-out loss", "tokens/s")
 	}
 	loss, rate := r.History.Recent()
-	fmt.Fprintf(r.Out, "%6d  %8.4f  %8.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
+	fmt.Fprintf(r.Out, "%6d  %13.4f  %13.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
 	if err := r.printAnswers(r.ctx); err != nil && r.ctx.Err() == nil {
 		fmt.Fprintf(r.Out, "        no answers: %v\n", err)
 	}

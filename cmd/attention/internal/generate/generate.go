@@ -63,7 +63,8 @@ func (c *command) validate() error {
 	case strings.Join(c.prompts, "") != "" && c.promptFile != "":
 		return errors.New("--prompt-file: got a file besides --prompt, want one of them")
 	case c.samples < 1 || c.samples > maxTexts || c.samples*len(c.prompts) > maxTexts:
-		return fmt.Errorf("--samples: got %d of %d prompts, want 1 to %d texts", c.samples, max(1, len(c.prompts)), maxTexts)
+		return fmt.Errorf("--samples: got %d of %d prompts, want 1 to %d texts", c.samples,
+			max(1, len(c.prompts)), maxTexts)
 	case c.weights != "" && c.samples*len(c.prompts) > 1:
 		return errors.New("--weights: got several texts, want one")
 	case c.tokens < 1:

@@ -1,7 +1,7 @@
 package generate
 
 const help = `Continues a text: a language model reads the prompt and adds tokens one by one,
-each drawn by the probabilities that the model gives it after those before it.
+each drawn by its probability after the text so far.
 The prompt is repeated; the text appears after it, character by character.
 The same flags give the same text, on processors with the same vectors (AVX-512,
 AVX2, NEON, or none).
@@ -15,7 +15,7 @@ the newest run of attention train in the folder runs is taken.
     50257 (or 50304, filled up), or else the "vocabulary" in config.json.
   - a model of another family in that form, with its tokenizer.json: llama
     (Llama 2 and 3, SmolLM, SmolLM 2, TinyLlama), mistral, qwen2, qwen3,
-    smollm3, olmo2, gemma2, gemma3_text, gpt_neox. What config.json says and is
+    smollm3, olmo2, gemma2, gemma3_text, gpt_neox. A key of config.json that is
     not known here is an error, unless it changes no number.
   - a folder written by attention export.
   - a run of attention train. Its model of one attention layer reads the whole

@@ -121,7 +121,8 @@ func headsOf(w *record.Recording, name string) (all []probeHead, err error) {
 	}
 	layer := 0
 	if len(w.Records) > 0 {
-		layer = slices.IndexFunc(w.Records[0].Params, func(p record.Param) bool { return strings.HasPrefix(p.Name, name+".") })
+		layer = slices.IndexFunc(w.Records[0].Params,
+			func(p record.Param) bool { return strings.HasPrefix(p.Name, name+".") })
 	}
 	t, s := len(about.Queries), len(about.Keys)
 	weights := w.Probe[name].Float32s()

@@ -57,7 +57,8 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(3)
 	p.Add(plotter.NewGrid())
 	for _, c := range curves {
-		c.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p plotter.XY) bool { return !fits(p.X) || !fits(p.Y) })
+		c.Points = slices.DeleteFunc(slices.Clone(c.Points),
+			func(p plotter.XY) bool { return !fits(p.X) || !fits(p.Y) })
 		if len(c.Points) == 0 {
 			continue
 		}

@@ -42,7 +42,8 @@ func (l Looks) Write(w io.Writer) error {
 	across := min(len(l.Looks), looksAcross)
 	down := (len(l.Looks) + across - 1) / across
 	cellWidth, cellHeight := vg.Length(lookSide+lookMargin), vg.Length(lookSide+lookMargin+lookTitle)
-	size := vg.Point{X: cellWidth*vg.Length(across) + lookMargin, Y: cellHeight*vg.Length(down) + titleRoom + lookMargin}
+	size := vg.Point{X: cellWidth*vg.Length(across) + lookMargin, Y: cellHeight*vg.Length(down) +
+		titleRoom + lookMargin}
 	canvas := vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(120))
 	all := draw.New(canvas)
 	drawTitle(all, l.Title)

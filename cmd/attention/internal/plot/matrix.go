@@ -101,7 +101,8 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	origin := at.Add(vg.Point{X: s.labels(), Y: -s.above()})
 	width := s.cell()
 	for j, name := range s.Columns {
-		FillText(c, label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}), cut(name, label, width))
+		FillText(c, label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}),
+			cut(name, label, width))
 	}
 	right := label
 	right.XAlign = draw.XRight

@@ -17,7 +17,8 @@ type Palette struct {
 func Palettes() (light, dark Palette) {
 	paper := color.NRGBA{R: 0x17, G: 0x1b, B: 0x21, A: 0xff}
 	blue, paleBlue := color.NRGBA{R: 0x2c, G: 0x7c, B: 0xc4, A: 0xff}, color.NRGBA{R: 0xd8, G: 0xec, B: 0xff, A: 0xff}
-	orange, paleOrange := color.NRGBA{R: 0xb8, G: 0x5c, B: 0x14, A: 0xff}, color.NRGBA{R: 0xff, G: 0xe3, B: 0xc8, A: 0xff}
+	orange, paleOrange := color.NRGBA{R: 0xb8, G: 0x5c, B: 0x14, A: 0xff}, color.NRGBA{R: 0xff, G: 0xe3,
+		B: 0xc8, A: 0xff}
 	blues, oranges := rising(1, paper, blue, paleBlue), rising(1, paper, orange, paleOrange)
 	return Palette{hexOf(whiteToBlue(1)), hexOf(orangeToBlue(1))}, Palette{hexOf(blues), hexOf(signed{blues, oranges})}
 }

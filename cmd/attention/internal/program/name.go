@@ -15,8 +15,8 @@ var Name = "attention"
 // byGoRun matches the paths of programs that go run builds, in a folder for temporary files or in its cache.
 var byGoRun = regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 
-// NameOf returns the shell command that starts the program again. typed is the program's own first argument. The command
-// is attention if the shell finds the program by this name, go run if that built the program, or else typed.
+// NameOf returns the shell command that starts the program again. typed is the program's own first argument. The
+// command is attention if the shell finds the program by this name, go run if that built the program, or else typed.
 func NameOf(typed string) string {
 	if found, err := exec.LookPath("attention"); err == nil && sameFile(found, executable(typed)) {
 		return "attention"
@@ -62,6 +62,6 @@ func Shell(args ...string) string {
 // Command returns the shell command that starts the program with arguments.
 func Command(args ...string) string { return Name + " " + Shell(args...) }
 
-// Meant begins what an error says of names that may have been meant, as Cobra's errors about commands have it. It is
-// printed on a line of its own.
+// Meant comes in an error before the names that may have been meant, as in Cobra's errors about commands. The program
+// prints it and the names on a line of their own.
 const Meant = "\n\nDid you mean this?\n"

@@ -43,8 +43,8 @@ func (in *Inspection) checkWrites() error {
 	if t := in.Config.Tuning; t == nil || len(t.Classes) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes; this one is for: %s", in.Dir,
-		program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
+	return fmt.Errorf("%s: got a run that has learned classes, want one of a model that writes; this one is for: %s",
+		in.Dir, program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
 }
 
 // Of returns the probability of each class of a text. Of a text that is longer than a row was in training, it reads the

@@ -24,7 +24,7 @@ type Config struct {
 	Vocabulary  text.TokenizerConfig `json:"vocabulary"`
 	Model       ModelConfig          `json:"model"`
 	Init        *TextSource          `json:"init,omitempty"`   // the initial weights; nil for new ones
-	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of parameters that are not trained
+	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of parameters that training leaves
 	Dtype       string               `json:"dtype"`
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
@@ -90,7 +90,8 @@ func (c Config) Validate() error {
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
-		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"), config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
+		config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
 		c.validateWritten(),
 		c.validateBlocks(),
 	); err != nil {
@@ -163,7 +164,8 @@ func (c Config) validateWritten() error {
 // validateBlocks returns an error for the checkpoints of blocks of a model that has none.
 func (c Config) validateBlocks() error {
 	if c.CheckpointActivations && c.Model.Layer != nil {
-		return config.Errorf(c, "CheckpointActivations", "got %s, which has no blocks, want a %s", c.Model.Title(), GPTModel)
+		return config.Errorf(c, "CheckpointActivations", "got %s, which has no blocks, want a %s",
+			c.Model.Title(), GPTModel)
 	}
 	return nil
 }
@@ -190,7 +192,8 @@ func (c Config) validateBeforeText() error {
 // Sources returns what chooses the batches of a run. Only the token after a window is a target of a model that is not
 // causal.
 func (c Config) Sources() text.SourcesConfig {
-	return text.SourcesConfig{Order: c.Order, WholeEpochs: c.Epochs > 0, EvalBatches: c.EvalBatches, Seed: c.Training.Seed,
+	return text.SourcesConfig{Order: c.Order, WholeEpochs: c.Epochs > 0, EvalBatches: c.EvalBatches,
+		Seed:    c.Training.Seed,
 		Windows: text.WindowConfig{Batch: c.Batch, Context: c.Model.Context(), LastOnly: !c.Model.Causal()}}
 }
 

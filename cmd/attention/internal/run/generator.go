@@ -21,7 +21,8 @@ func NewGenerator(m Model, c generate.Config, length int) (*generate.Generator, 
 func NewBatch(m Model, texts int, c generate.Config, length int) (*generate.Batch, error) {
 	decoder, ok := m.Network.(*layers.Decoder)
 	if !ok {
-		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once", texts)
+		return nil, fmt.Errorf("got %d texts of a model of one layer, want one: only a GPT continues several at once",
+			texts)
 	}
 	c.Room, c.Slide = length, true
 	return generate.NewBatch(decoder, texts, c)

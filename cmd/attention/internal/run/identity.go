@@ -101,7 +101,8 @@ func (c Config) checkFits(weights map[string]string) error {
 	case at == "":
 		return nil
 	case strings.HasPrefix(at, "vocabulary."):
-		return fmt.Errorf("got other tokens than those of --tokenizer %s and the text's, want the same", c.Vocabulary.Name)
+		return fmt.Errorf("got other tokens than those of --tokenizer %s and the text's, want the same",
+			c.Vocabulary.Name)
 	case names[at] == "":
 		return fmt.Errorf("%s: got another value than that of the weights, want the same", at)
 	default:
@@ -128,12 +129,14 @@ func weightPaths() (names map[string]string, paths []string) {
 	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			names[path] = "--" + f.name
-			if strings.HasPrefix(path, "model.") && !strings.HasSuffix(path, "dropout") && !strings.HasSuffix(path, "pdrop") {
+			if strings.HasPrefix(path, "model.") && !strings.HasSuffix(path, "dropout") &&
+				!strings.HasSuffix(path, "pdrop") {
 				paths = append(paths, path)
 			}
 		}
 	}
-	for _, key := range []string{"blocks", "pattern", "norm.kind", "learned_positions", "embedding_scale", "logit_scale",
+	for _, key := range []string{"blocks", "pattern", "norm.kind", "learned_positions", "embedding_scale",
+		"logit_scale",
 		"logit_softcap", "layout"} { // which no flag sets
 		paths = append(paths, "model."+key)
 	}

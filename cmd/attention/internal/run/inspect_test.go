@@ -30,7 +30,8 @@ func copyOf(t testing.TB, name string) string {
 func TestInspect(t *testing.T) {
 	vocabulary, err := text.NewVocabulary("abc")
 	require.NoError(t, err)
-	export := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2}, vocabulary)
+	export := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2},
+		vocabulary)
 	dates := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dates, ConfigFile),
 		[]byte(`{"format": 1, "model": {"type": "dates", "width": 8}}`), 0o644))
@@ -58,7 +59,8 @@ func TestInspect(t *testing.T) {
 		require.Equal(t, []any{row.dir, row.kind, row.kind != "", row.steps, row.checkpoints, row.unfinished},
 			[]any{in.Dir, in.Kind, in.IsRun(), in.Steps, in.Checkpoints, in.Unfinished()}, row.reason)
 		if row.kind == GPTModel || row.kind == LayerModel {
-			require.Equal(t, []any{row.kind, 20}, []any{in.Config.Model.Type(), in.Config.Training.Schedule.Schedule.(train.CosineLR).Steps})
+			require.Equal(t, []any{row.kind, 20}, []any{in.Config.Model.Type(),
+				in.Config.Training.Schedule.Schedule.(train.CosineLR).Steps})
 		}
 	}
 }

@@ -39,7 +39,8 @@ func (c Config) validateParams() error {
 		}
 	}
 	if len(left) == 0 {
-		return config.Errorf(c, "Freeze", "got patterns of all %d parameters, want at least one left to train", len(names))
+		return config.Errorf(c, "Freeze", "got patterns of all %d parameters, want at least one left to train",
+			len(names))
 	}
 	return config.In(c, "Training.Solver", c.Training.Solver.ValidateParams(left))
 }

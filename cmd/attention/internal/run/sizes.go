@@ -39,7 +39,8 @@ func (c Config) validateSizes() error {
 		if s.number <= most {
 			continue
 		}
-		err := config.Errorf(s.of, s.field, "got %d, which makes %.3g %s, want at most %.0f", s.value, s.number, s.what, most)
+		err := config.Errorf(s.of, s.field, "got %d, which makes %.3g %s, want at most %.0f", s.value, s.number,
+			s.what, most)
 		if _, ok := s.of.(Config); !ok {
 			err = config.In(c, "Model", err)
 		}

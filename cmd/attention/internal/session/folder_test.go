@@ -34,7 +34,8 @@ func openFolder(t *testing.T, path string) *Folder {
 // A run folder from elsewhere may hold links. None is written through, and what lies behind one is not removed: the
 // folder is refused before anything is done.
 func TestLinksInARunFolderAreRefused(t *testing.T) {
-	for _, name := range append([]string{metrics.FileName, run.CheckpointsFolder, filepath.Join(run.CheckpointsFolder, "lock")},
+	for _, name := range append([]string{metrics.FileName, run.CheckpointsFolder, filepath.Join(run.CheckpointsFolder,
+		"lock")},
 		writtenFiles...) {
 		path, outside := t.TempDir(), t.TempDir()
 		kept := map[string]string{"x": "theirs", ".tmp-step-00000001.safetensors1": "theirs too"}

@@ -40,7 +40,8 @@ func (s *Session) withoutLines(steps int, err error) error {
 	for _, n := range slices.Backward(saved) {
 		if n < steps && n <= len(h.Steps) {
 			path := s.Folder.Checkpoints.Path(n)
-			return fmt.Errorf("%w; resume from the last checkpoint whose lines are there with: %s", err, s.ResumeCommand(path))
+			return fmt.Errorf("%w; resume from the last checkpoint whose lines are there with: %s", err,
+				s.ResumeCommand(path))
 		}
 	}
 	err = fmt.Errorf("%w; without them the run does not resume", err)

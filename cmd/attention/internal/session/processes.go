@@ -202,8 +202,8 @@ func (s *Session) printProcesses() {
 // PrintTraffic prints how much this process sent to other processes.
 func (s *Session) PrintTraffic() {
 	if sent, least := s.Loop.Traffic(); least > 0 {
-		fmt.Fprintf(s.Out, "A process sent %.3f MB a step, %.2f times the least for these gradients.\n", float64(sent)/1e6,
-			float64(sent)/float64(least))
+		fmt.Fprintf(s.Out, "A process sent %.3f MB a step, %.2f times the least for these gradients.\n",
+			float64(sent)/1e6, float64(sent)/float64(least))
 	}
 }
 

@@ -80,7 +80,8 @@ func checkRemovable(path string) error {
 }
 
 func isOwn(name string) bool {
-	return written(name) || slices.Contains([]string{metrics.FileName, record.LinesFile, run.CheckpointsFolder}, name) ||
+	return written(name) || slices.Contains([]string{metrics.FileName, record.LinesFile, run.CheckpointsFolder},
+		name) ||
 		folder.IsLeftover(name, written)
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
@@ -98,6 +99,18 @@ func (s *Session) Losses() Losses {
 // Print prints phrases about a thing in the head of the output.
 func (s *Session) Print(thing string, phrases ...string) {
 	fmt.Fprint(s.Out, term.Fill(fmt.Sprintf("%-10s", thing), phrases...))
+}
+
+// PrintMemory prints the memory of the loop, and more.
+func (s *Session) PrintMemory(more string) {
+	const mega = 1e6
+	m := s.Loop.Memory()
+	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
+		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
+	if text += more; s.Size() > 1 {
+		text += " in each process"
+	}
+	s.Print("memory", strings.SplitAfter(text, ", ")...)
 }
 
 // printHead prints what is trained, and where.

@@ -29,6 +29,7 @@ func (o options) learn(w io.Writer, content string) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	out := term.NewOutput(w)
-	fmt.Fprintf(out, "In %s: %s\ntext  %s\n", term.Printable(o.out), run.Count(t.Len(), "token"), sizes(content, len(ids)))
+	fmt.Fprintf(out, "In %s: %s\ntext  %s\n", term.Printable(o.out), run.Count(t.Len(), "token"),
+		sizes(content, len(ids)))
 	return out.Err()
 }

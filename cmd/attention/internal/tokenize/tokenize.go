@@ -65,7 +65,7 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.tokenizer, "tokenizer", text.GPT2, "tokenizer.json, or a `folder` with one; or gpt2")
+	f.StringVar(&o.tokenizer, "tokenizer", text.GPT2, "`path` of a tokenizer.json, or of a folder with one; or gpt2")
 	f.StringVar(&o.text, "text", "", "`text` to show the tokens of")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with the text; - is the standard input")
 	f.BoolVar(&o.json, "json", false, "print an array of ids for each line")

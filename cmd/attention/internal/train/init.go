@@ -63,7 +63,8 @@ func (r *training) readFile(path string) error {
 // readFolder reads the initial weights of a GPT or another decoder in a folder.
 func (r *training) readFolder(path string) (err error) {
 	if r.config.Model.Layer != nil {
-		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path, run.GPTModel)
+		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path,
+			run.GPTModel)
 	}
 	if r.init == nil {
 		if r.init, err = run.Inspect(path); err != nil {

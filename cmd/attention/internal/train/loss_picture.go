@@ -37,7 +37,8 @@ func (r *training) curves() []plot.Curve {
 	if ngram := r.corpus.NGram; ngram != nil {
 		curves = append(curves,
 			plot.Curve{Name: named("unigram", ngram.Unigram), Points: level(ngram.Unigram), Color: grey, Dashed: true},
-			plot.Curve{Name: named("bigram", ngram.Bigram), Points: level(ngram.Bigram), Color: color.Black, Dashed: true})
+			plot.Curve{Name: named("bigram", ngram.Bigram), Points: level(ngram.Bigram), Color: color.Black,
+				Dashed: true})
 	}
 	recent, _ := r.History.Recent()
 	curves = append(curves,
@@ -48,8 +49,8 @@ func (r *training) curves() []plot.Curve {
 		validation = append(validation, plotter.XY{X: float64(e.Step), Y: e.Loss})
 	}
 	if n := len(validation); n > 0 {
-		curves = append(curves, plot.Curve{Name: named("validation", validation[n-1].Y), Points: validation, Color: orange,
-			Width: 1.5, Dots: true})
+		curves = append(curves, plot.Curve{Name: named("validation", validation[n-1].Y), Points: validation,
+			Color: orange, Width: 1.5, Dots: true})
 	}
 	if r.Last != nil {
 		curves = append(curves, plot.Curve{Name: named("whole validation text", r.Last.Loss), Color: dark,

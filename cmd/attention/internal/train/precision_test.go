@@ -74,7 +74,8 @@ func TestResumeInBFloat16Elsewhere(t *testing.T) {
 	text := filepath.Join(dir, "text")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := func(name string) []string {
-		return slices.Concat(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT, []string{"--precision", "bf16", "--keep", "1"})
+		return slices.Concat(tinyFlags(text, filepath.Join(dir, name, "run")), tinyGPT,
+			[]string{"--precision", "bf16", "--keep", "1"})
 	}
 	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("calm")...))
 	stopAfter(t, 5, flags("stopped")...)

@@ -42,7 +42,11 @@ func (r *training) printHead() {
 		r.Print("", "the layer sees the whole window:", "only what comes after it is asked for")
 	}
 	r.Print("solver", r.solverPhrases()...)
-	r.Print("memory", r.memoryPhrases()...)
+	cache := ""
+	if d, ok := r.config.Model.Blocks(); ok {
+		cache = fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(d, r.model.Params().Dtype()))/1e6)
+	}
+	r.PrintMemory(cache)
 }
 
 // countPhrases returns the number of parameters.
@@ -86,21 +90,6 @@ func peak(s train.Schedule) float64 {
 		return c.Peak
 	}
 	return s.At(0)
-}
-
-// memoryPhrases returns the memory of a step and, for a decoder, of the sample's cache.
-func (r *training) memoryPhrases() []string {
-	const mega = 1e6
-	m := r.Loop.Memory()
-	text := fmt.Sprintf("weights %.1f MB, gradients %.1f MB, solver %.1f MB, graph %.1f MB", float64(m.Weights)/mega,
-		float64(m.Gradients)/mega, float64(m.Solver)/mega, float64(m.Graphs)/mega)
-	if d, ok := r.config.Model.Blocks(); ok {
-		text += fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(d, r.model.Params().Dtype()))/mega)
-	}
-	if r.Size() > 1 {
-		text += " in each process"
-	}
-	return strings.SplitAfter(text, ", ")
 }
 
 // stepWidth returns the width of the column of steps.

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrainSurvivesKills: a run that is killed many times, while it starts, between and in its steps and while it saves,
-// ends with the bits of one that is left alone.
+// TestTrainSurvivesKills: a run that is killed many times, while it starts, between and in its steps and while it
+// saves, ends with the bits of one that is left alone.
 func TestTrainSurvivesKills(t *testing.T) {
 	kills, steps := 15, 1200
 	if testenv.All {

@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/look"
+	"attention/layers"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -95,6 +96,7 @@ func TestTrainDecoder(t *testing.T) {
 			_, err := g.Next(t.Context())
 			require.NoError(t, err)
 		}
+		requireSeen(t, calm)
 		pretrainedModel, err := commandtest.Inspect(t, calm).GPT()
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "out")
@@ -114,6 +116,22 @@ func TestTrainDecoder(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(out, "config.json"))
 		require.NoError(t, err)
 		require.Contains(t, string(text), `"model_type": "mistral"`)
+	}
+}
+
+// requireSeen requires that attention view opens a run and finds weights in every layer.
+func requireSeen(t *testing.T, folder string) {
+	t.Helper()
+	model, err := look.Open(folder)
+	require.NoError(t, err)
+	seen, err := model.See(t.Context(), look.Request{Text: "the cat"})
+	require.NoError(t, err)
+	require.Greater(t, len(seen.Layers), 1)
+	for _, layer := range seen.Layers {
+		summary, err := layer.Summary(layer.Heads - 1)
+		require.NoError(t, err)
+		require.Positive(t, summary.Thumbnail[0], layer.Path)
+		require.NotNil(t, summary.Statistics.Entropy, layer.Path)
 	}
 }
 
@@ -192,10 +210,36 @@ func TestTrainLinearDecoder(t *testing.T) {
 	require.NotContains(t, namesIn(t, folder), session.StepsPicture)
 	model, err := look.Open(folder)
 	require.NoError(t, err)
-	_, err = model.See(t.Context(), look.Request{Text: "the"})
-	require.EqualError(t, err, "got a model without attention weights, want one with: linear attention has none")
+	seen, err := model.See(t.Context(), look.Request{Text: "the"})
+	require.NoError(t, err)
+	require.Len(t, seen.Layers, 2)
+	require.True(t, seen.Layers[1].Linear)
 	require.EqualError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags, "--out", folder+"2", "--head-stats")...),
 		"--head-stats: got layer decoder, which has no heads, want another")
+}
+
+// Every form of linear attention, alone in all layers, resumes to the same bits, writes a sample, and its implied
+// weights are seen.
+func TestTrainLinearForms(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
+	for _, form := range layers.LinearForms() {
+		flags := strings.Fields("--model gpt --width 8 --heads 2 --layers 1 --hidden 12 --context 6 --batch 3 --steps 6 " +
+			"--eval-every 3 --sample 9 --lr 0.01 --keep 1 --attention " + form + " --text " + text)
+		calm, stopped := filepath.Join(t.TempDir(), "calm/run"), filepath.Join(t.TempDir(), "stopped/run")
+		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(flags, "--out", calm)...))
+		stopAfter(t, 3, append(flags, "--out", stopped)...)
+		require.Contains(t, resume(t, stopped), "3 steps in ")
+		require.Equal(t, outcome(t, calm)["model.safetensors"], outcome(t, stopped)["model.safetensors"], form)
+		model, err := look.Open(calm)
+		require.NoError(t, err)
+		seen, err := model.See(t.Context(), look.Request{Text: "the cat"})
+		require.NoError(t, err)
+		weights, _, norms, err := seen.Layers[0].Implied(1)
+		require.NoError(t, err)
+		require.NotZero(t, weights[0])
+		require.Positive(t, norms[5])
+	}
 }
 
 // The model of another family's folder learns on with its own tokenizer, and goes out as it came in but for its

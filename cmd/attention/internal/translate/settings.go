@@ -27,7 +27,8 @@ func trainConfig(s translations.Settings, about map[string]string) train.Config 
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
 			Schedule: train.ScheduleConfig{
-				Schedule: train.CosineLR{Peak: peakRate, WarmupSteps: min(warmup, s.Training.Steps/4), Steps: s.Training.Steps}},
+				Schedule: train.CosineLR{Peak: peakRate, WarmupSteps: min(warmup, s.Training.Steps/4),
+					Steps: s.Training.Steps}},
 			ClipNorm: 1, Seed: s.Training.Seed,
 		},
 	}

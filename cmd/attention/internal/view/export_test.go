@@ -97,10 +97,10 @@ func TestExportHasRoom(t *testing.T) {
 	program, err := attention()
 	require.NoError(t, err)
 	dir := t.TempDir()
-	out, err := exec.Command(program, "train", "--preset", "nano-char", "--steps", "9", "--eval-every", "1",
+	out, err := exec.Command(program, "train", "--preset", "nano-char", "--steps", "8", "--eval-every", "1",
 		"--eval-batches", "1", "--save-every", "4", "--keep", "2", "--out", filepath.Join(dir, "run")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	const most = 8<<20 - 2000*200 // of a whole run's steps, each of which has less than 200 bytes
+	const most = 8_000_000 - 2000*150 // of a whole run's steps, which has as many evaluations
 	text := strings.Repeat("attention ", 7)[:64]
 	file := filepath.Join(dir, "page.html")
 	notes, err := commandtest.Output(t.Context(), view.New(), "--run", filepath.Join(dir, "run"), "--text", text, "--export", file)

@@ -69,7 +69,8 @@ func (c *comparison) drawReverseAttention(ctx context.Context, models []learner)
 			if len(heads) > 1 {
 				title = fmt.Sprintf("%s, head %d", title, h)
 			}
-			picture.Maps = append(picture.Maps, plot.HeatMap{Title: title, Columns: columns, Rows: rows, Values: weights})
+			picture.Maps = append(picture.Maps, plot.HeatMap{Title: title, Columns: columns, Rows: rows,
+				Values: weights})
 		}
 	}
 	return c.draw("reverse-attention.png", picture.Write)

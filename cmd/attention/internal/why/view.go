@@ -45,7 +45,8 @@ func (p page) show(ctx context.Context, out, notes io.Writer) error {
 			return err
 		}
 		of := r.Models[i]
-		c.Rivals = append(c.Rivals, serve.Rival{Name: of.Name, Parameters: of.Parameters, Exact: of.Exact[0], Writer: writer})
+		c.Rivals = append(c.Rivals, serve.Rival{Name: of.Name, Parameters: of.Parameters, Exact: of.Exact[0],
+			Writer: writer})
 	}
 	s, err := serve.New(c)
 	if err != nil {

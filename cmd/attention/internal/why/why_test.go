@@ -113,8 +113,8 @@ func TestWhyWithoutAReader(t *testing.T) {
 	require.EqualError(t, err, "printing: no space left")
 }
 
-// Attention is what the task needs: a sixth of a run finds most coloured pairs, and without it none. It takes 14 seconds
-// of CPU time.
+// Attention is what the task needs: a sixth of a run finds most coloured pairs, and without it none. It takes 14
+// seconds of CPU time.
 func TestPictureNeedsAttention(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a sixth of a run")

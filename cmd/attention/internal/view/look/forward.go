@@ -45,6 +45,11 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 	wanted := G.Nodes{f.logits}
 	for _, l := range f.layers {
 		p := l.kept
+		if l.Linear {
+			o := l.linear
+			p = layers.AttentionOperands{Query: o.Query, Key: o.Key, Value: o.Value, ProjectedQuery: o.Config.Decay,
+				ProjectedKey: o.Config.Beta}
+		}
 		for _, n := range (G.Nodes{p.Query, p.Key, p.Value, p.ProjectedQuery, p.ProjectedKey, p.Additive,
 			p.Config.RelativeBias, p.Config.LogGates, p.Config.Sinks}) {
 			if n != nil {
@@ -85,12 +90,8 @@ func buildForward(p *layers.Params, text reading, r Request, known []*Layer) (*f
 		}
 	}
 	f := &forward{logits: text.build(b)}
-	for _, call := range b.Calls("*") {
-		operands, err := call.Operands()
-		if err != nil {
-			return nil, nil, err
-		}
-		f.layers = append(f.layers, newLayer(call.Path, text.place(call.Path), operands))
+	if err := f.addLayers(b, text); err != nil {
+		return nil, nil, err
 	}
 	if of, ok := text.(ownOperands); ok && len(f.layers) == 0 {
 		operands, ok, err := of.operands(b)
@@ -104,9 +105,37 @@ func buildForward(p *layers.Params, text reading, r Request, known []*Layer) (*f
 		}
 	}
 	if err := b.Err(); err == nil && len(f.layers) == 0 {
-		return nil, nil, errors.New("got a model without attention weights, want one with: linear attention has none")
+		return nil, nil, errors.New("got a model without attention, want one with")
 	}
 	return f, b, b.Err()
+}
+
+// addLayers adds the layers of the calls of a build, in their order.
+func (f *forward) addLayers(b *layers.Build, text reading) error {
+	linear := b.LinearCalls("*")
+	addLinear := func(upTo int) error {
+		for ; len(linear) > 0 && linear[0].After <= upTo; linear = linear[1:] {
+			operands, err := linear[0].Operands()
+			if err != nil {
+				return err
+			}
+			path := linear[0].Path
+			f.layers = append(f.layers, newLinearLayer(path, text.place(path), operands))
+		}
+		return nil
+	}
+	calls := b.Calls("*")
+	for i, call := range calls {
+		if err := addLinear(i); err != nil {
+			return err
+		}
+		operands, err := call.Operands()
+		if err != nil {
+			return err
+		}
+		f.layers = append(f.layers, newLayer(call.Path, text.place(call.Path), operands))
+	}
+	return addLinear(len(calls))
 }
 
 // keep gives a look the layers, with copies of what the machine computed.

@@ -4,6 +4,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/expr"
+	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -16,13 +17,16 @@ type headGraph struct {
 	stats   *graph.AttentionStats
 	largest *G.Node // the largest weights of cells
 	machine *machine.Machine
+
+	weights, norms *G.Node // of linear attention: see Layer.Implied
 }
 
 // newHeadGraph plans the statistics, with the cells that largest makes. They are computed from the layer's own memory.
-func (l *Layer) newHeadGraph(largest func(s *graph.AttentionStats) (*G.Node, error)) (*headGraph, error) {
+// The graph of a layer of linear attention is for one head alone.
+func (l *Layer) newHeadGraph(head int, largest func(s *graph.AttentionStats) (*G.Node, error)) (*headGraph, error) {
 	g := new(headGraph)
 	err := expr.Building(func() error {
-		o, err := l.kept.Shared()
+		o, err := l.operands(g, head)
 		if err != nil {
 			return err
 		}
@@ -40,10 +44,23 @@ func (l *Layer) newHeadGraph(largest func(s *graph.AttentionStats) (*G.Node, err
 	return g, err
 }
 
+// operands returns the operands of the layer, or those of a head of linear attention.
+func (l *Layer) operands(g *headGraph, head int) (layers.AttentionOperands, error) {
+	if l.Linear {
+		return l.impliedGraph(g, head)
+	}
+	return l.kept.Shared()
+}
+
 // run computes the nodes for a head.
 func (g *headGraph) run(head int) error {
+	if g.weights != nil {
+		head = 0 // it is alone
+	}
 	if err := G.Let(g.head, head); err != nil {
 		return err
 	}
 	return g.machine.RunAll()
 }
+
+func (g *headGraph) close() { _ = g.machine.Close() } // it never fails

@@ -47,9 +47,12 @@ type Layer struct {
 	// Whether weights are sigmoids of scores plus a bias.
 	Sigmoid     bool    `json:"sigmoid,omitempty"`
 	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
+	// Whether it is linear attention, whose weights are those that its state implies: see Implied.
+	Linear bool `json:"linear,omitempty"`
 
-	kept  layers.AttentionOperands // in a graph of their own
-	shown []layers.ShownKeys       // to all heads, or to each
+	kept   layers.AttentionOperands // in a graph of their own
+	linear layers.LinearOperands    // the same of linear attention
+	shown  []layers.ShownKeys       // to all heads, or to each
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
@@ -73,6 +76,9 @@ func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 
 // keep copies the values of the operands, after the run of their graph.
 func (l *Layer) keep() error {
+	if l.Linear {
+		return expr.Building(l.keepLinear)
+	}
 	if l.kept.Config.Bias != nil {
 		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
 	}

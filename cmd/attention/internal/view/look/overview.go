@@ -25,7 +25,7 @@ func (l *Layer) Overview(head, side int) (*Overview, error) {
 	}
 	block := 1 << o.Level
 	o.Rows, o.Cols = (l.T+block-1)/block, (l.S+block-1)/block
-	g, err := l.newHeadGraph(func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(block, block) })
+	g, err := l.newHeadGraph(head, func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(block, block) })
 	if err != nil {
 		return nil, err
 	}

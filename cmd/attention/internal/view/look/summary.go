@@ -18,7 +18,8 @@ type Summary struct {
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
 }
 
-// Statistics are means over the queries that see a key, except Largest. What the layer does not have is nil.
+// Statistics are means over the queries that see a key, except Largest. What the layer does not have is nil. Weights
+// that a state implies count by their size, divided by the sum of the row's.
 type Statistics struct {
 	Entropy  *float64 `json:"entropy,omitempty"`  // of the weights, in nats
 	First    *float64 `json:"first,omitempty"`    // weight on the first key
@@ -46,7 +47,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 		return l.summaries[head], nil
 	}
 	if l.graph == nil {
-		g, err := l.newHeadGraph(func(s *graph.AttentionStats) (*G.Node, error) {
+		g, err := l.newHeadGraph(head, func(s *graph.AttentionStats) (*G.Node, error) {
 			return s.LargestTo(thumbnailSide, thumbnailSide)
 		})
 		if err != nil {
@@ -63,7 +64,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
 	l.hide(head, s.Thumbnail, -1, s.Cols, row, column)
 	l.summaries[head] = s
-	if !slices.Contains(l.summaries, nil) {
+	if l.Linear || !slices.Contains(l.summaries, nil) {
 		l.graph = nil
 	}
 	return s, nil
@@ -81,8 +82,10 @@ func (l *Layer) statistics(head int, g *headGraph) Statistics {
 		}
 		return finite(sum / queries)
 	}
-	s := Statistics{Entropy: mean(g.stats.Entropy), First: mean(g.stats.First),
-		Largest: finite(float64(slices.Max(scores)))}
+	s := Statistics{Entropy: mean(g.stats.Entropy), First: mean(g.stats.First)}
+	if !l.Linear {
+		s.Largest = finite(float64(slices.Max(scores)))
+	}
 	if l.Queries == l.Keys {
 		s.Self, s.Previous, s.Distance = mean(g.stats.Own), mean(g.stats.Previous), mean(g.stats.Distance)
 	}

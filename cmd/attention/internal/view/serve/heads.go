@@ -41,6 +41,9 @@ func (s *Server) head(r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer s.turns.first()()
+	if l.Linear {
+		return implied(l, head)
+	}
 	summary, err := l.Summary(head)
 	if err != nil {
 		return nil, err
@@ -62,6 +65,16 @@ func (s *Server) head(r *http.Request) (any, error) {
 	add(p, "start", shown.Start)
 	add(p, "keys", shown.Keys)
 	return p, nil
+}
+
+// implied returns the weights that the state of a head implies.
+func implied(l *look.Layer, head int) (*pack, error) {
+	weights, most, norms, err := l.Implied(head)
+	p := new(pack)
+	add(p, "weights", weights)
+	add(p, "most", most)
+	add(p, "norms", norms)
+	return p, err
 }
 
 // maxSide is the maximum number of rows and columns of an overview, for a large screen.
@@ -132,6 +145,9 @@ func (s *Server) values(r *http.Request) (any, error) {
 	l, head, err := s.headOf(r)
 	if err != nil {
 		return nil, err
+	}
+	if l.Linear {
+		return new(pack), nil // the weights are all that there is
 	}
 	of, _, err := l.Head(head)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed src dist
@@ -54,9 +55,14 @@ func File(url string) ([]byte, error) { return content.ReadFile(files[url].name)
 // imported matches the name of a module that another one imports.
 var imported = regexp.MustCompile(`(from|import) '(\.[^']*)'`)
 
-// Modules returns the modules for the import map of a page in one file: data URLs by names such as page/main.js, by
-// which they import each other.
-func Modules() (map[string]string, error) {
+// comment matches lines that are comments.
+var comment = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*[^/])*\*/)\n`)
+
+// Modules returns the modules, without comments, for the import map of a page in one file: data URLs by names such as
+// page/main.js, by which they import each other. It is the same map each time.
+func Modules() (map[string]string, error) { return modules() }
+
+var modules = sync.OnceValues(func() (map[string]string, error) {
 	all := map[string]string{}
 	for url := range files {
 		if path.Ext(url) != ".js" {
@@ -66,14 +72,14 @@ func Modules() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = imported.ReplaceAllFunc(text, func(match []byte) []byte {
+		text = imported.ReplaceAllFunc(comment.ReplaceAll(text, nil), func(match []byte) []byte {
 			found := imported.FindSubmatch(match)
 			return []byte(string(found[1]) + " 'page" + path.Join(path.Dir(url), string(found[2])) + "'")
 		})
 		all["page"+url] = "data:text/javascript;base64," + base64.StdEncoding.EncodeToString(text)
 	}
 	return all, nil
-}
+})
 
 // Handler serves the assets, and nothing else.
 func Handler() http.Handler {

@@ -95,11 +95,10 @@ export function drawCell(c, view, cell) {
  * @param {CanvasRenderingContext2D} c
  * @param {View} view
  * @param {Field} field
- * @param {Named[]} rows
- * @param {Named[]} cols
+ * @param {{ rows: Named[], cols: Named[], numbered?: boolean }} names
  */
-export function drawLabels(c, view, field, rows, cols) {
-  const named = isNamed(field);
+export function drawLabels(c, view, field, { rows, cols, numbered }) {
+  const named = isNamed(field) && !numbered;
   const size = named ? Math.max(6, Math.min(12, view.cell + 1)) : 12;
   c.font = `${size}px ui-monospace, monospace`;
   c.textBaseline = 'middle';
@@ -111,13 +110,14 @@ export function drawLabels(c, view, field, rows, cols) {
     const y = view.y + (t + 0.5) * view.cell;
     if (y > view.top && y < view.height) c.fillText(text(rows, t), view.left - 4, y);
   }
-  c.textAlign = 'left';
+  const upright = step === 1 && cols.every((t) => nameOf(t).length === 1);
+  c.textAlign = upright ? 'center' : 'left';
   for (let s = 0; s < field.S; s += step) {
     const x = view.x + (s + 0.5) * view.cell;
     if (x <= view.left || x >= view.width) continue;
     c.save();
-    c.translate(x, view.top - 4);
-    c.rotate(-Math.PI / 2);
+    c.translate(x, view.top - (upright ? 4 + size / 2 : 4));
+    if (!upright) c.rotate(-Math.PI / 2);
     c.fillText(text(cols, s), 0, 0);
     c.restore();
   }

@@ -8,6 +8,14 @@ function say() {
   byId('panel').dataset.busy = waiting ? 'yes' : 'no';
 }
 
+/** painted returns when the browser has had the time to paint what is there. */
+export function painted() {
+  return new Promise((seen) => {
+    if (document.hidden) setTimeout(seen);
+    else requestAnimationFrame(() => setTimeout(seen));
+  });
+}
+
 /**
  * busy returns a promise; the panel is busy until it is settled.
  * @template T

@@ -139,8 +139,8 @@ export function pairChoice(look, layer, q, k) {
 }
 
 /** scaleOf returns the scale of weights that is chosen. */
-export function scaleOf() {
-  return state.get('scale') === 'one' ? new Scale(1) : Scale.rows();
+export function scaleOf(isSigned = false) {
+  return state.get('scale') === 'one' ? new Scale(1, isSigned) : Scale.rows(isSigned);
 }
 
 /** scaleChoice is a select of the scale of weights. */

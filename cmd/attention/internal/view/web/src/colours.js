@@ -72,8 +72,8 @@ export class Scale {
   }
 
   /** rows returns a scale of weights that are divided by the largest of their row. */
-  static rows() {
-    const scale = new Scale(1);
+  static rows(isSigned = false) {
+    const scale = new Scale(1, isSigned);
     scale.perRow = true;
     return scale;
   }
@@ -111,6 +111,16 @@ export class Scale {
   draw(canvas, values, rows, cols) {
     Object.assign(canvas, { width: cols, height: rows });
     const image = new ImageData(cols, rows);
+    this.paint(values, image);
+    canvas.getContext('2d')?.putImageData(image, 0, 0);
+  }
+
+  /**
+   * paint writes the colours of values to the pixels of a picture.
+   * @param {Float32Array} values
+   * @param {ImageData} image
+   */
+  paint(values, image) {
     const words = this.table.map(word);
     const mask = word(hidden());
     const pixels = new Uint32Array(image.data.buffer);
@@ -118,7 +128,6 @@ export class Scale {
       const v = values[p];
       pixels[p] = v === v ? words[this.index(v)] : mask;
     }
-    canvas.getContext('2d')?.putImageData(image, 0, 0);
   }
 
   css(/** @type {number} */ v) {

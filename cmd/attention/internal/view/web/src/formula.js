@@ -8,7 +8,7 @@ import { matrices, size } from './tensor.js';
  * Step is a value with a name: of numbers, of a formula, or of both; whole is the shape of what it is a corner of.
  * @typedef {{ name: string, text: string, formula?: string, exact?: Formula, shape?: number[],
  *   values?: ArrayLike<number> & Iterable<number>, blocks?: string[], rows?: string[], columns?: string[],
- *   window?: Window, whole?: number[], count?: boolean, learnt?: boolean, part?: boolean }} Step
+ *   window?: Window, whole?: number[], count?: boolean, learnt?: boolean, part?: boolean | string }} Step
  */
 
 /** @type {(shape: number[], make: (i: number) => number) => Tensor} */

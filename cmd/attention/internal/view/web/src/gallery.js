@@ -20,6 +20,7 @@ export class Gallery {
     );
     /** @type {HTMLButtonElement[][]} */
     this.buttons = [];
+    this.mark = () => {};
     /** @type {import('./look.js').Pictures[]} */
     this.pictures = [];
     rove(this.list, '.thumbnail');
@@ -40,6 +41,7 @@ export class Gallery {
       ),
     );
     fill(this.list, this.buttons.flat());
+    this.mark();
   }
 
   /**
@@ -98,6 +100,7 @@ export class Gallery {
    * @param {import('./api.js').Factor[]} factors
    */
   choose(layer, head, factors) {
+    this.mark = () => this.choose(layer, head, factors);
     for (const b of this.buttons.flat()) {
       const [l, n] = [Number(b.dataset.layer), Number(b.dataset.head)];
       const is = l === layer && n === head;

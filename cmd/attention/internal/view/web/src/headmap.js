@@ -2,6 +2,7 @@
 import { headOf, nameOf, scaleChoice, scaleOf, sharing, textsOf } from './choose.js';
 import { button, fill, h, keepFocus, number, shown } from './dom.js';
 import { HeatMap } from './heatmap.js';
+import { impliedNote, isSigned, Norms } from './implied.js';
 import { legend } from './picture.js';
 import { saveMenu } from './save.js';
 import * as state from './state.js';
@@ -25,6 +26,7 @@ export class HeadMap {
     this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
     this.place = h('div', {});
     this.scalePlace = h('div', {});
+    this.norms = new Norms();
     this.tools = h('div', { class: 'tools' });
     this.element = h(
       'section',
@@ -35,6 +37,7 @@ export class HeadMap {
       this.readout,
       this.place,
       this.scalePlace,
+      this.norms.element,
     );
     this.wanted = {};
     this.drawn = '';
@@ -65,7 +68,8 @@ export class HeadMap {
       return false;
     }
     fill(this.title, nameOf(look, layer, head));
-    fill(this.texts, textsOf(look, layer), sharing(look, layer, head));
+    fill(this.texts, textsOf(look, layer), sharing(look, layer, head), impliedNote(look.layers[layer]));
+    this.norms.show(this.shown.of);
     const drawn = `${layer} ${head}`;
     if (!anew || !this.map || this.drawn !== drawn) {
       const { shown } = this;
@@ -73,9 +77,9 @@ export class HeadMap {
       keepFocus(this.tools, () => this.showTools(shown, head, map));
     }
     this.drawn = drawn;
-    this.scale = scaleOf();
+    this.scale = scaleOf(isSigned(this.shown.of));
     this.map?.show(this.shown.of, this.scale, this.cell());
-    this.paintLegend();
+    fill(this.scalePlace, legend(this.scale, 'weight'));
     this.read(this.cell());
     return true;
   }
@@ -116,13 +120,8 @@ export class HeadMap {
     return this.map;
   }
 
-  paintLegend() {
-    if (this.map) fill(this.scalePlace, legend(this.scale, 'weight'));
-  }
-
   repaint() {
     this.map?.repaint();
-    this.paintLegend();
   }
 
   /**
@@ -160,6 +159,7 @@ export class HeadMap {
   close() {
     this.closed = true;
     this.map?.close();
+    this.norms.close();
   }
 }
 

@@ -223,7 +223,7 @@ export class HeatMap {
     drawCell(c, view, this.cell);
     c.restore();
     c.fillStyle = styles.getPropertyValue('--ink');
-    drawLabels(c, view, field, this.options.rows, this.options.cols);
+    drawLabels(c, view, field, this.options);
   }
 
   /** picture is what is saved: the canvas, and the whole matrix as SVG. */

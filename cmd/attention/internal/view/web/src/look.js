@@ -1,6 +1,7 @@
 // Looks: models over texts. What was asked for once is kept.
 import { isExported, packed, path, post } from './api.js';
 import { Head } from './head.js';
+import { Implied } from './implied.js';
 import { Mean } from './mean.js';
 
 /** @typedef {{ id: number, text: string, part?: boolean }} Token */
@@ -16,7 +17,8 @@ import { Mean } from './mean.js';
  * Layer is the server's description of one attention of a model.
  * @typedef {{ path: string, role?: string, queries: number, keys: number, fixed?: boolean, heads: number,
  *   key_heads: number, width: number, t: number, s: number, scale: number, softcap?: number, additive?: boolean,
- *   turned?: boolean, sinks?: boolean, sigmoid?: boolean, sigmoid_bias?: number, pictures?: Pictures }} Layer
+ *   turned?: boolean, sinks?: boolean, sigmoid?: boolean, sigmoid_bias?: number, linear?: boolean,
+ *   pictures?: Pictures }} Layer
  */
 /** @typedef {{ rows: number, cols: number, thumbnails: Float32Array, statistics: Statistics[] }} Pictures */
 
@@ -119,7 +121,12 @@ export class Look {
    * @param {number} head
    */
   head(layer, head) {
-    const make = async () => new Head(this.layers[layer], await this.ask('head', { layer, head }));
+    const of = this.layers[layer];
+    const make = async () => {
+      const parts = await this.ask('head', { layer, head });
+      if (of.linear) return /** @type {any} */ (new Implied(of, parts));
+      return new Head(of, parts);
+    };
     return this.keep(`${layer} ${head}`, make, this.heads, mostHeads);
   }
 
@@ -129,8 +136,8 @@ export class Look {
    * @param {number} head
    */
   pictured(layer, head) {
-    const { t, s } = this.layers[layer];
-    if (t * s <= fewPairs || isExported) return this.head(layer, head);
+    const { t, s, linear } = this.layers[layer];
+    if (t * s <= fewPairs || linear || isExported) return this.head(layer, head);
     const side = Math.min(2048, Math.ceil(mapSide * (devicePixelRatio || 1)));
     const make = async () => {
       const [of, overview] = await Promise.all([this.head(layer, head), this.ask('overview', { layer, head, side })]);

@@ -18,7 +18,7 @@ export class Mean {
     const known = this.most.get(t);
     if (known !== undefined) return known;
     this.row(t, 0, this.S, this.whole);
-    const most = largestOf(this.whole);
+    const most = largestOf(this.whole.map(Math.abs));
     this.most.set(t, most);
     return most;
   }

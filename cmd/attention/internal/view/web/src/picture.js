@@ -2,6 +2,14 @@
 import { axisBottom, scaleLinear, select } from './d3.js';
 import { svg } from './dom.js';
 
+/** @type {Set<() => void>} paint the newest legends */
+const paints = new Set();
+const mostLegends = 24; // more than a page has
+
+addEventListener('theme', () => {
+  for (const paint of paints) paint();
+});
+
 /**
  * legend draws a scale with numbers, or other texts at its ends, and the colour of what a mask hides. That of a scale
  * of rows ends at the largest of a row.
@@ -10,20 +18,21 @@ import { svg } from './dom.js';
  * @param {boolean} masked
  * @param {string[] | null} ends
  */
-export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', 'largest of its row'] : null) {
+export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
   const width = 220;
   const low = scale.signed ? -scale.most : 0;
   const [from, to] = ends ?? [low, scale.most];
   const steps = 64;
   const bars = Array.from({ length: steps }, (_, i) =>
-    svg('rect', {
-      x: 10 + (i * width) / steps,
-      y: 14,
-      width: width / steps + 0.5,
-      height: 10,
-      fill: scale.css(low + ((scale.most - low) * (i + 0.5)) / steps),
-    }),
+    svg('rect', { x: 10 + (i * width) / steps, y: 14, width: width / steps + 0.5, height: 10 }),
   );
+  const paint = () =>
+    bars.forEach((bar, i) => {
+      bar.setAttribute('fill', scale.css(low + ((scale.most - low) * (i + 0.5)) / steps));
+    });
+  paint();
+  paints.add(paint);
+  if (paints.size > mostLegends) paints.delete([...paints][0]);
   const e = svg(
     'svg',
     {
@@ -56,4 +65,9 @@ export function legend(scale, text, masked = true, ends = scale.perRow ? ['0', '
     );
   }
   return e;
+}
+
+/** rowEnds are the ends of a scale of rows. */
+function rowEnds(/** @type {import('./colours.js').Scale} */ { perRow, signed }) {
+  return perRow ? [signed ? '−largest' : '0', 'largest of its row'] : null;
 }

@@ -3,6 +3,7 @@ import { isExported } from './api.js';
 import { factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from './changes.js';
 import { chosen, layerName, nameOf } from './choose.js';
 import { button, fill, h, number, percent, shown } from './dom.js';
+import { implied } from './implied.js';
 import { strongest } from './sight.js';
 import * as state from './state.js';
 
@@ -45,6 +46,7 @@ export class Sentence {
       this.where,
       `This is ${place}${auto ? ', which tells most of this text' : ''}. `,
       'The arcs go to the tokens that it looks at: the thicker and bluer, the more. ',
+      look.layers[layer].linear ? implied : '',
       isExported || isFixed(look) ? null : hider(firstKey(look, layer) + at, shown(keys[at])),
     );
   }

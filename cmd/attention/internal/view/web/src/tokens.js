@@ -28,6 +28,8 @@ export class Tokens {
     this.keys = [];
     /** @type {HTMLButtonElement[]} */
     this.queries = [];
+    /** @type {string[]} of the keys */
+    this.colours = [];
     this.built = '';
     /** @type {Seen | null} */
     this.seen = null;
@@ -65,6 +67,7 @@ export class Tokens {
     const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
     if (this.built === built) return;
     this.built = built;
+    this.colours = [];
     this.element.classList.toggle('apart', apart);
     const focused = document.activeElement?.closest('.strips .token');
     const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
@@ -101,8 +104,11 @@ export class Tokens {
       const w = after.weights[k];
       const unseen = Number.isNaN(w);
       const share = unseen ? 0 : w / (after.most || 1);
-      b.style.background = unseen ? '' : scale.css(share);
-      b.style.color = unseen ? '' : scale.ink(share);
+      const colour = unseen ? '' : scale.css(share);
+      if (this.colours[k] !== colour) {
+        b.style.background = this.colours[k] = colour; // what stays as it is costs no time
+        b.style.color = unseen ? '' : scale.ink(share);
+      }
       b.classList.toggle('unseen', unseen);
       b.classList.toggle('off', hidden.has(k));
       b.dataset.share = named.has(k) ? percent(w, 2) : '';

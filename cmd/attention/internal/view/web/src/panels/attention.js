@@ -1,5 +1,5 @@
 // Attention: the reader's text as tokens, where the chosen one looks, all heads, and what comes next.
-import { busy } from '../busy.js';
+import { busy, painted } from '../busy.js';
 import { changed, factors, firstKey, hidden, isFixed } from '../changes.js';
 import { chosen, requestOf, wrong } from '../choose.js';
 import { Detail } from '../detail.js';
@@ -140,7 +140,6 @@ class Attention {
     this.stage.classList.remove('stale');
     this.field.show(looks.before);
     this.sentence.list(looks.before, looks.before !== looks.after);
-    this.gallery.build(looks.before);
     this.paintHead(looks, heads);
     await this.showNext(looks);
     busy(this.showGallery(looks));
@@ -171,6 +170,8 @@ class Attention {
   async showGallery(/** @type {Looks} */ looks) {
     const { before, after } = looks;
     const isOver = () => this.closed || this.looks !== looks;
+    await painted(); // the first head, of which nobody waits for the others
+    if (isOver()) return;
     const typing = this.field.hasFocus() || this.next.writing;
     const keep = typing && this.ordered === before.model;
     try {
@@ -223,7 +224,6 @@ class Attention {
     if (!this.seen || !this.looks) return;
     this.tokens.paint(this.looks.after.keys(this.layer), this.seen);
     this.gallery.paint();
-    this.detail.paintScale(this.seen);
   }
 
   close() {

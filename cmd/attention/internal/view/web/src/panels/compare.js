@@ -17,6 +17,7 @@ import { Scale } from '../colours.js';
 import { Difference, mostOf, mostRead } from '../difference.js';
 import { fill, h, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
+import { isSigned } from '../implied.js';
 import { see } from '../look.js';
 import { legend } from '../picture.js';
 import { saveMenu } from '../save.js';
@@ -133,7 +134,7 @@ class Compare {
     this.heads = heads;
     const difference = new Difference(heads[0], heads[1]);
     const isSmall = heads[0].T * heads[0].S <= mostRead;
-    const scale = scaleOf();
+    const scale = scaleOf(heads.some(isSigned));
     const largest = isSmall ? mostOf(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
     const names = [...looks.map((l) => this.view.models[l.model].name), 'the second minus the first'];

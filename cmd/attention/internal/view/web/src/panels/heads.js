@@ -95,7 +95,7 @@ class Heads {
       const found = await this.loadPictures(look, layer);
       if (this.shows(look)) this.statistics.add(found);
     }
-    if (!this.shows(look) || look.telling) return;
+    if (!this.shows(look) || look.telling || !this.statistics.heads.length) return;
     look.telling = this.statistics.mostTelling();
     await this.showHead(look);
   }

@@ -4,6 +4,7 @@ import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, pairChoice, requestOf, textsOf, wrong } from '../choose.js';
 import { axisLeft, scaleLinear, select } from '../d3.js';
 import { all, fill, focused, h, number, shown, svg } from '../dom.js';
+import { noScores } from '../implied.js';
 import { see } from '../look.js';
 import { saveMenu } from '../save.js';
 import { mostSeen } from '../sight.js';
@@ -61,7 +62,8 @@ class Pair {
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
       if (this.closed || this.wanted !== wanted || state.get('panel') !== 'pair') return;
       this.look = look;
-      this.show(look, layer, head === 'mean' ? 0 : head, numbers);
+      if (look.layers[layer].linear) noScores(this.element, this.view, look, layer);
+      else this.show(look, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
       if (this.wanted === wanted) fill(this.element, modelChoice(this.view), wrong(e.message));
     }

@@ -4,6 +4,7 @@ import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, nameOf, pairChoice, requestOf, textsOf } from '../choose.js';
 import { all, fill, focused, h } from '../dom.js';
 import { headSteps } from '../headsteps.js';
+import { impliedSteps } from '../implied.js';
 import { see } from '../look.js';
 import { tableButton } from '../save.js';
 import { Sections } from '../sections.js';
@@ -102,7 +103,9 @@ class Steps {
       title: nameOf(look, layer, head),
       text: isSmall ? '' : 'The tokens around the chosen query and the chosen key; sums go over all.',
       tools: h('div', {}, textsOf(look, layer), tools),
-      steps: headSteps(numbers, values, queries, keys, q, k),
+      steps: look.layers[layer].linear
+        ? impliedSteps(/** @type {any} */ (numbers), queries)
+        : headSteps(numbers, values, queries, keys, q, k),
     };
   }
 

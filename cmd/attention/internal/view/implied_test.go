@@ -1,0 +1,64 @@
+package view_test
+
+import (
+	"testing"
+
+	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/look"
+
+	"github.com/stretchr/testify/require"
+)
+
+// linearRun writes the folder of a decoder of a layer with the delta rule and one of full attention.
+func linearRun(t testing.TB) string {
+	dir, _, _ := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
+		"pattern": [0, 1], "blocks": [
+		{"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head", "qk_norm": true}},
+		{"attention": {"d_in": 8, "num_heads": 2}}]}`)
+	return dir
+}
+
+// Linear attention shows the weights that its states imply, which it says, and the norm of the states; panels of scores
+// say that there are none.
+func TestImpliedWeights(t *testing.T) {
+	t.Parallel()
+	dir := linearRun(t)
+	model, err := look.Open(dir)
+	require.NoError(t, err)
+	seen, err := model.See(t.Context(), look.Request{Text: "badcabeec"})
+	require.NoError(t, err)
+	weights, _, norms, err := seen.Layers[0].Implied(1)
+	require.NoError(t, err)
+	p := openPage(t, "panel=heads&layer=0&head=1", "--model", dir, "--text", "badcabeec")
+	p.waitFor(headReady)
+	require.Contains(t, p.text(".implied"), "Implied weights")
+	rows := p.csv(".wide .tools .csv")
+	for i, w := range weights {
+		if q, k := i/9, i%9; k <= q {
+			require.InDelta(t, w, float(t, rows[q+1][k+1]), 1e-6)
+		} else {
+			require.Empty(t, rows[q+1][k+1])
+		}
+	}
+	curve := p.csv(".curves .csv")
+	require.Equal(t, []string{"token", "norm"}, curve[0])
+	for i, v := range norms {
+		require.InDelta(t, v, float(t, curve[i+1][1]), 1e-5)
+	}
+	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 4`)
+	p.look(t, "implied")
+	p.set("panel=heads&layer=0&head=mean")
+	p.waitFor(headReady)
+	require.Equal(t, []string{"token", "head 0", "head 1"}, p.csv(".curves .csv")[0])
+	p.set("panel=heads&layer=1&head=1")
+	p.waitFor(headReady + ` && !document.querySelector(".implied, .curves")`)
+	p.set("panel=attention&layer=0&head=1&q=8")
+	p.waitFor(arcsDrawn)
+	require.Contains(t, p.text(".where"), "Implied weights")
+	p.look(t, "implied-attention")
+	p.set("panel=pair&layer=0&head=1")
+	p.waitFor(`document.querySelector("main h2")?.textContent === "No scores"`)
+	p.set("panel=steps&layer=0&head=1&section=head")
+	p.waitFor(`document.querySelectorAll("[data-step]").length === 2`)
+	p.look(t, "implied-steps")
+}
