@@ -94,17 +94,21 @@ func (l *LinearAttention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 		return f.result(nil)
 	}
 	s.project()
-	o := s.attend() // ([B,] T, H·Dv)
+	f.where = l.path
+	o, from := f.stage("heads", "what q reads of the state", s.attend()), "heads" // ([B,] T, H·Dv)
 	if l.config.Norm {
-		o = f.Of(graph.RMSNorm(o, f.node(l.normParam), l.config.NormEps))
+		o, from = f.Of(graph.RMSNorm(o, f.node(l.normParam), l.config.NormEps)), "gated"
 	}
 	if l.gate != nil {
-		o = f.Of(graph.SwiGLU(l.gate.apply(f, s.x), o))
+		o, from = f.Of(graph.SwiGLU(l.gate.apply(f, s.x), o)), "gated"
+	}
+	if from == "gated" {
+		f.stage(from, "heads, brought to an even size and let through", o)
 	}
 	if in.Cache == nil && f.Err() == nil {
 		b.linear = append(b.linear, &LinearCall{Path: l.path, Input: in, After: len(b.Calls("*")), layer: l, build: b})
 	}
-	return f.result(l.out.apply(f, o)) // ([B,] T, E)
+	return f.result(f.stage("attended", l.out.text(f, from), l.out.apply(f, o))) // ([B,] T, E)
 }
 
 // LinearCall is one call of a LinearAttention in a graph, without a cache.

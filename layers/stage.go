@@ -10,7 +10,7 @@ import (
 //
 //	Decoder    tokens, positions with LearnedPositions, embedded; after the blocks last norm, logits
 //	Block      x, attention norm, those of the attention, after attention, mlp norm, those of the MLP, after mlp
-//	Attention  heads, gated with Gate, attended
+//	Attention  heads, gated with Gate, attended; a LinearAttention's, too
 //	MLP        up, gate if it is gated, activated, fed
 //
 // A block has the norms that it is made with: attended norm and fed norm are those of outputs, and attention sum and

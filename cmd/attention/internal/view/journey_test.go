@@ -102,7 +102,9 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 func TestJourneysOfModels(t *testing.T) {
 	t.Parallel()
 	llama := commandtest.SmallLlama(t)
-	p := openPage(t, "panel=journey", "--model", llama, "--model", layerRun(t), "--model", datesRun(t, 1))
+	linear, _, _ := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 2, "pattern": [0, 1],
+		"blocks": [{"attention": {"d_in": 8, "num_heads": 2}, "linear": {}}, {"attention": {"d_in": 8, "num_heads": 2}}]}`)
+	p := openPage(t, "panel=journey", "--model", llama, "--model", layerRun(t), "--model", datesRun(t, 1), "--model", linear)
 	p.waitFor(journeyShown)
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("[data-stage='turned q']").length`))
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("[data-stage=gate]").length`))
@@ -112,6 +114,8 @@ func TestJourneysOfModels(t *testing.T) {
 	p.look(t, "journey-layer")
 	p.set("panel=journey&model=2")
 	p.waitFor(`document.querySelector("main").textContent.includes("continues a text")`)
+	p.set("panel=journey&model=3&opened=heads")
+	p.waitFor(`document.querySelector("[data-stage=heads] .entry") && !document.querySelector(".looked, [data-stage=weights]")`)
 
 	file := filepath.Join(t.TempDir(), "page.html")
 	var notes bytes.Buffer

@@ -61,6 +61,9 @@ func TestJourneysAreTheLibrarys(t *testing.T) {
 	dirs := map[string]string{"gpt": commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "llama": commandtest.SmallLlama(t)}
 	texts := map[string]string{"gpt": "abc défg\nab", "llama": "the cat sat"}
 	dirs["decoder"], _, _ = commandtest.DecoderRun(t)
+	dirs["linear"], _, _ = commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 3,
+		"pattern": [0, 1, 2], "blocks": [{"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "gate": true}},
+		{"attention": {"d_in": 8, "num_heads": 2}}, {"attention": {"d_in": 8, "num_heads": 2}, "linear": {}}]}`)
 	for _, name := range chapter.Names() {
 		dirs[name], _, _ = commandtest.LayerRun(t, name)
 	}
@@ -134,6 +137,11 @@ func requireJourney(t *testing.T, what string, l *Layer, token int, j *Journey, 
 	require.Equal(t, "logits", j.Steps[len(j.Steps)-1].Name)
 	require.GreaterOrEqual(t, known, 4, what)
 	for head := range l.Heads {
+		if l.Linear { // it has no scores
+			require.Contains(t, found, "attended")
+			require.NotContains(t, found, "weights")
+			break
+		}
 		requireHead(t, what, l, token, head, found, weights)
 	}
 }

@@ -119,6 +119,12 @@ func (j *journey) attention() error {
 		}
 		j.add(name, formula, rowOf(n, j.token), heads)
 	}
+	if l.Linear {
+		add("q", l.linear.Query, l.Heads)
+		add("k", l.linear.Key, l.KeyHeads)
+		add("v", l.linear.Value, l.KeyHeads)
+		return nil // it has no scores
+	}
 	add("q", o.ProjectedQuery, l.Heads)
 	add("k", o.ProjectedKey, l.KeyHeads)
 	add("v", o.Value, l.KeyHeads)
@@ -147,7 +153,12 @@ func rowOf(n *G.Node, row int) []float32 {
 }
 
 // valueWidth returns the width of a head's values.
-func (l *Layer) valueWidth() int { return l.kept.Value.Shape()[1] / l.KeyHeads }
+func (l *Layer) valueWidth() int {
+	if l.Linear {
+		return l.linear.Value.Shape()[1] / l.KeyHeads
+	}
+	return l.kept.Value.Shape()[1] / l.KeyHeads
+}
 
 // scoreFormula returns the formula of the scores of a layer.
 func (l *Layer) scoreFormula() string {

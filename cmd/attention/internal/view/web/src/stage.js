@@ -138,7 +138,7 @@ export class StageView {
     const formula = stage.formula ?? '';
     const inHead = headStage(ofHead, stage.name);
     let text = '';
-    if (inHead) {
+    if (inHead && ofHead.steps.has(inHead)) {
       text = explain(ofHead, inHead, [row, i]).text;
       if (stage.name === 'heads' && factor !== 1) text = `${factor}·(${text})`;
     } else if (stage.exact) {

@@ -16,7 +16,7 @@ export class WayParts {
   /**
    * @param {Way} way
    * @param {import('./stage.js').Around} around
-   * @param {import('./looked.js').Looked} looked
+   * @param {import('./looked.js').Looked | null} looked null of linear attention, which looks at a state
    * @param {{ layer: number, layers: number, q: number }} at
    */
   constructor(way, around, looked, at) {
@@ -24,7 +24,7 @@ export class WayParts {
     this.around = around;
     this.looked = looked;
     /** @type {{ paint(): void }[]} */
-    this.pictures = [looked];
+    this.pictures = looked ? [looked] : [];
     const { layer } = at;
     const has = (/** @type {string} */ name) => way.steps.some((s) => s.name === name);
     const across = () => arrowWith('', 'across');
@@ -81,7 +81,7 @@ export class WayParts {
       }
       if (all.length) all.push(arrowWith('', 'down'));
       all.push(h('div', { class: 'abreast' }, this.view(s)));
-      if (s.name === 'weights') all.push(this.looked.element);
+      if (this.looked && s.name === 'weights') all.push(this.looked.element);
     }
     return all;
   }

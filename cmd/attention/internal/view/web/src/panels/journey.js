@@ -80,10 +80,9 @@ class Journey {
       const head = of === 'mean' ? 0 : of;
       const { tokens } = look.sequences[0];
       const q = state.int('q', tokens.length, tokens.length - 1);
-      const numbers = Promise.all([look.head(layer, head), look.values(layer, head)]);
-      const [way, [ofHead, values]] = await Promise.all([look.journey(layer, q), numbers]);
+      const [way, numbers] = await Promise.all([look.journey(layer, q), numbersOf(look, layer, head)]);
       if (isOver()) return;
-      this.show(look, { layer, head, q }, whole(way), { head: ofHead, values });
+      this.show(look, { layer, head, q }, whole(way), numbers);
     } catch (e) {
       if (!isOver()) this.fail(wrong(e.message));
     }
@@ -103,7 +102,7 @@ class Journey {
    * @param {Look} look
    * @param {{ layer: number, head: number, q: number }} at
    * @param {Way} way
-   * @param {Numbers} numbers
+   * @param {Numbers | null} numbers
    */
   show(look, { layer, head, q }, way, numbers) {
     const { tokens } = look.sequences[0];
@@ -113,14 +112,14 @@ class Journey {
       heads,
       tokens,
       program: new Program(way.steps),
-      ofHead: new Program(headSteps(numbers.head, numbers.values, tokens, tokens, q, 0)),
+      ofHead: new Program(numbers ? headSteps(numbers.head, numbers.values, tokens, tokens, q, 0) : []),
       row: q - around(q, tokens.length)[0],
       factor: factors().find((f) => f.layer === layer && f.head === head)?.factor ?? 1,
       open: opened(),
     };
     const kept = focused('[data-q], [data-stage], [data-keep]')?.dataset;
     const stages = new Map(way.steps.map((s) => [s.name, s]));
-    const looked = new Looked(stages, seen, numbers.head, numbers.values, q);
+    const looked = numbers && new Looked(stages, seen, numbers.head, numbers.values, q);
     this.parts = new WayParts(way, seen, looked, { layer, layers: look.layers.length, q });
     fill(
       this.element,
@@ -150,6 +149,19 @@ class Journey {
     this.parts?.paint();
     fill(this.scale, legend(new Scale(1, true), 'numbers of a line of a strip', false, ['−largest', 'largest']));
   }
+}
+
+/**
+ * numbersOf returns the numbers of a head; null of linear attention, which has no scores.
+ * @param {Look} look
+ * @param {number} layer
+ * @param {number} head
+ * @returns {Promise<Numbers | null>}
+ */
+async function numbersOf(look, layer, head) {
+  if (look.layers[layer].linear) return null;
+  const [of, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
+  return { head: of, values };
 }
 
 /**
