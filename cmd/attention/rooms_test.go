@@ -34,7 +34,7 @@ var rooms = map[string]string{
 	"internal/golden":      `internal/dense internal/safetensors`,
 	"internal/folder":      `internal/oneline`,
 	"internal/oneline":     "",
-	"internal/dense":       `internal/kernel`,
+	"internal/dense":       `internal/kernel internal/mapped`,
 	"internal/mapped":      "",
 	"internal/layered":     "",
 	"internal/moved":       `internal/dense`,

@@ -112,8 +112,8 @@ func (c chain) through(shape string) {
 	row = append(row, c.judge())
 	fmt.Printf("| %s |\n", strings.Join(row, " | "))
 	if shape == small {
-		whole, memory := c.tune("whole", "--lora", "0")
-		fmt.Printf("\n%s trained whole: %s a step, %s.\n", shape, whole, memory)
+		whole, memory := c.tune("whole", "--lora", "0", "--checkpoint-activations")
+		fmt.Printf("\n%s trained whole with checkpointed blocks: %s a step, %s.\n", shape, whole, memory)
 	}
 	if c.torch != "" {
 		c.beside()
@@ -125,7 +125,8 @@ func (c chain) through(shape string) {
 
 // beside prints the times of a step here and in PyTorch.
 func (c chain) beside() {
-	cmd := exec.Command(c.torch, "-B", "testdata/torch/lora_bench.py", "--model", c.path("model"), "--binary", c.program)
+	cmd := exec.Command(c.torch, "-B", "testdata/torch/lora_bench.py", "--model", c.path("model"), "--binary", c.program,
+		"--rounds", "2", "--steps", "3")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	check(cmd.Run())
 }
