@@ -249,7 +249,7 @@ func TestReadmeLinks(t *testing.T) {
 			}
 			text := readFile(t, target)
 			if heading := match[2]; heading != "" {
-				require.Regexp(t, `(?im)^#+ `+strings.ReplaceAll(heading, "-", " ")+`$`, text)
+				require.Regexp(t, `(?im)^#+ `+strings.ReplaceAll(heading, "-", "[- ]")+`$`, text)
 			}
 		}
 	}
