@@ -26,8 +26,8 @@ import (
 )
 
 // base is the command that pretrains.
-const base = "attention train --preset speedrun --text skills/text.txt --tokenizer tokenizer.json " +
-	"--batch 32 --steps 1000 --eval-batches 20"
+const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --text skills/text.txt " +
+	"--tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20"
 
 // task is something that a base is tuned to.
 type task struct {
