@@ -1,6 +1,7 @@
 // Package pretrained reads and writes folders of models: config.json and safetensors files, in two formats: those of
 // Hugging Face's transformers (huggingface), of GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM 3, OLMo 2, Gemma 2 and 3
-// and GPT-NeoX; and of a GPT for plain PyTorch code (torch).
+// and GPT-NeoX; and of a GPT for plain PyTorch code (torch). It also reads and writes adapters in peft's form, and
+// writes models and adapters as GGUF files, for llama.cpp.
 package pretrained
 
 import (

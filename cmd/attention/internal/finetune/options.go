@@ -33,7 +33,7 @@ type options struct {
 func usual() *options {
 	return &options{
 		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder, Epochs: 3,
-			Training: train.Config{Accumulate: 1, EvalEvery: -1, StepConfig: train.StepConfig{
+			Training: train.Config{Accumulate: 1, StepConfig: train.StepConfig{
 				Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 				ClipNorm: 1, Seed: 1}},
 			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: run.SampleConfig{Tokens: 48}},
@@ -56,7 +56,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 		"train, valid and test")
 	f.StringVar(&o.valid, "valid", o.valid, "`file` of held-out examples (default valid of the folder of --data)")
 	f.StringVar(&o.task, "task", o.task,
-		"what is learned: to `answer`, or with classify the labels of texts, at the token that ends a text")
+		"what `task` is learned: to answer, or with classify the labels of texts, at the token that ends a text")
 	f.StringVar(&o.out, "out", "", "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)")
 	f.StringVar(&o.resume, "resume", "", "run `folder`, or one of its checkpoints, to continue instead of a new run")
 	f.StringVar(&t.Base.Name, "base", t.Base.Name, "`folder` in which the model of a run to --resume is now")
@@ -74,7 +74,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 		"`name` of the chat template: alpaca, chatml or a file (default the model's, or else alpaca)")
 	f.BoolVar(&t.TrainOnPrompts, "train-on-prompts", t.TrainOnPrompts, "learn whole conversations, not only the answers")
 	f.IntVar(&t.Context, "context", t.Context, "tokens of a row (default 512, at most those of the model)")
-	f.StringVar(&t.Long, "long", t.Long, "what becomes of a longer example: `cut` or skip")
+	f.StringVar(&t.Long, "long", t.Long, "`what` becomes of a longer example: cut or skip")
 
 	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch")
 	f.IntVar(&c.Training.Accumulate, "accumulate", c.Training.Accumulate, "batches of a step")
@@ -82,7 +82,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&c.Training.Steps, "steps", c.Training.Steps, "training steps (default those of --epochs)")
 	f.Float64Var(&o.rate, "lr", 0, "peak learning `rate` (default 0.0002; 0.00002 with --lora 0)")
 	f.Float64Var(&o.floor, "min-lr", 0, "learning `rate` at the end of the decay (default a tenth of --lr)")
-	f.IntVar(&o.warmup, "warmup", -1, "`steps` of the warm-up (default a twentieth of all, at most 100)")
+	f.IntVar(&o.warmup, "warmup", 0, "`steps` of the warm-up (default a twentieth of all, at most 100)")
 	f.Float64Var(&c.Training.Solver.WeightDecay, "weight-decay", c.Training.Solver.WeightDecay, "weight decay of matrices")
 	f.Float64Var(&c.Training.ClipNorm, "clip", c.Training.ClipNorm,
 		"largest `norm` of all gradients together; 0 means none")

@@ -74,7 +74,7 @@ func (o *options) complete(c *run.Config, batches int) error {
 		per := max(c.Training.Accumulate, 1)
 		*n = (c.Epochs*batches + per - 1) / per
 	}
-	if c.Training.EvalEvery < 0 {
+	if !o.given("eval-every") {
 		c.Training.EvalEvery = max(1, *n/10)
 	}
 	rate, warmup := 2e-4, min(*n/20, 100)

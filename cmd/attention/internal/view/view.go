@@ -29,8 +29,8 @@ and --chapter the newest run in the folder runs is shown.
 TEXT: --text is what the model reads. attention translate's reads a date; a
 second line is how its translation begins, the rest is the model's.
 
-RUN: --run DIR shows how a run of attention train or translate trained or, while
-it trains, trains. It reads the run's folder and changes nothing of the run. The
+RUN: --run DIR shows the training of a run of attention train or translate, also
+while it goes on. It reads the run's folder and changes nothing of the run. The
 curves of the heads' largest scores are those of attention train --head-stats.
 Of a folder of runs all are listed, with the losses of several in one chart, and
 any of them is opened from the list.
