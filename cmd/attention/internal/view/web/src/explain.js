@@ -2,12 +2,11 @@
 import { number } from './dom.js';
 import { joined } from './formula.js';
 import { flat, matrices } from './tensor.js';
-
-const most = 12; // terms of a sum that are written
+import { atom, held, product, sum, terms } from './terms.js';
 
 /** @typedef {import('./formula.js').Formula} Formula */
 /** @typedef {import('./formula.js').Program} Program */
-/** @typedef {[string, number]} Text a text, and how tightly it holds together */
+/** @typedef {import('./terms.js').Text} Text */
 
 /**
  * explain returns how a step's number at an index is computed, as text, and the numbers of steps that it uses.
@@ -20,8 +19,6 @@ export function explain(program, name, index) {
   const writer = new Writer(program);
   return { text: step.exact ? writer.at(step.exact, index)[0] : '', uses: writer.uses };
 }
-
-const [sum, product, atom] = [0, 1, 2]; // how tightly a text holds together
 
 class Writer {
   constructor(/** @type {Program} */ program) {
@@ -67,7 +64,7 @@ class Writer {
       case 'over':
         return this.over(this.at(of[0], index), this.divisor(of, index));
       case 'sum':
-        return this.terms(this.width(of[0]), (n) => this.at(of[0], [...index, n]));
+        return terms(this.width(of[0]), (n) => this.at(of[0], [...index, n]));
       case 'dot':
         return this.dot(of, index);
       case 'best':
@@ -145,21 +142,12 @@ class Writer {
   }
 
   /**
-   * held is a text in brackets if it holds together less than it has to.
-   * @param {Text} of
-   * @param {number} least
-   */
-  held([text, tightness], least) {
-    return tightness < least ? `(${text})` : text;
-  }
-
-  /**
    * @param {Text} a
    * @param {Text} b
    * @returns {Text}
    */
   product(a, b) {
-    return [`${this.held(a, product)}·${this.held(b, product)}`, product];
+    return [`${held(a, product)}·${held(b, product)}`, product];
   }
 
   /**
@@ -168,22 +156,7 @@ class Writer {
    * @returns {Text}
    */
   over(a, b) {
-    return [`${this.held(a, product)} / ${this.held(b, atom)}`, product];
-  }
-
-  /**
-   * terms is a sum of n terms, of which those in the middle are left out if they are many.
-   * @param {number} n
-   * @param {(at: number) => Text} term
-   * @returns {Text}
-   */
-  terms(n, term) {
-    if (n === 1) return term(0);
-    const left = n > most;
-    const write = (/** @type {number} */ from, /** @type {number} */ to) =>
-      Array.from({ length: to - from }, (_, i) => this.held(term(from + i), product));
-    if (!left) return [write(0, n).join(' + '), sum];
-    return [[...write(0, most - 4), '…', ...write(n - 3, n)].join(' + ') + `: ${n} terms`, sum];
+    return [`${held(a, product)} / ${held(b, atom)}`, product];
   }
 
   /**
@@ -197,7 +170,7 @@ class Writer {
     const lead = b.length > 1 ? index.slice(0, -1) : index;
     const last = b.length > 1 ? index.slice(-1) : [];
     const block = b.length > 2 ? [lead[0]] : [];
-    return this.terms(this.width(of[0]), (n) =>
+    return terms(this.width(of[0]), (n) =>
       this.product(this.at(of[0], [...lead, n]), this.at(of[1], [...block, n, ...last])),
     );
   }
@@ -220,7 +193,7 @@ class Writer {
     /** @type {(n: number) => Text} */
     const exp = (n) => [`exp(${this.at(of[0], [...index.slice(0, -1), n])[0]})`, atom];
     const above = exp(index[index.length - 1]);
-    let below = this.terms(this.width(of[0]), exp);
+    let below = terms(this.width(of[0]), exp);
     if (of[1]) below = [`${below[0]} + exp(${this.at(of[1], [])[0]})`, sum];
     return this.over(above, below);
   }
@@ -230,7 +203,7 @@ class Writer {
    * @param {number[]} index
    */
   additive([q, k, v], [t, s]) {
-    return this.terms(this.program.of(q).shape[1], (d) =>
+    return terms(this.program.of(q).shape[1], (d) =>
       this.product(this.at(v, [0, d]), [`tanh(${this.at(q, [t, d])[0]} + ${this.at(k, [s, d])[0]})`, atom]),
     );
   }
