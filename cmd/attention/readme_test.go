@@ -80,7 +80,7 @@ var shortened = map[string]string{
 		"--eval-batches 1",
 	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 20 --lr 0.003 --out runs/sums": "--steps 2 " +
 		"--eval-every 0",
-	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 6 --lr 0.005 --out runs/talks": "--steps 2 " +
+	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 8 --lr 0.005 --out runs/talks": "--steps 2 " +
 		"--eval-every 0 --sample 4",
 	"attention finetune --task classify --model runs/base --data skills/classes --batch 16 --epochs 4 --lr 0.005 --out runs/classes": "--steps 2 " +
 		"--eval-every 0",
