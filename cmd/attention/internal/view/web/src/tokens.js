@@ -1,5 +1,6 @@
 // The text as tokens: the chosen one, with arcs and colours to those that it looks at.
 import { arc, box } from './arcs.js';
+import { busy, painted } from './busy.js';
 import { Scale } from './colours.js';
 import { fill, h, number, percent, rove, shown, svg } from './dom.js';
 import { strongest } from './sight.js';
@@ -51,9 +52,10 @@ export class Tokens {
   show(look, layer, seen) {
     this.build(look, layer);
     this.seen = seen;
-    this.paint(look.keys(layer), seen);
+    this.paint(seen);
     this.draw();
     this.reveal(this.queries[seen.q]);
+    busy(painted().then(() => this.seen === seen && this.name(look.keys(layer), seen)));
   }
 
   /**
@@ -94,10 +96,9 @@ export class Tokens {
 
   /**
    * paint colours the tokens.
-   * @param {Token[]} tokens
    * @param {Seen} seen
    */
-  paint(tokens, { q, after, before, hidden, k: chosen }) {
+  paint({ q, after, before, hidden, k: chosen }) {
     const scale = new Scale(1);
     const named = this.labelled(after);
     this.keys.forEach((b, k) => {
@@ -111,17 +112,12 @@ export class Tokens {
       }
       b.classList.toggle('unseen', unseen);
       b.classList.toggle('off', hidden.has(k));
-      b.dataset.share = named.has(k) ? percent(w, 2) : '';
-      const weight = unseen ? 'not seen' : `weight ${number(w)}`;
-      b.setAttribute(
-        'aria-label',
-        `${shown(tokens[k])}, token ${k}, ${weight}${hidden.has(k) ? ', hidden by you' : ''}`,
-      );
+      const label = named.has(k) ? percent(w, 2) : '';
+      if (b.dataset.share !== label) b.dataset.share = label;
     });
     this.queries.forEach((b, i) => {
       b.setAttribute('aria-pressed', String(i === q));
       b.tabIndex = i === q ? 0 : -1;
-      if (this.queries !== this.keys) b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
     });
     if (this.queries !== this.keys) {
       this.keys.forEach((b, k) => {
@@ -130,6 +126,24 @@ export class Tokens {
       });
     }
     this.element.classList.toggle('both', before !== null);
+  }
+
+  /**
+   * name gives the tokens the words that are read aloud: a thousand of them take longer than their colours.
+   * @param {Token[]} tokens
+   * @param {Seen} seen
+   */
+  name(tokens, { after, hidden }) {
+    this.keys.forEach((b, k) => {
+      const w = after.weights[k];
+      const weight = Number.isNaN(w) ? 'not seen' : `weight ${number(w)}`;
+      const off = hidden.has(k) ? ', hidden by you' : '';
+      b.setAttribute('aria-label', `${shown(tokens[k])}, token ${k}, ${weight}${off}`);
+    });
+    if (this.queries === this.keys) return;
+    this.queries.forEach((b, i) => {
+      b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
+    });
   }
 
   /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */

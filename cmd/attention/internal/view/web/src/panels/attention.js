@@ -222,7 +222,7 @@ class Attention {
 
   repaint() {
     if (!this.seen || !this.looks) return;
-    this.tokens.paint(this.looks.after.keys(this.layer), this.seen);
+    this.tokens.paint(this.seen);
     this.gallery.paint();
   }
 
