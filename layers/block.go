@@ -102,7 +102,7 @@ type Block struct {
 	norms     [2]partNorms // of the attention and of the MLP
 }
 
-// partNorms are the norms around a part of a block; nil stands for none. names are those of its stages.
+// partNorms has the norms around a part of a block, nil where there is none, and the names of their stages.
 type partNorms struct {
 	input, output, sum *Norm
 	names              partNames
@@ -208,7 +208,7 @@ func (f *formula) residual(x *G.Node, n partNorms, scale float64, part func(x *G
 	return f.normed(n.sum, after, sum, y)
 }
 
-// part returns what a part adds: scale·norm(part(norm(x))), with the norms that there are. name is that of its stage.
+// part returns what a part adds: scale·norm(part(norm(x))). Norms that are nil are left out. name names its stage.
 func (f *formula) part(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) (
 	y *G.Node, name string) {
 	x = f.normed(n.input, n.names.part+" norm", n.names.takes, x)

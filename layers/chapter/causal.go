@@ -47,7 +47,7 @@ func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 	return w.queriesKeysAndValuesOf(w.tokens())
 }
 
-// queriesKeysAndValuesOf are those of tokens.
+// queriesKeysAndValuesOf returns queries, keys and values of tokens.
 func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node, err error) {
 	var projected [3]*G.Node
 	for i, name := range []string{"W_query", "W_key", "W_value"} {

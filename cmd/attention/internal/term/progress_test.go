@@ -23,7 +23,7 @@ func TestNoBarInAFile(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// A bar says how long the steps that are left take at the speed of those since the first.
+// A bar shows the time left, at the speed of the steps since the first.
 func TestTimeLeft(t *testing.T) {
 	p := &Progress{n: 101}
 	at := time.Unix(1000, 0)

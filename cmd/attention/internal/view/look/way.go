@@ -64,7 +64,7 @@ func (j *journeys) at(ctx context.Context, l *Look, token int) (*way, int, error
 	return w, token - w.first, nil
 }
 
-// compute computes the stages of a token, and of those around it that there is room for.
+// compute computes the stages of a token, and of the tokens around it that fit.
 func (j *journeys) compute(ctx context.Context, open func() (network, error), l *Look, token int) (*way, error) {
 	n, err := open()
 	if err != nil {
