@@ -30,11 +30,13 @@ def gated_delta(q, k, v, g, beta):
     scores = (q @ k.transpose(-1, -2)) * pairs
     faded, whole = q * g.exp()[..., None], g[..., -1].exp()
     kept = (k * (g[..., -1:] - g).exp()[..., None]).transpose(-1, -2)
+    # Apart at once: the gradient of x[:, i] is as large as that of x.
+    u, w, faded, scores, kept, whole = (x.unbind(1) for x in (u, w, faded, scores, kept, whole[..., None, None]))
     S, out = torch.zeros(H, D, D), []
     for i in range(T // C):
-        written = u[:, i] - w[:, i] @ S
-        out.append(faded[:, i] @ S + scores[:, i] @ written)
-        S = S * whole[:, i, None, None] + kept[:, i] @ written
+        written = u[i] - w[i] @ S
+        out.append(faded[i] @ S + scores[i] @ written)
+        S = S * whole[i] + kept[i] @ written
     return torch.cat(out, 1)
 
 

@@ -43,17 +43,18 @@ def moba(q, k, v):
     out, sums = (weights @ squares[2]).view(H, T, D), weights.sum(-1).view(H, T)
     top = top.view(H, T)
     outs = []
-    for h in range(H):
-        found, parts, weights = [], [], []
-        for i in range(n):
-            rows = seen[h, :, i].nonzero()[:, 0]
-            keys, values = k[h, i * SIZE:(i + 1) * SIZE], v[h, i * SIZE:(i + 1) * SIZE]
+    # Apart at once: the gradient of a part is as large as the whole.
+    heads = zip(q.unbind(), k.view(H, n, SIZE, D).unbind(), v.view(H, n, SIZE, D).unbind(), top.unbind(), seen.unbind())
+    for h, (queries, keys, values, highest, sees) in enumerate(heads):
+        rows = [sees[:, i].nonzero()[:, 0] for i in range(n)]
+        found, counts = torch.cat(rows), [len(r) for r in rows]
+        parts, weights = [], []
+        for some, tops, key, value in zip((queries[found] * scale).split(counts), highest[found].split(counts),
+                                          keys.unbind(), values.unbind()):
             # Scores of normal numbers are small: the own block's maximum serves all blocks.
-            w = (q[h, rows] * scale @ keys.T - top[h, rows, None]).exp()
-            found.append(rows)
-            parts.append(w @ values)
+            w = (some @ key.T - tops[:, None]).exp()
+            parts.append(w @ value)
             weights.append(w.sum(-1))
-        found = torch.cat(found)
         total = sums[h].index_add(0, found, torch.cat(weights))
         outs.append(out[h].index_add(0, found, torch.cat(parts)) / total[:, None])
     return torch.stack(outs)

@@ -44,7 +44,8 @@ func BenchmarkStored(b *testing.B) {
 		g, err := pretrained.ReadGPT(dir)
 		require.NoError(b, err)
 		opened := time.Since(begin)
-		generator, err := generate.New(g.Model, generate.Config{Capacity: storedContext, Precision: precision})
+		length := min(storedContext, g.Model.Config().ContextLength)
+		generator, err := generate.New(g.Model, generate.Config{Capacity: length, Precision: precision})
 		require.NoError(b, err)
 		require.NoError(b, generator.Prompt(b.Context(), someIDs(8)))
 		next(b, generator)
@@ -52,12 +53,12 @@ func BenchmarkStored(b *testing.B) {
 			time.Since(begin))
 		measureTokens(b, generator, float64(g.Params.Bytes()))
 		if os.Getenv("STORED_LONG") != "" {
-			measureLong(b, generator, size)
+			measureLong(b, generator, size, length)
 		}
 	}
 }
 
-const storedContext = 2048
+const storedContext = 2048 // tokens at most
 
 // storedShape returns a folder with a published shape: dir, if it is not empty.
 func storedShape(b *testing.B, shape, dir string) string {
@@ -101,17 +102,18 @@ func measureTokens(b *testing.B, g *generate.Generator, bytes float64) {
 }
 
 // measureLong prints the time of a prompt, and the most memory with as many tokens as fit.
-func measureLong(b *testing.B, g *generate.Generator, size float64) {
+func measureLong(b *testing.B, g *generate.Generator, size float64, length int) {
 	const chunk = 510
 	best := time.Hour
 	g.Reset()
-	for n := 0; n < storedContext-8; n += chunk {
+	tokens := 0
+	for ; tokens+chunk < length; tokens += chunk {
 		begin := time.Now()
 		require.NoError(b, g.Prompt(b.Context(), someIDs(chunk)))
 		best = min(best, time.Since(begin))
 	}
 	next(b, g)
-	fmt.Printf("a prompt of %d: %v; memory with %d tokens %.0f MB, %.0f more than the file\n", chunk, best, storedContext-8,
+	fmt.Printf("a prompt of %d: %v; memory with %d tokens %.0f MB, %.0f more than the file\n", chunk, best, tokens,
 		peakMemory(b), peakMemory(b)-size/1e6)
 }
 
