@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -250,4 +251,24 @@ func TestChanges(t *testing.T) {
 	}))
 	p.click(`[data-keep="hide"]`)
 	p.waitFor(`!location.hash.includes("hide=")`)
+}
+
+// The tokens that a long text has out of sight get the colours of another head, too.
+func TestTokensOutOfSight(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "layer=0&head=1&q=599", "--model", largeGPT(t, 1, 2, 300), "--text", strings.Repeat("abbaab", 100))
+	colours := func() []string {
+		p.waitFor(arcsDrawn)
+		p.settle()
+		return js[[]string](p, `[...document.querySelectorAll(".strips .token")].map((e) => e.style.background)`)
+	}
+	first := colours()
+	require.Len(t, first, 600)
+	require.NotContains(t, first, "")
+	require.Positive(t, js[int](p, `document.querySelector(".arcspicture").scrollTop`))
+	p.set("layer=0&head=0&q=599")
+	other := colours()
+	require.NotEqual(t, first[0], other[0])
+	p.set("layer=0&head=1&q=599")
+	require.Equal(t, first, colours())
 }

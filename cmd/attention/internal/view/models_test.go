@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ type control struct {
 func (p *page) controls() []control {
 	p.t.Helper()
 	return js[[]control](p, `controls().map((e) => ({name: nameOf(e), tag: e.tagName, still: e.tagName === "SELECT" ?
-		e.options.length < 2 : !!e.closest("[aria-current=true], [data-layer][aria-pressed=true], .token[aria-pressed=true]")}))`)
+		e.options.length < 2 : e.disabled || !!e.closest("[aria-current=true], [data-layer][aria-pressed=true], .token[aria-pressed=true]")}))`)
 }
 
 // driver are the functions of the page that controls are found and used with.
@@ -102,6 +103,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			"pair":    {"model", "layer", "head", "query", "key", "CSV", "SVG"},
 			"compare": {"first", "second", "layer", "head", "PNG", "SVG"},
 			"steps":   {"model", "layer", "head", "query", "key", "CSV"},
+			"journey": {"model", "layer", "head", "Block before"},
 		}, models: []string{gptFolder(t), gptFolder(t)}},
 		{name: "layer", text: "badcab", panels: map[string][]string{
 			"attention": {"text", "layer 0 head 1", "factor"},
@@ -109,6 +111,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			"pair":      {"layer", "head", "query", "key"},
 			"compare":   {"first", "second", "layer", "head"},
 			"steps":     {"model", "layer", "head", "query", "key", "CSV"},
+			"journey":   {"model", "head"},
 		}, models: []string{layerRun(t), layerRun(t)}},
 		{name: "dates", text: "3 sep '75", panels: map[string][]string{
 			"attention": {"text", "layer 2 head 1", "factor", "temperature", "CSV"},
@@ -125,7 +128,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, "", "--model", kind.models[0], "--model", kind.models[1], "--text", kind.text)
 			js[bool](p, driver)
-			for _, panel := range []string{"attention", "heads", "pair", "compare", "steps"} {
+			for _, panel := range slices.Sorted(maps.Keys(kind.panels)) {
 				state := "panel=" + panel + "&layer=0&head=0&q=3&k=1&hide=1&factors=0x1x0.5"
 				p.restore(state)
 				all := p.controls()

@@ -22,7 +22,7 @@ import (
 )
 
 // largeGPT writes a GPT with heads of width 64 that reads 2 × n characters.
-func largeGPT(b *testing.B, numLayers, heads, n int) string {
+func largeGPT(b testing.TB, numLayers, heads, n int) string {
 	vocabulary, err := text.NewVocabulary("ab")
 	require.NoError(b, err)
 	p := layers.NewParams(tensor.Float32, 1)

@@ -16,6 +16,7 @@ import { strongest } from './sight.js';
  */
 
 const labels = 3; // of the largest weights as percentages
+const fewTokens = 256; // that are painted at once, also those that the picture has to be scrolled to
 
 /** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
 export class Tokens {
@@ -52,10 +53,22 @@ export class Tokens {
   show(look, layer, seen) {
     this.build(look, layer);
     this.seen = seen;
-    this.paint(seen);
+    this.paint(seen, ...this.inSight());
     this.draw();
     this.reveal(this.queries[seen.q]);
-    busy(painted().then(() => this.seen === seen && this.name(look.keys(layer), seen)));
+    busy(painted().then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
+  }
+
+  /**
+   * inSight returns the first key of the lines that are seen without scrolling, and the end; all of a few.
+   * @returns {[number, number]}
+   */
+  inSight() {
+    const { keys, element } = this;
+    if (keys.length <= fewTokens) return [0, keys.length];
+    const from = keys.findIndex((b) => b.offsetTop + b.offsetHeight > element.scrollTop);
+    const end = keys.findIndex((b) => b.offsetTop > element.scrollTop + element.clientHeight);
+    return [Math.max(from, 0), end < 0 ? keys.length : end];
   }
 
   /**
@@ -95,13 +108,16 @@ export class Tokens {
   }
 
   /**
-   * paint colours the tokens.
+   * paint colours the tokens from a key to an end.
    * @param {Seen} seen
+   * @param {number} from
+   * @param {number} end
    */
-  paint({ q, after, before, hidden, k: chosen }) {
+  paint({ q, after, before, hidden, k: chosen }, from = 0, end = this.keys.length) {
     const scale = new Scale(1);
     const named = this.labelled(after);
-    this.keys.forEach((b, k) => {
+    this.keys.slice(from, end).forEach((b, i) => {
+      const k = from + i;
       const w = after.weights[k];
       const unseen = Number.isNaN(w);
       const share = unseen ? 0 : w / (after.most || 1);
@@ -129,11 +145,13 @@ export class Tokens {
   }
 
   /**
-   * name gives the tokens the words that are read aloud: a thousand of them take longer than their colours.
+   * finish paints the tokens out of sight, and gives all the words that are read aloud: a thousand take their time.
    * @param {Token[]} tokens
    * @param {Seen} seen
    */
-  name(tokens, { after, hidden }) {
+  finish(tokens, seen) {
+    this.paint(seen);
+    const { after, hidden } = seen;
     this.keys.forEach((b, k) => {
       const w = after.weights[k];
       const weight = Number.isNaN(w) ? 'not seen' : `weight ${number(w)}`;
