@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,30 +29,57 @@ type comparison struct {
 	}
 }
 
-// compare trains a small GPT with each attention, on the text and on the tasks.
+// complete reports whether every model was trained with as many seeds.
+func (r comparison) complete(seeds int) bool {
+	for _, m := range r.Models {
+		if len(m.Loss) != seeds {
+			return false
+		}
+	}
+	return len(r.Models) > 0
+}
+
+// compare trains a small GPT with each attention, on the text and on the tasks, a short time against the clock and then
+// with all seeds.
 func (c claims) compare(text string, flags []string) {
-	for i, what := range [][]string{{"--text", text}, {"--task", "copy"}, {"--task", "recall"}} {
-		out := fmt.Sprint("compare", i)
-		c.run(slices.Concat([]string{"compare", "--seeds", strconv.Itoa(seeds), "--out", out}, what, flags)...)
-		var r comparison
-		c.report(filepath.Join(out, "report.json"), &r)
-		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds\n\n", what[0],
-			filepath.Base(what[1]), r.Steps, r.Batch, r.Context, len(r.Seeds))
-		r.print()
+	for _, what := range [][]string{{"--text", text}, {"--task", "copy"}, {"--task", "recall"}} {
+		name := filepath.Base(what[1])
+		times := c.comparison(name+"-times", 1, slices.Concat(what, []string{"--steps", "100"}, flags))
+		r := c.comparison(name, seeds, slices.Concat(what, flags))
+		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds; times of %d steps\n\n",
+			what[0], name, r.Steps, r.Batch, r.Context, len(r.Seeds), times.Steps)
+		r.print(times)
 	}
 }
 
+// comparison returns the report of attention compare in a folder, which may be there from an earlier run.
+func (c claims) comparison(folder string, seeds int, flags []string) (r comparison) {
+	path := filepath.Join(folder, "report.json")
+	if _, err := os.Stat(filepath.Join(c.dir, path)); err == nil {
+		c.report(path, &r)
+		if r.complete(seeds) {
+			return r
+		}
+		check(os.RemoveAll(filepath.Join(c.dir, folder)))
+	}
+	c.run(slices.Concat([]string{"compare", "--seeds", strconv.Itoa(seeds), "--out", folder}, flags)...)
+	r = comparison{}
+	c.report(path, &r)
+	return r
+}
+
 // print prints what the models reach and cost and, of a task, what they have right at each level.
-func (r comparison) print() {
-	fmt.Println("| attention | loss, nats | right, % | seconds | training, MiB | cache, bytes a token | fixed | tokens/s | " +
-		"MLP | parameters |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-	for _, m := range r.Models {
+func (r comparison) print(times comparison) {
+	fmt.Println("| attention | loss, nats | right, % | a step, ms | training, MiB | cache, bytes a token | fixed | " +
+		"tokens/s | MLP | parameters |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for i, m := range r.Models {
 		right := "–"
 		if m.Exact != nil {
 			right = spread(m.Exact, hundredths)
 		}
-		fmt.Printf("| %s | %s | %s | %s | %.1f | %d | %d | %s | %d | %d |\n", m.Attention, spread(m.Loss, nats), right,
-			spread(m.Seconds, tenths), m.Memory/(1<<20), m.Token, m.Fixed, spread(m.Speed, whole), m.MLP, m.Parameters)
+		step := 1e3 * times.Models[i].Seconds[0] / float64(times.Steps)
+		fmt.Printf("| %s | %s | %s | %.1f | %.1f | %d | %d | %.0f | %d | %d |\n", m.Attention, spread(m.Loss, nats), right,
+			step, m.Memory/(1<<20), m.Token, m.Fixed, times.Models[i].Speed[0], m.MLP, m.Parameters)
 	}
 	if r.Level == "" {
 		return

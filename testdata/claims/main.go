@@ -7,6 +7,8 @@
 // which take two to three hours; flags after it, such as --attention full,window, are passed on:
 //
 //	go run ./testdata/claims tinyshakespeare.txt compare > testdata/claims/compare.md
+//
+// CLAIMS_FOLDER names a folder for the reports of compare: what is there is not trained again.
 package main
 
 import (
@@ -31,6 +33,11 @@ func main() {
 	dir, err := os.MkdirTemp("", "claims")
 	check(err)
 	defer os.RemoveAll(dir)
+	if kept := os.Getenv("CLAIMS_FOLDER"); kept != "" {
+		dir, err = filepath.Abs(kept)
+		check(err)
+		check(os.MkdirAll(dir, 0o755))
+	}
 	c := claims{program: filepath.Join(dir, "attention"), dir: dir}
 	build := exec.Command("go", "build", "-o", c.program, "./cmd/attention")
 	build.Stderr = os.Stderr

@@ -34,6 +34,5 @@ func table(title string) {
 
 func nats(v float64) string       { return strconv.FormatFloat(v, 'f', 4, 64) }
 func tenths(v float64) string     { return strconv.FormatFloat(v, 'f', 1, 64) }
-func whole(v float64) string      { return strconv.FormatFloat(v, 'f', 0, 64) }
 func hundredths(v float64) string { return tenths(100 * v) }
 func percent(v float64) string    { return strconv.FormatFloat(100*v, 'f', 2, 64) + " %" }
