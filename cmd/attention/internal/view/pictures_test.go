@@ -40,6 +40,7 @@ func TestPictures(t *testing.T) {
 	for _, picture := range []struct{ name, state, ready string }{
 		{"attention", "panel=attention&theme=light&" + text, arcsDrawn},
 		{"changed", "panel=attention&theme=dark&hide=43&factors=1x0x0&" + text, `document.querySelector(".arcs .before")`},
+		{"journey", "panel=journey&theme=light&layer=1&head=1&q=20&text=It+is+the+attention+of+each+word", journeyShown},
 		{"heads", "panel=heads&theme=light&" + text, `document.querySelectorAll(".statistics tbody tr").length === 16`},
 		{"training", "panel=training&theme=light&probe=1&phead=1", `document.querySelector("#moment")`},
 	} {
