@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,9 +155,10 @@ func (w *writtenDuring) Write(p []byte) (int, error) {
 
 // brokenRun is a kind of run whose files are damaged.
 type brokenRun struct {
-	model string
-	begin string // the command
-	at    string // what it prints in the middle
+	model        string
+	begin        string   // the command
+	at           string   // what it prints in the middle
+	states, more []string // in which it is damaged, and with all tests
 }
 
 // brokenText is what they learn from.
@@ -164,10 +166,13 @@ var brokenText = strings.Repeat("the quick brown fox jumps\n", 30)
 
 var brokenRuns = []brokenRun{
 	{model: "gpt", at: "  10  ", begin: "train --model gpt --layers 1 --heads 2 --width 8 --context 6 --batch 3 --steps 12 " +
-		"--eval-every 5 --save-every 5 --keep 2 --sample 3 --text text --out run"},
+		"--eval-every 5 --save-every 5 --keep 2 --sample 3 --text text --out run",
+		states: []string{"finished", "stopped", "running"}},
 	{model: "layer", at: "  10  ", begin: "train --layer causal --width 8 --context 6 --batch 3 --steps 12 --best " +
-		"--eval-every 5 --save-every 5 --keep 2 --sample 3 --text text --out run"},
-	{model: "dates", at: "     2  ", begin: "translate --steps 2 --width 4 --heads 1 --out run"},
+		"--eval-every 5 --save-every 5 --keep 2 --sample 3 --text text --out run",
+		more: []string{"finished"}},
+	{model: "dates", at: "     2  ", begin: "translate --steps 2 --width 4 --heads 1 --out run",
+		states: []string{"finished"}, more: []string{"stopped", "running"}},
 }
 
 // TestFilesAreDamaged removes, empties and cuts every file of a run that is finished, was stopped or trains, looks at
@@ -175,10 +180,11 @@ var brokenRuns = []brokenRun{
 func TestFilesAreDamaged(t *testing.T) {
 	commandtest.SketchPictures()
 	for _, kind := range brokenRuns {
-		for _, state := range []string{"finished", "stopped", "running"} {
-			if !testenv.All && (kind.model == "layer" || kind.model == "dates" && state != "finished") {
-				continue // all take a minute of CPU time
-			}
+		states := kind.states
+		if testenv.All {
+			states = slices.Concat(states, kind.more)
+		}
+		for _, state := range states {
 			if testing.Short() && kind.model+state != "gptfinished" && kind.model+state != "gptrunning" {
 				continue
 			}
