@@ -8,11 +8,11 @@ function say() {
   byId('panel').dataset.busy = waiting ? 'yes' : 'no';
 }
 
-/** painted returns when the browser has had the time to paint what is there. */
-export function painted() {
+/** painted returns when the browser has had the time to paint what is there, and some milliseconds later. */
+export function painted(later = 0) {
   return new Promise((seen) => {
-    if (document.hidden) setTimeout(seen);
-    else requestAnimationFrame(() => setTimeout(seen));
+    if (document.hidden) setTimeout(seen, later);
+    else requestAnimationFrame(() => setTimeout(seen, later));
   });
 }
 

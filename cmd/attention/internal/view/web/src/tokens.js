@@ -17,6 +17,7 @@ import { strongest } from './sight.js';
 
 const labels = 3; // of the largest weights as percentages
 const fewTokens = 256; // that are painted at once, also those that the picture has to be scrolled to
+const rest = 100; // milliseconds after which a reader of more looks at a head, and does not go through them
 
 /** Tokens shows a sequence whose tokens look at each other, or keys above the queries that look at them. */
 export class Tokens {
@@ -56,7 +57,8 @@ export class Tokens {
     this.paint(seen, ...this.inSight());
     this.draw();
     this.reveal(this.queries[seen.q]);
-    busy(painted().then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
+    const after = this.keys.length > fewTokens ? rest : 0;
+    busy(painted(after).then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
   }
 
   /**
@@ -159,9 +161,7 @@ export class Tokens {
       b.setAttribute('aria-label', `${shown(tokens[k])}, token ${k}, ${weight}${off}`);
     });
     if (this.queries === this.keys) return;
-    this.queries.forEach((b, i) => {
-      b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
-    });
+    for (const [i, b] of this.queries.entries()) b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
   }
 
   /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */
@@ -181,8 +181,7 @@ export class Tokens {
     const { q, after, before } = this.seen;
     const from = this.queries[q];
     if (!from) return;
-    const wrapped = this.isWrapped();
-    this.element.classList.toggle('wrapped', wrapped);
+    const wrapped = this.element.classList.toggle('wrapped', this.isWrapped());
     const highest = wrapped ? 60 : 104; // of a curve's control points, for which the style leaves room
     const { scrollWidth: width, scrollHeight: height } = this.strips;
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
