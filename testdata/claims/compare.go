@@ -11,7 +11,7 @@ import (
 
 // comparison is a report.json of attention compare.
 type comparison struct {
-	Level                 string
+	Level, Version        string
 	Steps, Batch, Context int
 	Seeds                 []int
 	Models                []struct {
@@ -28,6 +28,9 @@ type comparison struct {
 		}
 	}
 }
+
+// program returns the version of the program that trained the models.
+func (r comparison) program() string { return strings.Fields(r.Version)[0] }
 
 // complete reports whether every model was trained with as many seeds.
 func (r comparison) complete(seeds int) bool {
@@ -46,8 +49,8 @@ func (c claims) compare(text string, flags []string) {
 		name := filepath.Base(what[1])
 		times := c.comparison(name+"-times", 1, slices.Concat(what, []string{"--steps", "100"}, flags))
 		r := c.comparison(name, seeds, slices.Concat(what, flags))
-		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds; times of %d steps\n\n",
-			what[0], name, r.Steps, r.Batch, r.Context, len(r.Seeds), times.Steps)
+		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds by %s; times of %d steps "+
+			"by %s\n\n", what[0], name, r.Steps, r.Batch, r.Context, len(r.Seeds), r.program(), times.Steps, times.program())
 		r.print(times)
 	}
 }

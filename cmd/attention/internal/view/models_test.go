@@ -57,14 +57,15 @@ func layerRun(t testing.TB) string {
 type control struct {
 	Name  string `json:"name"`
 	Tag   string `json:"tag"`
-	Still bool   `json:"still"` // it has nothing else to choose, or is chosen
+	Still bool   `json:"still"` // it has nothing else to choose, or is chosen or disabled
 }
 
 // controls returns the controls of the panel in their order.
 func (p *page) controls() []control {
 	p.t.Helper()
+	const chosen = `"[aria-current=true], [data-layer][aria-pressed=true], .token[aria-pressed=true]"`
 	return js[[]control](p, `controls().map((e) => ({name: nameOf(e), tag: e.tagName, still: e.tagName === "SELECT" ?
-		e.options.length < 2 : e.disabled || !!e.closest("[aria-current=true], [data-layer][aria-pressed=true], .token[aria-pressed=true]")}))`)
+		e.options.length < 2 : e.disabled || !!e.closest(`+chosen+`)}))`)
 }
 
 // driver are the functions of the page that controls are found and used with.

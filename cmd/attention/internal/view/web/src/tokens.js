@@ -57,8 +57,8 @@ export class Tokens {
     this.paint(seen, ...this.inSight());
     this.draw();
     this.reveal(this.queries[seen.q]);
-    const after = this.keys.length > fewTokens ? rest : 0;
-    busy(painted(after).then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
+    const later = this.keys.length > fewTokens ? rest : 0;
+    busy(painted(later).then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
   }
 
   /**
