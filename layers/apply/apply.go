@@ -34,9 +34,29 @@ type Tensor struct {
 	Value *tensor.Dense
 }
 
-// Run returns the tensors that the layer computes of a config's files. It returns as soon as ctx ends: a single op on
-// long sequences takes seconds.
+// Run returns the tensors that the layer computes of a config's files. It returns as soon as ctx ends, before the
+// computation does: a single op on long sequences takes seconds.
 func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var tensors []Tensor
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tensors, err = l.run(c)
+	}()
+	select {
+	case <-done:
+		return tensors, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// run is Run to its end: the files stay open until nothing reads them.
+func (l *Layer) run(c Config) ([]Tensor, error) {
 	if c.Dtype.Type != nil && !dense.IsFloat(c.Dtype) {
 		return nil, config.Errorf(c, "Dtype", "got %v, want float32 or float64", c.Dtype)
 	}
@@ -53,18 +73,7 @@ func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
 	if err := l.checkInput(input); err != nil {
 		return nil, err
 	}
-	var tensors []Tensor
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		tensors, err = l.compute(l.elementType(c.Dtype, input), weights, input)
-	}()
-	select {
-	case <-done:
-		return tensors, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return l.compute(l.elementType(c.Dtype, input), weights, input)
 }
 
 // openWeights opens the file of the parameters and checks them against the layer's.
