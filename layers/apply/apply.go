@@ -6,6 +6,7 @@ package apply
 import (
 	"context"
 	_ "embed"
+	"errors"
 
 	"attention/internal/config"
 	"attention/internal/dense"
@@ -37,6 +38,9 @@ type Tensor struct {
 // Run returns the tensors that the layer computes of a config's files. It returns as soon as ctx ends, before the
 // computation does: a single op on long sequences takes seconds.
 func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
+	if ctx == nil {
+		return nil, errors.New("apply: context: got nil, want one")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

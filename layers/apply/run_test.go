@@ -58,6 +58,9 @@ func TestApplyWrongCalls(t *testing.T) {
 	require.NoError(t, err)
 	_, err = l.Run(ctx, Config{Weights: f.weights, Input: f.input})
 	require.ErrorIs(t, err, context.Canceled)
+	var none context.Context
+	_, err = l.Run(none, Config{Weights: f.weights, Input: f.input})
+	require.EqualError(t, err, "apply: context: got nil, want one")
 }
 
 // TestApplyNonFinite: NaN in a token reaches every row of the output that sees it.
