@@ -198,6 +198,21 @@ func TestManyViewersOfOneRun(t *testing.T) {
 	require.Contains(t, body, `"state":"finished"`)
 }
 
+// A page that follows a run is told of its end also if its request is over by the time that the server comes to it.
+func TestEndIsTold(t *testing.T) {
+	r, err := follow.Open(filepath.Join("..", "testdata", "run"))
+	require.NoError(t, err)
+	s := newUnserved(Config{Run: r})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.base = over
+	for range 20 {
+		w := httptest.NewRecorder()
+		s.events(w, httptest.NewRequestWithContext(over, "GET", "/events", nil))
+		require.Contains(t, w.Body.String(), "event: end\n")
+	}
+}
+
 type recorder struct {
 	bytes.Buffer
 	code int

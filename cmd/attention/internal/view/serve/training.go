@@ -53,12 +53,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-s.base.Done():
+		case <-r.Context().Done():
+		case <-ticker.C:
+		}
+		if s.base.Err() != nil { // also if it took long to come here, and the request is over by now
 			_ = s.sendEnd(w) // the browser may have gone
 			_ = stream.Flush()
 			return
-		case <-r.Context().Done():
+		}
+		if r.Context().Err() != nil {
 			return
-		case <-ticker.C:
 		}
 	}
 }
