@@ -58,7 +58,7 @@ func TestCompare(t *testing.T) {
 	p.set("panel=compare&q=6&k=2&head=1&theme=dark") // which turns the legends dark, too
 	_, dark := plot.Palettes()
 	c := colourAt(t, dark.Weights, 0.5/64)
-	require.Equal(t, fmt.Sprintf("rgb(%d %d %d)", c[0], c[1], c[2]),
+	require.Equal(t, fmt.Sprintf("rgb(%d,%d,%d)", c[0], c[1], c[2]),
 		js[string](p, `document.querySelector(".legend rect").getAttribute("fill")`))
 	p.set("panel=compare&other=2")
 	p.waitFor(`document.querySelector("[role=alert]")?.textContent.startsWith("text: got '")`)

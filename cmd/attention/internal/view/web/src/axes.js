@@ -62,7 +62,7 @@ export function drawNumbers(c, view, field, scale) {
     for (let s = s0; s < s1; s++) {
       const v = row[s - s0];
       if (Number.isNaN(v)) continue;
-      c.fillStyle = scale.ink(scale.part(v, field, t));
+      c.fillStyle = scale.colour(scale.part(v, field, t)).ink;
       c.globalAlpha = Math.abs(v) < 0.005 ? 0.4 : 1; // what is nothing is quiet
       c.fillText(short(v), view.x + (s + 0.5) * view.cell, view.y + (t + 0.5) * view.cell);
     }

@@ -1,10 +1,26 @@
 // Colours of numbers: those of the program's pictures, which the server sends. Both scales have a legend with numbers.
 
 /** @typedef {{ weights: string, signed: string }} Palette */
-/** @typedef {{ weights: number[][], signed: number[][] }} Tables */
+/** @typedef {{ weights: Colour[], signed: Colour[] }} Tables */
+/** @typedef {ReturnType<typeof colourOf>} Colour */
 
 /** @type {{ light: Tables, dark: Tables }} */
 const tables = { light: { weights: [], signed: [] }, dark: { weights: [], signed: [] } };
+
+/** preference is the one of the reader, for pages of no theme. */
+const preference = matchMedia('(prefers-color-scheme: dark)');
+
+/** colourOf returns a colour of red, green and blue, each 0 to 255, in the forms that pages and pictures take. */
+function colourOf(/** @type {number[]} */ rgb) {
+  const [r, g, b] = rgb.map((c) => (c / 255) ** 2.2);
+  return {
+    css: `rgb(${rgb})`,
+    ink: 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff', // which is read better on it
+    word: new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0], // as four bytes of memory, opaque
+  };
+}
+
+const greys = { light: colourOf([236, 238, 241]), dark: colourOf([38, 43, 50]) };
 
 /**
  * setPalettes sets the colours of pictures on light and on dark paper: hexadecimal bytes, 256 colours of each kind.
@@ -12,7 +28,7 @@ const tables = { light: { weights: [], signed: [] }, dark: { weights: [], signed
  */
 export function setPalettes(view) {
   const table = (/** @type {string} */ text) =>
-    (text.match(/.{6}/g) ?? []).map((c) => [0, 2, 4].map((at) => Number.parseInt(c.slice(at, at + 2), 16)));
+    (text.match(/.{6}/g) ?? []).map((c) => colourOf([0, 2, 4].map((at) => Number.parseInt(c.slice(at, at + 2), 16))));
   for (const paper of /** @type {('light' | 'dark')[]} */ (['light', 'dark'])) {
     const { weights, signed } = view[paper];
     tables[paper] = { weights: table(weights), signed: table(signed) };
@@ -46,17 +62,12 @@ export function shares(weights, cols) {
 /** dark reports whether the page is dark. */
 export function dark() {
   const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  return chosen ? chosen === 'dark' : preference.matches;
 }
 
 /** hidden is the colour of what a mask hides: a quiet grey, which is in neither scale. */
 export function hidden() {
-  return dark() ? [38, 43, 50] : [236, 238, 241];
-}
-
-/** word is a colour as four bytes of memory: red, green, blue and opaque. */
-function word(/** @type {number[]} */ [r, g, b]) {
-  return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
+  return greys[dark() ? 'dark' : 'light'];
 }
 
 /** Scale maps numbers to colours: from 0 to most, or from -most to most. */
@@ -121,22 +132,12 @@ export class Scale {
    * @param {ImageData} image
    */
   paint(values, image) {
-    const words = this.table.map(word);
-    const mask = word(hidden());
+    const { table } = this;
+    const mask = hidden().word;
     const pixels = new Uint32Array(image.data.buffer);
     for (let p = 0; p < values.length; p++) {
       const v = values[p];
-      pixels[p] = v === v ? words[this.index(v)] : mask;
+      pixels[p] = v === v ? table[this.index(v)].word : mask;
     }
-  }
-
-  css(/** @type {number} */ v) {
-    return `rgb(${this.colour(v).join(' ')})`;
-  }
-
-  /** ink is black or white, whichever is read better on the colour of v. */
-  ink(/** @type {number} */ v) {
-    const [r, g, b] = this.colour(v).map((c) => (c / 255) ** 2.2);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff';
   }
 }

@@ -43,7 +43,7 @@ export function funnel(rival, at, above, below) {
     );
   }
   rival.state.forEach((v, i) =>
-    out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14, fill: scale.css(v) })),
+    out.push(svg('rect', { x: left + i * cell, y: middle, width: cell + 0.3, height: 14, fill: scale.colour(v).css })),
   );
   out.push(
     svg('rect', { x: left, y: middle, width, height: 14, class: 'vector', fill: 'none' }),

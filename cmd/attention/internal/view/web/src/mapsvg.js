@@ -23,17 +23,18 @@ export function mapSVG(field, scale, { rows, cols }, left, top) {
   const cell = many ? Math.max(1, Math.round(600 / Math.max(T, S))) : 18;
   const root = svg('svg', { viewBox: `0 0 ${left + S * cell} ${top + T * cell}`, class: 'offscreen' });
   const image = many ? new ImageData(S, T) : null;
+  const pixels = image && new Uint32Array(image.data.buffer);
   const row = new Float32Array(S);
   for (let t = 0; t < T; t++) {
     field.row(t, 0, S, row);
     for (let s = 0; s < S; s++) {
       const colour = Number.isNaN(row[s]) ? hidden() : scale.colour(scale.part(row[s], field, t));
-      if (image) {
-        image.data.set([...colour, 255], 4 * (t * S + s));
+      if (pixels) {
+        pixels[t * S + s] = colour.word;
         continue;
       }
-      const fill = `rgb(${colour})`;
-      root.append(svg('rect', { x: left + s * cell, y: top + t * cell, width: cell, height: cell, fill }));
+      const [x, y] = [left + s * cell, top + t * cell];
+      root.append(svg('rect', { x, y, width: cell, height: cell, fill: colour.css }));
     }
   }
   if (image) root.append(picture(image, { x: left, y: top, width: S * cell, height: T * cell }));

@@ -79,9 +79,9 @@ export class Matrix {
       const part = share ? v / largest(at) : v;
       cell.textContent = integers ? String(v) : number(v);
       const grey = !Number.isFinite(v) || this.isHidden(at);
-      const colour = coloured ? scale.css(part) : '';
-      cell.style.background = grey ? 'var(--hidden)' : colour;
-      cell.style.color = grey || !coloured ? '' : scale.ink(part);
+      const { css, ink } = coloured ? scale.colour(part) : { css: '', ink: '' };
+      cell.style.background = grey ? 'var(--hidden)' : css;
+      cell.style.color = grey ? '' : ink;
     }
   }
 

@@ -28,7 +28,7 @@ export function legend(scale, text, masked = true, ends = rowEnds(scale)) {
   );
   const paint = () =>
     bars.forEach((bar, i) => {
-      bar.setAttribute('fill', scale.css(low + ((scale.most - low) * (i + 0.5)) / steps));
+      bar.setAttribute('fill', scale.colour(low + ((scale.most - low) * (i + 0.5)) / steps).css);
     });
   paint();
   paints.add(paint);
