@@ -260,7 +260,7 @@ func TestTokensOutOfSight(t *testing.T) {
 	colours := func() []string {
 		p.waitFor(arcsDrawn)
 		p.settle()
-		return js[[]string](p, `[...document.querySelectorAll(".strips .token")].map((e) => e.style.background)`)
+		return js[[]string](p, `[...document.querySelectorAll(".strips .token")].map((e) => e.style.backgroundColor)`)
 	}
 	first := colours()
 	require.Len(t, first, 600)

@@ -3,13 +3,17 @@ package serve
 import (
 	"context"
 	"sync"
+	"time"
 )
+
+// drawing is how long a page draws what a reader waits for: meanwhile the cores are its own.
+const drawing = 50 * time.Millisecond
 
 // turns orders computations: those that a reader waits for come before those made in advance.
 type turns struct {
 	mu      sync.Mutex
 	changed *sync.Cond // signals fewer readers, and contexts that are done
-	readers int        // that wait for a computation
+	readers int        // that wait for a computation or to see it
 }
 
 func newTurns() *turns {
@@ -18,10 +22,10 @@ func newTurns() *turns {
 	return t
 }
 
-// first begins a computation that a reader waits for; the returned function ends it.
+// first begins a computation that a reader waits for; the returned function ends it. The reader sees it a little later.
 func (t *turns) first() (end func()) {
 	t.add(1)
-	return func() { t.add(-1) }
+	return func() { time.AfterFunc(drawing, func() { t.add(-1) }) }
 }
 
 func (t *turns) add(readers int) {

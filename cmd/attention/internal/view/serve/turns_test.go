@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,9 +22,13 @@ func TestTurns(t *testing.T) {
 		}()
 		synctest.Wait()
 		end()
+		time.Sleep(2 * drawing)
 		synctest.Wait()
 		require.False(t, passed, "another reader waits")
 		other()
+		synctest.Wait()
+		require.False(t, passed, "its page draws")
+		time.Sleep(drawing)
 		synctest.Wait()
 		require.True(t, passed)
 

@@ -1,9 +1,14 @@
-// Arcs from a token to those that it looks at.
+// Arcs from a token to those that it looks at, and the largest weights.
+import { percent, svg } from './dom.js';
+import { strongest } from './sight.js';
 
+/** @typedef {import('./sight.js').Sight} Sight */
 /** @typedef {{ x: number, top: number, bottom: number }} Box the place of a token in the picture */
 
+const labels = 3; // of the largest weights as percentages
+
 /** box returns the place of a token. */
-export function box(/** @type {HTMLElement} */ e) {
+function box(/** @type {HTMLElement} */ e) {
   const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = e;
   return { x: left + width / 2, top, bottom: top + height };
 }
@@ -15,7 +20,7 @@ export function box(/** @type {HTMLElement} */ e) {
  * @param {boolean} down
  * @param {number} highest
  */
-export function arc(from, to, down, highest) {
+function arc(from, to, down, highest) {
   if (Math.abs(from.top - to.top) > 4) return between(from, to, down);
   const edge = down ? from.bottom : from.top;
   const sign = down ? 1 : -1;
@@ -39,4 +44,48 @@ function between(from, to, down) {
   const bend = Math.max(16, Math.abs(y1 - y2) / 2) * (up ? 1 : -1);
   const aside = down ? 3 : 0; // beside that of now
   return `M${from.x + aside} ${y1}C${from.x + aside} ${y1 - bend} ${to.x + aside} ${y2 + bend} ${to.x + aside} ${y2}`;
+}
+
+/**
+ * arcsOf returns the arcs of a sight from a token to keys, the strongest last: above them or, down, below them.
+ * @param {Sight} sight
+ * @param {HTMLElement} from
+ * @param {HTMLElement[]} keys
+ * @param {boolean} down
+ * @param {number} highest
+ */
+export function arcsOf(sight, from, keys, down, highest) {
+  return strongest(sight)
+    .filter((k) => keys[k])
+    .reverse()
+    .map((k) => {
+      const share = sight.weights[k] / sight.most;
+      return svg('path', {
+        d: arc(box(from), box(keys[k]), down, highest),
+        class: down ? 'before' : 'arc',
+        'data-k': k,
+        'stroke-width': (0.8 + 4.5 * share).toFixed(2),
+        'stroke-opacity': (0.2 + 0.7 * share).toFixed(2),
+      });
+    });
+}
+
+/**
+ * labelsOf returns the largest weights of a sight as percentages, above their keys or below them. Narrow keys beside a
+ * larger one have no room for a label.
+ * @param {Sight} sight
+ * @param {HTMLElement[]} keys
+ * @param {boolean} above
+ */
+export function labelsOf(sight, keys, above) {
+  /** @type {Set<number>} */
+  const found = new Set();
+  for (const k of strongest(sight, labels)) {
+    const isNarrow = keys[k]?.offsetWidth < 34;
+    if (sight.weights[k] >= 0.01 && !(isNarrow && (found.has(k - 1) || found.has(k + 1)))) found.add(k);
+  }
+  return [...found].map((k) => {
+    const { x, top, bottom } = box(keys[k]);
+    return svg('text', { x, y: above ? top - 3 : bottom + 11 }, percent(sight.weights[k], 2));
+  });
 }

@@ -1,9 +1,8 @@
 // The text as tokens: the chosen one, with arcs and colours to those that it looks at.
-import { arc, box } from './arcs.js';
+import { arcsOf, labelsOf } from './arcs.js';
 import { busy, painted } from './busy.js';
 import { Scale } from './colours.js';
-import { fill, h, number, percent, rove, shown, svg } from './dom.js';
-import { strongest } from './sight.js';
+import { fill, h, number, rove, shown, svg } from './dom.js';
 
 /** @typedef {import('./look.js').Look} Look */
 /** @typedef {import('./look.js').Token} Token */
@@ -15,7 +14,6 @@ import { strongest } from './sight.js';
  * @typedef {{ q: number, after: Sight, before: Sight | null, hidden: Set<number>, k: number }} Seen
  */
 
-const labels = 3; // of the largest weights as percentages
 const fewTokens = 256; // that are painted at once, also those that the picture has to be scrolled to
 const rest = 100; // milliseconds after which a reader of more looks at a head, and does not go through them
 
@@ -41,7 +39,10 @@ export class Tokens {
     this.strips.addEventListener('pointerover', point);
     this.strips.addEventListener('focusin', point);
     this.strips.addEventListener('pointerleave', () => options.onpoint(null));
-    this.resized = new ResizeObserver(() => this.draw());
+    this.resized = new ResizeObserver(() => {
+      this.arrange();
+      this.draw();
+    });
     this.resized.observe(this.strips);
   }
 
@@ -54,9 +55,11 @@ export class Tokens {
   show(look, layer, seen) {
     this.build(look, layer);
     this.seen = seen;
-    this.paint(seen, ...this.inSight());
-    this.draw();
+    this.arrange();
     this.reveal(this.queries[seen.q]);
+    const [from, end] = this.inSight(); // before anything is changed, which the browser would have to arrange anew
+    this.draw();
+    this.paint(seen, from, end);
     const later = this.keys.length > fewTokens ? rest : 0;
     busy(painted(later).then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
   }
@@ -68,9 +71,20 @@ export class Tokens {
   inSight() {
     const { keys, element } = this;
     if (keys.length <= fewTokens) return [0, keys.length];
-    const from = keys.findIndex((b) => b.offsetTop + b.offsetHeight > element.scrollTop);
-    const end = keys.findIndex((b) => b.offsetTop > element.scrollTop + element.clientHeight);
-    return [Math.max(from, 0), end < 0 ? keys.length : end];
+    const { scrollTop, clientHeight } = element;
+    const first = (/** @type {(b: HTMLElement) => boolean} */ is) => {
+      let [from, to] = [0, keys.length];
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if (is(keys[middle])) to = middle;
+        else from = middle + 1;
+      }
+      return from;
+    };
+    return [
+      first((b) => b.offsetTop + b.offsetHeight > scrollTop),
+      first((b) => b.offsetTop > scrollTop + clientHeight),
+    ];
   }
 
   /**
@@ -115,23 +129,19 @@ export class Tokens {
    * @param {number} from
    * @param {number} end
    */
-  paint({ q, after, before, hidden, k: chosen }, from = 0, end = this.keys.length) {
+  paint({ q, after, hidden, k: chosen }, from = 0, end = this.keys.length) {
     const scale = new Scale(1);
-    const named = this.labelled(after);
     this.keys.slice(from, end).forEach((b, i) => {
       const k = from + i;
       const w = after.weights[k];
       const unseen = Number.isNaN(w);
-      const share = unseen ? 0 : w / (after.most || 1);
-      const colour = unseen ? '' : scale.css(share);
-      if (this.colours[k] !== colour) {
-        b.style.background = this.colours[k] = colour; // what stays as it is costs no time
-        b.style.color = unseen ? '' : scale.ink(share);
+      const { css, ink } = unseen ? { css: '', ink: '' } : scale.colour(w / (after.most || 1));
+      if (this.colours[k] !== css) {
+        b.style.backgroundColor = this.colours[k] = css; // what stays as it is costs no time
+        b.style.color = ink;
       }
       b.classList.toggle('unseen', unseen);
       b.classList.toggle('off', hidden.has(k));
-      const label = named.has(k) ? percent(w, 2) : '';
-      if (b.dataset.share !== label) b.dataset.share = label;
     });
     this.queries.forEach((b, i) => {
       b.setAttribute('aria-pressed', String(i === q));
@@ -143,7 +153,6 @@ export class Tokens {
         b.setAttribute('aria-current', String(k === chosen));
       });
     }
-    this.element.classList.toggle('both', before !== null);
   }
 
   /**
@@ -164,15 +173,11 @@ export class Tokens {
     for (const [i, b] of this.queries.entries()) b.setAttribute('aria-label', `${b.textContent}, query ${i}`);
   }
 
-  /** labelled returns the keys of the largest weights; narrow ones beside a larger one have no room for a label. */
-  labelled(/** @type {Sight} */ sight) {
-    /** @type {Set<number>} */
-    const found = new Set();
-    for (const k of strongest(sight, labels)) {
-      const isNarrow = this.keys[k]?.offsetWidth < 34;
-      if (sight.weights[k] >= 0.01 && !(isNarrow && (found.has(k - 1) || found.has(k + 1)))) found.add(k);
-    }
-    return found;
+  /** arrange leaves room for the arcs. */
+  arrange() {
+    const { classList } = this.element;
+    classList.toggle('both', Boolean(this.seen?.before));
+    classList.toggle('wrapped', this.isWrapped());
   }
 
   /** draw draws the arcs: above the tokens those of now, and below them those of before. */
@@ -181,27 +186,15 @@ export class Tokens {
     const { q, after, before } = this.seen;
     const from = this.queries[q];
     if (!from) return;
-    const wrapped = this.element.classList.toggle('wrapped', this.isWrapped());
-    const highest = wrapped ? 60 : 104; // of a curve's control points, for which the style leaves room
+    const isWrapped = this.element.classList.contains('wrapped');
+    const highest = isWrapped ? 60 : 104; // of a curve's control points, for which the style leaves room
     const { scrollWidth: width, scrollHeight: height } = this.strips;
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
       this.arcs.setAttribute(name, String(value));
     }
-    const drawn = (/** @type {Sight} */ sight, /** @type {boolean} */ down) =>
-      strongest(sight)
-        .filter((k) => this.keys[k])
-        .reverse()
-        .map((k) => {
-          const share = sight.weights[k] / sight.most;
-          return svg('path', {
-            d: arc(box(from), box(this.keys[k]), down, highest),
-            class: down ? 'before' : 'arc',
-            'data-k': k,
-            'stroke-width': (0.8 + 4.5 * share).toFixed(2),
-            'stroke-opacity': (0.2 + 0.7 * share).toFixed(2),
-          });
-        });
-    fill(this.arcs, before ? drawn(before, true) : [], drawn(after, false));
+    const drawn = (/** @type {Sight} */ sight, down = false) => arcsOf(sight, from, this.keys, down, highest);
+    const below = before ? drawn(before, true) : labelsOf(after, this.keys, this.queries !== this.keys);
+    fill(this.arcs, below, drawn(after));
   }
 
   /** reveal scrolls to a token that a long text hides. */
