@@ -86,6 +86,6 @@ export function labelsOf(sight, keys, above) {
   }
   return [...found].map((k) => {
     const { x, top, bottom } = box(keys[k]);
-    return svg('text', { x, y: above ? top - 3 : bottom + 11 }, percent(sight.weights[k], 2));
+    return svg('text', { x, y: above ? top - 3 : bottom + 10 }, percent(sight.weights[k], 2));
   });
 }
