@@ -85,6 +85,19 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	require.Regexp(t, `^heads\[\d\] = .* = 0\.\d+·.* = −?\d\.\d+$`, p.text(`[data-stage="heads"] .numbers`))
 	require.Contains(t, p.text(".looked > .note"), "6 of 11 tokens are hidden")
 
+	for _, name := range []string{"scores", "masked", "weights"} { // the tokens stand below
+		require.Equal(t, "abc·défg⏎ab", p.text(fmt.Sprintf("[data-stage=%q] .letters", name)))
+	}
+	require.Equal(t, 3, js[int](p, `document.querySelectorAll(".letters").length`))
+	require.Equal(t, "5", js[string](p, `(() => {
+		const cells = document.querySelector("[data-stage=weights] .cells");
+		const { left, width } = cells.getBoundingClientRect();
+		cells.dispatchEvent(new PointerEvent("pointermove", { clientX: left + 5.5 / 11 * width }));
+		return [...document.querySelectorAll(".pointed")].map((b) => b.dataset.q).join();
+	})()`))
+	js[bool](p, `document.querySelector("[data-stage=weights] .cells").dispatchEvent(new PointerEvent("pointerleave"))`)
+	require.False(t, js[bool](p, `!!document.querySelector(".pointed")`))
+
 	p.click(`[data-q="7"]`)
 	p.waitFor(`document.querySelector("h2").textContent.includes("token 7")`)
 	require.Contains(t, js[string](p, "location.hash"), "q=7")

@@ -7,7 +7,7 @@ import { shown } from './dom.js';
 /** @typedef {import('./tiles.js').Field} Field */
 /** @typedef {import('./tiles.js').View} View */
 
-const mostNamed = 64; // tokens that all stand at the axes
+export const mostNamed = 64; // tokens that all stand at the axes
 const longest = 10; // characters of a token that are seen there
 const roomy = 34; // pixels of a cell that has room for its number
 

@@ -1,4 +1,5 @@
 // One step of a journey: a strip that opens to its largest numbers and how they are computed.
+import { mostNamed, nameOf } from './axes.js';
 import { bar, button, fill, h, number, rove, shown } from './dom.js';
 import { explain } from './explain.js';
 import * as state from './state.js';
@@ -13,9 +14,9 @@ import { rangeOf, Strip } from './strip.js';
 /** @typedef {{ steps: Stage[], next: import('./look.js').Candidate[], values: Float32Array }} Way */
 /**
  * Around is what a step is seen with: the head, the tokens of the text, the program of the journey, and that of the
- * head with the row of the token.
+ * head with the row of the token; point is called with the key that is pointed at.
  * @typedef {{ head: number, heads: number, tokens: import('./look.js').Token[], program: Program, ofHead: Program,
- *   row: number, factor: number, open: Set<string> }} Around
+ *   row: number, factor: number, open: Set<string>, point(k: number | null): void }} Around
  */
 
 const mostListed = 10;
@@ -63,6 +64,7 @@ export class StageView {
         h('span', { class: 'stagename' }, stage.name),
         formula ? h('span', { class: 'formula' }, ` = ${formula}`) : null,
         this.strip.element,
+        ofKeys.includes(stage.name) ? this.named() : null,
       ),
       this.body,
     );
@@ -71,6 +73,26 @@ export class StageView {
 
   paint() {
     this.strip.paint();
+  }
+
+  /** named makes the cells of keys tell their tokens, which stand below those of a few. */
+  named() {
+    const { tokens, point } = this.around;
+    const n = this.stage.values.length / linesOf(this.stage);
+    const { element } = this.strip;
+    element.addEventListener('pointermove', ({ clientX }) => {
+      const { left, width } = element.getBoundingClientRect();
+      point(Math.floor((n * (clientX - left)) / width));
+    });
+    element.addEventListener('pointerleave', () => point(null));
+    if (n > mostNamed) return null;
+    const names = Array.from({ length: n }, (_, i) => (tokens[i] ? nameOf(tokens[i]) : '+'));
+    const e = h('span', { class: 'letters', 'aria-hidden': 'true' });
+    e.append(...names.map((name) => h('span', {}, name)));
+    const isTurned = names.some((name) => name.length > 1);
+    e.classList.toggle('turned', isTurned);
+    e.classList.toggle('tight', n > 40);
+    return e;
   }
 
   toggle() {

@@ -4,7 +4,7 @@ import { busy } from '../busy.js';
 import { changed, factors } from '../changes.js';
 import { chosen, headChoice, modelChoice, requestOf, wrong } from '../choose.js';
 import { Scale } from '../colours.js';
-import { button, fill, focused, h, rove, shown } from '../dom.js';
+import { all, button, fill, focused, h, rove, shown } from '../dom.js';
 import { Program } from '../formula.js';
 import { around, headSteps } from '../headsteps.js';
 import { see } from '../look.js';
@@ -116,6 +116,9 @@ class Journey {
       row: q - around(q, tokens.length)[0],
       factor: factors().find((f) => f.layer === layer && f.head === head)?.factor ?? 1,
       open: opened(),
+      point: (/** @type {number | null} */ k) => {
+        for (const b of all(this.element, '.place')) b.classList.toggle('pointed', b.dataset.q === String(k));
+      },
     };
     const kept = focused('[data-q], [data-stage], [data-keep]')?.dataset;
     const stages = new Map(way.steps.map((s) => [s.name, s]));
