@@ -8,6 +8,8 @@
 //
 //	go run ./testdata/claims tinyshakespeare.txt compare > testdata/claims/compare.md
 //
+// Twins trains here and in PyTorch, and with nanoGPT's own program, whose folder NANOGPT names, in twenty minutes.
+//
 // CLAIMS_FOLDER names a folder for the reports of compare: what is there is not trained again.
 package main
 
@@ -61,6 +63,8 @@ func main() {
 			c.speedrun(text)
 		case "ingredients":
 			c.ingredients(text)
+		case "twins":
+			c.twins(text)
 		case "translate":
 			c.translate()
 		case "why":
@@ -68,8 +72,8 @@ func main() {
 		case "compare":
 			c.compare(text, flags)
 		default:
-			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, ingredients, translate, "+
-				"why or compare", part)
+			log.Fatalf("claims: got %q, want nano-char, bf16, speedrun, ingredients, twins, "+
+				"translate, why or compare", part)
 		}
 		fmt.Printf("\nOn %s.\n", c.host())
 	}
