@@ -24,19 +24,16 @@ const ingredientSeeds = 3
 
 // ingredients trains the preset speedrun without each of its ingredients, in turns.
 func (c claims) ingredients(text string) {
-	seconds, losses := make([][]float64, len(ingredients)), make([][]float64, len(ingredients))
-	for seed := 1; seed <= ingredientSeeds; seed++ {
-		for i, one := range ingredients {
-			file := filepath.Join(c.dir, fmt.Sprintf("ingredient%d.json", i))
-			check(os.WriteFile(file, []byte(one.instead), 0o644))
-			_, took, loss := c.train("speedrun", text, seed, "--config", file)
-			seconds[i], losses[i] = append(seconds[i], took), append(losses[i], loss)
-		}
-	}
+	all := inTurns(ingredientSeeds, len(ingredients), func(i, seed int) (seconds, loss float64) {
+		file := filepath.Join(c.dir, fmt.Sprintf("ingredient%d.json", i))
+		check(os.WriteFile(file, []byte(ingredients[i].instead), 0o644))
+		_, seconds, loss = c.train("speedrun", text, seed, "--config", file)
+		return seconds, loss
+	})
 	fmt.Printf("\n`attention train --preset speedrun` with something else in place of each ingredient, in turns, seeds 1 "+
 		"to %d: the loss of the whole validation text and the seconds until it is known\n\n"+
 		"| without | nats | seconds |\n|---|---:|---:|\n", ingredientSeeds)
 	for i, one := range ingredients {
-		fmt.Printf("| %s | %s | %s |\n", one.name, spread(losses[i], nats), spread(seconds[i], tenths))
+		all.summary(i, one.name)
 	}
 }

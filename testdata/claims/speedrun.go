@@ -10,17 +10,14 @@ func (c claims) speedrun(text string) {
 		{"speedrun, `--precision bf16`", "speedrun", []string{"--precision", "bf16"}},
 		{"nano-char", "nano-char", nil},
 	}
-	seconds, losses := make([][]float64, len(kinds)), make([][]float64, len(kinds))
-	for seed := 1; seed <= seeds; seed++ {
-		for i, kind := range kinds {
-			_, took, loss := c.train(kind.preset, text, seed, kind.flags...)
-			seconds[i], losses[i] = append(seconds[i], took), append(losses[i], loss)
-		}
-	}
+	all := inTurns(seeds, len(kinds), func(i, seed int) (seconds, loss float64) {
+		_, seconds, loss = c.train(kinds[i].preset, text, seed, kinds[i].flags...)
+		return seconds, loss
+	})
 	table("`attention train --preset speedrun --text tinyshakespeare.txt` beside nano-char, in turns: seconds from the " +
 		"start of the process until the loss of the whole validation text is known, and that loss")
 	for i, kind := range kinds {
-		row(kind.name+", seconds", seconds[i], tenths)
-		row(kind.name+", nats", losses[i], nats)
+		row(kind.name+", seconds", all.seconds[i], tenths)
+		row(kind.name+", nats", all.losses[i], nats)
 	}
 }

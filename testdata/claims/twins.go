@@ -58,18 +58,12 @@ func (c claims) twins(text string) {
 		kinds = append(kinds, kind{"nanoGPT's own program, tuned", own(tuned)},
 			kind{"nanoGPT's own program, as installed", own(nil)})
 	}
-	seconds, losses := make([][]float64, len(kinds)), make([][]float64, len(kinds))
-	for seed := 1; seed <= twinSeeds; seed++ {
-		for i, kind := range kinds {
-			took, loss := kind.train(seed)
-			seconds[i], losses[i] = append(seconds[i], took), append(losses[i], loss)
-		}
-	}
+	all := inTurns(twinSeeds, len(kinds), func(i, seed int) (seconds, loss float64) { return kinds[i].train(seed) })
 	fmt.Printf("\nTrainings here and in PyTorch in turns, seeds 1 to %d, nanoGPT's with its own: seconds of the process "+
 		"until the loss of the whole validation text is known, nanoGPT's that of 20 random batches\n\n"+
-		"| | seconds | nats |\n|---|---:|---:|\n", twinSeeds)
+		"| | nats | seconds |\n|---|---:|---:|\n", twinSeeds)
 	for i, kind := range kinds {
-		fmt.Printf("| %s | %s | %s |\n", kind.name, spread(seconds[i], tenths), spread(losses[i], nats))
+		all.summary(i, kind.name)
 	}
 }
 
