@@ -32,7 +32,8 @@ import (
 //
 // The outputs are those of the whole sequence at once. So a mask is needed that shows no
 // query a key after the chunk, which is not there yet: one like mask.Causal, or a
-// mask.Prefix within the first chunk. There is no gradient and no dropout.
+// mask.Prefix within the first chunk. There is no gradient and no dropout. A chunk of one token has the products of
+// Full.
 func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) (*G.Node, error) {
 	const name = "CachedAttention"
 	a, err := c.resolveCached(name, q, k, v, cache)
@@ -117,6 +118,9 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		means := meansInCache(c, o.Sparse.BlockSize, &a, starts, x.K)
 		a.Chosen = &kernel.ChosenBlocks{Size: o.Sparse.BlockSize, Visible: a.Visible, Shown: a.Shown,
 			Numbers: chooseBlocks(o.Sparse, &a, starts, x.Q, means)}
+	}
+	if a.T == 1 {
+		a.Precision = kernel.Full // to round all keys for one query takes longer than its products
 	}
 	lse := make([]F, 2*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)

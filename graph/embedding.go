@@ -60,16 +60,8 @@ func (embedding[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err := checkIDs(ids, v); err != nil {
 		return err
 	}
-	if in[0].Dtype() == BF16 {
-		y, weight := out.Float32s(), dense.BF16s(in[0])
-		for i, id := range ids {
-			kernel.Widen(y[i*e:(i+1)*e], weight[int(id)*e:][:e])
-		}
-		return nil
-	}
-	weight := dense.Floats[F](in[0])
 	for i, id := range ids {
-		copy(y[i*e:(i+1)*e], weight[int(id)*e:])
+		takeFrom(y[i*e:(i+1)*e], in[0], int(id)*e)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 type positionRows[F kernel.Float] struct{ T int }
 
 func (positionRows[F]) spec() (string, []arg) {
-	return "PositionRows", []arg{{name: "weight"}, {name: "start", integer: true}}
+	return "PositionRows", []arg{{name: "weight", stored: true}, {name: "start", integer: true}}
 }
 
 func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -57,15 +57,18 @@ func (o positionRows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if err := o.check(in[1], table[0]); err != nil {
 		return err
 	}
-	y, weight, n := dense.Floats[F](out), dense.Floats[F](in[0]), o.T*table[1]
+	y, n := dense.Floats[F](out), o.T*table[1]
 	for i, s := range dense.Ints(in[1]) {
-		copy(y[i*n:][:n], weight[int(s)*table[1]:])
+		takeFrom(y[i*n:][:n], in[0], int(s)*table[1])
 	}
 	return nil
 }
 
 // y = weight[start:start+T]:  dweight is dy in those rows, summed over the sequences, and 0 elsewhere.
 func (o positionRows[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	if in[0].Dtype() == BF16 {
+		return nil, nil
+	}
 	return only(apply(positionRowsBackward[F]{Of: o, R: in[0].Shape()[0]}, in[1], dy))
 }
 

@@ -13,8 +13,8 @@ import (
 
 // BF16 is the type of a node that holds a weight as a file stores it: in bfloat16, the upper half of a float32.
 // Functions of this package take such a node beside nodes of float32. MatMul and Linear as their second argument,
-// Embedding and LinearCrossEntropy as their weight read it as it is and widen what they multiply, with the bits of
-// Widen; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through products
+// Embedding, PositionRows and LinearCrossEntropy as their weight read it as it is and widen what they need, with the
+// bits of Widen; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through products
 // with it.
 var BF16 = dense.BF16
 
@@ -50,6 +50,15 @@ func (widening) spec() (string, []arg) {
 func (widening) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Widen(out.Float32s(), dense.BF16s(in[0]))
 	return nil
+}
+
+// takeFrom sets y to the numbers of a table from an element on, which may be stored.
+func takeFrom[F kernel.Float](y []F, table *tensor.Dense, at int) {
+	if table.Dtype() == BF16 {
+		kernel.Widen(any(y).([]float32), dense.BF16s(table)[at:][:len(y)])
+		return
+	}
+	copy(y, dense.Floats[F](table)[at:])
 }
 
 // widenOthers returns the nodes with those of BF16 widened of which the op takes no stored ones.

@@ -40,6 +40,14 @@ var storedCases = []struct {
 		}
 		return graph.Mul(rows, x)
 	}},
+	{name: "PositionRows", f: func(x, w, _ *G.Node) (*G.Node, error) {
+		start := G.NodeFromAny(x.Graph(), 5, G.WithName("start"))
+		rows, err := graph.PositionRows(w, start, 3)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Mul(rows, x)
+	}},
 	{name: "LinearCrossEntropy", f: func(x, w, ids *G.Node) (*G.Node, error) {
 		return graph.LinearCrossEntropy(x, w, ids, graph.LinearCrossEntropyConfig{})
 	}},

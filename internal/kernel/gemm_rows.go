@@ -91,7 +91,7 @@ func (g *product[F]) addSums(p path, l int, sums []F) {
 // shareAlong is along on several goroutines, each with blocks of k and of columns of its own.
 func (g *product[F]) shareAlong(p path) {
 	blocks := kBlocks(g.k)
-	across := min(max(1, g.n/fewRowsAcross), max(1, g.k*g.n/fewRowsWork/blocks))
+	across := evenParts(blocks, min(max(1, g.n/fewRowsAcross), max(1, g.k*g.n/fewRowsWork/blocks)))
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	sums := room(&w.b, blocks*g.m*g.n)
@@ -100,6 +100,18 @@ func (g *product[F]) shareAlong(p path) {
 		g.addSums(p, l, sums[l*g.m*g.n:])
 	}
 	pool.Put(w)
+}
+
+// evenParts returns how many parts, at most most, each block is cut into: as few as give every core the same number of
+// parts, but some, since rows are read along faster the longer they are.
+func evenParts(blocks, most int) int {
+	const least = 4 // of a core, so that none waits long for another
+	for parts := 1; parts < most; parts++ {
+		if n := blocks * parts; n%cores() == 0 && n >= least*cores() {
+			return parts
+		}
+	}
+	return most
 }
 
 // alongCall is the sums of a product with few rows: calls share blocks of k, each cut into as many blocks of columns as
