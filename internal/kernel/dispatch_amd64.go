@@ -1026,6 +1026,26 @@ func sumSquares[F Float](p path, x []F) float64 {
 	}
 }
 
+// sumProducts returns Σ x·y·weight, summed in float64.
+func sumProducts[F Float](p path, x, y, weight []F) float64 {
+	n := len(x)
+	if p == pathGo || n < 1 {
+		return sumProductsGo(x, y, weight)
+	}
+	reaches("sumProducts: y", len(y), n)
+	reaches("sumProducts: weight", len(weight), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		return ssumProductsAVX512(n, single(x), single(y), single(weight))
+	case sizeOf[F]() == 4:
+		return ssumProductsAVX2(n, single(x), single(y), single(weight))
+	case p == pathAVX512:
+		return dsumProductsAVX512(n, double(x), double(y), double(weight))
+	default:
+		return dsumProductsAVX2(n, double(x), double(y), double(weight))
+	}
+}
+
 // sumColumns adds n columns of the rows to y, in float64. Assembly adds to whole vectors: what lies behind the
 // columns of y is left as it was.
 func sumColumns[F Float](p path, rows, n, ld int, y []float64, x []F) {
@@ -1207,6 +1227,57 @@ func normColumns[F Float](p path, rows, cols int, dgamma, dbeta, dy, x, mean, rs
 		dnormColumnsAVX512(rows, cols, double(dgamma), double(dbeta), double(dy), double(x), double(mean), double(rstd))
 	default:
 		dnormColumnsAVX2(rows, cols, double(dgamma), double(dbeta), double(dy), double(x), double(mean), double(rstd))
+	}
+}
+
+// rootRows sets y ← x·factor[i]·weight in each row i.
+func rootRows[F Float](p path, rows, cols int, y, x, weight, factor []F) {
+	if p == pathGo || min(rows, cols) < 1 {
+		rootRowsGo(rows, cols, y, x, weight, factor)
+		return
+	}
+	reaches("rootRows: y", len(y), rows*cols)
+	reaches("rootRows: x", len(x), rows*cols)
+	reaches("rootRows: weight", len(weight), cols)
+	reaches("rootRows: factor", len(factor), rows)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		srootRowsAVX512(rows, cols, single(y), single(x), single(weight), single(factor))
+	case sizeOf[F]() == 4:
+		srootRowsAVX2(rows, cols, single(y), single(x), single(weight), single(factor))
+	case p == pathAVX512:
+		drootRowsAVX512(rows, cols, double(y), double(x), double(weight), double(factor))
+	default:
+		drootRowsAVX2(rows, cols, double(y), double(x), double(weight), double(factor))
+	}
+}
+
+// rootBackwardRows sets dx ← factor[i]·(dy·weight − x·along[i]) in each row i, and adds dy·x·factor[i] to dweight.
+func rootBackwardRows[F Float](p path, rows, cols int, dx, dweight, dy, x, weight, factor, along []F) {
+	if p == pathGo || min(rows, cols) < 1 {
+		rootBackwardRowsGo(rows, cols, dx, dweight, dy, x, weight, factor, along)
+		return
+	}
+	reaches("rootBackwardRows: dx", len(dx), rows*cols)
+	reaches("rootBackwardRows: dweight", len(dweight), cols)
+	reaches("rootBackwardRows: dy", len(dy), rows*cols)
+	reaches("rootBackwardRows: x", len(x), rows*cols)
+	reaches("rootBackwardRows: weight", len(weight), cols)
+	reaches("rootBackwardRows: factor", len(factor), rows)
+	reaches("rootBackwardRows: along", len(along), rows)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		srootBackwardRowsAVX512(rows, cols, single(dx), single(dweight), single(dy), single(x), single(weight),
+			single(factor), single(along))
+	case sizeOf[F]() == 4:
+		srootBackwardRowsAVX2(rows, cols, single(dx), single(dweight), single(dy), single(x), single(weight), single(factor),
+			single(along))
+	case p == pathAVX512:
+		drootBackwardRowsAVX512(rows, cols, double(dx), double(dweight), double(dy), double(x), double(weight),
+			double(factor), double(along))
+	default:
+		drootBackwardRowsAVX2(rows, cols, double(dx), double(dweight), double(dy), double(x), double(weight), double(factor),
+			double(along))
 	}
 }
 

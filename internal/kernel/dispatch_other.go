@@ -209,6 +209,10 @@ func sumSquares[F Float](_ path, x []F) float64 {
 	return sumSquaresGo(x)
 }
 
+func sumProducts[F Float](_ path, x, y, weight []F) float64 {
+	return sumProductsGo(x, y, weight)
+}
+
 func sumColumns[F Float](_ path, rows, n, ld int, y []float64, x []F) {
 	sumColumnsGo(rows, n, ld, y, x)
 }
@@ -239,6 +243,14 @@ func normBackwardRows[F Float](_ path, rows, cols int, dx, dy, x, gamma, mean, r
 
 func normColumns[F Float](_ path, rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
 	normColumnsGo(rows, cols, dgamma, dbeta, dy, x, mean, rstd)
+}
+
+func rootRows[F Float](_ path, rows, cols int, y, x, weight, factor []F) {
+	rootRowsGo(rows, cols, y, x, weight, factor)
+}
+
+func rootBackwardRows[F Float](_ path, rows, cols int, dx, dweight, dy, x, weight, factor, along []F) {
+	rootBackwardRowsGo(rows, cols, dx, dweight, dy, x, weight, factor, along)
 }
 
 func addRows[F Float](_ path, rows, cols int, z, x, y []F) {

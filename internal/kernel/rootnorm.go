@@ -34,14 +34,28 @@ type rootNormCall[F Float] struct {
 	factor       RootNorm
 }
 
+// rootsTogether is how many rows have their factors computed before they are scaled.
+const rootsTogether = 64
+
 func (c rootNormCall[F]) do(lo, hi int) {
-	weight, cols := c.weight, len(c.weight)
-	for i := lo; i < hi; i++ {
-		y, x := c.y[i*cols:][:cols], c.x[i*cols:][:cols]
-		factor, _ := c.factor.of(sumSquares(chosenPath, x), cols)
-		r := F(factor)
+	cols := len(c.weight)
+	var factors [rootsTogether]F
+	for ; lo < hi; lo += rootsTogether {
+		n := min(rootsTogether, hi-lo)
+		y, x := c.y[lo*cols:][:n*cols], c.x[lo*cols:][:n*cols]
+		for i := range n {
+			factor, _ := c.factor.of(sumSquares(chosenPath, x[i*cols:][:cols]), cols)
+			factors[i] = F(factor)
+		}
+		rootRows(chosenPath, n, cols, y, x, c.weight, factors[:n])
+	}
+}
+
+func rootRowsGo[F Float](rows, cols int, y, x, weight, factor []F) {
+	for i := range rows {
+		y, x := y[i*cols:][:cols], x[i*cols:][:cols]
 		for j, v := range x {
-			y[j] = v * r * weight[j]
+			y[j] = v * factor[i] * weight[j]
 		}
 	}
 }
@@ -66,7 +80,7 @@ func NormByRootBackward[F Float](dx, dweight, dy, x, weight []F, f RootNorm) {
 	for s := range shares {
 		last := block(s+1, shares, rows) - 1
 		addRows(chosenPath, 1, cols, dweight, dweight, dx[last*cols:][:cols])
-		c.row(last, dweight)
+		c.rows(last, last+1, dweight)
 	}
 }
 
@@ -85,26 +99,39 @@ func (c rootNormBackwardCall[F]) do(lo, hi int) {
 		last := block(s+1, shares, rows) - 1
 		sum := c.dx[last*cols:][:cols]
 		clear(sum)
-		for i := block(s, shares, rows); i < last; i++ {
-			c.row(i, sum)
+		c.rows(block(s, shares, rows), last, sum)
+	}
+}
+
+// rows writes the dx of the rows [lo,hi), and adds what they contribute to dweight to a sum.
+func (c *rootNormBackwardCall[F]) rows(lo, hi int, sum []F) {
+	cols := len(c.weight)
+	var factors, along [rootsTogether]F
+	for ; lo < hi; lo += rootsTogether {
+		n := min(rootsTogether, hi-lo)
+		dx, dy, x := c.dx[lo*cols:][:n*cols], c.dy[lo*cols:][:n*cols], c.x[lo*cols:][:n*cols]
+		for i := range n {
+			dy, x := dy[i*cols:][:cols], x[i*cols:][:cols]
+			factor, slope := c.factor.of(sumSquares(chosenPath, x), cols)
+			factors[i], along[i] = F(factor), F(slope*sumProducts(chosenPath, dy, x, c.weight))
+		}
+		rootBackwardRows(chosenPath, n, cols, dx, sum, dy, x, c.weight, factors[:n], along[:n])
+	}
+}
+
+func rootBackwardRowsGo[F Float](rows, cols int, dx, dweight, dy, x, weight, factor, along []F) {
+	for i := range rows {
+		dx, dy, x := dx[i*cols:][:cols], dy[i*cols:][:cols], x[i*cols:][:cols]
+		for j, v := range x {
+			dweight[j] += F(dy[j]*v) * factor[i]
+			dx[j] = factor[i] * (F(dy[j]*weight[j]) - F(v*along[i]))
 		}
 	}
 }
 
-// row writes the dx of row i, and adds what the row contributes to dweight to a sum.
-func (c *rootNormBackwardCall[F]) row(i int, sum []F) {
-	weight, cols := c.weight, len(c.weight)
-	dx, dy, x := c.dx[i*cols:][:cols], c.dy[i*cols:][:cols], c.x[i*cols:][:cols]
-	factor, slope := c.factor.of(sumSquares(chosenPath, x), cols)
-	r, dot := F(factor), 0.0
-	sum = sum[:cols]
-	for j, v := range x {
-		product := dy[j] * v
-		sum[j] += product * r
-		dot += float64(product) * float64(weight[j])
+func sumProductsGo[F Float](x, y, weight []F) (sum float64) {
+	for i, v := range x {
+		sum += float64(v * y[i] * weight[i])
 	}
-	along := F(slope * dot)
-	for j, v := range x {
-		dx[j] = r * (dy[j]*weight[j] - v*along)
-	}
+	return sum
 }

@@ -164,6 +164,11 @@ func ssumAVX2(n int, x *float32) float64
 //go:noescape
 func ssumSquaresAVX2(n int, x *float32) float64
 
+// ssumProductsAVX2 is sumProducts of float32 with AVX2.
+//
+//go:noescape
+func ssumProductsAVX2(n int, x *float32, y *float32, weight *float32) float64
+
 // ssumColumnsAVX2 is sumColumns of float32 with AVX2.
 //
 //go:noescape
@@ -206,6 +211,17 @@ func snormBackwardRowsAVX2(rows int, cols int, dx *float32, dy *float32, x *floa
 //go:noescape
 func snormColumnsAVX2(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
 	rstd *float32)
+
+// srootRowsAVX2 is rootRows of float32 with AVX2.
+//
+//go:noescape
+func srootRowsAVX2(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+
+// srootBackwardRowsAVX2 is rootBackwardRows of float32 with AVX2.
+//
+//go:noescape
+func srootBackwardRowsAVX2(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32,
+	factor *float32, along *float32)
 
 // saddRowsAVX2 is addRows of float32 with AVX2.
 //
@@ -372,6 +388,11 @@ func dsumAVX2(n int, x *float64) float64
 //go:noescape
 func dsumSquaresAVX2(n int, x *float64) float64
 
+// dsumProductsAVX2 is sumProducts of float64 with AVX2.
+//
+//go:noescape
+func dsumProductsAVX2(n int, x *float64, y *float64, weight *float64) float64
+
 // dsumColumnsAVX2 is sumColumns of float64 with AVX2.
 //
 //go:noescape
@@ -414,6 +435,17 @@ func dnormBackwardRowsAVX2(rows int, cols int, dx *float64, dy *float64, x *floa
 //go:noescape
 func dnormColumnsAVX2(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
 	rstd *float64)
+
+// drootRowsAVX2 is rootRows of float64 with AVX2.
+//
+//go:noescape
+func drootRowsAVX2(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+
+// drootBackwardRowsAVX2 is rootBackwardRows of float64 with AVX2.
+//
+//go:noescape
+func drootBackwardRowsAVX2(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64,
+	factor *float64, along *float64)
 
 // daddRowsAVX2 is addRows of float64 with AVX2.
 //

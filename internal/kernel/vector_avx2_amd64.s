@@ -3059,6 +3059,78 @@ done_96:
 	VZEROUPPER
 	RET
 
+// func ssumProductsAVX2(n int, x *float32, y *float32, weight *float32) float64
+// Requires: AVX, AVX2, CMOV
+TEXT ·ssumProductsAVX2(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    weight+24(FP), BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_98
+	PCALIGN $0x40
+
+vector_97:
+	VMOVUPS      (CX)(AX*1), Y2
+	VMOVUPS      (DX)(AX*1), Y3
+	VMULPS       Y3, Y2, Y2
+	VMOVUPS      (BX)(AX*1), Y3
+	VMULPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y2, Y0, Y0
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, SI
+	JLT          vector_97
+
+rest_98:
+	TESTQ        DI, DI
+	JE           done_99
+	VMASKMOVPS   (CX)(AX*1), Y15, Y2
+	VMASKMOVPS   (DX)(AX*1), Y15, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (BX)(AX*1), Y15, Y3
+	VMULPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y2, Y0, Y0
+
+done_99:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func ssumColumnsAVX2(rows int, n int, ld int, y *float64, x *float32)
 // Requires: AVX, CMOV
 TEXT ·ssumColumnsAVX2(SB), $0-40
@@ -3087,13 +3159,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_97:
+row_100:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_99
+	JE      rest_102
 	PCALIGN $0x40
 
-vector_98:
+vector_101:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3104,11 +3176,11 @@ vector_98:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_98
+	JLT          vector_101
 
-rest_99:
+rest_102:
 	TESTQ        R8, R8
-	JE           done_100
+	JE           done_103
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3118,10 +3190,10 @@ rest_99:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_100:
+done_103:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_97
+	JNE  row_100
 	VZEROUPPER
 	RET
 
@@ -3157,28 +3229,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_101:
+row_104:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_103
+	JE      rest_106
 	PCALIGN $0x40
 
-vector_102:
+vector_105:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_102
+	JLT     vector_105
 
-rest_103:
+rest_106:
 	TESTQ      R8, R8
-	JE         done_104
+	JE         done_107
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_104:
+done_107:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3191,10 +3263,10 @@ done_104:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_106
+	JE           rest_109
 	PCALIGN      $0x40
 
-vector_105:
+vector_108:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3225,11 +3297,11 @@ vector_105:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_105
+	JLT          vector_108
 
-rest_106:
+rest_109:
 	TESTQ        R8, R8
-	JE           done_107
+	JE           done_110
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3260,7 +3332,7 @@ rest_106:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_107:
+done_110:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3273,29 +3345,29 @@ done_107:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_109
+	JE           rest_112
 	PCALIGN      $0x40
 
-vector_108:
+vector_111:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_108
+	JLT     vector_111
 
-rest_109:
+rest_112:
 	TESTQ      R8, R8
-	JE         done_110
+	JE         done_113
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_110:
+done_113:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_101
+	JNE  row_104
 	VZEROUPPER
 	RET
 
@@ -3326,29 +3398,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_111:
+row_114:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_113
+	JE      rest_116
 	PCALIGN $0x40
 
-vector_112:
+vector_115:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_112
+	JLT         vector_115
 
-rest_113:
+rest_116:
 	TESTQ       R8, R8
-	JE          done_114
+	JE          done_117
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_114:
+done_117:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3358,10 +3430,10 @@ done_114:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_116
+	JE           rest_119
 	PCALIGN      $0x40
 
-vector_115:
+vector_118:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -3369,23 +3441,23 @@ vector_115:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_115
+	JLT     vector_118
 
-rest_116:
+rest_119:
 	TESTQ      R8, R8
-	JE         done_117
+	JE         done_120
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_117:
+done_120:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_111
+	JNE  row_114
 	VZEROUPPER
 	RET
 
@@ -3416,33 +3488,33 @@ TEXT ·stopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_118:
+row_121:
 	VMOVUPS Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_120
+	JE      rest_123
 	PCALIGN $0x40
 
-vector_119:
+vector_122:
 	VMOVUPS   (SI)(R8*1), Y1
 	VMAXPS    Y0, Y1, Y0
 	VCMPPS    $0x03, Y1, Y1, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_119
+	JLT       vector_122
 
-rest_120:
+rest_123:
 	TESTQ      DI, DI
-	JE         done_121
+	JE         done_124
 	VMASKMOVPS (SI)(R8*1), Y15, Y1
 	VBLENDVPS  Y15, Y1, Y12, Y1
 	VMAXPS     Y0, Y1, Y0
 	VCMPPS     $0x03, Y1, Y1, Y3
 	VBLENDVPS  Y3, Y1, Y2, Y2
 
-done_121:
+done_124:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -3463,7 +3535,7 @@ done_121:
 	ADDQ         DX, SI
 	ADDQ         $0x04, BX
 	DECQ         CX
-	JNE          row_118
+	JNE          row_121
 	VZEROUPPER
 	RET
 
@@ -3498,28 +3570,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_122:
+row_125:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_124
+	JE      rest_127
 	PCALIGN $0x40
 
-vector_123:
+vector_126:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_123
+	JLT     vector_126
 
-rest_124:
+rest_127:
 	TESTQ      R9, R9
-	JE         done_125
+	JE         done_128
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_125:
+done_128:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3533,10 +3605,10 @@ done_125:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_127
+	JE           rest_130
 	PCALIGN      $0x40
 
-vector_126:
+vector_129:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3566,11 +3638,11 @@ vector_126:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_126
+	JLT          vector_129
 
-rest_127:
+rest_130:
 	TESTQ        R9, R9
-	JE           done_128
+	JE           done_131
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3600,7 +3672,7 @@ rest_127:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_128:
+done_131:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3613,7 +3685,7 @@ done_128:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_122
+	JNE          row_125
 	VZEROUPPER
 	RET
 
@@ -3654,27 +3726,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_129:
+row_132:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_131
+	JE      rest_134
 	PCALIGN $0x40
 
-vector_130:
+vector_133:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_130
+	JLT     vector_133
 
-rest_131:
+rest_134:
 	TESTQ      R11, R11
-	JE         done_132
+	JE         done_135
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_132:
+done_135:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3687,26 +3759,26 @@ done_132:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_134
+	JE           rest_137
 	PCALIGN      $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_133
+	JLT         vector_136
 
-rest_134:
+rest_137:
 	TESTQ       R11, R11
-	JE          done_135
+	JE          done_138
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_135:
+done_138:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -3721,57 +3793,57 @@ done_135:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_137
+	JE           rest_140
 	PCALIGN      $0x40
 
-vector_136:
+vector_139:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_139
+	JE      without_142
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_139:
+without_142:
 	TESTQ   R10, R10
-	JE      without_140
+	JE      without_143
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_140:
+without_143:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_136
+	JLT     vector_139
 
-rest_137:
+rest_140:
 	TESTQ      R11, R11
-	JE         done_138
+	JE         done_141
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_141
+	JE         without_144
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_141:
+without_144:
 	TESTQ      R10, R10
-	JE         without_142
+	JE         without_145
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_142:
+without_145:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_138:
+done_141:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_129
+	JNE  row_132
 	VZEROUPPER
 	RET
 
@@ -3810,24 +3882,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_143:
+row_146:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_145
+	JE           rest_148
 	PCALIGN      $0x40
 
-vector_144:
+vector_147:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_147
+	JE      without_150
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_147:
+without_150:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3835,18 +3907,18 @@ without_147:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_144
+	JLT         vector_147
 
-rest_145:
+rest_148:
 	TESTQ      R11, R11
-	JE         done_146
+	JE         done_149
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_148
+	JE         without_151
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_148:
+without_151:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3854,7 +3926,7 @@ without_148:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_146:
+done_149:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -3873,17 +3945,17 @@ done_146:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_150
+	JE           rest_153
 	PCALIGN      $0x40
 
-vector_149:
+vector_152:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_152
+	JE      without_155
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_152:
+without_155:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3893,18 +3965,18 @@ without_152:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_149
+	JLT          vector_152
 
-rest_150:
+rest_153:
 	TESTQ      R11, R11
-	JE         done_151
+	JE         done_154
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_153
+	JE         without_156
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_153:
+without_156:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3913,14 +3985,14 @@ without_153:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_151:
+done_154:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_143
+	JNE  row_146
 	VZEROUPPER
 	RET
 
@@ -3954,15 +4026,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_154:
+row_157:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_156
+	JE           rest_159
 	PCALIGN      $0x40
 
-vector_155:
+vector_158:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3975,11 +4047,11 @@ vector_155:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_155
+	JLT         vector_158
 
-rest_156:
+rest_159:
 	TESTQ       R11, R11
-	JE          done_157
+	JE          done_160
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3991,13 +4063,161 @@ rest_156:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_157:
+done_160:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_154
+	JNE  row_157
+	VZEROUPPER
+	RET
+
+// func srootRowsAVX2(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+// Requires: AVX, CMOV
+TEXT ·srootRowsAVX2(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    weight+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x02, R8
+	SHLQ    $0x02, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000008, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x02, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_161:
+	VBROADCASTSS (DI), Y2
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_163
+	PCALIGN      $0x40
+
+vector_162:
+	VMOVUPS (BX)(R10*1), Y0
+	VMULPS  Y2, Y0, Y0
+	VMOVUPS (SI)(R10*1), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (DX)(R10*1)
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_162
+
+rest_163:
+	TESTQ      R9, R9
+	JE         done_164
+	VMASKMOVPS (BX)(R10*1), Y15, Y0
+	VMULPS     Y2, Y0, Y0
+	VMASKMOVPS (SI)(R10*1), Y15, Y1
+	VMULPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DX)(R10*1)
+
+done_164:
+	ADDQ $0x04, DI
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_161
+	VZEROUPPER
+	RET
+
+// func srootBackwardRowsAVX2(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
+// Requires: AVX, CMOV
+TEXT ·srootBackwardRowsAVX2(SB), $0-72
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    dweight+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    weight+48(FP), R8
+	MOVQ    factor+56(FP), R9
+	MOVQ    along+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x07, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x02, R11
+	SHLQ    $0x02, CX
+	MOVQ    R12, R13
+	XORL    R14, R14
+	TESTQ   R13, R13
+	CMOVQLT R14, R13
+	MOVQ    $0x00000008, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SHLQ    $0x02, R13
+	LEAQ    leadingLanes<>+0(SB), R14
+	SUBQ    R13, R14
+	VMOVDQU 32(R14), Y15
+
+row_165:
+	VBROADCASTSS (R9), Y3
+	VBROADCASTSS (R10), Y4
+	XORQ         R13, R13
+	TESTQ        R11, R11
+	JE           rest_167
+	PCALIGN      $0x40
+
+vector_166:
+	VMOVUPS (SI)(R13*1), Y1
+	VMOVUPS (DI)(R13*1), Y0
+	VMULPS  Y1, Y0, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS (BX)(R13*1), Y5
+	VADDPS  Y2, Y5, Y5
+	VMOVUPS Y5, (BX)(R13*1)
+	VMOVUPS (R8)(R13*1), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y4, Y0, Y0
+	VSUBPS  Y0, Y1, Y1
+	VMULPS  Y3, Y1, Y1
+	VMOVUPS Y1, (DX)(R13*1)
+	ADDQ    $0x00000020, R13
+	CMPQ    R13, R11
+	JLT     vector_166
+
+rest_167:
+	TESTQ      R12, R12
+	JE         done_168
+	VMASKMOVPS (SI)(R13*1), Y15, Y1
+	VMASKMOVPS (DI)(R13*1), Y15, Y0
+	VMULPS     Y1, Y0, Y2
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS (BX)(R13*1), Y15, Y5
+	VADDPS     Y2, Y5, Y5
+	VMASKMOVPS Y5, Y15, (BX)(R13*1)
+	VMASKMOVPS (R8)(R13*1), Y15, Y2
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y4, Y0, Y0
+	VSUBPS     Y0, Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VMASKMOVPS Y1, Y15, (DX)(R13*1)
+
+done_168:
+	ADDQ $0x04, R9
+	ADDQ $0x04, R10
+	ADDQ CX, SI
+	ADDQ CX, DI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_165
 	VZEROUPPER
 	RET
 
@@ -4028,34 +4248,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_158:
+row_169:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_160
+	JE      rest_171
 	PCALIGN $0x40
 
-vector_159:
+vector_170:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_159
+	JLT     vector_170
 
-rest_160:
+rest_171:
 	TESTQ      R8, R8
-	JE         done_161
+	JE         done_172
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_161:
+done_172:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_158
+	JNE  row_169
 	VZEROUPPER
 	RET
 
@@ -4089,36 +4309,36 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_162:
+row_173:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_164
+	JE           rest_175
 	PCALIGN      $0x40
 
-vector_163:
+vector_174:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_163
+	JLT         vector_174
 
-rest_164:
+rest_175:
 	TESTQ       R9, R9
-	JE          done_165
+	JE          done_176
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_165:
+done_176:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_162
+	JNE  row_173
 	VZEROUPPER
 	RET
 
@@ -4151,34 +4371,34 @@ TEXT ·sscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_166:
+row_177:
 	VBROADCASTSS (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_168
+	JE           rest_179
 	PCALIGN      $0x40
 
-vector_167:
+vector_178:
 	VMOVUPS (SI)(R10*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_167
+	JLT     vector_178
 
-rest_168:
+rest_179:
 	TESTQ      R9, R9
-	JE         done_169
+	JE         done_180
 	VMASKMOVPS (SI)(R10*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_169:
+done_180:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_166
+	JNE  row_177
 	VZEROUPPER
 	RET
 
@@ -4210,33 +4430,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_170:
+row_181:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_172
+	JE      rest_183
 	PCALIGN $0x40
 
-vector_171:
+vector_182:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_171
+	JLT     vector_182
 
-rest_172:
+rest_183:
 	TESTQ      R8, R8
-	JE         done_173
+	JE         done_184
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_173:
+done_184:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_170
+	JNE  row_181
 	VZEROUPPER
 	RET
 
@@ -4538,10 +4758,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_175
+	JE      rest_186
 	PCALIGN $0x40
 
-vector_174:
+vector_185:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4577,11 +4797,11 @@ vector_174:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_174
+	JLT          vector_185
 
-rest_175:
+rest_186:
 	TESTQ        DI, DI
-	JE           done_176
+	JE           done_187
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4616,7 +4836,7 @@ rest_175:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_176:
+done_187:
 	VZEROUPPER
 	RET
 
@@ -4649,10 +4869,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_178
+	JE      rest_189
 	PCALIGN $0x40
 
-vector_177:
+vector_188:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4687,11 +4907,11 @@ vector_177:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_177
+	JLT          vector_188
 
-rest_178:
+rest_189:
 	TESTQ        DI, DI
-	JE           done_179
+	JE           done_190
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4725,7 +4945,7 @@ rest_178:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_179:
+done_190:
 	VZEROUPPER
 	RET
 
@@ -4757,10 +4977,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_181
+	JE      rest_192
 	PCALIGN $0x40
 
-vector_180:
+vector_191:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4802,11 +5022,11 @@ vector_180:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_180
+	JLT          vector_191
 
-rest_181:
+rest_192:
 	TESTQ        DI, DI
-	JE           done_182
+	JE           done_193
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4847,7 +5067,7 @@ rest_181:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_182:
+done_193:
 	VZEROUPPER
 	RET
 
@@ -4878,25 +5098,25 @@ TEXT ·dabsAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_184
+	JE      rest_195
 	PCALIGN $0x40
 
-vector_183:
+vector_194:
 	VMOVUPD (BX)(CX*1), Y0
 	VANDNPS Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_183
+	JLT     vector_194
 
-rest_184:
+rest_195:
 	TESTQ      SI, SI
-	JE         done_185
+	JE         done_196
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_185:
+done_196:
 	VZEROUPPER
 	RET
 
@@ -4929,10 +5149,10 @@ TEXT ·dsignAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_187
+	JE      rest_198
 	PCALIGN $0x40
 
-vector_186:
+vector_197:
 	VMOVUPD   (BX)(CX*1), Y0
 	VANDNPS   Y0, Y1, Y4
 	VANDPS    Y1, Y0, Y5
@@ -4942,11 +5162,11 @@ vector_186:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, AX
-	JLT       vector_186
+	JLT       vector_197
 
-rest_187:
+rest_198:
 	TESTQ      SI, SI
-	JE         done_188
+	JE         done_199
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y4
 	VANDPS     Y1, Y0, Y5
@@ -4955,7 +5175,7 @@ rest_187:
 	VBLENDVPD  Y6, Y5, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_188:
+done_199:
 	VZEROUPPER
 	RET
 
@@ -4985,25 +5205,25 @@ TEXT ·dceilAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_190
+	JE      rest_201
 	PCALIGN $0x40
 
-vector_189:
+vector_200:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_189
+	JLT      vector_200
 
-rest_190:
+rest_201:
 	TESTQ      SI, SI
-	JE         done_191
+	JE         done_202
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x0a, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_191:
+done_202:
 	VZEROUPPER
 	RET
 
@@ -5033,25 +5253,25 @@ TEXT ·dfloorAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_193
+	JE      rest_204
 	PCALIGN $0x40
 
-vector_192:
+vector_203:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_192
+	JLT      vector_203
 
-rest_193:
+rest_204:
 	TESTQ      SI, SI
-	JE         done_194
+	JE         done_205
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x09, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_194:
+done_205:
 	VZEROUPPER
 	RET
 
@@ -5081,25 +5301,25 @@ TEXT ·dsqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_196
+	JE      rest_207
 	PCALIGN $0x40
 
-vector_195:
+vector_206:
 	VMOVUPD (DX)(AX*1), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_195
+	JLT     vector_206
 
-rest_196:
+rest_207:
 	TESTQ      SI, SI
-	JE         done_197
+	JE         done_208
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_197:
+done_208:
 	VZEROUPPER
 	RET
 
@@ -5130,25 +5350,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_199
+	JE      rest_210
 	PCALIGN $0x40
 
-vector_198:
+vector_209:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_198
+	JLT     vector_209
 
-rest_199:
+rest_210:
 	TESTQ      SI, SI
-	JE         done_200
+	JE         done_211
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_200:
+done_211:
 	VZEROUPPER
 	RET
 
@@ -5179,27 +5399,27 @@ TEXT ·dinverseSqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_202
+	JE      rest_213
 	PCALIGN $0x40
 
-vector_201:
+vector_212:
 	VMOVUPD (BX)(CX*1), Y0
 	VSQRTPD Y0, Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_201
+	JLT     vector_212
 
-rest_202:
+rest_213:
 	TESTQ      SI, SI
-	JE         done_203
+	JE         done_214
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_203:
+done_214:
 	VZEROUPPER
 	RET
 
@@ -5229,27 +5449,27 @@ TEXT ·dcubeAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_205
+	JE      rest_216
 	PCALIGN $0x40
 
-vector_204:
+vector_215:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y0, Y0, Y1
 	VMULPD  Y0, Y1, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_204
+	JLT     vector_215
 
-rest_205:
+rest_216:
 	TESTQ      SI, SI
-	JE         done_206
+	JE         done_217
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y0, Y0, Y1
 	VMULPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_206:
+done_217:
 	VZEROUPPER
 	RET
 
@@ -5279,10 +5499,10 @@ TEXT ·dlnAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_208
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_207:
+vector_218:
 	VMOVUPD   (BX)(CX*1), Y0
 	VMOVUPD   Y0, Y1
 	VMULPD    704(AX), Y0, Y4
@@ -5343,11 +5563,11 @@ vector_207:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, SI
-	JLT       vector_207
+	JLT       vector_218
 
-rest_208:
+rest_219:
 	TESTQ      DI, DI
-	JE         done_209
+	JE         done_220
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMOVUPD    Y0, Y1
 	VMULPD     704(AX), Y0, Y4
@@ -5407,7 +5627,7 @@ rest_208:
 	VBLENDVPD  Y5, Y4, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_209:
+done_220:
 	VZEROUPPER
 	RET
 
@@ -5438,27 +5658,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_211
+	JE      rest_222
 	PCALIGN $0x40
 
-vector_210:
+vector_221:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_210
+	JLT     vector_221
 
-rest_211:
+rest_222:
 	TESTQ      DI, DI
-	JE         done_212
+	JE         done_223
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_212:
+done_223:
 	VZEROUPPER
 	RET
 
@@ -5489,27 +5709,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_214
+	JE      rest_225
 	PCALIGN $0x40
 
-vector_213:
+vector_224:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_213
+	JLT     vector_224
 
-rest_214:
+rest_225:
 	TESTQ      DI, DI
-	JE         done_215
+	JE         done_226
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_215:
+done_226:
 	VZEROUPPER
 	RET
 
@@ -5540,27 +5760,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_217
+	JE      rest_228
 	PCALIGN $0x40
 
-vector_216:
+vector_227:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_216
+	JLT     vector_227
 
-rest_217:
+rest_228:
 	TESTQ      DI, DI
-	JE         done_218
+	JE         done_229
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_218:
+done_229:
 	VZEROUPPER
 	RET
 
@@ -5591,10 +5811,10 @@ TEXT ·dlesserAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_220
+	JE      rest_231
 	PCALIGN $0x40
 
-vector_219:
+vector_230:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMINPD    Y1, Y0, Y1
@@ -5603,11 +5823,11 @@ vector_219:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_219
+	JLT       vector_230
 
-rest_220:
+rest_231:
 	TESTQ      DI, DI
-	JE         done_221
+	JE         done_232
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMINPD     Y1, Y0, Y1
@@ -5615,7 +5835,7 @@ rest_220:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_221:
+done_232:
 	VZEROUPPER
 	RET
 
@@ -5646,10 +5866,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_223
+	JE      rest_234
 	PCALIGN $0x40
 
-vector_222:
+vector_233:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -5658,11 +5878,11 @@ vector_222:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_222
+	JLT       vector_233
 
-rest_223:
+rest_234:
 	TESTQ      DI, DI
-	JE         done_224
+	JE         done_235
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -5670,7 +5890,7 @@ rest_223:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_224:
+done_235:
 	VZEROUPPER
 	RET
 
@@ -5702,10 +5922,10 @@ TEXT ·dlessAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_226
+	JE      rest_237
 	PCALIGN $0x40
 
-vector_225:
+vector_236:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x11, Y1, Y0, Y0
@@ -5713,18 +5933,18 @@ vector_225:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_225
+	JLT     vector_236
 
-rest_226:
+rest_237:
 	TESTQ      DI, DI
-	JE         done_227
+	JE         done_238
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x11, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_227:
+done_238:
 	VZEROUPPER
 	RET
 
@@ -5756,10 +5976,10 @@ TEXT ·dlessOrEqualAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_229
+	JE      rest_240
 	PCALIGN $0x40
 
-vector_228:
+vector_239:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x12, Y1, Y0, Y0
@@ -5767,18 +5987,18 @@ vector_228:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_228
+	JLT     vector_239
 
-rest_229:
+rest_240:
 	TESTQ      DI, DI
-	JE         done_230
+	JE         done_241
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x12, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_230:
+done_241:
 	VZEROUPPER
 	RET
 
@@ -5810,10 +6030,10 @@ TEXT ·dequalAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_232
+	JE      rest_243
 	PCALIGN $0x40
 
-vector_231:
+vector_242:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x00, Y1, Y0, Y0
@@ -5821,18 +6041,18 @@ vector_231:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_231
+	JLT     vector_242
 
-rest_232:
+rest_243:
 	TESTQ      DI, DI
-	JE         done_233
+	JE         done_244
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x00, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_233:
+done_244:
 	VZEROUPPER
 	RET
 
@@ -5864,10 +6084,10 @@ TEXT ·ddiffersAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_235
+	JE      rest_246
 	PCALIGN $0x40
 
-vector_234:
+vector_245:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x04, Y1, Y0, Y0
@@ -5875,18 +6095,18 @@ vector_234:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_234
+	JLT     vector_245
 
-rest_235:
+rest_246:
 	TESTQ      DI, DI
-	JE         done_236
+	JE         done_247
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x04, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_236:
+done_247:
 	VZEROUPPER
 	RET
 
@@ -5918,10 +6138,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_238
+	JE      rest_249
 	PCALIGN $0x40
 
-vector_237:
+vector_248:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -5930,11 +6150,11 @@ vector_237:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_237
+	JLT     vector_248
 
-rest_238:
+rest_249:
 	TESTQ      DI, DI
-	JE         done_239
+	JE         done_250
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -5942,7 +6162,7 @@ rest_238:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_239:
+done_250:
 	VZEROUPPER
 	RET
 
@@ -5978,10 +6198,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_241
+	JE      rest_252
 	PCALIGN $0x40
 
-vector_240:
+vector_251:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6033,11 +6253,11 @@ vector_240:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_240
+	JLT          vector_251
 
-rest_241:
+rest_252:
 	TESTQ        R8, R8
-	JE           done_242
+	JE           done_253
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6088,7 +6308,7 @@ rest_241:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_242:
+done_253:
 	VZEROUPPER
 	RET
 
@@ -6119,25 +6339,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_244
+	JE           rest_255
 	PCALIGN      $0x40
 
-vector_243:
+vector_254:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_243
+	JLT     vector_254
 
-rest_244:
+rest_255:
 	TESTQ      SI, SI
-	JE         done_245
+	JE         done_256
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_245:
+done_256:
 	VZEROUPPER
 	RET
 
@@ -6179,10 +6399,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_247
+	JE           rest_258
 	PCALIGN      $0x40
 
-vector_246:
+vector_257:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -6208,11 +6428,11 @@ vector_246:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_246
+	JLT     vector_257
 
-rest_247:
+rest_258:
 	TESTQ      R8, R8
-	JE         done_248
+	JE         done_259
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -6237,7 +6457,7 @@ rest_247:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_248:
+done_259:
 	VZEROUPPER
 	RET
 
@@ -6269,10 +6489,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_250
+	JE           rest_261
 	PCALIGN      $0x40
 
-vector_249:
+vector_260:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6282,11 +6502,11 @@ vector_249:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_249
+	JLT     vector_260
 
-rest_250:
+rest_261:
 	TESTQ      SI, SI
-	JE         done_251
+	JE         done_262
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6295,7 +6515,7 @@ rest_250:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_251:
+done_262:
 	VZEROUPPER
 	RET
 
@@ -6329,10 +6549,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_253
+	JE           rest_264
 	PCALIGN      $0x40
 
-vector_252:
+vector_263:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6346,11 +6566,11 @@ vector_252:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_252
+	JLT     vector_263
 
-rest_253:
+rest_264:
 	TESTQ      DI, DI
-	JE         done_254
+	JE         done_265
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6363,7 +6583,7 @@ rest_253:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_254:
+done_265:
 	VZEROUPPER
 	RET
 
@@ -6394,23 +6614,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_256
+	JE      rest_267
 	PCALIGN $0x40
 
-vector_255:
+vector_266:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_255
+	JLT     vector_266
 
-rest_256:
+rest_267:
 	TESTQ      BX, BX
-	JE         done_257
+	JE         done_268
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_257:
+done_268:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6448,23 +6668,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_259
+	JE      rest_270
 	PCALIGN $0x40
 
-vector_258:
+vector_269:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_258
+	JLT         vector_269
 
-rest_259:
+rest_270:
 	TESTQ       BX, BX
-	JE          done_260
+	JE          done_271
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_260:
+done_271:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6472,6 +6692,70 @@ done_260:
 	VADDPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
 	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dsumProductsAVX2(n int, x *float64, y *float64, weight *float64) float64
+// Requires: AVX, AVX2, CMOV
+TEXT ·dsumProductsAVX2(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    weight+24(FP), BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    AX, DI
+	ANDQ    $0x03, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000004, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x03, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_273
+	PCALIGN $0x40
+
+vector_272:
+	VMOVUPD (CX)(AX*1), Y2
+	VMOVUPD (DX)(AX*1), Y3
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD (BX)(AX*1), Y3
+	VMULPD  Y3, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_272
+
+rest_273:
+	TESTQ      DI, DI
+	JE         done_274
+	VMASKMOVPD (CX)(AX*1), Y15, Y2
+	VMASKMOVPD (DX)(AX*1), Y15, Y3
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD (BX)(AX*1), Y15, Y3
+	VMULPD     Y3, Y2, Y2
+	VADDPD     Y2, Y0, Y0
+
+done_274:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -6503,31 +6787,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_261:
+row_275:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_263
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_262:
+vector_276:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_262
+	JLT     vector_276
 
-rest_263:
+rest_277:
 	TESTQ      R8, R8
-	JE         done_264
+	JE         done_278
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_264:
+done_278:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_261
+	JNE  row_275
 	VZEROUPPER
 	RET
 
@@ -6563,28 +6847,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_265:
+row_279:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_267
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_266:
+vector_280:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_266
+	JLT     vector_280
 
-rest_267:
+rest_281:
 	TESTQ      R8, R8
-	JE         done_268
+	JE         done_282
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_268:
+done_282:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6595,10 +6879,10 @@ done_268:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_270
+	JE           rest_284
 	PCALIGN      $0x40
 
-vector_269:
+vector_283:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -6636,11 +6920,11 @@ vector_269:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_269
+	JLT          vector_283
 
-rest_270:
+rest_284:
 	TESTQ        R8, R8
-	JE           done_271
+	JE           done_285
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -6678,7 +6962,7 @@ rest_270:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_271:
+done_285:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6689,29 +6973,29 @@ done_271:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_273
+	JE           rest_287
 	PCALIGN      $0x40
 
-vector_272:
+vector_286:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_272
+	JLT     vector_286
 
-rest_273:
+rest_287:
 	TESTQ      R8, R8
-	JE         done_274
+	JE         done_288
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_274:
+done_288:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_265
+	JNE  row_279
 	VZEROUPPER
 	RET
 
@@ -6742,29 +7026,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_275:
+row_289:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_277
+	JE      rest_291
 	PCALIGN $0x40
 
-vector_276:
+vector_290:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_276
+	JLT         vector_290
 
-rest_277:
+rest_291:
 	TESTQ       R8, R8
-	JE          done_278
+	JE          done_292
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_278:
+done_292:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6772,10 +7056,10 @@ done_278:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_280
+	JE           rest_294
 	PCALIGN      $0x40
 
-vector_279:
+vector_293:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -6783,23 +7067,23 @@ vector_279:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_279
+	JLT     vector_293
 
-rest_280:
+rest_294:
 	TESTQ      R8, R8
-	JE         done_281
+	JE         done_295
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_281:
+done_295:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_275
+	JNE  row_289
 	VZEROUPPER
 	RET
 
@@ -6830,33 +7114,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_282:
+row_296:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_284
+	JE      rest_298
 	PCALIGN $0x40
 
-vector_283:
+vector_297:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_283
+	JLT       vector_297
 
-rest_284:
+rest_298:
 	TESTQ      DI, DI
-	JE         done_285
+	JE         done_299
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_285:
+done_299:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -6873,7 +7157,7 @@ done_285:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_282
+	JNE          row_296
 	VZEROUPPER
 	RET
 
@@ -6908,28 +7192,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_286:
+row_300:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_288
+	JE      rest_302
 	PCALIGN $0x40
 
-vector_287:
+vector_301:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_287
+	JLT     vector_301
 
-rest_288:
+rest_302:
 	TESTQ      R9, R9
-	JE         done_289
+	JE         done_303
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_289:
+done_303:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6941,10 +7225,10 @@ done_289:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_291
+	JE           rest_305
 	PCALIGN      $0x40
 
-vector_290:
+vector_304:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -6981,11 +7265,11 @@ vector_290:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_290
+	JLT          vector_304
 
-rest_291:
+rest_305:
 	TESTQ        R9, R9
-	JE           done_292
+	JE           done_306
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7022,7 +7306,7 @@ rest_291:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_292:
+done_306:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7033,7 +7317,7 @@ done_292:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_286
+	JNE          row_300
 	VZEROUPPER
 	RET
 
@@ -7074,27 +7358,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_293:
+row_307:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_295
+	JE      rest_309
 	PCALIGN $0x40
 
-vector_294:
+vector_308:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_294
+	JLT     vector_308
 
-rest_295:
+rest_309:
 	TESTQ      R11, R11
-	JE         done_296
+	JE         done_310
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_296:
+done_310:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -7105,26 +7389,26 @@ done_296:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_298
+	JE           rest_312
 	PCALIGN      $0x40
 
-vector_297:
+vector_311:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_297
+	JLT         vector_311
 
-rest_298:
+rest_312:
 	TESTQ       R11, R11
-	JE          done_299
+	JE          done_313
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_299:
+done_313:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -7137,57 +7421,57 @@ done_299:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_301
+	JE           rest_315
 	PCALIGN      $0x40
 
-vector_300:
+vector_314:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_303
+	JE      without_317
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_303:
+without_317:
 	TESTQ   R10, R10
-	JE      without_304
+	JE      without_318
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_304:
+without_318:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_300
+	JLT     vector_314
 
-rest_301:
+rest_315:
 	TESTQ      R11, R11
-	JE         done_302
+	JE         done_316
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_305
+	JE         without_319
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_305:
+without_319:
 	TESTQ      R10, R10
-	JE         without_306
+	JE         without_320
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_306:
+without_320:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_302:
+done_316:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_293
+	JNE  row_307
 	VZEROUPPER
 	RET
 
@@ -7226,24 +7510,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_307:
+row_321:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_309
+	JE           rest_323
 	PCALIGN      $0x40
 
-vector_308:
+vector_322:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_311
+	JE      without_325
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_311:
+without_325:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7251,18 +7535,18 @@ without_311:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_308
+	JLT         vector_322
 
-rest_309:
+rest_323:
 	TESTQ      R11, R11
-	JE         done_310
+	JE         done_324
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_312
+	JE         without_326
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_312:
+without_326:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7270,7 +7554,7 @@ without_312:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_310:
+done_324:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -7285,17 +7569,17 @@ done_310:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_314
+	JE           rest_328
 	PCALIGN      $0x40
 
-vector_313:
+vector_327:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_316
+	JE      without_330
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_316:
+without_330:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7305,18 +7589,18 @@ without_316:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_313
+	JLT          vector_327
 
-rest_314:
+rest_328:
 	TESTQ      R11, R11
-	JE         done_315
+	JE         done_329
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_317
+	JE         without_331
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_317:
+without_331:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7325,14 +7609,14 @@ without_317:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_315:
+done_329:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_307
+	JNE  row_321
 	VZEROUPPER
 	RET
 
@@ -7366,15 +7650,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_318:
+row_332:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_320
+	JE           rest_334
 	PCALIGN      $0x40
 
-vector_319:
+vector_333:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7387,11 +7671,11 @@ vector_319:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_319
+	JLT         vector_333
 
-rest_320:
+rest_334:
 	TESTQ       R11, R11
-	JE          done_321
+	JE          done_335
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7403,13 +7687,161 @@ rest_320:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_321:
+done_335:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_318
+	JNE  row_332
+	VZEROUPPER
+	RET
+
+// func drootRowsAVX2(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+// Requires: AVX, CMOV
+TEXT ·drootRowsAVX2(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    weight+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	MOVQ    CX, R9
+	ANDQ    $0x03, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x03, R8
+	SHLQ    $0x03, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000004, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SHLQ    $0x03, R10
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    R10, R11
+	VMOVDQU 32(R11), Y15
+
+row_336:
+	VBROADCASTSD (DI), Y2
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_338
+	PCALIGN      $0x40
+
+vector_337:
+	VMOVUPD (BX)(R10*1), Y0
+	VMULPD  Y2, Y0, Y0
+	VMOVUPD (SI)(R10*1), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (DX)(R10*1)
+	ADDQ    $0x00000020, R10
+	CMPQ    R10, R8
+	JLT     vector_337
+
+rest_338:
+	TESTQ      R9, R9
+	JE         done_339
+	VMASKMOVPD (BX)(R10*1), Y15, Y0
+	VMULPD     Y2, Y0, Y0
+	VMASKMOVPD (SI)(R10*1), Y15, Y1
+	VMULPD     Y1, Y0, Y0
+	VMASKMOVPD Y0, Y15, (DX)(R10*1)
+
+done_339:
+	ADDQ $0x08, DI
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_336
+	VZEROUPPER
+	RET
+
+// func drootBackwardRowsAVX2(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
+// Requires: AVX, CMOV
+TEXT ·drootBackwardRowsAVX2(SB), $0-72
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    dweight+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    weight+48(FP), R8
+	MOVQ    factor+56(FP), R9
+	MOVQ    along+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x03, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x03, R11
+	SHLQ    $0x03, CX
+	MOVQ    R12, R13
+	XORL    R14, R14
+	TESTQ   R13, R13
+	CMOVQLT R14, R13
+	MOVQ    $0x00000004, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SHLQ    $0x03, R13
+	LEAQ    leadingLanes<>+0(SB), R14
+	SUBQ    R13, R14
+	VMOVDQU 32(R14), Y15
+
+row_340:
+	VBROADCASTSD (R9), Y3
+	VBROADCASTSD (R10), Y4
+	XORQ         R13, R13
+	TESTQ        R11, R11
+	JE           rest_342
+	PCALIGN      $0x40
+
+vector_341:
+	VMOVUPD (SI)(R13*1), Y1
+	VMOVUPD (DI)(R13*1), Y0
+	VMULPD  Y1, Y0, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD (BX)(R13*1), Y5
+	VADDPD  Y2, Y5, Y5
+	VMOVUPD Y5, (BX)(R13*1)
+	VMOVUPD (R8)(R13*1), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y4, Y0, Y0
+	VSUBPD  Y0, Y1, Y1
+	VMULPD  Y3, Y1, Y1
+	VMOVUPD Y1, (DX)(R13*1)
+	ADDQ    $0x00000020, R13
+	CMPQ    R13, R11
+	JLT     vector_341
+
+rest_342:
+	TESTQ      R12, R12
+	JE         done_343
+	VMASKMOVPD (SI)(R13*1), Y15, Y1
+	VMASKMOVPD (DI)(R13*1), Y15, Y0
+	VMULPD     Y1, Y0, Y2
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD (BX)(R13*1), Y15, Y5
+	VADDPD     Y2, Y5, Y5
+	VMASKMOVPD Y5, Y15, (BX)(R13*1)
+	VMASKMOVPD (R8)(R13*1), Y15, Y2
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y4, Y0, Y0
+	VSUBPD     Y0, Y1, Y1
+	VMULPD     Y3, Y1, Y1
+	VMASKMOVPD Y1, Y15, (DX)(R13*1)
+
+done_343:
+	ADDQ $0x08, R9
+	ADDQ $0x08, R10
+	ADDQ CX, SI
+	ADDQ CX, DI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_340
 	VZEROUPPER
 	RET
 
@@ -7440,34 +7872,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_322:
+row_344:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_324
+	JE      rest_346
 	PCALIGN $0x40
 
-vector_323:
+vector_345:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_323
+	JLT     vector_345
 
-rest_324:
+rest_346:
 	TESTQ      R8, R8
-	JE         done_325
+	JE         done_347
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_325:
+done_347:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_322
+	JNE  row_344
 	VZEROUPPER
 	RET
 
@@ -7501,36 +7933,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_326:
+row_348:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_328
+	JE           rest_350
 	PCALIGN      $0x40
 
-vector_327:
+vector_349:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_327
+	JLT         vector_349
 
-rest_328:
+rest_350:
 	TESTQ       R9, R9
-	JE          done_329
+	JE          done_351
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_329:
+done_351:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_326
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -7563,34 +7995,34 @@ TEXT ·dscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_330:
+row_352:
 	VBROADCASTSD (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_332
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_331:
+vector_353:
 	VMOVUPD (SI)(R10*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_331
+	JLT     vector_353
 
-rest_332:
+rest_354:
 	TESTQ      R9, R9
-	JE         done_333
+	JE         done_355
 	VMASKMOVPD (SI)(R10*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_333:
+done_355:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_330
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -7622,32 +8054,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_334:
+row_356:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_336
+	JE      rest_358
 	PCALIGN $0x40
 
-vector_335:
+vector_357:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_335
+	JLT     vector_357
 
-rest_336:
+rest_358:
 	TESTQ      R8, R8
-	JE         done_337
+	JE         done_359
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_337:
+done_359:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_334
+	JNE  row_356
 	VZEROUPPER
 	RET

@@ -165,6 +165,11 @@ func ssumAVX512(n int, x *float32) float64
 //go:noescape
 func ssumSquaresAVX512(n int, x *float32) float64
 
+// ssumProductsAVX512 is sumProducts of float32 with AVX512.
+//
+//go:noescape
+func ssumProductsAVX512(n int, x *float32, y *float32, weight *float32) float64
+
 // ssumColumnsAVX512 is sumColumns of float32 with AVX512.
 //
 //go:noescape
@@ -207,6 +212,17 @@ func snormBackwardRowsAVX512(rows int, cols int, dx *float32, dy *float32, x *fl
 //go:noescape
 func snormColumnsAVX512(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
 	rstd *float32)
+
+// srootRowsAVX512 is rootRows of float32 with AVX512.
+//
+//go:noescape
+func srootRowsAVX512(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+
+// srootBackwardRowsAVX512 is rootBackwardRows of float32 with AVX512.
+//
+//go:noescape
+func srootBackwardRowsAVX512(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32,
+	weight *float32, factor *float32, along *float32)
 
 // saddRowsAVX512 is addRows of float32 with AVX512.
 //
@@ -374,6 +390,11 @@ func dsumAVX512(n int, x *float64) float64
 //go:noescape
 func dsumSquaresAVX512(n int, x *float64) float64
 
+// dsumProductsAVX512 is sumProducts of float64 with AVX512.
+//
+//go:noescape
+func dsumProductsAVX512(n int, x *float64, y *float64, weight *float64) float64
+
 // dsumColumnsAVX512 is sumColumns of float64 with AVX512.
 //
 //go:noescape
@@ -416,6 +437,17 @@ func dnormBackwardRowsAVX512(rows int, cols int, dx *float64, dy *float64, x *fl
 //go:noescape
 func dnormColumnsAVX512(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
 	rstd *float64)
+
+// drootRowsAVX512 is rootRows of float64 with AVX512.
+//
+//go:noescape
+func drootRowsAVX512(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+
+// drootBackwardRowsAVX512 is rootBackwardRows of float64 with AVX512.
+//
+//go:noescape
+func drootBackwardRowsAVX512(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64,
+	weight *float64, factor *float64, along *float64)
 
 // daddRowsAVX512 is addRows of float64 with AVX512.
 //

@@ -3479,6 +3479,79 @@ done_96:
 	VZEROUPPER
 	RET
 
+// func ssumProductsAVX512(n int, x *float32, y *float32, weight *float32) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssumProductsAVX512(SB), $0-40
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    weight+24(FP), BX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_98
+	PCALIGN $0x40
+
+vector_97:
+	VMOVUPS       (CX)(AX*1), Z2
+	VMOVUPS       (DX)(AX*1), Z3
+	VMULPS        Z3, Z2, Z2
+	VMOVUPS       (BX)(AX*1), Z3
+	VMULPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z2, Z0, Z0
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, SI
+	JLT           vector_97
+
+rest_98:
+	TESTQ         DI, DI
+	JE            done_99
+	VMOVUPS.Z     (CX)(AX*1), K1, Z2
+	VMOVUPS.Z     (DX)(AX*1), K1, Z3
+	VMULPS        Z3, Z2, Z2
+	VMOVUPS.Z     (BX)(AX*1), K1, Z3
+	VMULPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z2, Z0, Z0
+
+done_99:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func ssumColumnsAVX512(rows int, n int, ld int, y *float64, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssumColumnsAVX512(SB), $0-40
@@ -3506,13 +3579,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_97:
+row_100:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_99
+	JE      rest_102
 	PCALIGN $0x40
 
-vector_98:
+vector_101:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3523,11 +3596,11 @@ vector_98:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_98
+	JLT           vector_101
 
-rest_99:
+rest_102:
 	TESTQ         R8, R8
-	JE            done_100
+	JE            done_103
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3537,10 +3610,10 @@ rest_99:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_100:
+done_103:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_97
+	JNE  row_100
 	VZEROUPPER
 	RET
 
@@ -3584,28 +3657,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_101:
+row_104:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_103
+	JE      rest_106
 	PCALIGN $0x40
 
-vector_102:
+vector_105:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_102
+	JLT     vector_105
 
-rest_103:
+rest_106:
 	TESTQ   DI, DI
-	JE      done_104
+	JE      done_107
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_104:
+done_107:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3620,10 +3693,10 @@ done_104:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_106
+	JE            rest_109
 	PCALIGN       $0x40
 
-vector_105:
+vector_108:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3645,11 +3718,11 @@ vector_105:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_105
+	JLT          vector_108
 
-rest_106:
+rest_109:
 	TESTQ        DI, DI
-	JE           done_107
+	JE           done_110
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3671,7 +3744,7 @@ rest_106:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_107:
+done_110:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3686,29 +3759,29 @@ done_107:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_109
+	JE            rest_112
 	PCALIGN       $0x40
 
-vector_108:
+vector_111:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_108
+	JLT     vector_111
 
-rest_109:
+rest_112:
 	TESTQ     DI, DI
-	JE        done_110
+	JE        done_113
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_110:
+done_113:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_101
+	JNE  row_104
 	VZEROUPPER
 	RET
 
@@ -3738,29 +3811,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_111:
+row_114:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_113
+	JE      rest_116
 	PCALIGN $0x40
 
-vector_112:
+vector_115:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_112
+	JLT         vector_115
 
-rest_113:
+rest_116:
 	TESTQ       R8, R8
-	JE          done_114
+	JE          done_117
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_114:
+done_117:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3772,10 +3845,10 @@ done_114:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_116
+	JE            rest_119
 	PCALIGN       $0x40
 
-vector_115:
+vector_118:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -3783,23 +3856,23 @@ vector_115:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_115
+	JLT     vector_118
 
-rest_116:
+rest_119:
 	TESTQ     R8, R8
-	JE        done_117
+	JE        done_120
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_117:
+done_120:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_111
+	JNE  row_114
 	VZEROUPPER
 	RET
 
@@ -3829,33 +3902,33 @@ TEXT ·stopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_118:
+row_121:
 	VMOVUPS Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_120
+	JE      rest_123
 	PCALIGN $0x40
 
-vector_119:
+vector_122:
 	VMOVUPS (SI)(R8*1), Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_119
+	JLT     vector_122
 
-rest_120:
+rest_123:
 	TESTQ   DI, DI
-	JE      done_121
+	JE      done_124
 	VMOVUPS Z12, Z1
 	VMOVUPS (SI)(R8*1), K1, Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 
-done_121:
+done_124:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -3880,7 +3953,7 @@ done_121:
 	ADDQ          DX, SI
 	ADDQ          $0x04, BX
 	DECQ          CX
-	JNE           row_118
+	JNE           row_121
 	VZEROUPPER
 	RET
 
@@ -3923,28 +3996,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_122:
+row_125:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_124
+	JE      rest_127
 	PCALIGN $0x40
 
-vector_123:
+vector_126:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_123
+	JLT     vector_126
 
-rest_124:
+rest_127:
 	TESTQ   R8, R8
-	JE      done_125
+	JE      done_128
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_125:
+done_128:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3960,10 +4033,10 @@ done_125:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_127
+	JE            rest_130
 	PCALIGN       $0x40
 
-vector_126:
+vector_129:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3984,11 +4057,11 @@ vector_126:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_126
+	JLT          vector_129
 
-rest_127:
+rest_130:
 	TESTQ        R8, R8
-	JE           done_128
+	JE           done_131
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -4009,7 +4082,7 @@ rest_127:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_128:
+done_131:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4024,7 +4097,7 @@ done_128:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_122
+	JNE           row_125
 	VZEROUPPER
 	RET
 
@@ -4064,27 +4137,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_129:
+row_132:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_131
+	JE      rest_134
 	PCALIGN $0x40
 
-vector_130:
+vector_133:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_130
+	JLT     vector_133
 
-rest_131:
+rest_134:
 	TESTQ     R11, R11
-	JE        done_132
+	JE        done_135
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_132:
+done_135:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4099,26 +4172,26 @@ done_132:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_134
+	JE            rest_137
 	PCALIGN       $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_133
+	JLT         vector_136
 
-rest_134:
+rest_137:
 	TESTQ       R11, R11
-	JE          done_135
+	JE          done_138
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_135:
+done_138:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4135,57 +4208,57 @@ done_135:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_137
+	JE            rest_140
 	PCALIGN       $0x40
 
-vector_136:
+vector_139:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_139
+	JE      without_142
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_139:
+without_142:
 	TESTQ   R10, R10
-	JE      without_140
+	JE      without_143
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_140:
+without_143:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_136
+	JLT     vector_139
 
-rest_137:
+rest_140:
 	TESTQ     R11, R11
-	JE        done_138
+	JE        done_141
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_141
+	JE        without_144
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_141:
+without_144:
 	TESTQ     R10, R10
-	JE        without_142
+	JE        without_145
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_142:
+without_145:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_138:
+done_141:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_129
+	JNE  row_132
 	VZEROUPPER
 	RET
 
@@ -4223,24 +4296,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_143:
+row_146:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_145
+	JE           rest_148
 	PCALIGN      $0x40
 
-vector_144:
+vector_147:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_147
+	JE      without_150
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_147:
+without_150:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4248,18 +4321,18 @@ without_147:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_144
+	JLT         vector_147
 
-rest_145:
+rest_148:
 	TESTQ     R11, R11
-	JE        done_146
+	JE        done_149
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_148
+	JE        without_151
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_148:
+without_151:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4267,7 +4340,7 @@ without_148:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_146:
+done_149:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4290,17 +4363,17 @@ done_146:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_150
+	JE            rest_153
 	PCALIGN       $0x40
 
-vector_149:
+vector_152:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_152
+	JE      without_155
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_152:
+without_155:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4310,18 +4383,18 @@ without_152:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_149
+	JLT          vector_152
 
-rest_150:
+rest_153:
 	TESTQ     R11, R11
-	JE        done_151
+	JE        done_154
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_153
+	JE        without_156
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_153:
+without_156:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4330,14 +4403,14 @@ without_153:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_151:
+done_154:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_143
+	JNE  row_146
 	VZEROUPPER
 	RET
 
@@ -4370,15 +4443,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_154:
+row_157:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_156
+	JE           rest_159
 	PCALIGN      $0x40
 
-vector_155:
+vector_158:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4391,11 +4464,11 @@ vector_155:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_155
+	JLT         vector_158
 
-rest_156:
+rest_159:
 	TESTQ       R11, R11
-	JE          done_157
+	JE          done_160
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4407,13 +4480,159 @@ rest_156:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_157:
+done_160:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_154
+	JNE  row_157
+	VZEROUPPER
+	RET
+
+// func srootRowsAVX512(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·srootRowsAVX512(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    weight+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	MOVQ    CX, R9
+	ANDQ    $0x0f, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x02, R8
+	SHLQ    $0x02, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000010, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	MOVQ    $-1, R11
+	BZHIQ   R10, R11, R11
+	KMOVW   R11, K1
+
+row_161:
+	VBROADCASTSS (DI), Z2
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_163
+	PCALIGN      $0x40
+
+vector_162:
+	VMOVUPS (BX)(R10*1), Z0
+	VMULPS  Z2, Z0, Z0
+	VMOVUPS (SI)(R10*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DX)(R10*1)
+	ADDQ    $0x00000040, R10
+	CMPQ    R10, R8
+	JLT     vector_162
+
+rest_163:
+	TESTQ     R9, R9
+	JE        done_164
+	VMOVUPS.Z (BX)(R10*1), K1, Z0
+	VMULPS    Z2, Z0, Z0
+	VMOVUPS.Z (SI)(R10*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(R10*1)
+
+done_164:
+	ADDQ $0x04, DI
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_161
+	VZEROUPPER
+	RET
+
+// func srootBackwardRowsAVX512(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·srootBackwardRowsAVX512(SB), $0-72
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    dweight+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    weight+48(FP), R8
+	MOVQ    factor+56(FP), R9
+	MOVQ    along+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x0f, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x02, R11
+	SHLQ    $0x02, CX
+	MOVQ    R12, R13
+	XORL    R14, R14
+	TESTQ   R13, R13
+	CMOVQLT R14, R13
+	MOVQ    $0x00000010, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	MOVQ    $-1, R14
+	BZHIQ   R13, R14, R14
+	KMOVW   R14, K1
+
+row_165:
+	VBROADCASTSS (R9), Z3
+	VBROADCASTSS (R10), Z4
+	XORQ         R13, R13
+	TESTQ        R11, R11
+	JE           rest_167
+	PCALIGN      $0x40
+
+vector_166:
+	VMOVUPS (SI)(R13*1), Z1
+	VMOVUPS (DI)(R13*1), Z0
+	VMULPS  Z1, Z0, Z2
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS (BX)(R13*1), Z5
+	VADDPS  Z2, Z5, Z5
+	VMOVUPS Z5, (BX)(R13*1)
+	VMOVUPS (R8)(R13*1), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z4, Z0, Z0
+	VSUBPS  Z0, Z1, Z1
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS Z1, (DX)(R13*1)
+	ADDQ    $0x00000040, R13
+	CMPQ    R13, R11
+	JLT     vector_166
+
+rest_167:
+	TESTQ     R12, R12
+	JE        done_168
+	VMOVUPS.Z (SI)(R13*1), K1, Z1
+	VMOVUPS.Z (DI)(R13*1), K1, Z0
+	VMULPS    Z1, Z0, Z2
+	VMULPS    Z3, Z2, Z2
+	VMOVUPS.Z (BX)(R13*1), K1, Z5
+	VADDPS    Z2, Z5, Z5
+	VMOVUPS   Z5, K1, (BX)(R13*1)
+	VMOVUPS.Z (R8)(R13*1), K1, Z2
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z4, Z0, Z0
+	VSUBPS    Z0, Z1, Z1
+	VMULPS    Z3, Z1, Z1
+	VMOVUPS   Z1, K1, (DX)(R13*1)
+
+done_168:
+	ADDQ $0x04, R9
+	ADDQ $0x04, R10
+	ADDQ CX, SI
+	ADDQ CX, DI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_165
 	VZEROUPPER
 	RET
 
@@ -4443,34 +4662,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_158:
+row_169:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_160
+	JE      rest_171
 	PCALIGN $0x40
 
-vector_159:
+vector_170:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_159
+	JLT     vector_170
 
-rest_160:
+rest_171:
 	TESTQ     R8, R8
-	JE        done_161
+	JE        done_172
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_161:
+done_172:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_158
+	JNE  row_169
 	VZEROUPPER
 	RET
 
@@ -4503,36 +4722,36 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_162:
+row_173:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_164
+	JE           rest_175
 	PCALIGN      $0x40
 
-vector_163:
+vector_174:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_163
+	JLT         vector_174
 
-rest_164:
+rest_175:
 	TESTQ       R9, R9
-	JE          done_165
+	JE          done_176
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_165:
+done_176:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_162
+	JNE  row_173
 	VZEROUPPER
 	RET
 
@@ -4564,34 +4783,34 @@ TEXT ·sscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_166:
+row_177:
 	VBROADCASTSS (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_168
+	JE           rest_179
 	PCALIGN      $0x40
 
-vector_167:
+vector_178:
 	VMOVUPS (SI)(R10*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_167
+	JLT     vector_178
 
-rest_168:
+rest_179:
 	TESTQ     R9, R9
-	JE        done_169
+	JE        done_180
 	VMOVUPS.Z (SI)(R10*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_169:
+done_180:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_166
+	JNE  row_177
 	VZEROUPPER
 	RET
 
@@ -4622,33 +4841,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_170:
+row_181:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_172
+	JE      rest_183
 	PCALIGN $0x40
 
-vector_171:
+vector_182:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_171
+	JLT     vector_182
 
-rest_172:
+rest_183:
 	TESTQ     R8, R8
-	JE        done_173
+	JE        done_184
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_173:
+done_184:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_170
+	JNE  row_181
 	VZEROUPPER
 	RET
 
@@ -5231,10 +5450,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_175
+	JE      rest_186
 	PCALIGN $0x40
 
-vector_174:
+vector_185:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5259,11 +5478,11 @@ vector_174:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_174
+	JLT          vector_185
 
-rest_175:
+rest_186:
 	TESTQ        SI, SI
-	JE           done_176
+	JE           done_187
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5287,7 +5506,7 @@ rest_175:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_176:
+done_187:
 	VZEROUPPER
 	RET
 
@@ -5333,10 +5552,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_178
+	JE      rest_189
 	PCALIGN $0x40
 
-vector_177:
+vector_188:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5368,11 +5587,11 @@ vector_177:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_177
+	JLT          vector_188
 
-rest_178:
+rest_189:
 	TESTQ        DI, DI
-	JE           done_179
+	JE           done_190
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5403,7 +5622,7 @@ rest_178:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_179:
+done_190:
 	VZEROUPPER
 	RET
 
@@ -5448,10 +5667,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_181
+	JE      rest_192
 	PCALIGN $0x40
 
-vector_180:
+vector_191:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5482,11 +5701,11 @@ vector_180:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_180
+	JLT          vector_191
 
-rest_181:
+rest_192:
 	TESTQ        DI, DI
-	JE           done_182
+	JE           done_193
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5516,7 +5735,7 @@ rest_181:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_182:
+done_193:
 	VZEROUPPER
 	RET
 
@@ -5546,25 +5765,25 @@ TEXT ·dabsAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_184
+	JE      rest_195
 	PCALIGN $0x40
 
-vector_183:
+vector_194:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_183
+	JLT     vector_194
 
-rest_184:
+rest_195:
 	TESTQ     SI, SI
-	JE        done_185
+	JE        done_196
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_185:
+done_196:
 	VZEROUPPER
 	RET
 
@@ -5596,10 +5815,10 @@ TEXT ·dsignAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_187
+	JE      rest_198
 	PCALIGN $0x40
 
-vector_186:
+vector_197:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z4
 	VPANDQ  Z1, Z0, Z5
@@ -5609,11 +5828,11 @@ vector_186:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_186
+	JLT     vector_197
 
-rest_187:
+rest_198:
 	TESTQ     SI, SI
-	JE        done_188
+	JE        done_199
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z4
 	VPANDQ    Z1, Z0, Z5
@@ -5622,7 +5841,7 @@ rest_187:
 	VMOVUPD   Z5, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_188:
+done_199:
 	VZEROUPPER
 	RET
 
@@ -5651,25 +5870,25 @@ TEXT ·dceilAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_190
+	JE      rest_201
 	PCALIGN $0x40
 
-vector_189:
+vector_200:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_189
+	JLT         vector_200
 
-rest_190:
+rest_201:
 	TESTQ       SI, SI
-	JE          done_191
+	JE          done_202
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_191:
+done_202:
 	VZEROUPPER
 	RET
 
@@ -5698,25 +5917,25 @@ TEXT ·dfloorAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_193
+	JE      rest_204
 	PCALIGN $0x40
 
-vector_192:
+vector_203:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_192
+	JLT         vector_203
 
-rest_193:
+rest_204:
 	TESTQ       SI, SI
-	JE          done_194
+	JE          done_205
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_194:
+done_205:
 	VZEROUPPER
 	RET
 
@@ -5745,25 +5964,25 @@ TEXT ·dsqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_196
+	JE      rest_207
 	PCALIGN $0x40
 
-vector_195:
+vector_206:
 	VMOVUPD (DX)(AX*1), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_195
+	JLT     vector_206
 
-rest_196:
+rest_207:
 	TESTQ     SI, SI
-	JE        done_197
+	JE        done_208
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_197:
+done_208:
 	VZEROUPPER
 	RET
 
@@ -5793,25 +6012,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_199
+	JE      rest_210
 	PCALIGN $0x40
 
-vector_198:
+vector_209:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_198
+	JLT     vector_209
 
-rest_199:
+rest_210:
 	TESTQ     SI, SI
-	JE        done_200
+	JE        done_211
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_200:
+done_211:
 	VZEROUPPER
 	RET
 
@@ -5841,27 +6060,27 @@ TEXT ·dinverseSqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_202
+	JE      rest_213
 	PCALIGN $0x40
 
-vector_201:
+vector_212:
 	VMOVUPD (BX)(CX*1), Z0
 	VSQRTPD Z0, Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_201
+	JLT     vector_212
 
-rest_202:
+rest_213:
 	TESTQ     SI, SI
-	JE        done_203
+	JE        done_214
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_203:
+done_214:
 	VZEROUPPER
 	RET
 
@@ -5890,27 +6109,27 @@ TEXT ·dcubeAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_205
+	JE      rest_216
 	PCALIGN $0x40
 
-vector_204:
+vector_215:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z0, Z0, Z1
 	VMULPD  Z0, Z1, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_204
+	JLT     vector_215
 
-rest_205:
+rest_216:
 	TESTQ     SI, SI
-	JE        done_206
+	JE        done_217
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z0, Z0, Z1
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_206:
+done_217:
 	VZEROUPPER
 	RET
 
@@ -5939,10 +6158,10 @@ TEXT ·dlnAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_208
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_207:
+vector_218:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD Z0, Z1
 	VMULPD  1408(AX), Z0, Z4
@@ -6003,11 +6222,11 @@ vector_207:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, SI
-	JLT     vector_207
+	JLT     vector_218
 
-rest_208:
+rest_219:
 	TESTQ     DI, DI
-	JE        done_209
+	JE        done_220
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD   Z0, Z1
 	VMULPD    1408(AX), Z0, Z4
@@ -6067,7 +6286,7 @@ rest_208:
 	VMOVUPD   Z4, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_209:
+done_220:
 	VZEROUPPER
 	RET
 
@@ -6097,27 +6316,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_211
+	JE      rest_222
 	PCALIGN $0x40
 
-vector_210:
+vector_221:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_210
+	JLT     vector_221
 
-rest_211:
+rest_222:
 	TESTQ     DI, DI
-	JE        done_212
+	JE        done_223
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_212:
+done_223:
 	VZEROUPPER
 	RET
 
@@ -6147,27 +6366,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_214
+	JE      rest_225
 	PCALIGN $0x40
 
-vector_213:
+vector_224:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_213
+	JLT     vector_224
 
-rest_214:
+rest_225:
 	TESTQ     DI, DI
-	JE        done_215
+	JE        done_226
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_215:
+done_226:
 	VZEROUPPER
 	RET
 
@@ -6197,27 +6416,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_217
+	JE      rest_228
 	PCALIGN $0x40
 
-vector_216:
+vector_227:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_216
+	JLT     vector_227
 
-rest_217:
+rest_228:
 	TESTQ     DI, DI
-	JE        done_218
+	JE        done_229
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_218:
+done_229:
 	VZEROUPPER
 	RET
 
@@ -6247,10 +6466,10 @@ TEXT ·dlesserAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_220
+	JE      rest_231
 	PCALIGN $0x40
 
-vector_219:
+vector_230:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMINPD  Z1, Z0, Z1
@@ -6259,11 +6478,11 @@ vector_219:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_219
+	JLT     vector_230
 
-rest_220:
+rest_231:
 	TESTQ     DI, DI
-	JE        done_221
+	JE        done_232
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMINPD    Z1, Z0, Z1
@@ -6271,7 +6490,7 @@ rest_220:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_221:
+done_232:
 	VZEROUPPER
 	RET
 
@@ -6301,10 +6520,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_223
+	JE      rest_234
 	PCALIGN $0x40
 
-vector_222:
+vector_233:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -6313,11 +6532,11 @@ vector_222:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_222
+	JLT     vector_233
 
-rest_223:
+rest_234:
 	TESTQ     DI, DI
-	JE        done_224
+	JE        done_235
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -6325,7 +6544,7 @@ rest_223:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_224:
+done_235:
 	VZEROUPPER
 	RET
 
@@ -6356,10 +6575,10 @@ TEXT ·dlessAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_226
+	JE      rest_237
 	PCALIGN $0x40
 
-vector_225:
+vector_236:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x11, Z1, Z0, K2
@@ -6367,18 +6586,18 @@ vector_225:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_225
+	JLT       vector_236
 
-rest_226:
+rest_237:
 	TESTQ     DI, DI
-	JE        done_227
+	JE        done_238
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x11, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_227:
+done_238:
 	VZEROUPPER
 	RET
 
@@ -6409,10 +6628,10 @@ TEXT ·dlessOrEqualAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_229
+	JE      rest_240
 	PCALIGN $0x40
 
-vector_228:
+vector_239:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x12, Z1, Z0, K2
@@ -6420,18 +6639,18 @@ vector_228:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_228
+	JLT       vector_239
 
-rest_229:
+rest_240:
 	TESTQ     DI, DI
-	JE        done_230
+	JE        done_241
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x12, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_230:
+done_241:
 	VZEROUPPER
 	RET
 
@@ -6462,10 +6681,10 @@ TEXT ·dequalAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_232
+	JE      rest_243
 	PCALIGN $0x40
 
-vector_231:
+vector_242:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x00, Z1, Z0, K2
@@ -6473,18 +6692,18 @@ vector_231:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_231
+	JLT       vector_242
 
-rest_232:
+rest_243:
 	TESTQ     DI, DI
-	JE        done_233
+	JE        done_244
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x00, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_233:
+done_244:
 	VZEROUPPER
 	RET
 
@@ -6515,10 +6734,10 @@ TEXT ·ddiffersAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_235
+	JE      rest_246
 	PCALIGN $0x40
 
-vector_234:
+vector_245:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x04, Z1, Z0, K2
@@ -6526,18 +6745,18 @@ vector_234:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_234
+	JLT       vector_245
 
-rest_235:
+rest_246:
 	TESTQ     DI, DI
-	JE        done_236
+	JE        done_247
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x04, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_236:
+done_247:
 	VZEROUPPER
 	RET
 
@@ -6568,10 +6787,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_238
+	JE      rest_249
 	PCALIGN $0x40
 
-vector_237:
+vector_248:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -6580,11 +6799,11 @@ vector_237:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_237
+	JLT     vector_248
 
-rest_238:
+rest_249:
 	TESTQ     DI, DI
-	JE        done_239
+	JE        done_250
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -6592,7 +6811,7 @@ rest_238:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_239:
+done_250:
 	VZEROUPPER
 	RET
 
@@ -6641,10 +6860,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_241
+	JE      rest_252
 	PCALIGN $0x40
 
-vector_240:
+vector_251:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6685,11 +6904,11 @@ vector_240:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_240
+	JLT          vector_251
 
-rest_241:
+rest_252:
 	TESTQ        R8, R8
-	JE           done_242
+	JE           done_253
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6729,7 +6948,7 @@ rest_241:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_242:
+done_253:
 	VZEROUPPER
 	RET
 
@@ -6759,25 +6978,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_244
+	JE           rest_255
 	PCALIGN      $0x40
 
-vector_243:
+vector_254:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_243
+	JLT     vector_254
 
-rest_244:
+rest_255:
 	TESTQ     SI, SI
-	JE        done_245
+	JE        done_256
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_245:
+done_256:
 	VZEROUPPER
 	RET
 
@@ -6818,10 +7037,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_247
+	JE           rest_258
 	PCALIGN      $0x40
 
-vector_246:
+vector_257:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -6847,11 +7066,11 @@ vector_246:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_246
+	JLT     vector_257
 
-rest_247:
+rest_258:
 	TESTQ     R8, R8
-	JE        done_248
+	JE        done_259
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -6876,7 +7095,7 @@ rest_247:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_248:
+done_259:
 	VZEROUPPER
 	RET
 
@@ -6907,10 +7126,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_250
+	JE           rest_261
 	PCALIGN      $0x40
 
-vector_249:
+vector_260:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -6920,11 +7139,11 @@ vector_249:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_249
+	JLT     vector_260
 
-rest_250:
+rest_261:
 	TESTQ     SI, SI
-	JE        done_251
+	JE        done_262
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -6933,7 +7152,7 @@ rest_250:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_251:
+done_262:
 	VZEROUPPER
 	RET
 
@@ -6966,10 +7185,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_253
+	JE           rest_264
 	PCALIGN      $0x40
 
-vector_252:
+vector_263:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -6983,11 +7202,11 @@ vector_252:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_252
+	JLT     vector_263
 
-rest_253:
+rest_264:
 	TESTQ     DI, DI
-	JE        done_254
+	JE        done_265
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7000,7 +7219,7 @@ rest_253:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_254:
+done_265:
 	VZEROUPPER
 	RET
 
@@ -7030,23 +7249,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_256
+	JE      rest_267
 	PCALIGN $0x40
 
-vector_255:
+vector_266:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_255
+	JLT     vector_266
 
-rest_256:
+rest_267:
 	TESTQ     BX, BX
-	JE        done_257
+	JE        done_268
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_257:
+done_268:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7085,23 +7304,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_259
+	JE      rest_270
 	PCALIGN $0x40
 
-vector_258:
+vector_269:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_258
+	JLT         vector_269
 
-rest_259:
+rest_270:
 	TESTQ       BX, BX
-	JE          done_260
+	JE          done_271
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_260:
+done_271:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7111,6 +7330,71 @@ done_260:
 	VADDPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
 	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dsumProductsAVX512(n int, x *float64, y *float64, weight *float64) float64
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsumProductsAVX512(SB), $0-40
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    weight+24(FP), BX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_273
+	PCALIGN $0x40
+
+vector_272:
+	VMOVUPD (CX)(AX*1), Z2
+	VMOVUPD (DX)(AX*1), Z3
+	VMULPD  Z3, Z2, Z2
+	VMOVUPD (BX)(AX*1), Z3
+	VMULPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_272
+
+rest_273:
+	TESTQ     DI, DI
+	JE        done_274
+	VMOVUPD.Z (CX)(AX*1), K1, Z2
+	VMOVUPD.Z (DX)(AX*1), K1, Z3
+	VMULPD    Z3, Z2, Z2
+	VMOVUPD.Z (BX)(AX*1), K1, Z3
+	VMULPD    Z3, Z2, Z2
+	VADDPD    Z2, Z0, Z0
+
+done_274:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -7141,31 +7425,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_261:
+row_275:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_263
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_262:
+vector_276:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_262
+	JLT     vector_276
 
-rest_263:
+rest_277:
 	TESTQ     R8, R8
-	JE        done_264
+	JE        done_278
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_264:
+done_278:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_261
+	JNE  row_275
 	VZEROUPPER
 	RET
 
@@ -7214,28 +7498,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_265:
+row_279:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_267
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_266:
+vector_280:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_266
+	JLT     vector_280
 
-rest_267:
+rest_281:
 	TESTQ   DI, DI
-	JE      done_268
+	JE      done_282
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_268:
+done_282:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7248,10 +7532,10 @@ done_268:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_270
+	JE            rest_284
 	PCALIGN       $0x40
 
-vector_269:
+vector_283:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7278,11 +7562,11 @@ vector_269:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_269
+	JLT          vector_283
 
-rest_270:
+rest_284:
 	TESTQ        DI, DI
-	JE           done_271
+	JE           done_285
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7309,7 +7593,7 @@ rest_270:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_271:
+done_285:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7322,29 +7606,29 @@ done_271:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_273
+	JE            rest_287
 	PCALIGN       $0x40
 
-vector_272:
+vector_286:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_272
+	JLT     vector_286
 
-rest_273:
+rest_287:
 	TESTQ     DI, DI
-	JE        done_274
+	JE        done_288
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_274:
+done_288:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_265
+	JNE  row_279
 	VZEROUPPER
 	RET
 
@@ -7374,29 +7658,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_275:
+row_289:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_277
+	JE      rest_291
 	PCALIGN $0x40
 
-vector_276:
+vector_290:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_276
+	JLT         vector_290
 
-rest_277:
+rest_291:
 	TESTQ       R8, R8
-	JE          done_278
+	JE          done_292
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_278:
+done_292:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7406,10 +7690,10 @@ done_278:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_280
+	JE            rest_294
 	PCALIGN       $0x40
 
-vector_279:
+vector_293:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -7417,23 +7701,23 @@ vector_279:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_279
+	JLT     vector_293
 
-rest_280:
+rest_294:
 	TESTQ     R8, R8
-	JE        done_281
+	JE        done_295
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_281:
+done_295:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_275
+	JNE  row_289
 	VZEROUPPER
 	RET
 
@@ -7463,33 +7747,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_282:
+row_296:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_284
+	JE      rest_298
 	PCALIGN $0x40
 
-vector_283:
+vector_297:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_283
+	JLT     vector_297
 
-rest_284:
+rest_298:
 	TESTQ   DI, DI
-	JE      done_285
+	JE      done_299
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_285:
+done_299:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -7510,7 +7794,7 @@ done_285:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_282
+	JNE           row_296
 	VZEROUPPER
 	RET
 
@@ -7558,28 +7842,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_286:
+row_300:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_288
+	JE      rest_302
 	PCALIGN $0x40
 
-vector_287:
+vector_301:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_287
+	JLT     vector_301
 
-rest_288:
+rest_302:
 	TESTQ   R8, R8
-	JE      done_289
+	JE      done_303
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_289:
+done_303:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7593,10 +7877,10 @@ done_289:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_291
+	JE            rest_305
 	PCALIGN       $0x40
 
-vector_290:
+vector_304:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7622,11 +7906,11 @@ vector_290:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_290
+	JLT          vector_304
 
-rest_291:
+rest_305:
 	TESTQ        R8, R8
-	JE           done_292
+	JE           done_306
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7652,7 +7936,7 @@ rest_291:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_292:
+done_306:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7665,7 +7949,7 @@ done_292:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_286
+	JNE           row_300
 	VZEROUPPER
 	RET
 
@@ -7705,27 +7989,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_293:
+row_307:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_295
+	JE      rest_309
 	PCALIGN $0x40
 
-vector_294:
+vector_308:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_294
+	JLT     vector_308
 
-rest_295:
+rest_309:
 	TESTQ     R11, R11
-	JE        done_296
+	JE        done_310
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_296:
+done_310:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -7738,26 +8022,26 @@ done_296:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_298
+	JE            rest_312
 	PCALIGN       $0x40
 
-vector_297:
+vector_311:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_297
+	JLT         vector_311
 
-rest_298:
+rest_312:
 	TESTQ       R11, R11
-	JE          done_299
+	JE          done_313
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_299:
+done_313:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -7772,57 +8056,57 @@ done_299:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_301
+	JE            rest_315
 	PCALIGN       $0x40
 
-vector_300:
+vector_314:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_303
+	JE      without_317
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_303:
+without_317:
 	TESTQ   R10, R10
-	JE      without_304
+	JE      without_318
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_304:
+without_318:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_300
+	JLT     vector_314
 
-rest_301:
+rest_315:
 	TESTQ     R11, R11
-	JE        done_302
+	JE        done_316
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_305
+	JE        without_319
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_305:
+without_319:
 	TESTQ     R10, R10
-	JE        without_306
+	JE        without_320
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_306:
+without_320:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_302:
+done_316:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_293
+	JNE  row_307
 	VZEROUPPER
 	RET
 
@@ -7860,24 +8144,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_307:
+row_321:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_309
+	JE           rest_323
 	PCALIGN      $0x40
 
-vector_308:
+vector_322:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_311
+	JE      without_325
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_311:
+without_325:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -7885,18 +8169,18 @@ without_311:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_308
+	JLT         vector_322
 
-rest_309:
+rest_323:
 	TESTQ     R11, R11
-	JE        done_310
+	JE        done_324
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_312
+	JE        without_326
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_312:
+without_326:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -7904,7 +8188,7 @@ without_312:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_310:
+done_324:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -7923,17 +8207,17 @@ done_310:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_314
+	JE            rest_328
 	PCALIGN       $0x40
 
-vector_313:
+vector_327:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_316
+	JE      without_330
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_316:
+without_330:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -7943,18 +8227,18 @@ without_316:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_313
+	JLT          vector_327
 
-rest_314:
+rest_328:
 	TESTQ     R11, R11
-	JE        done_315
+	JE        done_329
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_317
+	JE        without_331
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_317:
+without_331:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -7963,14 +8247,14 @@ without_317:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_315:
+done_329:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_307
+	JNE  row_321
 	VZEROUPPER
 	RET
 
@@ -8003,15 +8287,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_318:
+row_332:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_320
+	JE           rest_334
 	PCALIGN      $0x40
 
-vector_319:
+vector_333:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8024,11 +8308,11 @@ vector_319:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_319
+	JLT         vector_333
 
-rest_320:
+rest_334:
 	TESTQ       R11, R11
-	JE          done_321
+	JE          done_335
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8040,13 +8324,159 @@ rest_320:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_321:
+done_335:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_318
+	JNE  row_332
+	VZEROUPPER
+	RET
+
+// func drootRowsAVX512(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·drootRowsAVX512(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    weight+32(FP), SI
+	MOVQ    factor+40(FP), DI
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
+	MOVQ    CX, R8
+	SUBQ    R9, R8
+	SHLQ    $0x03, R8
+	SHLQ    $0x03, CX
+	MOVQ    R9, R10
+	XORL    R11, R11
+	TESTQ   R10, R10
+	CMOVQLT R11, R10
+	MOVQ    $0x00000008, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	MOVQ    $-1, R11
+	BZHIQ   R10, R11, R11
+	KMOVW   R11, K1
+
+row_336:
+	VBROADCASTSD (DI), Z2
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JE           rest_338
+	PCALIGN      $0x40
+
+vector_337:
+	VMOVUPD (BX)(R10*1), Z0
+	VMULPD  Z2, Z0, Z0
+	VMOVUPD (SI)(R10*1), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (DX)(R10*1)
+	ADDQ    $0x00000040, R10
+	CMPQ    R10, R8
+	JLT     vector_337
+
+rest_338:
+	TESTQ     R9, R9
+	JE        done_339
+	VMOVUPD.Z (BX)(R10*1), K1, Z0
+	VMULPD    Z2, Z0, Z0
+	VMOVUPD.Z (SI)(R10*1), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(R10*1)
+
+done_339:
+	ADDQ $0x08, DI
+	ADDQ CX, BX
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_336
+	VZEROUPPER
+	RET
+
+// func drootBackwardRowsAVX512(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·drootBackwardRowsAVX512(SB), $0-72
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    cols+8(FP), CX
+	MOVQ    dx+16(FP), DX
+	MOVQ    dweight+24(FP), BX
+	MOVQ    dy+32(FP), SI
+	MOVQ    x+40(FP), DI
+	MOVQ    weight+48(FP), R8
+	MOVQ    factor+56(FP), R9
+	MOVQ    along+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x07, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x03, R11
+	SHLQ    $0x03, CX
+	MOVQ    R12, R13
+	XORL    R14, R14
+	TESTQ   R13, R13
+	CMOVQLT R14, R13
+	MOVQ    $0x00000008, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	MOVQ    $-1, R14
+	BZHIQ   R13, R14, R14
+	KMOVW   R14, K1
+
+row_340:
+	VBROADCASTSD (R9), Z3
+	VBROADCASTSD (R10), Z4
+	XORQ         R13, R13
+	TESTQ        R11, R11
+	JE           rest_342
+	PCALIGN      $0x40
+
+vector_341:
+	VMOVUPD (SI)(R13*1), Z1
+	VMOVUPD (DI)(R13*1), Z0
+	VMULPD  Z1, Z0, Z2
+	VMULPD  Z3, Z2, Z2
+	VMOVUPD (BX)(R13*1), Z5
+	VADDPD  Z2, Z5, Z5
+	VMOVUPD Z5, (BX)(R13*1)
+	VMOVUPD (R8)(R13*1), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z4, Z0, Z0
+	VSUBPD  Z0, Z1, Z1
+	VMULPD  Z3, Z1, Z1
+	VMOVUPD Z1, (DX)(R13*1)
+	ADDQ    $0x00000040, R13
+	CMPQ    R13, R11
+	JLT     vector_341
+
+rest_342:
+	TESTQ     R12, R12
+	JE        done_343
+	VMOVUPD.Z (SI)(R13*1), K1, Z1
+	VMOVUPD.Z (DI)(R13*1), K1, Z0
+	VMULPD    Z1, Z0, Z2
+	VMULPD    Z3, Z2, Z2
+	VMOVUPD.Z (BX)(R13*1), K1, Z5
+	VADDPD    Z2, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)(R13*1)
+	VMOVUPD.Z (R8)(R13*1), K1, Z2
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z4, Z0, Z0
+	VSUBPD    Z0, Z1, Z1
+	VMULPD    Z3, Z1, Z1
+	VMOVUPD   Z1, K1, (DX)(R13*1)
+
+done_343:
+	ADDQ $0x08, R9
+	ADDQ $0x08, R10
+	ADDQ CX, SI
+	ADDQ CX, DI
+	ADDQ CX, DX
+	DECQ AX
+	JNE  row_340
 	VZEROUPPER
 	RET
 
@@ -8076,34 +8506,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_322:
+row_344:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_324
+	JE      rest_346
 	PCALIGN $0x40
 
-vector_323:
+vector_345:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_323
+	JLT     vector_345
 
-rest_324:
+rest_346:
 	TESTQ     R8, R8
-	JE        done_325
+	JE        done_347
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_325:
+done_347:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_322
+	JNE  row_344
 	VZEROUPPER
 	RET
 
@@ -8136,36 +8566,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_326:
+row_348:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_328
+	JE           rest_350
 	PCALIGN      $0x40
 
-vector_327:
+vector_349:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_327
+	JLT         vector_349
 
-rest_328:
+rest_350:
 	TESTQ       R9, R9
-	JE          done_329
+	JE          done_351
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_329:
+done_351:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_326
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -8197,34 +8627,34 @@ TEXT ·dscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_330:
+row_352:
 	VBROADCASTSD (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_332
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_331:
+vector_353:
 	VMOVUPD (SI)(R10*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_331
+	JLT     vector_353
 
-rest_332:
+rest_354:
 	TESTQ     R9, R9
-	JE        done_333
+	JE        done_355
 	VMOVUPD.Z (SI)(R10*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_333:
+done_355:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_330
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -8255,32 +8685,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_334:
+row_356:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_336
+	JE      rest_358
 	PCALIGN $0x40
 
-vector_335:
+vector_357:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_335
+	JLT     vector_357
 
-rest_336:
+rest_358:
 	TESTQ     R8, R8
-	JE        done_337
+	JE        done_359
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_337:
+done_359:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_334
+	JNE  row_356
 	VZEROUPPER
 	RET

@@ -164,6 +164,11 @@ func ssumNEON(n int, x *float32) float64
 //go:noescape
 func ssumSquaresNEON(n int, x *float32) float64
 
+// ssumProductsNEON is sumProducts of float32 with NEON.
+//
+//go:noescape
+func ssumProductsNEON(n int, x *float32, y *float32, weight *float32) float64
+
 // ssumColumnsNEON is sumColumns of float32 with NEON.
 //
 //go:noescape
@@ -206,6 +211,17 @@ func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *floa
 //go:noescape
 func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32,
 	rstd *float32)
+
+// srootRowsNEON is rootRows of float32 with NEON.
+//
+//go:noescape
+func srootRowsNEON(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+
+// srootBackwardRowsNEON is rootBackwardRows of float32 with NEON.
+//
+//go:noescape
+func srootBackwardRowsNEON(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32,
+	factor *float32, along *float32)
 
 // saddRowsNEON is addRows of float32 with NEON.
 //
@@ -372,6 +388,11 @@ func dsumNEON(n int, x *float64) float64
 //go:noescape
 func dsumSquaresNEON(n int, x *float64) float64
 
+// dsumProductsNEON is sumProducts of float64 with NEON.
+//
+//go:noescape
+func dsumProductsNEON(n int, x *float64, y *float64, weight *float64) float64
+
 // dsumColumnsNEON is sumColumns of float64 with NEON.
 //
 //go:noescape
@@ -414,6 +435,17 @@ func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *floa
 //go:noescape
 func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64,
 	rstd *float64)
+
+// drootRowsNEON is rootRows of float64 with NEON.
+//
+//go:noescape
+func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+
+// drootBackwardRowsNEON is rootBackwardRows of float64 with NEON.
+//
+//go:noescape
+func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64,
+	factor *float64, along *float64)
 
 // daddRowsNEON is addRows of float64 with NEON.
 //

@@ -4210,6 +4210,112 @@ done_342:
 	FMOVD F0, ret+16(FP)
 	RET
 
+// func ssumProductsNEON(n int, x *float32, y *float32, weight *float32) float64
+TEXT ·ssumProductsNEON(SB), NOSPLIT, $0-40
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD weight+24(FP), R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R0, R7
+	AND $3, R7
+	MOVD R0, R6
+	SUBS R7, R6
+	LSL $2, R6
+	MOVD R0, R0
+	LSL $2, R0
+	MOVD R7, R0
+	CMP $0, R0
+	CSEL LT, ZR, R0, R0
+	MOVD $4, R20
+	CMP R20, R0
+	CSEL GT, R20, R0, R0
+	MOVD $leadingLanes<>(SB), R8
+	SUB R0<<2, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_347
+	PCALIGN $32
+vector_346:
+	WORD $0x3ce86822 // LDR Q2, [X1,X8]
+	WORD $0x3ce86843 // LDR Q3, [X2,X8]
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	WORD $0x3ce86863 // LDR Q3, [X3,X8]
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
+	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_346
+rest_347:
+	CMP $0, R7
+	BEQ done_348
+	ADD R8<<0, R1, R1
+	TBNZ $2, R0, full_349
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R0, one_350
+	FMOVD 0(R1), F2
+	TBZ $0, R0, moved_351
+	ADD $8, R1, R19
+	VLD1 (R19), V2.S[2]
+	B moved_351
+one_350:
+	TBZ $0, R0, moved_351
+	FMOVS 0(R1), F2
+	B moved_351
+full_349:
+	FMOVQ 0(R1), F2
+moved_351:
+	ADD R8<<0, R2, R1
+	TBNZ $2, R0, full_352
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $1, R0, one_353
+	FMOVD 0(R1), F3
+	TBZ $0, R0, moved_354
+	ADD $8, R1, R19
+	VLD1 (R19), V3.S[2]
+	B moved_354
+one_353:
+	TBZ $0, R0, moved_354
+	FMOVS 0(R1), F3
+	B moved_354
+full_352:
+	FMOVQ 0(R1), F3
+moved_354:
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	ADD R8<<0, R3, R1
+	TBNZ $2, R0, full_355
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $1, R0, one_356
+	FMOVD 0(R1), F3
+	TBZ $0, R0, moved_357
+	ADD $8, R1, R19
+	VLD1 (R19), V3.S[2]
+	B moved_357
+one_356:
+	TBZ $0, R0, moved_357
+	FMOVS 0(R1), F3
+	B moved_357
+full_355:
+	FMOVQ 0(R1), F3
+moved_357:
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
+	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+done_348:
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	VEXT $8, V0.B16, V0.B16, V1.B16
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVD F0, ret+32(FP)
+	RET
+
 // func ssumColumnsNEON(rows int, n int, ld int, y *float64, x *float32)
 TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	MOVD $sconstants<>(SB), R0
@@ -4235,12 +4341,12 @@ TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_346:
+row_358:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_348
+	BEQ rest_360
 	PCALIGN $32
-vector_347:
+vector_359:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
@@ -4256,26 +4362,26 @@ vector_347:
 	FMOVQ F1, 16(R19)
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_347
-rest_348:
+	BLT vector_359
+rest_360:
 	CMP $0, R8
-	BEQ done_349
+	BEQ done_361
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_350
+	TBNZ $2, R1, full_362
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_351
+	TBZ $1, R1, one_363
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_352
+	TBZ $0, R1, moved_364
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_352
-one_351:
-	TBZ $0, R1, moved_352
+	B moved_364
+one_363:
+	TBZ $0, R1, moved_364
 	FMOVS 0(R10), F0
-	B moved_352
-full_350:
+	B moved_364
+full_362:
 	FMOVQ 0(R10), F0
-moved_352:
+moved_364:
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	ADD R9<<1, R3, R19
@@ -4288,10 +4394,10 @@ moved_352:
 	WORD $0x4e7fd421 // FADD V1.2D, V1.2D, V31.2D
 	ADD R9<<1, R3, R19
 	FMOVQ F1, 16(R19)
-done_349:
+done_361:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_346
+	BNE row_358
 	RET
 
 // func ssoftmaxRowsNEON(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
@@ -4334,40 +4440,40 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_353:
+row_365:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_355
+	BEQ rest_367
 	PCALIGN $32
-vector_354:
+vector_366:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_354
-rest_355:
+	BLT vector_366
+rest_367:
 	CMP $0, R8
-	BEQ done_356
+	BEQ done_368
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_357
+	TBNZ $2, R9, full_369
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_358
+	TBZ $1, R9, one_370
 	FMOVD 0(R10), F2
-	TBZ $0, R9, moved_359
+	TBZ $0, R9, moved_371
 	ADD $8, R10, R19
 	VLD1 (R19), V2.S[2]
-	B moved_359
-one_358:
-	TBZ $0, R9, moved_359
+	B moved_371
+one_370:
+	TBZ $0, R9, moved_371
 	FMOVS 0(R10), F2
-	B moved_359
-full_357:
+	B moved_371
+full_369:
 	FMOVQ 0(R10), F2
-moved_359:
+moved_371:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_356:
+done_368:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4377,9 +4483,9 @@ done_356:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_361
+	BEQ rest_373
 	PCALIGN $32
-vector_360:
+vector_372:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4418,26 +4524,26 @@ vector_360:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_360
-rest_361:
+	BLT vector_372
+rest_373:
 	CMP $0, R8
-	BEQ done_362
+	BEQ done_374
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_363
+	TBNZ $2, R9, full_375
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_364
+	TBZ $1, R9, one_376
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_365
+	TBZ $0, R9, moved_377
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_365
-one_364:
-	TBZ $0, R9, moved_365
+	B moved_377
+one_376:
+	TBZ $0, R9, moved_377
 	FMOVS 0(R11), F2
-	B moved_365
-full_363:
+	B moved_377
+full_375:
 	FMOVQ 0(R11), F2
-moved_365:
+moved_377:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4473,22 +4579,22 @@ moved_365:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_366
-	TBZ $1, R9, one_367
+	TBNZ $2, R9, full_378
+	TBZ $1, R9, one_379
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_368
+	TBZ $0, R9, moved_380
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_368
-one_367:
-	TBZ $0, R9, moved_368
+	B moved_380
+one_379:
+	TBZ $0, R9, moved_380
 	FMOVS F2, 0(R10)
-	B moved_368
-full_366:
+	B moved_380
+full_378:
 	FMOVQ F2, 0(R10)
-moved_368:
+moved_380:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_362:
+done_374:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -4498,55 +4604,55 @@ done_362:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_370
+	BEQ rest_382
 	PCALIGN $32
-vector_369:
+vector_381:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_369
-rest_370:
+	BLT vector_381
+rest_382:
 	CMP $0, R8
-	BEQ done_371
+	BEQ done_383
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_372
+	TBNZ $2, R9, full_384
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_373
+	TBZ $1, R9, one_385
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_374
+	TBZ $0, R9, moved_386
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_374
-one_373:
-	TBZ $0, R9, moved_374
+	B moved_386
+one_385:
+	TBZ $0, R9, moved_386
 	FMOVS 0(R11), F2
-	B moved_374
-full_372:
+	B moved_386
+full_384:
 	FMOVQ 0(R11), F2
-moved_374:
+moved_386:
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_375
-	TBZ $1, R9, one_376
+	TBNZ $2, R9, full_387
+	TBZ $1, R9, one_388
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_377
+	TBZ $0, R9, moved_389
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_377
-one_376:
-	TBZ $0, R9, moved_377
+	B moved_389
+one_388:
+	TBZ $0, R9, moved_389
 	FMOVS F2, 0(R10)
-	B moved_377
-full_375:
+	B moved_389
+full_387:
 	FMOVQ F2, 0(R10)
-moved_377:
-done_371:
+moved_389:
+done_383:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_353
+	BNE row_365
 	RET
 
 // func ssoftmaxBackwardRowsNEON(rows int, cols int, dx *float32, y *float32, dy *float32)
@@ -4573,65 +4679,65 @@ TEXT ·ssoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_378:
+row_390:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_380
+	BEQ rest_392
 	PCALIGN $32
-vector_379:
+vector_391:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.S4, V3.S4, V1.S4
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_379
-rest_380:
+	BLT vector_391
+rest_392:
 	CMP $0, R8
-	BEQ done_381
+	BEQ done_393
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_382
+	TBNZ $2, R9, full_394
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_383
+	TBZ $1, R9, one_395
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_384
+	TBZ $0, R9, moved_396
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_384
-one_383:
-	TBZ $0, R9, moved_384
+	B moved_396
+one_395:
+	TBZ $0, R9, moved_396
 	FMOVS 0(R11), F2
-	B moved_384
-full_382:
+	B moved_396
+full_394:
 	FMOVQ 0(R11), F2
-moved_384:
+moved_396:
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_385
+	TBNZ $2, R9, full_397
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_386
+	TBZ $1, R9, one_398
 	FMOVD 0(R10), F3
-	TBZ $0, R9, moved_387
+	TBZ $0, R9, moved_399
 	ADD $8, R10, R19
 	VLD1 (R19), V3.S[2]
-	B moved_387
-one_386:
-	TBZ $0, R9, moved_387
+	B moved_399
+one_398:
+	TBZ $0, R9, moved_399
 	FMOVS 0(R10), F3
-	B moved_387
-full_385:
+	B moved_399
+full_397:
 	FMOVQ 0(R10), F3
-moved_387:
+moved_399:
 	VFMLA V2.S4, V3.S4, V1.S4
-done_381:
+done_393:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_389
+	BEQ rest_401
 	PCALIGN $32
-vector_388:
+vector_400:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
@@ -4639,65 +4745,65 @@ vector_388:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_388
-rest_389:
+	BLT vector_400
+rest_401:
 	CMP $0, R8
-	BEQ done_390
+	BEQ done_402
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_391
+	TBNZ $2, R9, full_403
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_392
+	TBZ $1, R9, one_404
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_393
+	TBZ $0, R9, moved_405
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_393
-one_392:
-	TBZ $0, R9, moved_393
+	B moved_405
+one_404:
+	TBZ $0, R9, moved_405
 	FMOVS 0(R11), F2
-	B moved_393
-full_391:
+	B moved_405
+full_403:
 	FMOVQ 0(R11), F2
-moved_393:
+moved_405:
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_394
+	TBNZ $2, R9, full_406
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_395
+	TBZ $1, R9, one_407
 	FMOVD 0(R11), F3
-	TBZ $0, R9, moved_396
+	TBZ $0, R9, moved_408
 	ADD $8, R11, R19
 	VLD1 (R19), V3.S[2]
-	B moved_396
-one_395:
-	TBZ $0, R9, moved_396
+	B moved_408
+one_407:
+	TBZ $0, R9, moved_408
 	FMOVS 0(R11), F3
-	B moved_396
-full_394:
+	B moved_408
+full_406:
 	FMOVQ 0(R11), F3
-moved_396:
+moved_408:
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_397
-	TBZ $1, R9, one_398
+	TBNZ $2, R9, full_409
+	TBZ $1, R9, one_410
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_399
+	TBZ $0, R9, moved_411
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_399
-one_398:
-	TBZ $0, R9, moved_399
+	B moved_411
+one_410:
+	TBZ $0, R9, moved_411
 	FMOVS F2, 0(R10)
-	B moved_399
-full_397:
+	B moved_411
+full_409:
 	FMOVQ F2, 0(R10)
-moved_399:
-done_390:
+moved_411:
+done_402:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_378
+	BNE row_390
 	RET
 
 // func stopRowsNEON(rows int, cols int, y *float32, x *float32)
@@ -4724,14 +4830,14 @@ TEXT ·stopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-row_400:
+row_412:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_402
+	BEQ rest_414
 	PCALIGN $32
-vector_401:
+vector_413:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4741,26 +4847,26 @@ vector_401:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_401
-rest_402:
+	BLT vector_413
+rest_414:
 	CMP $0, R7
-	BEQ done_403
+	BEQ done_415
 	ADD R9<<0, R6, R9
-	TBNZ $2, R8, full_404
+	TBNZ $2, R8, full_416
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_405
+	TBZ $1, R8, one_417
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_406
+	TBZ $0, R8, moved_418
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_406
-one_405:
-	TBZ $0, R8, moved_406
+	B moved_418
+one_417:
+	TBZ $0, R8, moved_418
 	FMOVS 0(R9), F1
-	B moved_406
-full_404:
+	B moved_418
+full_416:
 	FMOVQ 0(R9), F1
-moved_406:
+moved_418:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4768,7 +4874,7 @@ moved_406:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_403:
+done_415:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e21f400 // FMAX V0.4S, V0.4S, V1.4S
 	VREV64 V0.S4, V1.S4
@@ -4786,7 +4892,7 @@ done_403:
 	ADD R2, R6
 	ADD $4, R3
 	SUBS $1, R1
-	BNE row_400
+	BNE row_412
 	RET
 
 // func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
@@ -4826,40 +4932,40 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_407:
+row_419:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_409
+	BEQ rest_421
 	PCALIGN $32
-vector_408:
+vector_420:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_408
-rest_409:
+	BLT vector_420
+rest_421:
 	CMP $0, R9
-	BEQ done_410
+	BEQ done_422
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_411
+	TBNZ $2, R10, full_423
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_412
+	TBZ $1, R10, one_424
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_413
+	TBZ $0, R10, moved_425
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_413
-one_412:
-	TBZ $0, R10, moved_413
+	B moved_425
+one_424:
+	TBZ $0, R10, moved_425
 	FMOVS 0(R11), F2
-	B moved_413
-full_411:
+	B moved_425
+full_423:
 	FMOVQ 0(R11), F2
-moved_413:
+moved_425:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_410:
+done_422:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4870,9 +4976,9 @@ done_410:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_415
+	BEQ rest_427
 	PCALIGN $32
-vector_414:
+vector_426:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4910,26 +5016,26 @@ vector_414:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_414
-rest_415:
+	BLT vector_426
+rest_427:
 	CMP $0, R9
-	BEQ done_416
+	BEQ done_428
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_417
+	TBNZ $2, R10, full_429
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_418
+	TBZ $1, R10, one_430
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_419
+	TBZ $0, R10, moved_431
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_419
-one_418:
-	TBZ $0, R10, moved_419
+	B moved_431
+one_430:
+	TBZ $0, R10, moved_431
 	FMOVS 0(R11), F2
-	B moved_419
-full_417:
+	B moved_431
+full_429:
 	FMOVQ 0(R11), F2
-moved_419:
+moved_431:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4965,7 +5071,7 @@ moved_419:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_416:
+done_428:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -4975,7 +5081,7 @@ done_416:
 	ADD $4, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_407
+	BNE row_419
 	RET
 
 // func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
@@ -5012,39 +5118,39 @@ TEXT ·snormRowsNEON(SB), NOSPLIT, $0-68
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_420:
+row_432:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_422
+	BEQ rest_434
 	PCALIGN $32
-vector_421:
+vector_433:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_421
-rest_422:
+	BLT vector_433
+rest_434:
 	CMP $0, R11
-	BEQ done_423
+	BEQ done_435
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_424
+	TBNZ $2, R12, full_436
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_425
+	TBZ $1, R12, one_437
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_426
+	TBZ $0, R12, moved_438
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_426
-one_425:
-	TBZ $0, R12, moved_426
+	B moved_438
+one_437:
+	TBZ $0, R12, moved_438
 	FMOVS 0(R13), F0
-	B moved_426
-full_424:
+	B moved_438
+full_436:
 	FMOVQ 0(R13), F0
-moved_426:
+moved_438:
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-done_423:
+done_435:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
 	VREV64 V2.S4, V1.S4
@@ -5054,38 +5160,38 @@ done_423:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_428
+	BEQ rest_440
 	PCALIGN $32
-vector_427:
+vector_439:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VFMLA V0.S4, V0.S4, V3.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_427
-rest_428:
+	BLT vector_439
+rest_440:
 	CMP $0, R11
-	BEQ done_429
+	BEQ done_441
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_430
+	TBNZ $2, R12, full_442
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_431
+	TBZ $1, R12, one_443
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_432
+	TBZ $0, R12, moved_444
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_432
-one_431:
-	TBZ $0, R12, moved_432
+	B moved_444
+one_443:
+	TBZ $0, R12, moved_444
 	FMOVS 0(R13), F0
-	B moved_432
-full_430:
+	B moved_444
+full_442:
 	FMOVQ 0(R13), F0
-moved_432:
+moved_444:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.S4, V0.S4, V3.S4
-done_429:
+done_441:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	VREV64 V3.S4, V1.S4
@@ -5097,109 +5203,109 @@ done_429:
 	FMOVS F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_434
+	BEQ rest_446
 	PCALIGN $32
-vector_433:
+vector_445:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_436
+	BEQ without_448
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_436:
+without_448:
 	CMP $0, R10
-	BEQ without_437
+	BEQ without_449
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_437:
+without_449:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_433
-rest_434:
+	BLT vector_445
+rest_446:
 	CMP $0, R11
-	BEQ done_435
+	BEQ done_447
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_438
+	TBNZ $2, R12, full_450
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_439
+	TBZ $1, R12, one_451
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_440
+	TBZ $0, R12, moved_452
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_440
-one_439:
-	TBZ $0, R12, moved_440
+	B moved_452
+one_451:
+	TBZ $0, R12, moved_452
 	FMOVS 0(R14), F0
-	B moved_440
-full_438:
+	B moved_452
+full_450:
 	FMOVQ 0(R14), F0
-moved_440:
+moved_452:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_441
+	BEQ without_453
 	ADD R13<<0, R9, R14
-	TBNZ $2, R12, full_442
+	TBNZ $2, R12, full_454
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_443
+	TBZ $1, R12, one_455
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_444
+	TBZ $0, R12, moved_456
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_444
-one_443:
-	TBZ $0, R12, moved_444
+	B moved_456
+one_455:
+	TBZ $0, R12, moved_456
 	FMOVS 0(R14), F1
-	B moved_444
-full_442:
+	B moved_456
+full_454:
 	FMOVQ 0(R14), F1
-moved_444:
+moved_456:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_441:
+without_453:
 	CMP $0, R10
-	BEQ without_445
+	BEQ without_457
 	ADD R13<<0, R10, R14
-	TBNZ $2, R12, full_446
+	TBNZ $2, R12, full_458
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_447
+	TBZ $1, R12, one_459
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_448
+	TBZ $0, R12, moved_460
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_448
-one_447:
-	TBZ $0, R12, moved_448
+	B moved_460
+one_459:
+	TBZ $0, R12, moved_460
 	FMOVS 0(R14), F1
-	B moved_448
-full_446:
+	B moved_460
+full_458:
 	FMOVQ 0(R14), F1
-moved_448:
+moved_460:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_445:
+without_457:
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_449
-	TBZ $1, R12, one_450
+	TBNZ $2, R12, full_461
+	TBZ $1, R12, one_462
 	FMOVD F0, 0(R13)
-	TBZ $0, R12, moved_451
+	TBZ $0, R12, moved_463
 	ADD $8, R13, R19
 	VST1 V0.S[2], (R19)
-	B moved_451
-one_450:
-	TBZ $0, R12, moved_451
+	B moved_463
+one_462:
+	TBZ $0, R12, moved_463
 	FMOVS F0, 0(R13)
-	B moved_451
-full_449:
+	B moved_463
+full_461:
 	FMOVQ F0, 0(R13)
-moved_451:
-done_435:
+moved_463:
+done_447:
 	ADD $4, R6
 	ADD $4, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_420
+	BNE row_432
 	RET
 
 // func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
@@ -5233,7 +5339,7 @@ TEXT ·snormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_452:
+row_464:
 	FMOVS 0(R9), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R10), F3
@@ -5242,15 +5348,15 @@ row_452:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_454
+	BEQ rest_466
 	PCALIGN $32
-vector_453:
+vector_465:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_456
+	BEQ without_468
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_456:
+without_468:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5258,68 +5364,68 @@ without_456:
 	VFMLA V5.S4, V0.S4, V7.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_453
-rest_454:
+	BLT vector_465
+rest_466:
 	CMP $0, R11
-	BEQ done_455
+	BEQ done_467
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_457
+	TBNZ $2, R12, full_469
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_458
+	TBZ $1, R12, one_470
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_459
+	TBZ $0, R12, moved_471
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_459
-one_458:
-	TBZ $0, R12, moved_459
+	B moved_471
+one_470:
+	TBZ $0, R12, moved_471
 	FMOVS 0(R14), F5
-	B moved_459
-full_457:
+	B moved_471
+full_469:
 	FMOVQ 0(R14), F5
-moved_459:
+moved_471:
 	CMP $0, R8
-	BEQ without_460
+	BEQ without_472
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_461
+	TBNZ $2, R12, full_473
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_462
+	TBZ $1, R12, one_474
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_463
+	TBZ $0, R12, moved_475
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_463
-one_462:
-	TBZ $0, R12, moved_463
+	B moved_475
+one_474:
+	TBZ $0, R12, moved_475
 	FMOVS 0(R14), F1
-	B moved_463
-full_461:
+	B moved_475
+full_473:
 	FMOVQ 0(R14), F1
-moved_463:
+moved_475:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_460:
+without_472:
 	ADD R13<<0, R7, R13
-	TBNZ $2, R12, full_464
+	TBNZ $2, R12, full_476
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_465
+	TBZ $1, R12, one_477
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_466
+	TBZ $0, R12, moved_478
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_466
-one_465:
-	TBZ $0, R12, moved_466
+	B moved_478
+one_477:
+	TBZ $0, R12, moved_478
 	FMOVS 0(R13), F0
-	B moved_466
-full_464:
+	B moved_478
+full_476:
 	FMOVQ 0(R13), F0
-moved_466:
+moved_478:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e25d4c6 // FADD V6.4S, V6.4S, V5.4S
 	VFMLA V5.S4, V0.S4, V7.S4
-done_455:
+done_467:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
 	VREV64 V6.S4, V1.S4
@@ -5332,15 +5438,15 @@ done_455:
 	WORD $0x6e24dce7 // FMUL V7.4S, V7.4S, V4.4S
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_468
+	BEQ rest_480
 	PCALIGN $32
-vector_467:
+vector_479:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_470
+	BEQ without_482
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_470:
+without_482:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5350,90 +5456,90 @@ without_470:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_467
-rest_468:
+	BLT vector_479
+rest_480:
 	CMP $0, R11
-	BEQ done_469
+	BEQ done_481
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_471
+	TBNZ $2, R12, full_483
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_472
+	TBZ $1, R12, one_484
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_473
+	TBZ $0, R12, moved_485
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_473
-one_472:
-	TBZ $0, R12, moved_473
+	B moved_485
+one_484:
+	TBZ $0, R12, moved_485
 	FMOVS 0(R14), F5
-	B moved_473
-full_471:
+	B moved_485
+full_483:
 	FMOVQ 0(R14), F5
-moved_473:
+moved_485:
 	CMP $0, R8
-	BEQ without_474
+	BEQ without_486
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_475
+	TBNZ $2, R12, full_487
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_476
+	TBZ $1, R12, one_488
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_477
+	TBZ $0, R12, moved_489
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_477
-one_476:
-	TBZ $0, R12, moved_477
+	B moved_489
+one_488:
+	TBZ $0, R12, moved_489
 	FMOVS 0(R14), F1
-	B moved_477
-full_475:
+	B moved_489
+full_487:
 	FMOVQ 0(R14), F1
-moved_477:
+moved_489:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_474:
+without_486:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_478
+	TBNZ $2, R12, full_490
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_479
+	TBZ $1, R12, one_491
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_480
+	TBZ $0, R12, moved_492
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_480
-one_479:
-	TBZ $0, R12, moved_480
+	B moved_492
+one_491:
+	TBZ $0, R12, moved_492
 	FMOVS 0(R14), F0
-	B moved_480
-full_478:
+	B moved_492
+full_490:
 	FMOVQ 0(R14), F0
-moved_480:
+moved_492:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea6d4a5 // FSUB V5.4S, V5.4S, V6.4S
 	VFMLS V0.S4, V7.S4, V5.S4
 	WORD $0x6e23dca5 // FMUL V5.4S, V5.4S, V3.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_481
-	TBZ $1, R12, one_482
+	TBNZ $2, R12, full_493
+	TBZ $1, R12, one_494
 	FMOVD F5, 0(R13)
-	TBZ $0, R12, moved_483
+	TBZ $0, R12, moved_495
 	ADD $8, R13, R19
 	VST1 V5.S[2], (R19)
-	B moved_483
-one_482:
-	TBZ $0, R12, moved_483
+	B moved_495
+one_494:
+	TBZ $0, R12, moved_495
 	FMOVS F5, 0(R13)
-	B moved_483
-full_481:
+	B moved_495
+full_493:
 	FMOVQ F5, 0(R13)
-moved_483:
-done_469:
+moved_495:
+done_481:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_452
+	BNE row_464
 	RET
 
 // func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
@@ -5463,16 +5569,16 @@ TEXT ·snormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_484:
+row_496:
 	FMOVS 0(R8), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_486
+	BEQ rest_498
 	PCALIGN $32
-vector_485:
+vector_497:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
@@ -5485,115 +5591,384 @@ vector_485:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_485
-rest_486:
+	BLT vector_497
+rest_498:
 	CMP $0, R11
-	BEQ done_487
+	BEQ done_499
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_488
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_489
-	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_490
-	ADD $8, R14, R19
-	VLD1 (R19), V5.S[2]
-	B moved_490
-one_489:
-	TBZ $0, R12, moved_490
-	FMOVS 0(R14), F5
-	B moved_490
-full_488:
-	FMOVQ 0(R14), F5
-moved_490:
-	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_491
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_492
-	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_493
-	ADD $8, R14, R19
-	VLD1 (R19), V0.S[2]
-	B moved_493
-one_492:
-	TBZ $0, R12, moved_493
-	FMOVS 0(R14), F0
-	B moved_493
-full_491:
-	FMOVQ 0(R14), F0
-moved_493:
-	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
-	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
-	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_494
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_495
-	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_496
-	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
-	B moved_496
-one_495:
-	TBZ $0, R12, moved_496
-	FMOVS 0(R14), F1
-	B moved_496
-full_494:
-	FMOVQ 0(R14), F1
-moved_496:
-	VFMLA V5.S4, V0.S4, V1.S4
-	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_497
-	TBZ $1, R12, one_498
-	FMOVD F1, 0(R14)
-	TBZ $0, R12, moved_499
-	ADD $8, R14, R19
-	VST1 V1.S[2], (R19)
-	B moved_499
-one_498:
-	TBZ $0, R12, moved_499
-	FMOVS F1, 0(R14)
-	B moved_499
-full_497:
-	FMOVQ F1, 0(R14)
-moved_499:
-	ADD R13<<0, R3, R14
 	TBNZ $2, R12, full_500
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R12, one_501
-	FMOVD 0(R14), F1
+	FMOVD 0(R14), F5
 	TBZ $0, R12, moved_502
 	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
+	VLD1 (R19), V5.S[2]
 	B moved_502
 one_501:
 	TBZ $0, R12, moved_502
-	FMOVS 0(R14), F1
+	FMOVS 0(R14), F5
 	B moved_502
 full_500:
-	FMOVQ 0(R14), F1
+	FMOVQ 0(R14), F5
 moved_502:
-	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
-	ADD R13<<0, R3, R13
+	ADD R13<<0, R7, R14
 	TBNZ $2, R12, full_503
+	VEOR V0.B16, V0.B16, V0.B16
 	TBZ $1, R12, one_504
-	FMOVD F1, 0(R13)
+	FMOVD 0(R14), F0
 	TBZ $0, R12, moved_505
-	ADD $8, R13, R19
-	VST1 V1.S[2], (R19)
+	ADD $8, R14, R19
+	VLD1 (R19), V0.S[2]
 	B moved_505
 one_504:
 	TBZ $0, R12, moved_505
-	FMOVS F1, 0(R13)
+	FMOVS 0(R14), F0
 	B moved_505
 full_503:
-	FMOVQ F1, 0(R13)
+	FMOVQ 0(R14), F0
 moved_505:
-done_487:
+	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
+	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
+	ADD R13<<0, R2, R14
+	TBNZ $2, R12, full_506
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R12, one_507
+	FMOVD 0(R14), F1
+	TBZ $0, R12, moved_508
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_508
+one_507:
+	TBZ $0, R12, moved_508
+	FMOVS 0(R14), F1
+	B moved_508
+full_506:
+	FMOVQ 0(R14), F1
+moved_508:
+	VFMLA V5.S4, V0.S4, V1.S4
+	ADD R13<<0, R2, R14
+	TBNZ $2, R12, full_509
+	TBZ $1, R12, one_510
+	FMOVD F1, 0(R14)
+	TBZ $0, R12, moved_511
+	ADD $8, R14, R19
+	VST1 V1.S[2], (R19)
+	B moved_511
+one_510:
+	TBZ $0, R12, moved_511
+	FMOVS F1, 0(R14)
+	B moved_511
+full_509:
+	FMOVQ F1, 0(R14)
+moved_511:
+	ADD R13<<0, R3, R14
+	TBNZ $2, R12, full_512
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R12, one_513
+	FMOVD 0(R14), F1
+	TBZ $0, R12, moved_514
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_514
+one_513:
+	TBZ $0, R12, moved_514
+	FMOVS 0(R14), F1
+	B moved_514
+full_512:
+	FMOVQ 0(R14), F1
+moved_514:
+	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
+	ADD R13<<0, R3, R13
+	TBNZ $2, R12, full_515
+	TBZ $1, R12, one_516
+	FMOVD F1, 0(R13)
+	TBZ $0, R12, moved_517
+	ADD $8, R13, R19
+	VST1 V1.S[2], (R19)
+	B moved_517
+one_516:
+	TBZ $0, R12, moved_517
+	FMOVS F1, 0(R13)
+	B moved_517
+full_515:
+	FMOVQ F1, 0(R13)
+moved_517:
+done_499:
 	ADD $4, R8
 	ADD $4, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_484
+	BNE row_496
+	RET
+
+// func srootRowsNEON(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
+TEXT ·srootRowsNEON(SB), NOSPLIT, $0-48
+	MOVD $sconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD cols+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD weight+32(FP), R6
+	MOVD factor+40(FP), R7
+	MOVD R1, R9
+	AND $3, R9
+	MOVD R1, R8
+	SUBS R9, R8
+	LSL $2, R8
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R9, R10
+	CMP $0, R10
+	CSEL LT, ZR, R10, R10
+	MOVD $4, R20
+	CMP R20, R10
+	CSEL GT, R20, R10, R10
+	MOVD $leadingLanes<>(SB), R11
+	SUB R10<<2, R11
+	FMOVQ 16(R11), F15
+row_518:
+	FMOVS 0(R7), F2
+	VDUP V2.S[0], V2.S4
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_520
+	PCALIGN $32
+vector_519:
+	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
+	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
+	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
+	WORD $0x3cab6840 // STR Q0, [X2,X11]
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_519
+rest_520:
+	CMP $0, R9
+	BEQ done_521
+	ADD R11<<0, R3, R12
+	TBNZ $2, R10, full_522
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R10, one_523
+	FMOVD 0(R12), F0
+	TBZ $0, R10, moved_524
+	ADD $8, R12, R19
+	VLD1 (R19), V0.S[2]
+	B moved_524
+one_523:
+	TBZ $0, R10, moved_524
+	FMOVS 0(R12), F0
+	B moved_524
+full_522:
+	FMOVQ 0(R12), F0
+moved_524:
+	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
+	ADD R11<<0, R6, R12
+	TBNZ $2, R10, full_525
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R10, one_526
+	FMOVD 0(R12), F1
+	TBZ $0, R10, moved_527
+	ADD $8, R12, R19
+	VLD1 (R19), V1.S[2]
+	B moved_527
+one_526:
+	TBZ $0, R10, moved_527
+	FMOVS 0(R12), F1
+	B moved_527
+full_525:
+	FMOVQ 0(R12), F1
+moved_527:
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
+	ADD R11<<0, R2, R11
+	TBNZ $2, R10, full_528
+	TBZ $1, R10, one_529
+	FMOVD F0, 0(R11)
+	TBZ $0, R10, moved_530
+	ADD $8, R11, R19
+	VST1 V0.S[2], (R19)
+	B moved_530
+one_529:
+	TBZ $0, R10, moved_530
+	FMOVS F0, 0(R11)
+	B moved_530
+full_528:
+	FMOVQ F0, 0(R11)
+moved_530:
+done_521:
+	ADD $4, R7
+	ADD R1, R3
+	ADD R1, R2
+	SUBS $1, R0
+	BNE row_518
+	RET
+
+// func srootBackwardRowsNEON(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
+TEXT ·srootBackwardRowsNEON(SB), NOSPLIT, $0-72
+	MOVD $sconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD cols+8(FP), R1
+	MOVD dx+16(FP), R2
+	MOVD dweight+24(FP), R3
+	MOVD dy+32(FP), R6
+	MOVD x+40(FP), R7
+	MOVD weight+48(FP), R8
+	MOVD factor+56(FP), R9
+	MOVD along+64(FP), R10
+	MOVD R1, R12
+	AND $3, R12
+	MOVD R1, R11
+	SUBS R12, R11
+	LSL $2, R11
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R12, R13
+	CMP $0, R13
+	CSEL LT, ZR, R13, R13
+	MOVD $4, R20
+	CMP R20, R13
+	CSEL GT, R20, R13, R13
+	MOVD $leadingLanes<>(SB), R14
+	SUB R13<<2, R14
+	FMOVQ 16(R14), F15
+row_531:
+	FMOVS 0(R9), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS 0(R10), F4
+	VDUP V4.S[0], V4.S4
+	MOVD ZR, R14
+	CMP $0, R11
+	BEQ rest_533
+	PCALIGN $32
+vector_532:
+	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
+	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
+	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	WORD $0x3cee6865 // LDR Q5, [X3,X14]
+	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
+	WORD $0x3cae6865 // STR Q5, [X3,X14]
+	WORD $0x3cee6902 // LDR Q2, [X8,X14]
+	WORD $0x6e22dc21 // FMUL V1.4S, V1.4S, V2.4S
+	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
+	WORD $0x4ea0d421 // FSUB V1.4S, V1.4S, V0.4S
+	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
+	WORD $0x3cae6841 // STR Q1, [X2,X14]
+	ADD $16, R14
+	CMP R11, R14
+	BLT vector_532
+rest_533:
+	CMP $0, R12
+	BEQ done_534
+	ADD R14<<0, R6, R15
+	TBNZ $2, R13, full_535
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R13, one_536
+	FMOVD 0(R15), F1
+	TBZ $0, R13, moved_537
+	ADD $8, R15, R19
+	VLD1 (R19), V1.S[2]
+	B moved_537
+one_536:
+	TBZ $0, R13, moved_537
+	FMOVS 0(R15), F1
+	B moved_537
+full_535:
+	FMOVQ 0(R15), F1
+moved_537:
+	ADD R14<<0, R7, R15
+	TBNZ $2, R13, full_538
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R13, one_539
+	FMOVD 0(R15), F0
+	TBZ $0, R13, moved_540
+	ADD $8, R15, R19
+	VLD1 (R19), V0.S[2]
+	B moved_540
+one_539:
+	TBZ $0, R13, moved_540
+	FMOVS 0(R15), F0
+	B moved_540
+full_538:
+	FMOVQ 0(R15), F0
+moved_540:
+	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	ADD R14<<0, R3, R15
+	TBNZ $2, R13, full_541
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R13, one_542
+	FMOVD 0(R15), F5
+	TBZ $0, R13, moved_543
+	ADD $8, R15, R19
+	VLD1 (R19), V5.S[2]
+	B moved_543
+one_542:
+	TBZ $0, R13, moved_543
+	FMOVS 0(R15), F5
+	B moved_543
+full_541:
+	FMOVQ 0(R15), F5
+moved_543:
+	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
+	ADD R14<<0, R3, R15
+	TBNZ $2, R13, full_544
+	TBZ $1, R13, one_545
+	FMOVD F5, 0(R15)
+	TBZ $0, R13, moved_546
+	ADD $8, R15, R19
+	VST1 V5.S[2], (R19)
+	B moved_546
+one_545:
+	TBZ $0, R13, moved_546
+	FMOVS F5, 0(R15)
+	B moved_546
+full_544:
+	FMOVQ F5, 0(R15)
+moved_546:
+	ADD R14<<0, R8, R15
+	TBNZ $2, R13, full_547
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R13, one_548
+	FMOVD 0(R15), F2
+	TBZ $0, R13, moved_549
+	ADD $8, R15, R19
+	VLD1 (R19), V2.S[2]
+	B moved_549
+one_548:
+	TBZ $0, R13, moved_549
+	FMOVS 0(R15), F2
+	B moved_549
+full_547:
+	FMOVQ 0(R15), F2
+moved_549:
+	WORD $0x6e22dc21 // FMUL V1.4S, V1.4S, V2.4S
+	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
+	WORD $0x4ea0d421 // FSUB V1.4S, V1.4S, V0.4S
+	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
+	ADD R14<<0, R2, R14
+	TBNZ $2, R13, full_550
+	TBZ $1, R13, one_551
+	FMOVD F1, 0(R14)
+	TBZ $0, R13, moved_552
+	ADD $8, R14, R19
+	VST1 V1.S[2], (R19)
+	B moved_552
+one_551:
+	TBZ $0, R13, moved_552
+	FMOVS F1, 0(R14)
+	B moved_552
+full_550:
+	FMOVQ F1, 0(R14)
+moved_552:
+done_534:
+	ADD $4, R9
+	ADD $4, R10
+	ADD R1, R6
+	ADD R1, R7
+	ADD R1, R2
+	SUBS $1, R0
+	BNE row_531
 	RET
 
 // func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
@@ -5620,75 +5995,75 @@ TEXT ·saddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_506:
+row_553:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_508
+	BEQ rest_555
 	PCALIGN $32
-vector_507:
+vector_554:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_507
-rest_508:
+	BLT vector_554
+rest_555:
 	CMP $0, R8
-	BEQ done_509
+	BEQ done_556
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_510
+	TBNZ $2, R9, full_557
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_511
+	TBZ $1, R9, one_558
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_512
+	TBZ $0, R9, moved_559
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_512
-one_511:
-	TBZ $0, R9, moved_512
+	B moved_559
+one_558:
+	TBZ $0, R9, moved_559
 	FMOVS 0(R11), F0
-	B moved_512
-full_510:
+	B moved_559
+full_557:
 	FMOVQ 0(R11), F0
-moved_512:
+moved_559:
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_513
+	TBNZ $2, R9, full_560
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R9, one_514
+	TBZ $1, R9, one_561
 	FMOVD 0(R11), F1
-	TBZ $0, R9, moved_515
+	TBZ $0, R9, moved_562
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_515
-one_514:
-	TBZ $0, R9, moved_515
+	B moved_562
+one_561:
+	TBZ $0, R9, moved_562
 	FMOVS 0(R11), F1
-	B moved_515
-full_513:
+	B moved_562
+full_560:
 	FMOVQ 0(R11), F1
-moved_515:
+moved_562:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_516
-	TBZ $1, R9, one_517
+	TBNZ $2, R9, full_563
+	TBZ $1, R9, one_564
 	FMOVD F0, 0(R10)
-	TBZ $0, R9, moved_518
+	TBZ $0, R9, moved_565
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_518
-one_517:
-	TBZ $0, R9, moved_518
+	B moved_565
+one_564:
+	TBZ $0, R9, moved_565
 	FMOVS F0, 0(R10)
-	B moved_518
-full_516:
+	B moved_565
+full_563:
 	FMOVQ F0, 0(R10)
-moved_518:
-done_509:
+moved_565:
+done_556:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_506
+	BNE row_553
 	RET
 
 // func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
@@ -5719,78 +6094,78 @@ TEXT ·saddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<2, R10
 	FMOVQ 16(R10), F15
 	LSL $2, R2
-row_519:
+row_566:
 	FMOVS 0(R6), F2
 	VDUP V2.S[0], V2.S4
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_521
+	BEQ rest_568
 	PCALIGN $32
-vector_520:
+vector_567:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.S4, V1.S4, V0.S4
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_520
-rest_521:
+	BLT vector_567
+rest_568:
 	CMP $0, R9
-	BEQ done_522
+	BEQ done_569
 	ADD R10<<0, R3, R11
-	TBNZ $2, R1, full_523
+	TBNZ $2, R1, full_570
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_524
+	TBZ $1, R1, one_571
 	FMOVD 0(R11), F0
-	TBZ $0, R1, moved_525
+	TBZ $0, R1, moved_572
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_525
-one_524:
-	TBZ $0, R1, moved_525
+	B moved_572
+one_571:
+	TBZ $0, R1, moved_572
 	FMOVS 0(R11), F0
-	B moved_525
-full_523:
+	B moved_572
+full_570:
 	FMOVQ 0(R11), F0
-moved_525:
+moved_572:
 	ADD R10<<0, R7, R11
-	TBNZ $2, R1, full_526
+	TBNZ $2, R1, full_573
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_527
+	TBZ $1, R1, one_574
 	FMOVD 0(R11), F1
-	TBZ $0, R1, moved_528
+	TBZ $0, R1, moved_575
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_528
-one_527:
-	TBZ $0, R1, moved_528
+	B moved_575
+one_574:
+	TBZ $0, R1, moved_575
 	FMOVS 0(R11), F1
-	B moved_528
-full_526:
+	B moved_575
+full_573:
 	FMOVQ 0(R11), F1
-moved_528:
+moved_575:
 	VFMLA V2.S4, V1.S4, V0.S4
 	ADD R10<<0, R3, R10
-	TBNZ $2, R1, full_529
-	TBZ $1, R1, one_530
+	TBNZ $2, R1, full_576
+	TBZ $1, R1, one_577
 	FMOVD F0, 0(R10)
-	TBZ $0, R1, moved_531
+	TBZ $0, R1, moved_578
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_531
-one_530:
-	TBZ $0, R1, moved_531
+	B moved_578
+one_577:
+	TBZ $0, R1, moved_578
 	FMOVS F0, 0(R10)
-	B moved_531
-full_529:
+	B moved_578
+full_576:
 	FMOVQ F0, 0(R10)
-moved_531:
-done_522:
+moved_578:
+done_569:
 	ADD R2, R3
 	ADD $4, R6
 	SUBS $1, R0
-	BNE row_519
+	BNE row_566
 	RET
 
 // func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
@@ -5819,61 +6194,61 @@ TEXT ·sscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_532:
+row_579:
 	FMOVS 0(R7), F1
 	VDUP V1.S[0], V1.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_534
+	BEQ rest_581
 	PCALIGN $32
-vector_533:
+vector_580:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_533
-rest_534:
+	BLT vector_580
+rest_581:
 	CMP $0, R9
-	BEQ done_535
+	BEQ done_582
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_536
+	TBNZ $2, R10, full_583
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_537
+	TBZ $1, R10, one_584
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_538
+	TBZ $0, R10, moved_585
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_538
-one_537:
-	TBZ $0, R10, moved_538
+	B moved_585
+one_584:
+	TBZ $0, R10, moved_585
 	FMOVS 0(R12), F0
-	B moved_538
-full_536:
+	B moved_585
+full_583:
 	FMOVQ 0(R12), F0
-moved_538:
+moved_585:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_539
-	TBZ $1, R10, one_540
+	TBNZ $2, R10, full_586
+	TBZ $1, R10, one_587
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_541
+	TBZ $0, R10, moved_588
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_541
-one_540:
-	TBZ $0, R10, moved_541
+	B moved_588
+one_587:
+	TBZ $0, R10, moved_588
 	FMOVS F0, 0(R11)
-	B moved_541
-full_539:
+	B moved_588
+full_586:
 	FMOVQ F0, 0(R11)
-moved_541:
-done_535:
+moved_588:
+done_582:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $4, R7
 	SUBS $1, R0
-	BNE row_532
+	BNE row_579
 	RET
 
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
@@ -5901,74 +6276,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_542:
+row_589:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_544
+	BEQ rest_591
 	PCALIGN $32
-vector_543:
+vector_590:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_543
-rest_544:
+	BLT vector_590
+rest_591:
 	CMP $0, R8
-	BEQ done_545
+	BEQ done_592
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_546
+	TBNZ $2, R1, full_593
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_547
+	TBZ $1, R1, one_594
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_548
+	TBZ $0, R1, moved_595
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_548
-one_547:
-	TBZ $0, R1, moved_548
+	B moved_595
+one_594:
+	TBZ $0, R1, moved_595
 	FMOVS 0(R10), F0
-	B moved_548
-full_546:
+	B moved_595
+full_593:
 	FMOVQ 0(R10), F0
-moved_548:
+moved_595:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_549
+	TBNZ $2, R1, full_596
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_550
+	TBZ $1, R1, one_597
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_551
+	TBZ $0, R1, moved_598
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_551
-one_550:
-	TBZ $0, R1, moved_551
+	B moved_598
+one_597:
+	TBZ $0, R1, moved_598
 	FMOVS 0(R10), F1
-	B moved_551
-full_549:
+	B moved_598
+full_596:
 	FMOVQ 0(R10), F1
-moved_551:
+moved_598:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_552
-	TBZ $1, R1, one_553
+	TBNZ $2, R1, full_599
+	TBZ $1, R1, one_600
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_554
+	TBZ $0, R1, moved_601
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_554
-one_553:
-	TBZ $0, R1, moved_554
+	B moved_601
+one_600:
+	TBZ $0, R1, moved_601
 	FMOVS F1, 0(R9)
-	B moved_554
-full_552:
+	B moved_601
+full_599:
 	FMOVQ F1, 0(R9)
-moved_554:
-done_545:
+moved_601:
+done_592:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_542
+	BNE row_589
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -6147,9 +6522,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_556
+	BEQ rest_603
 	PCALIGN $32
-vector_555:
+vector_602:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -6196,19 +6571,19 @@ vector_555:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_555
-rest_556:
+	BLT vector_602
+rest_603:
 	CMP $0, R7
-	BEQ done_557
+	BEQ done_604
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_558
+	TBNZ $1, R1, full_605
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_560
+	TBZ $0, R1, moved_607
 	FMOVD 0(R3), F0
-	B moved_560
-full_558:
+	B moved_607
+full_605:
 	FMOVQ 0(R3), F0
-moved_560:
+moved_607:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -6252,14 +6627,14 @@ moved_560:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_561
-	TBZ $0, R1, moved_563
+	TBNZ $1, R1, full_608
+	TBZ $0, R1, moved_610
 	FMOVD F0, 0(R0)
-	B moved_563
-full_561:
+	B moved_610
+full_608:
 	FMOVQ F0, 0(R0)
-moved_563:
-done_557:
+moved_610:
+done_604:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -6303,9 +6678,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_565
+	BEQ rest_612
 	PCALIGN $32
-vector_564:
+vector_611:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -6354,19 +6729,19 @@ vector_564:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_564
-rest_565:
+	BLT vector_611
+rest_612:
 	CMP $0, R7
-	BEQ done_566
+	BEQ done_613
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_567
+	TBNZ $1, R1, full_614
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_569
+	TBZ $0, R1, moved_616
 	FMOVD 0(R3), F0
-	B moved_569
-full_567:
+	B moved_616
+full_614:
 	FMOVQ 0(R3), F0
-moved_569:
+moved_616:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -6412,14 +6787,14 @@ moved_569:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_570
-	TBZ $0, R1, moved_572
+	TBNZ $1, R1, full_617
+	TBZ $0, R1, moved_619
 	FMOVD F0, 0(R0)
-	B moved_572
-full_570:
+	B moved_619
+full_617:
 	FMOVQ F0, 0(R0)
-moved_572:
-done_566:
+moved_619:
+done_613:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -6462,9 +6837,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_574
+	BEQ rest_621
 	PCALIGN $32
-vector_573:
+vector_620:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -6518,19 +6893,19 @@ vector_573:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_573
-rest_574:
+	BLT vector_620
+rest_621:
 	CMP $0, R7
-	BEQ done_575
+	BEQ done_622
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_576
+	TBNZ $1, R1, full_623
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_578
+	TBZ $0, R1, moved_625
 	FMOVD 0(R3), F5
-	B moved_578
-full_576:
+	B moved_625
+full_623:
 	FMOVQ 0(R3), F5
-moved_578:
+moved_625:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -6581,14 +6956,14 @@ moved_578:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_579
-	TBZ $0, R1, moved_581
+	TBNZ $1, R1, full_626
+	TBZ $0, R1, moved_628
 	FMOVD F0, 0(R0)
-	B moved_581
-full_579:
+	B moved_628
+full_626:
 	FMOVQ F0, 0(R0)
-moved_581:
-done_575:
+moved_628:
+done_622:
 	RET
 
 // func dabsNEON(n int, y *float64, x *float64)
@@ -6616,37 +6991,37 @@ TEXT ·dabsNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_583
+	BEQ rest_630
 	PCALIGN $32
-vector_582:
+vector_629:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_582
-rest_583:
+	BLT vector_629
+rest_630:
 	CMP $0, R6
-	BEQ done_584
+	BEQ done_631
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_585
+	TBNZ $1, R1, full_632
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_587
+	TBZ $0, R1, moved_634
 	FMOVD 0(R0), F0
-	B moved_587
-full_585:
+	B moved_634
+full_632:
 	FMOVQ 0(R0), F0
-moved_587:
+moved_634:
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_588
-	TBZ $0, R1, moved_590
+	TBNZ $1, R1, full_635
+	TBZ $0, R1, moved_637
 	FMOVD F0, 0(R0)
-	B moved_590
-full_588:
+	B moved_637
+full_635:
 	FMOVQ F0, 0(R0)
-moved_590:
-done_584:
+moved_637:
+done_631:
 	RET
 
 // func dsignNEON(n int, y *float64, x *float64)
@@ -6676,9 +7051,9 @@ TEXT ·dsignNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_592
+	BEQ rest_639
 	PCALIGN $32
-vector_591:
+vector_638:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
@@ -6688,33 +7063,33 @@ vector_591:
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_591
-rest_592:
+	BLT vector_638
+rest_639:
 	CMP $0, R6
-	BEQ done_593
+	BEQ done_640
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_594
+	TBNZ $1, R1, full_641
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_596
+	TBZ $0, R1, moved_643
 	FMOVD 0(R0), F0
-	B moved_596
-full_594:
+	B moved_643
+full_641:
 	FMOVQ 0(R0), F0
-moved_596:
+moved_643:
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
 	VORR V2.B16, V5.B16, V5.B16
 	WORD $0x6ee3e486 // FCMGT V6.2D, V4.2D, V3.2D
 	VBIT V6.B16, V5.B16, V0.B16
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_597
-	TBZ $0, R1, moved_599
+	TBNZ $1, R1, full_644
+	TBZ $0, R1, moved_646
 	FMOVD F0, 0(R0)
-	B moved_599
-full_597:
+	B moved_646
+full_644:
 	FMOVQ F0, 0(R0)
-moved_599:
-done_593:
+moved_646:
+done_640:
 	RET
 
 // func dceilNEON(n int, y *float64, x *float64)
@@ -6741,37 +7116,37 @@ TEXT ·dceilNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_601
+	BEQ rest_648
 	PCALIGN $32
-vector_600:
+vector_647:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_600
-rest_601:
+	BLT vector_647
+rest_648:
 	CMP $0, R6
-	BEQ done_602
+	BEQ done_649
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_603
+	TBNZ $1, R0, full_650
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_605
+	TBZ $0, R0, moved_652
 	FMOVD 0(R2), F0
-	B moved_605
-full_603:
+	B moved_652
+full_650:
 	FMOVQ 0(R2), F0
-moved_605:
+moved_652:
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_606
-	TBZ $0, R0, moved_608
+	TBNZ $1, R0, full_653
+	TBZ $0, R0, moved_655
 	FMOVD F0, 0(R1)
-	B moved_608
-full_606:
+	B moved_655
+full_653:
 	FMOVQ F0, 0(R1)
-moved_608:
-done_602:
+moved_655:
+done_649:
 	RET
 
 // func dfloorNEON(n int, y *float64, x *float64)
@@ -6798,37 +7173,37 @@ TEXT ·dfloorNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_610
+	BEQ rest_657
 	PCALIGN $32
-vector_609:
+vector_656:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_609
-rest_610:
+	BLT vector_656
+rest_657:
 	CMP $0, R6
-	BEQ done_611
+	BEQ done_658
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_612
+	TBNZ $1, R0, full_659
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_614
+	TBZ $0, R0, moved_661
 	FMOVD 0(R2), F0
-	B moved_614
-full_612:
+	B moved_661
+full_659:
 	FMOVQ 0(R2), F0
-moved_614:
+moved_661:
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_615
-	TBZ $0, R0, moved_617
+	TBNZ $1, R0, full_662
+	TBZ $0, R0, moved_664
 	FMOVD F0, 0(R1)
-	B moved_617
-full_615:
+	B moved_664
+full_662:
 	FMOVQ F0, 0(R1)
-moved_617:
-done_611:
+moved_664:
+done_658:
 	RET
 
 // func dsqrtNEON(n int, y *float64, x *float64)
@@ -6855,37 +7230,37 @@ TEXT ·dsqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_619
+	BEQ rest_666
 	PCALIGN $32
-vector_618:
+vector_665:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_618
-rest_619:
+	BLT vector_665
+rest_666:
 	CMP $0, R6
-	BEQ done_620
+	BEQ done_667
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_621
+	TBNZ $1, R0, full_668
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_623
+	TBZ $0, R0, moved_670
 	FMOVD 0(R2), F0
-	B moved_623
-full_621:
+	B moved_670
+full_668:
 	FMOVQ 0(R2), F0
-moved_623:
+moved_670:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_624
-	TBZ $0, R0, moved_626
+	TBNZ $1, R0, full_671
+	TBZ $0, R0, moved_673
 	FMOVD F0, 0(R1)
-	B moved_626
-full_624:
+	B moved_673
+full_671:
 	FMOVQ F0, 0(R1)
-moved_626:
-done_620:
+moved_673:
+done_667:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -6913,37 +7288,37 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_628
+	BEQ rest_675
 	PCALIGN $32
-vector_627:
+vector_674:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_627
-rest_628:
+	BLT vector_674
+rest_675:
 	CMP $0, R6
-	BEQ done_629
+	BEQ done_676
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_630
+	TBNZ $1, R1, full_677
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_632
+	TBZ $0, R1, moved_679
 	FMOVD 0(R0), F0
-	B moved_632
-full_630:
+	B moved_679
+full_677:
 	FMOVQ 0(R0), F0
-moved_632:
+moved_679:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_633
-	TBZ $0, R1, moved_635
+	TBNZ $1, R1, full_680
+	TBZ $0, R1, moved_682
 	FMOVD F0, 0(R0)
-	B moved_635
-full_633:
+	B moved_682
+full_680:
 	FMOVQ F0, 0(R0)
-moved_635:
-done_629:
+moved_682:
+done_676:
 	RET
 
 // func dinverseSqrtNEON(n int, y *float64, x *float64)
@@ -6971,39 +7346,39 @@ TEXT ·dinverseSqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_637
+	BEQ rest_684
 	PCALIGN $32
-vector_636:
+vector_683:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_636
-rest_637:
+	BLT vector_683
+rest_684:
 	CMP $0, R6
-	BEQ done_638
+	BEQ done_685
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_639
+	TBNZ $1, R1, full_686
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_641
+	TBZ $0, R1, moved_688
 	FMOVD 0(R0), F0
-	B moved_641
-full_639:
+	B moved_688
+full_686:
 	FMOVQ 0(R0), F0
-moved_641:
+moved_688:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_642
-	TBZ $0, R1, moved_644
+	TBNZ $1, R1, full_689
+	TBZ $0, R1, moved_691
 	FMOVD F0, 0(R0)
-	B moved_644
-full_642:
+	B moved_691
+full_689:
 	FMOVQ F0, 0(R0)
-moved_644:
-done_638:
+moved_691:
+done_685:
 	RET
 
 // func dcubeNEON(n int, y *float64, x *float64)
@@ -7030,39 +7405,39 @@ TEXT ·dcubeNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_646
+	BEQ rest_693
 	PCALIGN $32
-vector_645:
+vector_692:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_645
-rest_646:
+	BLT vector_692
+rest_693:
 	CMP $0, R6
-	BEQ done_647
+	BEQ done_694
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_648
+	TBNZ $1, R0, full_695
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_650
+	TBZ $0, R0, moved_697
 	FMOVD 0(R2), F0
-	B moved_650
-full_648:
+	B moved_697
+full_695:
 	FMOVQ 0(R2), F0
-moved_650:
+moved_697:
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_651
-	TBZ $0, R0, moved_653
+	TBNZ $1, R0, full_698
+	TBZ $0, R0, moved_700
 	FMOVD F0, 0(R1)
-	B moved_653
-full_651:
+	B moved_700
+full_698:
 	FMOVQ F0, 0(R1)
-moved_653:
-done_647:
+moved_700:
+done_694:
 	RET
 
 // func dlnNEON(n int, y *float64, x *float64)
@@ -7089,9 +7464,9 @@ TEXT ·dlnNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_655
+	BEQ rest_702
 	PCALIGN $32
-vector_654:
+vector_701:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
@@ -7177,19 +7552,19 @@ vector_654:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_654
-rest_655:
+	BLT vector_701
+rest_702:
 	CMP $0, R7
-	BEQ done_656
+	BEQ done_703
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_657
+	TBNZ $1, R1, full_704
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_659
+	TBZ $0, R1, moved_706
 	FMOVD 0(R3), F0
-	B moved_659
-full_657:
+	B moved_706
+full_704:
 	FMOVQ 0(R3), F0
-moved_659:
+moved_706:
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
 	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
@@ -7272,14 +7647,14 @@ moved_659:
 	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
 	VBIT V5.B16, V4.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_660
-	TBZ $0, R1, moved_662
+	TBNZ $1, R1, full_707
+	TBZ $0, R1, moved_709
 	FMOVD F0, 0(R0)
-	B moved_662
-full_660:
+	B moved_709
+full_707:
 	FMOVQ F0, 0(R0)
-moved_662:
-done_656:
+moved_709:
+done_703:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
@@ -7307,47 +7682,47 @@ TEXT ·dmulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_664
+	BEQ rest_711
 	PCALIGN $32
-vector_663:
+vector_710:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_663
-rest_664:
+	BLT vector_710
+rest_711:
 	CMP $0, R7
-	BEQ done_665
+	BEQ done_712
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_666
+	TBNZ $1, R0, full_713
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_668
+	TBZ $0, R0, moved_715
 	FMOVD 0(R2), F0
-	B moved_668
-full_666:
+	B moved_715
+full_713:
 	FMOVQ 0(R2), F0
-moved_668:
+moved_715:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_669
+	TBNZ $1, R0, full_716
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_671
+	TBZ $0, R0, moved_718
 	FMOVD 0(R2), F1
-	B moved_671
-full_669:
+	B moved_718
+full_716:
 	FMOVQ 0(R2), F1
-moved_671:
+moved_718:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_672
-	TBZ $0, R0, moved_674
+	TBNZ $1, R0, full_719
+	TBZ $0, R0, moved_721
 	FMOVD F0, 0(R1)
-	B moved_674
-full_672:
+	B moved_721
+full_719:
 	FMOVQ F0, 0(R1)
-moved_674:
-done_665:
+moved_721:
+done_712:
 	RET
 
 // func dsubNEON(n int, z *float64, x *float64, y *float64)
@@ -7375,47 +7750,47 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_676
+	BEQ rest_723
 	PCALIGN $32
-vector_675:
+vector_722:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_675
-rest_676:
+	BLT vector_722
+rest_723:
 	CMP $0, R7
-	BEQ done_677
+	BEQ done_724
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_678
+	TBNZ $1, R0, full_725
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_680
+	TBZ $0, R0, moved_727
 	FMOVD 0(R2), F0
-	B moved_680
-full_678:
+	B moved_727
+full_725:
 	FMOVQ 0(R2), F0
-moved_680:
+moved_727:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_681
+	TBNZ $1, R0, full_728
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_683
+	TBZ $0, R0, moved_730
 	FMOVD 0(R2), F1
-	B moved_683
-full_681:
+	B moved_730
+full_728:
 	FMOVQ 0(R2), F1
-moved_683:
+moved_730:
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_684
-	TBZ $0, R0, moved_686
+	TBNZ $1, R0, full_731
+	TBZ $0, R0, moved_733
 	FMOVD F0, 0(R1)
-	B moved_686
-full_684:
+	B moved_733
+full_731:
 	FMOVQ F0, 0(R1)
-moved_686:
-done_677:
+moved_733:
+done_724:
 	RET
 
 // func ddivNEON(n int, z *float64, x *float64, y *float64)
@@ -7443,47 +7818,47 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_688
+	BEQ rest_735
 	PCALIGN $32
-vector_687:
+vector_734:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_687
-rest_688:
+	BLT vector_734
+rest_735:
 	CMP $0, R7
-	BEQ done_689
+	BEQ done_736
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_690
+	TBNZ $1, R0, full_737
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_692
+	TBZ $0, R0, moved_739
 	FMOVD 0(R2), F0
-	B moved_692
-full_690:
+	B moved_739
+full_737:
 	FMOVQ 0(R2), F0
-moved_692:
+moved_739:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_693
+	TBNZ $1, R0, full_740
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_695
+	TBZ $0, R0, moved_742
 	FMOVD 0(R2), F1
-	B moved_695
-full_693:
+	B moved_742
+full_740:
 	FMOVQ 0(R2), F1
-moved_695:
+moved_742:
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_696
-	TBZ $0, R0, moved_698
+	TBNZ $1, R0, full_743
+	TBZ $0, R0, moved_745
 	FMOVD F0, 0(R1)
-	B moved_698
-full_696:
+	B moved_745
+full_743:
 	FMOVQ F0, 0(R1)
-moved_698:
-done_689:
+moved_745:
+done_736:
 	RET
 
 // func dlesserNEON(n int, z *float64, x *float64, y *float64)
@@ -7511,9 +7886,9 @@ TEXT ·dlesserNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_700
+	BEQ rest_747
 	PCALIGN $32
-vector_699:
+vector_746:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
@@ -7526,28 +7901,28 @@ vector_699:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_699
-rest_700:
+	BLT vector_746
+rest_747:
 	CMP $0, R7
-	BEQ done_701
+	BEQ done_748
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_702
+	TBNZ $1, R0, full_749
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_704
+	TBZ $0, R0, moved_751
 	FMOVD 0(R2), F0
-	B moved_704
-full_702:
+	B moved_751
+full_749:
 	FMOVQ 0(R2), F0
-moved_704:
+moved_751:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_705
+	TBNZ $1, R0, full_752
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_707
+	TBZ $0, R0, moved_754
 	FMOVD 0(R2), F1
-	B moved_707
-full_705:
+	B moved_754
+full_752:
 	FMOVQ 0(R2), F1
-moved_707:
+moved_754:
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -7556,14 +7931,14 @@ moved_707:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_708
-	TBZ $0, R0, moved_710
+	TBNZ $1, R0, full_755
+	TBZ $0, R0, moved_757
 	FMOVD F1, 0(R1)
-	B moved_710
-full_708:
+	B moved_757
+full_755:
 	FMOVQ F1, 0(R1)
-moved_710:
-done_701:
+moved_757:
+done_748:
 	RET
 
 // func dgreaterNEON(n int, z *float64, x *float64, y *float64)
@@ -7591,9 +7966,9 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_712
+	BEQ rest_759
 	PCALIGN $32
-vector_711:
+vector_758:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
@@ -7606,28 +7981,28 @@ vector_711:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_711
-rest_712:
+	BLT vector_758
+rest_759:
 	CMP $0, R7
-	BEQ done_713
+	BEQ done_760
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_714
+	TBNZ $1, R0, full_761
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_716
+	TBZ $0, R0, moved_763
 	FMOVD 0(R2), F0
-	B moved_716
-full_714:
+	B moved_763
+full_761:
 	FMOVQ 0(R2), F0
-moved_716:
+moved_763:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_717
+	TBNZ $1, R0, full_764
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_719
+	TBZ $0, R0, moved_766
 	FMOVD 0(R2), F1
-	B moved_719
-full_717:
+	B moved_766
+full_764:
 	FMOVQ 0(R2), F1
-moved_719:
+moved_766:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -7636,14 +8011,14 @@ moved_719:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_720
-	TBZ $0, R0, moved_722
+	TBNZ $1, R0, full_767
+	TBZ $0, R0, moved_769
 	FMOVD F1, 0(R1)
-	B moved_722
-full_720:
+	B moved_769
+full_767:
 	FMOVQ F1, 0(R1)
-moved_722:
-done_713:
+moved_769:
+done_760:
 	RET
 
 // func dlessNEON(n int, z *float64, x *float64, y *float64)
@@ -7672,9 +8047,9 @@ TEXT ·dlessNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_724
+	BEQ rest_771
 	PCALIGN $32
-vector_723:
+vector_770:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
@@ -7682,39 +8057,39 @@ vector_723:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_723
-rest_724:
+	BLT vector_770
+rest_771:
 	CMP $0, R7
-	BEQ done_725
+	BEQ done_772
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_726
+	TBNZ $1, R1, full_773
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_728
+	TBZ $0, R1, moved_775
 	FMOVD 0(R0), F0
-	B moved_728
-full_726:
+	B moved_775
+full_773:
 	FMOVQ 0(R0), F0
-moved_728:
+moved_775:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_729
+	TBNZ $1, R1, full_776
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_731
+	TBZ $0, R1, moved_778
 	FMOVD 0(R0), F1
-	B moved_731
-full_729:
+	B moved_778
+full_776:
 	FMOVQ 0(R0), F1
-moved_731:
+moved_778:
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_732
-	TBZ $0, R1, moved_734
+	TBNZ $1, R1, full_779
+	TBZ $0, R1, moved_781
 	FMOVD F0, 0(R0)
-	B moved_734
-full_732:
+	B moved_781
+full_779:
 	FMOVQ F0, 0(R0)
-moved_734:
-done_725:
+moved_781:
+done_772:
 	RET
 
 // func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
@@ -7743,9 +8118,9 @@ TEXT ·dlessOrEqualNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_736
+	BEQ rest_783
 	PCALIGN $32
-vector_735:
+vector_782:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
@@ -7753,39 +8128,39 @@ vector_735:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_735
-rest_736:
+	BLT vector_782
+rest_783:
 	CMP $0, R7
-	BEQ done_737
+	BEQ done_784
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_738
+	TBNZ $1, R1, full_785
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_740
+	TBZ $0, R1, moved_787
 	FMOVD 0(R0), F0
-	B moved_740
-full_738:
+	B moved_787
+full_785:
 	FMOVQ 0(R0), F0
-moved_740:
+moved_787:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_741
+	TBNZ $1, R1, full_788
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_743
+	TBZ $0, R1, moved_790
 	FMOVD 0(R0), F1
-	B moved_743
-full_741:
+	B moved_790
+full_788:
 	FMOVQ 0(R0), F1
-moved_743:
+moved_790:
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_744
-	TBZ $0, R1, moved_746
+	TBNZ $1, R1, full_791
+	TBZ $0, R1, moved_793
 	FMOVD F0, 0(R0)
-	B moved_746
-full_744:
+	B moved_793
+full_791:
 	FMOVQ F0, 0(R0)
-moved_746:
-done_737:
+moved_793:
+done_784:
 	RET
 
 // func dequalNEON(n int, z *float64, x *float64, y *float64)
@@ -7814,9 +8189,9 @@ TEXT ·dequalNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_748
+	BEQ rest_795
 	PCALIGN $32
-vector_747:
+vector_794:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -7824,39 +8199,39 @@ vector_747:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_747
-rest_748:
+	BLT vector_794
+rest_795:
 	CMP $0, R7
-	BEQ done_749
+	BEQ done_796
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_750
+	TBNZ $1, R1, full_797
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_752
+	TBZ $0, R1, moved_799
 	FMOVD 0(R0), F0
-	B moved_752
-full_750:
+	B moved_799
+full_797:
 	FMOVQ 0(R0), F0
-moved_752:
+moved_799:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_753
+	TBNZ $1, R1, full_800
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_755
+	TBZ $0, R1, moved_802
 	FMOVD 0(R0), F1
-	B moved_755
-full_753:
+	B moved_802
+full_800:
 	FMOVQ 0(R0), F1
-moved_755:
+moved_802:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_756
-	TBZ $0, R1, moved_758
+	TBNZ $1, R1, full_803
+	TBZ $0, R1, moved_805
 	FMOVD F0, 0(R0)
-	B moved_758
-full_756:
+	B moved_805
+full_803:
 	FMOVQ F0, 0(R0)
-moved_758:
-done_749:
+moved_805:
+done_796:
 	RET
 
 // func ddiffersNEON(n int, z *float64, x *float64, y *float64)
@@ -7885,9 +8260,9 @@ TEXT ·ddiffersNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_760
+	BEQ rest_807
 	PCALIGN $32
-vector_759:
+vector_806:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -7896,40 +8271,40 @@ vector_759:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_759
-rest_760:
+	BLT vector_806
+rest_807:
 	CMP $0, R7
-	BEQ done_761
+	BEQ done_808
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_762
+	TBNZ $1, R1, full_809
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_764
+	TBZ $0, R1, moved_811
 	FMOVD 0(R0), F0
-	B moved_764
-full_762:
+	B moved_811
+full_809:
 	FMOVQ 0(R0), F0
-moved_764:
+moved_811:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_765
+	TBNZ $1, R1, full_812
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_767
+	TBZ $0, R1, moved_814
 	FMOVD 0(R0), F1
-	B moved_767
-full_765:
+	B moved_814
+full_812:
 	FMOVQ 0(R0), F1
-moved_767:
+moved_814:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	WORD $0x6e205800 // MVN V0.16B, V0.16B
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_768
-	TBZ $0, R1, moved_770
+	TBNZ $1, R1, full_815
+	TBZ $0, R1, moved_817
 	FMOVD F0, 0(R0)
-	B moved_770
-full_768:
+	B moved_817
+full_815:
 	FMOVQ F0, 0(R0)
-moved_770:
-done_761:
+moved_817:
+done_808:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -7958,9 +8333,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_772
+	BEQ rest_819
 	PCALIGN $32
-vector_771:
+vector_818:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -7969,40 +8344,40 @@ vector_771:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_771
-rest_772:
+	BLT vector_818
+rest_819:
 	CMP $0, R7
-	BEQ done_773
+	BEQ done_820
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_774
+	TBNZ $1, R1, full_821
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_776
+	TBZ $0, R1, moved_823
 	FMOVD 0(R0), F0
-	B moved_776
-full_774:
+	B moved_823
+full_821:
 	FMOVQ 0(R0), F0
-moved_776:
+moved_823:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_777
+	TBNZ $1, R1, full_824
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_779
+	TBZ $0, R1, moved_826
 	FMOVD 0(R0), F1
-	B moved_779
-full_777:
+	B moved_826
+full_824:
 	FMOVQ 0(R0), F1
-moved_779:
+moved_826:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_780
-	TBZ $0, R1, moved_782
+	TBNZ $1, R1, full_827
+	TBZ $0, R1, moved_829
 	FMOVD F1, 0(R0)
-	B moved_782
-full_780:
+	B moved_829
+full_827:
 	FMOVQ F1, 0(R0)
-moved_782:
-done_773:
+moved_829:
+done_820:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -8049,9 +8424,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_784
+	BEQ rest_831
 	PCALIGN $32
-vector_783:
+vector_830:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -8116,19 +8491,19 @@ vector_783:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_783
-rest_784:
+	BLT vector_830
+rest_831:
 	CMP $0, R8
-	BEQ done_785
+	BEQ done_832
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_786
+	TBNZ $1, R1, full_833
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_788
+	TBZ $0, R1, moved_835
 	FMOVD 0(R3), F5
-	B moved_788
-full_786:
+	B moved_835
+full_833:
 	FMOVQ 0(R3), F5
-moved_788:
+moved_835:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -8188,24 +8563,24 @@ moved_788:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_789
+	TBNZ $1, R1, full_836
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_791
+	TBZ $0, R1, moved_838
 	FMOVD 0(R0), F9
-	B moved_791
-full_789:
+	B moved_838
+full_836:
 	FMOVQ 0(R0), F9
-moved_791:
+moved_838:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_792
-	TBZ $0, R1, moved_794
+	TBNZ $1, R1, full_839
+	TBZ $0, R1, moved_841
 	FMOVD F0, 0(R0)
-	B moved_794
-full_792:
+	B moved_841
+full_839:
 	FMOVQ F0, 0(R0)
-moved_794:
-done_785:
+moved_841:
+done_832:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -8234,37 +8609,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_796
+	BEQ rest_843
 	PCALIGN $32
-vector_795:
+vector_842:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_795
-rest_796:
+	BLT vector_842
+rest_843:
 	CMP $0, R6
-	BEQ done_797
+	BEQ done_844
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_798
+	TBNZ $1, R0, full_845
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_800
+	TBZ $0, R0, moved_847
 	FMOVD 0(R2), F0
-	B moved_800
-full_798:
+	B moved_847
+full_845:
 	FMOVQ 0(R2), F0
-moved_800:
+moved_847:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_801
-	TBZ $0, R0, moved_803
+	TBNZ $1, R0, full_848
+	TBZ $0, R0, moved_850
 	FMOVD F0, 0(R1)
-	B moved_803
-full_801:
+	B moved_850
+full_848:
 	FMOVQ F0, 0(R1)
-moved_803:
-done_797:
+moved_850:
+done_844:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -8312,9 +8687,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_805
+	BEQ rest_852
 	PCALIGN $32
-vector_804:
+vector_851:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -8340,46 +8715,46 @@ vector_804:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_804
-rest_805:
+	BLT vector_851
+rest_852:
 	CMP $0, R8
-	BEQ done_806
+	BEQ done_853
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_807
+	TBNZ $1, R0, full_854
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_809
+	TBZ $0, R0, moved_856
 	FMOVD 0(R7), F0
-	B moved_809
-full_807:
+	B moved_856
+full_854:
 	FMOVQ 0(R7), F0
-moved_809:
+moved_856:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_810
+	TBNZ $1, R0, full_857
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_812
+	TBZ $0, R0, moved_859
 	FMOVD 0(R2), F1
-	B moved_812
-full_810:
+	B moved_859
+full_857:
 	FMOVQ 0(R2), F1
-moved_812:
+moved_859:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_813
+	TBNZ $1, R0, full_860
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_815
+	TBZ $0, R0, moved_862
 	FMOVD 0(R2), F2
-	B moved_815
-full_813:
+	B moved_862
+full_860:
 	FMOVQ 0(R2), F2
-moved_815:
+moved_862:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_816
+	TBNZ $1, R0, full_863
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_818
+	TBZ $0, R0, moved_865
 	FMOVD 0(R2), F3
-	B moved_818
-full_816:
+	B moved_865
+full_863:
 	FMOVQ 0(R2), F3
-moved_818:
+moved_865:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -8387,25 +8762,25 @@ moved_818:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_819
-	TBZ $0, R0, moved_821
+	TBNZ $1, R0, full_866
+	TBZ $0, R0, moved_868
 	FMOVD F2, 0(R2)
-	B moved_821
-full_819:
+	B moved_868
+full_866:
 	FMOVQ F2, 0(R2)
-moved_821:
+moved_868:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_822
-	TBZ $0, R0, moved_824
+	TBNZ $1, R0, full_869
+	TBZ $0, R0, moved_871
 	FMOVD F3, 0(R2)
-	B moved_824
-full_822:
+	B moved_871
+full_869:
 	FMOVQ F3, 0(R2)
-moved_824:
+moved_871:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -8413,14 +8788,14 @@ moved_824:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_825
-	TBZ $0, R0, moved_827
+	TBNZ $1, R0, full_872
+	TBZ $0, R0, moved_874
 	FMOVD F0, 0(R1)
-	B moved_827
-full_825:
+	B moved_874
+full_872:
 	FMOVQ F0, 0(R1)
-moved_827:
-done_806:
+moved_874:
+done_853:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -8451,9 +8826,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_829
+	BEQ rest_876
 	PCALIGN $32
-vector_828:
+vector_875:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8463,41 +8838,41 @@ vector_828:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_828
-rest_829:
+	BLT vector_875
+rest_876:
 	CMP $0, R6
-	BEQ done_830
+	BEQ done_877
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_831
+	TBNZ $1, R0, full_878
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_833
+	TBZ $0, R0, moved_880
 	FMOVD 0(R3), F0
-	B moved_833
-full_831:
+	B moved_880
+full_878:
 	FMOVQ 0(R3), F0
-moved_833:
+moved_880:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_834
+	TBNZ $1, R0, full_881
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_836
+	TBZ $0, R0, moved_883
 	FMOVD 0(R2), F1
-	B moved_836
-full_834:
+	B moved_883
+full_881:
 	FMOVQ 0(R2), F1
-moved_836:
+moved_883:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_837
-	TBZ $0, R0, moved_839
+	TBNZ $1, R0, full_884
+	TBZ $0, R0, moved_886
 	FMOVD F0, 0(R1)
-	B moved_839
-full_837:
+	B moved_886
+full_884:
 	FMOVQ F0, 0(R1)
-moved_839:
-done_830:
+moved_886:
+done_877:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -8531,9 +8906,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_841
+	BEQ rest_888
 	PCALIGN $32
-vector_840:
+vector_887:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8547,60 +8922,60 @@ vector_840:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_840
-rest_841:
+	BLT vector_887
+rest_888:
 	CMP $0, R7
-	BEQ done_842
+	BEQ done_889
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_843
+	TBNZ $1, R0, full_890
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_845
+	TBZ $0, R0, moved_892
 	FMOVD 0(R6), F0
-	B moved_845
-full_843:
+	B moved_892
+full_890:
 	FMOVQ 0(R6), F0
-moved_845:
+moved_892:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_846
+	TBNZ $1, R0, full_893
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_848
+	TBZ $0, R0, moved_895
 	FMOVD 0(R2), F1
-	B moved_848
-full_846:
+	B moved_895
+full_893:
 	FMOVQ 0(R2), F1
-moved_848:
+moved_895:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_849
+	TBNZ $1, R0, full_896
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_851
+	TBZ $0, R0, moved_898
 	FMOVD 0(R2), F2
-	B moved_851
-full_849:
+	B moved_898
+full_896:
 	FMOVQ 0(R2), F2
-moved_851:
+moved_898:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_852
-	TBZ $0, R0, moved_854
+	TBNZ $1, R0, full_899
+	TBZ $0, R0, moved_901
 	FMOVD F1, 0(R2)
-	B moved_854
-full_852:
+	B moved_901
+full_899:
 	FMOVQ F1, 0(R2)
-moved_854:
+moved_901:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_855
-	TBZ $0, R0, moved_857
+	TBNZ $1, R0, full_902
+	TBZ $0, R0, moved_904
 	FMOVD F0, 0(R1)
-	B moved_857
-full_855:
+	B moved_904
+full_902:
 	FMOVQ F0, 0(R1)
-moved_857:
-done_842:
+moved_904:
+done_889:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -8628,28 +9003,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_859
+	BEQ rest_906
 	PCALIGN $32
-vector_858:
+vector_905:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_858
-rest_859:
+	BLT vector_905
+rest_906:
 	CMP $0, R3
-	BEQ done_860
+	BEQ done_907
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_861
+	TBNZ $1, R0, full_908
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_863
+	TBZ $0, R0, moved_910
 	FMOVD 0(R1), F2
-	B moved_863
-full_861:
+	B moved_910
+full_908:
 	FMOVQ 0(R1), F2
-moved_863:
+moved_910:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_860:
+done_907:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -8681,32 +9056,111 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_865
+	BEQ rest_912
 	PCALIGN $32
-vector_864:
+vector_911:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_864
-rest_865:
+	BLT vector_911
+rest_912:
 	CMP $0, R3
-	BEQ done_866
+	BEQ done_913
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_867
+	TBNZ $1, R0, full_914
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_869
+	TBZ $0, R0, moved_916
 	FMOVD 0(R1), F2
-	B moved_869
-full_867:
+	B moved_916
+full_914:
 	FMOVQ 0(R1), F2
-moved_869:
+moved_916:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_866:
+done_913:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	FMOVD F0, ret+16(FP)
+	RET
+
+// func dsumProductsNEON(n int, x *float64, y *float64, weight *float64) float64
+TEXT ·dsumProductsNEON(SB), NOSPLIT, $0-40
+	MOVD $dconstants<>(SB), R0
+	MOVD n+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD weight+24(FP), R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R0, R7
+	AND $1, R7
+	MOVD R0, R6
+	SUBS R7, R6
+	LSL $3, R6
+	MOVD R0, R0
+	LSL $3, R0
+	MOVD R7, R0
+	CMP $0, R0
+	CSEL LT, ZR, R0, R0
+	MOVD $2, R20
+	CMP R20, R0
+	CSEL GT, R20, R0, R0
+	MOVD $leadingLanes<>(SB), R8
+	SUB R0<<3, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_918
+	PCALIGN $32
+vector_917:
+	WORD $0x3ce86822 // LDR Q2, [X1,X8]
+	WORD $0x3ce86843 // LDR Q3, [X2,X8]
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	WORD $0x3ce86863 // LDR Q3, [X3,X8]
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_917
+rest_918:
+	CMP $0, R7
+	BEQ done_919
+	ADD R8<<0, R1, R1
+	TBNZ $1, R0, full_920
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R0, moved_922
+	FMOVD 0(R1), F2
+	B moved_922
+full_920:
+	FMOVQ 0(R1), F2
+moved_922:
+	ADD R8<<0, R2, R1
+	TBNZ $1, R0, full_923
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $0, R0, moved_925
+	FMOVD 0(R1), F3
+	B moved_925
+full_923:
+	FMOVQ 0(R1), F3
+moved_925:
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	ADD R8<<0, R3, R1
+	TBNZ $1, R0, full_926
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $0, R0, moved_928
+	FMOVD 0(R1), F3
+	B moved_928
+full_926:
+	FMOVQ 0(R1), F3
+moved_928:
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+done_919:
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	VEXT $8, V0.B16, V0.B16, V1.B16
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVD F0, ret+32(FP)
 	RET
 
 // func dsumColumnsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -8734,38 +9188,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_870:
+row_929:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_872
+	BEQ rest_931
 	PCALIGN $32
-vector_871:
+vector_930:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_871
-rest_872:
+	BLT vector_930
+rest_931:
 	CMP $0, R8
-	BEQ done_873
+	BEQ done_932
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_874
+	TBNZ $1, R1, full_933
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_876
+	TBZ $0, R1, moved_935
 	FMOVD 0(R10), F0
-	B moved_876
-full_874:
+	B moved_935
+full_933:
 	FMOVQ 0(R10), F0
-moved_876:
+moved_935:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_873:
+done_932:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_870
+	BNE row_929
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -8813,33 +9267,33 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_877:
+row_936:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_879
+	BEQ rest_938
 	PCALIGN $32
-vector_878:
+vector_937:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_878
-rest_879:
+	BLT vector_937
+rest_938:
 	CMP $0, R8
-	BEQ done_880
+	BEQ done_939
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_881
+	TBNZ $1, R9, full_940
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_883
+	TBZ $0, R9, moved_942
 	FMOVD 0(R10), F2
-	B moved_883
-full_881:
+	B moved_942
+full_940:
 	FMOVQ 0(R10), F2
-moved_883:
+moved_942:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_880:
+done_939:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
@@ -8847,9 +9301,9 @@ done_880:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_885
+	BEQ rest_944
 	PCALIGN $32
-vector_884:
+vector_943:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8898,19 +9352,19 @@ vector_884:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_884
-rest_885:
+	BLT vector_943
+rest_944:
 	CMP $0, R8
-	BEQ done_886
+	BEQ done_945
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_887
+	TBNZ $1, R9, full_946
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_889
+	TBZ $0, R9, moved_948
 	FMOVD 0(R11), F2
-	B moved_889
-full_887:
+	B moved_948
+full_946:
 	FMOVQ 0(R11), F2
-moved_889:
+moved_948:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8956,15 +9410,15 @@ moved_889:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_890
-	TBZ $0, R9, moved_892
+	TBNZ $1, R9, full_949
+	TBZ $0, R9, moved_951
 	FMOVD F2, 0(R10)
-	B moved_892
-full_890:
+	B moved_951
+full_949:
 	FMOVQ F2, 0(R10)
-moved_892:
+moved_951:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_886:
+done_945:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
@@ -8972,41 +9426,41 @@ done_886:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_894
+	BEQ rest_953
 	PCALIGN $32
-vector_893:
+vector_952:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_893
-rest_894:
+	BLT vector_952
+rest_953:
 	CMP $0, R8
-	BEQ done_895
+	BEQ done_954
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_896
+	TBNZ $1, R9, full_955
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_898
+	TBZ $0, R9, moved_957
 	FMOVD 0(R11), F2
-	B moved_898
-full_896:
+	B moved_957
+full_955:
 	FMOVQ 0(R11), F2
-moved_898:
+moved_957:
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_899
-	TBZ $0, R9, moved_901
+	TBNZ $1, R9, full_958
+	TBZ $0, R9, moved_960
 	FMOVD F2, 0(R10)
-	B moved_901
-full_899:
+	B moved_960
+full_958:
 	FMOVQ F2, 0(R10)
-moved_901:
-done_895:
+moved_960:
+done_954:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_877
+	BNE row_936
 	RET
 
 // func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
@@ -9033,49 +9487,49 @@ TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_902:
+row_961:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_904
+	BEQ rest_963
 	PCALIGN $32
-vector_903:
+vector_962:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.D2, V3.D2, V1.D2
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_903
-rest_904:
+	BLT vector_962
+rest_963:
 	CMP $0, R8
-	BEQ done_905
+	BEQ done_964
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_906
+	TBNZ $1, R9, full_965
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_908
+	TBZ $0, R9, moved_967
 	FMOVD 0(R11), F2
-	B moved_908
-full_906:
+	B moved_967
+full_965:
 	FMOVQ 0(R11), F2
-moved_908:
+moved_967:
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_909
+	TBNZ $1, R9, full_968
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_911
+	TBZ $0, R9, moved_970
 	FMOVD 0(R10), F3
-	B moved_911
-full_909:
+	B moved_970
+full_968:
 	FMOVQ 0(R10), F3
-moved_911:
+moved_970:
 	VFMLA V2.D2, V3.D2, V1.D2
-done_905:
+done_964:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_913
+	BEQ rest_972
 	PCALIGN $32
-vector_912:
+vector_971:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
@@ -9083,44 +9537,44 @@ vector_912:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_912
-rest_913:
+	BLT vector_971
+rest_972:
 	CMP $0, R8
-	BEQ done_914
+	BEQ done_973
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_915
+	TBNZ $1, R9, full_974
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_917
+	TBZ $0, R9, moved_976
 	FMOVD 0(R11), F2
-	B moved_917
-full_915:
+	B moved_976
+full_974:
 	FMOVQ 0(R11), F2
-moved_917:
+moved_976:
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_918
+	TBNZ $1, R9, full_977
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_920
+	TBZ $0, R9, moved_979
 	FMOVD 0(R11), F3
-	B moved_920
-full_918:
+	B moved_979
+full_977:
 	FMOVQ 0(R11), F3
-moved_920:
+moved_979:
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_921
-	TBZ $0, R9, moved_923
+	TBNZ $1, R9, full_980
+	TBZ $0, R9, moved_982
 	FMOVD F2, 0(R10)
-	B moved_923
-full_921:
+	B moved_982
+full_980:
 	FMOVQ F2, 0(R10)
-moved_923:
-done_914:
+moved_982:
+done_973:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_902
+	BNE row_961
 	RET
 
 // func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
@@ -9147,14 +9601,14 @@ TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-row_924:
+row_983:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_926
+	BEQ rest_985
 	PCALIGN $32
-vector_925:
+vector_984:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -9164,19 +9618,19 @@ vector_925:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_925
-rest_926:
+	BLT vector_984
+rest_985:
 	CMP $0, R7
-	BEQ done_927
+	BEQ done_986
 	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_928
+	TBNZ $1, R8, full_987
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_930
+	TBZ $0, R8, moved_989
 	FMOVD 0(R9), F1
-	B moved_930
-full_928:
+	B moved_989
+full_987:
 	FMOVQ 0(R9), F1
-moved_930:
+moved_989:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -9184,7 +9638,7 @@ moved_930:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_927:
+done_986:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
 	VEXT $8, V2.B16, V2.B16, V1.B16
@@ -9198,7 +9652,7 @@ done_927:
 	ADD R2, R6
 	ADD $8, R3
 	SUBS $1, R1
-	BNE row_924
+	BNE row_983
 	RET
 
 // func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
@@ -9243,33 +9697,33 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_931:
+row_990:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_933
+	BEQ rest_992
 	PCALIGN $32
-vector_932:
+vector_991:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_932
-rest_933:
+	BLT vector_991
+rest_992:
 	CMP $0, R9
-	BEQ done_934
+	BEQ done_993
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_935
+	TBNZ $1, R10, full_994
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_937
+	TBZ $0, R10, moved_996
 	FMOVD 0(R11), F2
-	B moved_937
-full_935:
+	B moved_996
+full_994:
 	FMOVQ 0(R11), F2
-moved_937:
+moved_996:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_934:
+done_993:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	FMOVD F0, 0(R6)
@@ -9278,9 +9732,9 @@ done_934:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_939
+	BEQ rest_998
 	PCALIGN $32
-vector_938:
+vector_997:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9328,19 +9782,19 @@ vector_938:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_938
-rest_939:
+	BLT vector_997
+rest_998:
 	CMP $0, R9
-	BEQ done_940
+	BEQ done_999
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_941
+	TBNZ $1, R10, full_1000
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_943
+	TBZ $0, R10, moved_1002
 	FMOVD 0(R11), F2
-	B moved_943
-full_941:
+	B moved_1002
+full_1000:
 	FMOVQ 0(R11), F2
-moved_943:
+moved_1002:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9386,7 +9840,7 @@ moved_943:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_940:
+done_999:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -9394,7 +9848,7 @@ done_940:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_931
+	BNE row_990
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -9431,32 +9885,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_944:
+row_1003:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_946
+	BEQ rest_1005
 	PCALIGN $32
-vector_945:
+vector_1004:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_945
-rest_946:
+	BLT vector_1004
+rest_1005:
 	CMP $0, R11
-	BEQ done_947
+	BEQ done_1006
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_948
+	TBNZ $1, R12, full_1007
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_950
+	TBZ $0, R12, moved_1009
 	FMOVD 0(R13), F0
-	B moved_950
-full_948:
+	B moved_1009
+full_1007:
 	FMOVQ 0(R13), F0
-moved_950:
+moved_1009:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_947:
+done_1006:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -9464,31 +9918,31 @@ done_947:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_952
+	BEQ rest_1011
 	PCALIGN $32
-vector_951:
+vector_1010:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_951
-rest_952:
+	BLT vector_1010
+rest_1011:
 	CMP $0, R11
-	BEQ done_953
+	BEQ done_1012
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_954
+	TBNZ $1, R12, full_1013
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_956
+	TBZ $0, R12, moved_1015
 	FMOVD 0(R13), F0
-	B moved_956
-full_954:
+	B moved_1015
+full_1013:
 	FMOVQ 0(R13), F0
-moved_956:
+moved_1015:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_953:
+done_1012:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -9498,81 +9952,81 @@ done_953:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_958
+	BEQ rest_1017
 	PCALIGN $32
-vector_957:
+vector_1016:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_960
+	BEQ without_1019
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_960:
+without_1019:
 	CMP $0, R10
-	BEQ without_961
+	BEQ without_1020
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_961:
+without_1020:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_957
-rest_958:
+	BLT vector_1016
+rest_1017:
 	CMP $0, R11
-	BEQ done_959
+	BEQ done_1018
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_962
+	TBNZ $1, R12, full_1021
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_964
+	TBZ $0, R12, moved_1023
 	FMOVD 0(R14), F0
-	B moved_964
-full_962:
+	B moved_1023
+full_1021:
 	FMOVQ 0(R14), F0
-moved_964:
+moved_1023:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_965
+	BEQ without_1024
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_966
+	TBNZ $1, R12, full_1025
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_968
+	TBZ $0, R12, moved_1027
 	FMOVD 0(R14), F1
-	B moved_968
-full_966:
+	B moved_1027
+full_1025:
 	FMOVQ 0(R14), F1
-moved_968:
+moved_1027:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_965:
+without_1024:
 	CMP $0, R10
-	BEQ without_969
+	BEQ without_1028
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_970
+	TBNZ $1, R12, full_1029
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_972
+	TBZ $0, R12, moved_1031
 	FMOVD 0(R14), F1
-	B moved_972
-full_970:
+	B moved_1031
+full_1029:
 	FMOVQ 0(R14), F1
-moved_972:
+moved_1031:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_969:
+without_1028:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_973
-	TBZ $0, R12, moved_975
+	TBNZ $1, R12, full_1032
+	TBZ $0, R12, moved_1034
 	FMOVD F0, 0(R13)
-	B moved_975
-full_973:
+	B moved_1034
+full_1032:
 	FMOVQ F0, 0(R13)
-moved_975:
-done_959:
+moved_1034:
+done_1018:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_944
+	BNE row_1003
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -9606,7 +10060,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_976:
+row_1035:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -9615,15 +10069,15 @@ row_976:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_978
+	BEQ rest_1037
 	PCALIGN $32
-vector_977:
+vector_1036:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_980
+	BEQ without_1039
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_980:
+without_1039:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -9631,47 +10085,47 @@ without_980:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_977
-rest_978:
+	BLT vector_1036
+rest_1037:
 	CMP $0, R11
-	BEQ done_979
+	BEQ done_1038
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_981
+	TBNZ $1, R12, full_1040
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_983
+	TBZ $0, R12, moved_1042
 	FMOVD 0(R14), F5
-	B moved_983
-full_981:
+	B moved_1042
+full_1040:
 	FMOVQ 0(R14), F5
-moved_983:
+moved_1042:
 	CMP $0, R8
-	BEQ without_984
+	BEQ without_1043
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_985
+	TBNZ $1, R12, full_1044
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_987
+	TBZ $0, R12, moved_1046
 	FMOVD 0(R14), F1
-	B moved_987
-full_985:
+	B moved_1046
+full_1044:
 	FMOVQ 0(R14), F1
-moved_987:
+moved_1046:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_984:
+without_1043:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_988
+	TBNZ $1, R12, full_1047
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_990
+	TBZ $0, R12, moved_1049
 	FMOVD 0(R13), F0
-	B moved_990
-full_988:
+	B moved_1049
+full_1047:
 	FMOVQ 0(R13), F0
-moved_990:
+moved_1049:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_979:
+done_1038:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -9680,15 +10134,15 @@ done_979:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_992
+	BEQ rest_1051
 	PCALIGN $32
-vector_991:
+vector_1050:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_994
+	BEQ without_1053
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_994:
+without_1053:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -9698,62 +10152,62 @@ without_994:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_991
-rest_992:
+	BLT vector_1050
+rest_1051:
 	CMP $0, R11
-	BEQ done_993
+	BEQ done_1052
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_995
+	TBNZ $1, R12, full_1054
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_997
+	TBZ $0, R12, moved_1056
 	FMOVD 0(R14), F5
-	B moved_997
-full_995:
+	B moved_1056
+full_1054:
 	FMOVQ 0(R14), F5
-moved_997:
+moved_1056:
 	CMP $0, R8
-	BEQ without_998
+	BEQ without_1057
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_999
+	TBNZ $1, R12, full_1058
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1001
+	TBZ $0, R12, moved_1060
 	FMOVD 0(R14), F1
-	B moved_1001
-full_999:
+	B moved_1060
+full_1058:
 	FMOVQ 0(R14), F1
-moved_1001:
+moved_1060:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_998:
+without_1057:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1002
+	TBNZ $1, R12, full_1061
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1004
+	TBZ $0, R12, moved_1063
 	FMOVD 0(R14), F0
-	B moved_1004
-full_1002:
+	B moved_1063
+full_1061:
 	FMOVQ 0(R14), F0
-moved_1004:
+moved_1063:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1005
-	TBZ $0, R12, moved_1007
+	TBNZ $1, R12, full_1064
+	TBZ $0, R12, moved_1066
 	FMOVD F5, 0(R13)
-	B moved_1007
-full_1005:
+	B moved_1066
+full_1064:
 	FMOVQ F5, 0(R13)
-moved_1007:
-done_993:
+moved_1066:
+done_1052:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_976
+	BNE row_1035
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -9783,16 +10237,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1008:
+row_1067:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_1010
+	BEQ rest_1069
 	PCALIGN $32
-vector_1009:
+vector_1068:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -9805,73 +10259,279 @@ vector_1009:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_1009
-rest_1010:
+	BLT vector_1068
+rest_1069:
 	CMP $0, R11
-	BEQ done_1011
+	BEQ done_1070
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1012
+	TBNZ $1, R12, full_1071
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1014
+	TBZ $0, R12, moved_1073
 	FMOVD 0(R14), F5
-	B moved_1014
-full_1012:
+	B moved_1073
+full_1071:
 	FMOVQ 0(R14), F5
-moved_1014:
+moved_1073:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1015
+	TBNZ $1, R12, full_1074
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1017
+	TBZ $0, R12, moved_1076
 	FMOVD 0(R14), F0
-	B moved_1017
-full_1015:
+	B moved_1076
+full_1074:
 	FMOVQ 0(R14), F0
-moved_1017:
+moved_1076:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1018
+	TBNZ $1, R12, full_1077
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1020
+	TBZ $0, R12, moved_1079
 	FMOVD 0(R14), F1
-	B moved_1020
-full_1018:
+	B moved_1079
+full_1077:
 	FMOVQ 0(R14), F1
-moved_1020:
+moved_1079:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1021
-	TBZ $0, R12, moved_1023
+	TBNZ $1, R12, full_1080
+	TBZ $0, R12, moved_1082
 	FMOVD F1, 0(R14)
-	B moved_1023
-full_1021:
+	B moved_1082
+full_1080:
 	FMOVQ F1, 0(R14)
-moved_1023:
+moved_1082:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_1024
+	TBNZ $1, R12, full_1083
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1026
+	TBZ $0, R12, moved_1085
 	FMOVD 0(R14), F1
-	B moved_1026
-full_1024:
+	B moved_1085
+full_1083:
 	FMOVQ 0(R14), F1
-moved_1026:
+moved_1085:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1027
-	TBZ $0, R12, moved_1029
+	TBNZ $1, R12, full_1086
+	TBZ $0, R12, moved_1088
 	FMOVD F1, 0(R13)
-	B moved_1029
-full_1027:
+	B moved_1088
+full_1086:
 	FMOVQ F1, 0(R13)
-moved_1029:
-done_1011:
+moved_1088:
+done_1070:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_1008
+	BNE row_1067
+	RET
+
+// func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
+TEXT ·drootRowsNEON(SB), NOSPLIT, $0-48
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD cols+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD weight+32(FP), R6
+	MOVD factor+40(FP), R7
+	MOVD R1, R9
+	AND $1, R9
+	MOVD R1, R8
+	SUBS R9, R8
+	LSL $3, R8
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R9, R10
+	CMP $0, R10
+	CSEL LT, ZR, R10, R10
+	MOVD $2, R20
+	CMP R20, R10
+	CSEL GT, R20, R10, R10
+	MOVD $leadingLanes<>(SB), R11
+	SUB R10<<3, R11
+	FMOVQ 16(R11), F15
+row_1089:
+	FMOVD 0(R7), F2
+	VDUP V2.D[0], V2.D2
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_1091
+	PCALIGN $32
+vector_1090:
+	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
+	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
+	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
+	WORD $0x3cab6840 // STR Q0, [X2,X11]
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_1090
+rest_1091:
+	CMP $0, R9
+	BEQ done_1092
+	ADD R11<<0, R3, R12
+	TBNZ $1, R10, full_1093
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R10, moved_1095
+	FMOVD 0(R12), F0
+	B moved_1095
+full_1093:
+	FMOVQ 0(R12), F0
+moved_1095:
+	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
+	ADD R11<<0, R6, R12
+	TBNZ $1, R10, full_1096
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $0, R10, moved_1098
+	FMOVD 0(R12), F1
+	B moved_1098
+full_1096:
+	FMOVQ 0(R12), F1
+moved_1098:
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
+	ADD R11<<0, R2, R11
+	TBNZ $1, R10, full_1099
+	TBZ $0, R10, moved_1101
+	FMOVD F0, 0(R11)
+	B moved_1101
+full_1099:
+	FMOVQ F0, 0(R11)
+moved_1101:
+done_1092:
+	ADD $8, R7
+	ADD R1, R3
+	ADD R1, R2
+	SUBS $1, R0
+	BNE row_1089
+	RET
+
+// func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
+TEXT ·drootBackwardRowsNEON(SB), NOSPLIT, $0-72
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD cols+8(FP), R1
+	MOVD dx+16(FP), R2
+	MOVD dweight+24(FP), R3
+	MOVD dy+32(FP), R6
+	MOVD x+40(FP), R7
+	MOVD weight+48(FP), R8
+	MOVD factor+56(FP), R9
+	MOVD along+64(FP), R10
+	MOVD R1, R12
+	AND $1, R12
+	MOVD R1, R11
+	SUBS R12, R11
+	LSL $3, R11
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R12, R13
+	CMP $0, R13
+	CSEL LT, ZR, R13, R13
+	MOVD $2, R20
+	CMP R20, R13
+	CSEL GT, R20, R13, R13
+	MOVD $leadingLanes<>(SB), R14
+	SUB R13<<3, R14
+	FMOVQ 16(R14), F15
+row_1102:
+	FMOVD 0(R9), F3
+	VDUP V3.D[0], V3.D2
+	FMOVD 0(R10), F4
+	VDUP V4.D[0], V4.D2
+	MOVD ZR, R14
+	CMP $0, R11
+	BEQ rest_1104
+	PCALIGN $32
+vector_1103:
+	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
+	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
+	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	WORD $0x3cee6865 // LDR Q5, [X3,X14]
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	WORD $0x3cae6865 // STR Q5, [X3,X14]
+	WORD $0x3cee6902 // LDR Q2, [X8,X14]
+	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
+	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
+	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x3cae6841 // STR Q1, [X2,X14]
+	ADD $16, R14
+	CMP R11, R14
+	BLT vector_1103
+rest_1104:
+	CMP $0, R12
+	BEQ done_1105
+	ADD R14<<0, R6, R15
+	TBNZ $1, R13, full_1106
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $0, R13, moved_1108
+	FMOVD 0(R15), F1
+	B moved_1108
+full_1106:
+	FMOVQ 0(R15), F1
+moved_1108:
+	ADD R14<<0, R7, R15
+	TBNZ $1, R13, full_1109
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R13, moved_1111
+	FMOVD 0(R15), F0
+	B moved_1111
+full_1109:
+	FMOVQ 0(R15), F0
+moved_1111:
+	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	ADD R14<<0, R3, R15
+	TBNZ $1, R13, full_1112
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $0, R13, moved_1114
+	FMOVD 0(R15), F5
+	B moved_1114
+full_1112:
+	FMOVQ 0(R15), F5
+moved_1114:
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	ADD R14<<0, R3, R15
+	TBNZ $1, R13, full_1115
+	TBZ $0, R13, moved_1117
+	FMOVD F5, 0(R15)
+	B moved_1117
+full_1115:
+	FMOVQ F5, 0(R15)
+moved_1117:
+	ADD R14<<0, R8, R15
+	TBNZ $1, R13, full_1118
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R13, moved_1120
+	FMOVD 0(R15), F2
+	B moved_1120
+full_1118:
+	FMOVQ 0(R15), F2
+moved_1120:
+	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
+	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
+	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	ADD R14<<0, R2, R14
+	TBNZ $1, R13, full_1121
+	TBZ $0, R13, moved_1123
+	FMOVD F1, 0(R14)
+	B moved_1123
+full_1121:
+	FMOVQ F1, 0(R14)
+moved_1123:
+done_1105:
+	ADD $8, R9
+	ADD $8, R10
+	ADD R1, R6
+	ADD R1, R7
+	ADD R1, R2
+	SUBS $1, R0
+	BNE row_1102
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -9898,54 +10558,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1030:
+row_1124:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1032
+	BEQ rest_1126
 	PCALIGN $32
-vector_1031:
+vector_1125:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1031
-rest_1032:
+	BLT vector_1125
+rest_1126:
 	CMP $0, R8
-	BEQ done_1033
+	BEQ done_1127
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1034
+	TBNZ $1, R9, full_1128
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1036
+	TBZ $0, R9, moved_1130
 	FMOVD 0(R11), F0
-	B moved_1036
-full_1034:
+	B moved_1130
+full_1128:
 	FMOVQ 0(R11), F0
-moved_1036:
+moved_1130:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1037
+	TBNZ $1, R9, full_1131
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_1039
+	TBZ $0, R9, moved_1133
 	FMOVD 0(R11), F1
-	B moved_1039
-full_1037:
+	B moved_1133
+full_1131:
 	FMOVQ 0(R11), F1
-moved_1039:
+moved_1133:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1040
-	TBZ $0, R9, moved_1042
+	TBNZ $1, R9, full_1134
+	TBZ $0, R9, moved_1136
 	FMOVD F0, 0(R10)
-	B moved_1042
-full_1040:
+	B moved_1136
+full_1134:
 	FMOVQ F0, 0(R10)
-moved_1042:
-done_1033:
+moved_1136:
+done_1127:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1030
+	BNE row_1124
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -9976,57 +10636,57 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_1043:
+row_1137:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_1045
+	BEQ rest_1139
 	PCALIGN $32
-vector_1044:
+vector_1138:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_1044
-rest_1045:
+	BLT vector_1138
+rest_1139:
 	CMP $0, R9
-	BEQ done_1046
+	BEQ done_1140
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_1047
+	TBNZ $1, R1, full_1141
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1049
+	TBZ $0, R1, moved_1143
 	FMOVD 0(R11), F0
-	B moved_1049
-full_1047:
+	B moved_1143
+full_1141:
 	FMOVQ 0(R11), F0
-moved_1049:
+moved_1143:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_1050
+	TBNZ $1, R1, full_1144
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1052
+	TBZ $0, R1, moved_1146
 	FMOVD 0(R11), F1
-	B moved_1052
-full_1050:
+	B moved_1146
+full_1144:
 	FMOVQ 0(R11), F1
-moved_1052:
+moved_1146:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_1053
-	TBZ $0, R1, moved_1055
+	TBNZ $1, R1, full_1147
+	TBZ $0, R1, moved_1149
 	FMOVD F0, 0(R10)
-	B moved_1055
-full_1053:
+	B moved_1149
+full_1147:
 	FMOVQ F0, 0(R10)
-moved_1055:
-done_1046:
+moved_1149:
+done_1140:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_1043
+	BNE row_1137
 	RET
 
 // func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
@@ -10055,47 +10715,47 @@ TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1056:
+row_1150:
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1058
+	BEQ rest_1152
 	PCALIGN $32
-vector_1057:
+vector_1151:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1057
-rest_1058:
+	BLT vector_1151
+rest_1152:
 	CMP $0, R9
-	BEQ done_1059
+	BEQ done_1153
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1060
+	TBNZ $1, R10, full_1154
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1062
+	TBZ $0, R10, moved_1156
 	FMOVD 0(R12), F0
-	B moved_1062
-full_1060:
+	B moved_1156
+full_1154:
 	FMOVQ 0(R12), F0
-moved_1062:
+moved_1156:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1063
-	TBZ $0, R10, moved_1065
+	TBNZ $1, R10, full_1157
+	TBZ $0, R10, moved_1159
 	FMOVD F0, 0(R11)
-	B moved_1065
-full_1063:
+	B moved_1159
+full_1157:
 	FMOVQ F0, 0(R11)
-moved_1065:
-done_1059:
+moved_1159:
+done_1153:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_1056
+	BNE row_1150
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -10123,51 +10783,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1066:
+row_1160:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1068
+	BEQ rest_1162
 	PCALIGN $32
-vector_1067:
+vector_1161:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1067
-rest_1068:
+	BLT vector_1161
+rest_1162:
 	CMP $0, R8
-	BEQ done_1069
+	BEQ done_1163
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1070
+	TBNZ $1, R1, full_1164
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1072
+	TBZ $0, R1, moved_1166
 	FMOVD 0(R10), F0
-	B moved_1072
-full_1070:
+	B moved_1166
+full_1164:
 	FMOVQ 0(R10), F0
-moved_1072:
+moved_1166:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1073
+	TBNZ $1, R1, full_1167
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1075
+	TBZ $0, R1, moved_1169
 	FMOVD 0(R10), F1
-	B moved_1075
-full_1073:
+	B moved_1169
+full_1167:
 	FMOVQ 0(R10), F1
-moved_1075:
+moved_1169:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1076
-	TBZ $0, R1, moved_1078
+	TBNZ $1, R1, full_1170
+	TBZ $0, R1, moved_1172
 	FMOVD F1, 0(R9)
-	B moved_1078
-full_1076:
+	B moved_1172
+full_1170:
 	FMOVQ F1, 0(R9)
-moved_1078:
-done_1069:
+moved_1172:
+done_1163:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1066
+	BNE row_1160
 	RET

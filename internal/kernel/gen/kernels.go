@@ -208,6 +208,19 @@ var rowKernels = []kernel{
 		write:  inVectors((*vector).normColumns),
 	},
 	{
+		name:   "rootRows",
+		does:   "sets y ← x·factor[i]·weight in each row i.",
+		params: "rows, cols size; y, x [rows*cols]F; weight [cols]F; factor [rows]F",
+		write:  inVectors((*vector).rootRows),
+	},
+	{
+		name: "rootBackwardRows",
+		does: "sets dx ← factor[i]·(dy·weight − x·along[i]) in each row i, and adds dy·x·factor[i] to dweight.",
+		params: "rows, cols size; dx [rows*cols]F; dweight [cols]F; dy, x [rows*cols]F; weight [cols]F; " +
+			"factor, along [rows]F",
+		write: inVectors((*vector).rootBackwardRows),
+	},
+	{
 		name:   "addRows",
 		does:   "sets z ← x + y in each row, where y is one row.",
 		params: "rows, cols size; z, x [rows*cols]F; y [cols]F",

@@ -99,6 +99,13 @@ var elementKernels = []kernel{
 		result: "float64",
 		write:  inVectors((*vector).sumSquares),
 	},
+	{
+		name:   "sumProducts",
+		does:   "returns Σ x·y·weight, summed in float64.",
+		params: "x, y, weight [n]F",
+		result: "float64",
+		write:  inVectors((*vector).sumProducts),
+	},
 }
 
 // ofOneKernel returns the entry of a function y of x, element by element.

@@ -119,6 +119,47 @@ func (v *vector) normColumns() {
 	}, "mean", "rstd", "dy", "x")
 }
 
+func (v *vector) rootRows() {
+	x, t, factor := v.vectors[0], v.vectors[1], v.vectors[2]
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.broadcast(v.first("factor"), factor)
+		v.each(r, func(part *mask) {
+			v.load(part, "x", x)
+			v.mul(factor, x, x)
+			v.load(part, "weight", t)
+			v.mul(t, x, x)
+			v.store(part, x, "y")
+		})
+	}, "factor", "x", "y")
+}
+
+// rootBackwardRows rounds after each operation, as plain Go does.
+func (v *vector) rootBackwardRows() {
+	z := v.vectors
+	x, g, t, factor, along := z[0], z[1], z[2], z[3], z[4]
+	r := v.divide("cols")
+	v.rows(r, func() {
+		v.broadcast(v.first("factor"), factor)
+		v.broadcast(v.first("along"), along)
+		v.each(r, func(part *mask) {
+			v.load(part, "dy", g)
+			v.load(part, "x", x)
+			v.mul(g, x, t)
+			v.mul(factor, t, t)
+			v.load(part, "dweight", z[5])
+			v.add(t, z[5], z[5])
+			v.store(part, z[5], "dweight")
+			v.load(part, "weight", t)
+			v.mul(t, g, g)
+			v.mul(along, x, x)
+			v.sub(x, g, g)
+			v.mul(factor, g, g)
+			v.store(part, g, "dx")
+		})
+	}, "factor", "along", "dy", "x", "dx")
+}
+
 // clearRest sets the lanes behind the rest of a row to 0.
 func (v *vector) clearRest(part *mask, x reg.VecPhysical) {
 	switch {

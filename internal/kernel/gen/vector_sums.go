@@ -152,13 +152,22 @@ func (v *vector) sumSquares() {
 	v.total(wide, func(x, sum reg.VecPhysical) { wide.fma(x, x, sum) })
 }
 
-// total adds to two sums in float64, in turn where the elements are of that type.
-func (v *vector) total(wide *generator, add func(x, sum reg.VecPhysical)) {
+func (v *vector) sumProducts() {
+	wide := v.ofElements(elements[1])
+	v.total(wide, func(x, sum reg.VecPhysical) { wide.add(x, sum, sum) }, "y", "weight")
+}
+
+// total adds x, times the factors, to two sums in float64, in turn where the elements are of that type.
+func (v *vector) total(wide *generator, add func(x, sum reg.VecPhysical), factors ...string) {
 	z := v.vectors
 	v.zero(z[0])
 	v.zero(z[1])
 	v.elements(func(part *mask) {
 		v.load(part, "x", z[2])
+		for _, name := range factors {
+			v.load(part, name, z[3])
+			v.mul(z[3], z[2], z[2])
+		}
 		if v.single() {
 			v.widen(z[2], z[3])
 			add(z[3], z[1])
