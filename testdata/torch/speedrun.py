@@ -130,7 +130,7 @@ def speedrun(vocab):
     matrices = [p for n, p in model.named_parameters() if p.dim() > 1 and n != "embed.weight"]
     rest = [p for n, p in model.named_parameters() if p.dim() < 2 or n == "embed.weight"]
     solvers = [Muon(matrices, lr=0.015, momentum=0.8), torch.optim.AdamW(rest, lr=0.015, weight_decay=0)]
-    return model, solvers, lambda step: gpt_train.rate(step, 0.015, 0.0015, 12, 250), 250, 0
+    return model, solvers, lambda step: gpt_train.rate(step, 0.015, 0.0015, 10, 210), 210, 0
 
 
 def nano_char(vocab):
