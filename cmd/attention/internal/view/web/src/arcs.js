@@ -80,8 +80,8 @@ export function arcsOf(sight, from, keys, down, highest) {
 export function labelsOf(sight, keys, above) {
   /** @type {Set<number>} */
   const found = new Set();
-  for (const k of strongest(sight, labels)) {
-    const isNarrow = keys[k]?.offsetWidth < 34;
+  for (const k of strongest(sight, labels).filter((k) => keys[k])) {
+    const isNarrow = keys[k].offsetWidth < 34;
     if (sight.weights[k] >= 0.01 && !(isNarrow && (found.has(k - 1) || found.has(k + 1)))) found.add(k);
   }
   return [...found].map((k) => {
