@@ -102,10 +102,10 @@ func (g *product[F]) shareAlong(p path) {
 	pool.Put(w)
 }
 
-// evenParts returns how many parts, at most most, each block is cut into: as few as give every core the same number of
-// parts, but some, since rows are read along faster the longer they are.
+// evenParts returns how many parts, at most most, each block is cut into: as few as give every core as many, and four at
+// least. The longer a row is read along, the faster.
 func evenParts(blocks, most int) int {
-	const least = 4 // of a core, so that none waits long for another
+	const least = 4 // so that no core waits long for another
 	for parts := 1; parts < most; parts++ {
 		if n := blocks * parts; n%cores() == 0 && n >= least*cores() {
 			return parts
