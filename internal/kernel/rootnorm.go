@@ -123,7 +123,7 @@ func rootBackwardRowsGo[F Float](rows, cols int, dx, dweight, dy, x, weight, fac
 	for i := range rows {
 		dx, dy, x := dx[i*cols:][:cols], dy[i*cols:][:cols], x[i*cols:][:cols]
 		for j, v := range x {
-			dweight[j] += F(dy[j]*v) * factor[i]
+			dweight[j] += F(F(dy[j]*v) * factor[i])
 			dx[j] = factor[i] * (F(dy[j]*weight[j]) - F(v*along[i]))
 		}
 	}

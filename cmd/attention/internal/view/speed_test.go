@@ -92,7 +92,8 @@ func BenchmarkPage(b *testing.B) {
 		p.waitFor(told)
 		all := switches(p, 12, func() bool { return false })
 		b.ReportMetric(all[len(all)/2], "ms-switch")
-		b.ReportMetric(js[float64](p, `change(() => { location.hash += "&temperature=0.5"; }, () => document.querySelector("output").value === "0.5")`), "ms-temperature")
+		b.ReportMetric(js[float64](p, `change(() => { location.hash += "&temperature=0.5"; },
+			() => document.querySelector("output").value === "0.5")`), "ms-temperature")
 		b.ReportMetric(js[float64](p, fmt.Sprintf("type(%q)", strings.Repeat("abaab", 1023/5)+"a")), "ms-key-stroke")
 	}
 }
