@@ -48,6 +48,33 @@ func (compiledHere[F]) gemmStrided(batch int, transA, transB Transpose, m, n, k 
 	runBatch(chosenPath, batch, &g, strideA, strideB, strideC)
 }
 
+// gemmSymmetric is Gemm for a product that is symmetric, and C too if it is read: C (n,n) ← α·op(A)·op(B) + β·C. The
+// bits are Gemm's; what lies below the diagonal is copied where that is less work.
+func gemmSymmetric[F Float](transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
+	c []F, ldc int) {
+	compiledFor[F]().gemmSymmetric(transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+func (compiledHere[F]) gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
+	c []F, ldc int) {
+	checkProduct(1, transA, transB, n, n, k, len(a), lda, 0, len(b), ldb, 0, len(c), ldc, 0)
+	g := product[F]{
+		m: n, n: n, k: k, alpha: alpha, beta: beta,
+		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc),
+	}
+	g.prepare()
+	g.upper = g.how == byTiles
+	runBatch(chosenPath, 1, &g, 0, 0, 0)
+	if !g.upper {
+		return
+	}
+	_, lanes := tileShape[F](chosenPath)
+	for j, width := 0, 2*lanes; j+width < n; j += width {
+		end := j + width
+		transposePanel(chosenPath, n-end, width, c[j*ldc+end:], ldc, c[end*ldc+j:], ldc)
+	}
+}
+
 // checkProduct makes sure that the matrices of a batch lie inside slices of the given lengths.
 func checkProduct(batch int, transA, transB Transpose, m, n, k, a, lda, strideA, b, ldb, strideB, c, ldc, strideC int) {
 	if k > 0 {

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // sameBits reports whether two slices are equal bit for bit, NaNs included.
@@ -129,6 +132,46 @@ func TestGemmAllocatesNothing(t *testing.T) {
 					x := newProblem[float32](r, s.batch, NoTrans, transB, s.m, s.n, s.k, 1, 0, 0)
 					noAllocations(t, fmt.Sprintf("%v on %d: %v", p, procs, x), x.run)
 				}
+			}
+		}
+	}
+}
+
+// TestGemmSymmetric: the bits of Gemm for products of a matrix with its transpose and of a symmetric one with itself, on
+// one processor and several, with room behind the rows that stays as it was.
+func TestGemmSymmetric(t *testing.T) {
+	onPaths(t, testSymmetric[float32], testSymmetric[float64])
+}
+
+func testSymmetric[F Float](t *testing.T, p path) {
+	skipPlainGo(t, p)
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, procs := range []int{1, 3} {
+		setProcs(t, procs)
+		for _, s := range []struct{ n, k int }{{1, 7}, {3, 1}, {16, 16}, {33, 20}, {64, 64}, {97, 300}, {128, 344}, {261, 70}} {
+			for _, trans := range bothWays {
+				x := normals[F](r, s.n*s.k)
+				ld, k := s.k, s.k
+				if trans {
+					ld = s.n
+				}
+				gram := make([]F, s.n*s.n)
+				Gemm(trans, !trans, s.n, s.n, k, 1, x, ld, x, ld, 0, gram, s.n)
+				got := normals[F](r, s.n*s.n)
+				gemmSymmetric(trans, !trans, s.n, k, 1, x, ld, x, ld, 0, got, s.n)
+				require.True(t, sameBits(gram, got), "%v, transposed %v", s, trans)
+
+				wide := s.n + 3
+				start := normals[F](r, s.n*wide)
+				for i := range s.n {
+					for j := range i {
+						start[i*wide+j] = start[j*wide+i]
+					}
+				}
+				want := slices.Clone(start)
+				Gemm(NoTrans, NoTrans, s.n, s.n, s.n, 2, gram, s.n, gram, s.n, -3, want, wide)
+				gemmSymmetric(NoTrans, NoTrans, s.n, s.n, 2, gram, s.n, gram, s.n, -3, start, wide)
+				require.True(t, sameBits(want, start), "%v with itself", s)
 			}
 		}
 	}

@@ -55,7 +55,10 @@ func (g *product[F]) tiles(p path) {
 			together = 1 // tiles of several rows read A by whole rows or columns
 		}
 		for j := 0; j < g.n; j += width {
-			n := min(width, g.n-j)
+			n, m := min(width, g.n-j), g.m
+			if g.upper {
+				m = min(m, j+n-g.diagonal)
+			}
 			b := g.b.from(k0, j)
 			if far && j%ahead == 0 {
 				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
@@ -69,8 +72,8 @@ func (g *product[F]) tiles(p path) {
 			if b.col != 1 || g.packB && g.b.stored == nil || n%lanes != 0 {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
-			for i := 0; i < g.m; i += together {
-				tile(p, together, n, k, g.alpha, a.data[i*a.row:], a.row, a.col, panel, b.data, b.row, beta,
+			for i := 0; i < m; i += together {
+				tile(p, min(together, m), n, k, g.alpha, a.data[i*a.row:], a.row, a.col, panel, b.data, b.row, beta,
 					g.c.data[i*g.c.row+j:], g.c.row)
 			}
 		}

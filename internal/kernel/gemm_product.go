@@ -52,6 +52,8 @@ type product[F Float] struct {
 	how         method
 	packA       bool // copy A to where tiles read it well
 	packB       bool // the same for whole panels of B; the last, narrow one is always copied
+	upper       bool // whether only the panels of C's columns down to the diagonal are computed
+	diagonal    int  // columns from the first one to that in which the diagonal crosses the first row, or fewer than 0
 }
 
 // method is the way a product is computed. It follows from the shape alone, so that the bits of the result do
@@ -103,7 +105,7 @@ func (g *product[F]) prepare() (swapped bool) {
 // part returns the rows [i0,i1) and columns [j0,j1) of the product.
 func (g *product[F]) part(i0, i1, j0, j1 int) product[F] {
 	p := *g
-	p.m, p.n = i1-i0, j1-j0
+	p.m, p.n, p.diagonal = i1-i0, j1-j0, g.diagonal+i0-j0
 	p.c = g.c.from(i0, j0)
 	if g.k > 0 {
 		p.a, p.b = g.a.from(i0, 0), g.b.from(0, j0)

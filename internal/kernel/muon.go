@@ -42,9 +42,9 @@ func NewtonSchulz[F Float](x []F, rows, cols, steps int, work []F) []F {
 	Scale(x, x, F(1/max(math.Sqrt(SumSquares(x)), newtonEps)))
 	for range steps {
 		tall := Transpose(rows > cols)
-		Gemm(tall, !tall, n, n, size/n, 1, x, cols, x, cols, 0, gram, n)
+		gemmSymmetric(tall, !tall, n, size/n, 1, x, cols, x, cols, 0, gram, n)
 		copy(poly, gram)
-		Gemm(NoTrans, NoTrans, n, n, n, newtonC, gram, n, gram, n, newtonB, poly, n)
+		gemmSymmetric(NoTrans, NoTrans, n, n, newtonC, gram, n, gram, n, newtonB, poly, n)
 		copy(next, x)
 		if tall {
 			Gemm(NoTrans, NoTrans, rows, cols, n, 1, x, cols, poly, n, newtonA, next, cols)
