@@ -51,9 +51,8 @@ func Example() {
 
 	var losses []float64
 	loop, err := train.New(base.Params, func(b *layers.Build) (*G.Node, error) {
-		in := func(name string) *G.Node { return b.InputOf(tensor.Int, name, c.Batch, c.Context) }
-		return base.Model.PackedLoss(b, in(text.Inputs), in(text.Targets),
-			layers.Packing{Segments: in(text.Segments), Positions: in(text.Positions)})
+		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
+		return base.Model.PackedLoss(b, ids, targets, packing)
 	}, train.Config{Steps: 40, StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantRate(0.02)}},
 		OnStep: func(r train.StepResult) { losses = append(losses, r.Loss) }})
 	check(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // tuneSmall tunes the model of a folder for six steps, and returns their losses.
@@ -46,9 +45,8 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 	}
 	step := train.StepConfig{Schedule: train.ConstantRate(0.02), Seed: seed}
 	loop, err := train.New(base.Params, func(b *layers.Build) (*G.Node, error) {
-		in := func(name string) *G.Node { return b.InputOf(tensor.Int, name, c.Batch, c.Context) }
-		return base.Model.PackedLoss(b, in(text.Inputs), in(text.Targets),
-			layers.Packing{Segments: in(text.Segments), Positions: in(text.Positions)})
+		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
+		return base.Model.PackedLoss(b, ids, targets, packing)
 	}, train.Config{Steps: 6, StepConfig: step, OnStep: func(r train.StepResult) {
 		losses = append(losses, r.Loss)
 		onStep()

@@ -75,10 +75,9 @@ func newWindowBatch(ids []int, c WindowConfig) (*windowBatch, error) {
 	}, nil
 }
 
-// row returns row b of the inputs and of the targets, those set to graph.IgnoreTarget.
-func (w *windowBatch) row(b int) (inputs, targets []int) {
-	begin, end := b*w.config.Context, (b+1)*w.config.Context
-	inputs, targets = w.inputs[begin:end], w.targets[begin:end]
+// part returns part i, of n tokens each, of the inputs and of the targets, those set to graph.IgnoreTarget.
+func (w *windowBatch) part(i, n int) (inputs, targets []int) {
+	inputs, targets = w.inputs[i*n:(i+1)*n], w.targets[i*n:(i+1)*n]
 	for i := range targets {
 		targets[i] = graph.IgnoreTarget
 	}
@@ -95,9 +94,12 @@ func (w *windowBatch) first() int {
 
 // set fills row b with the window that begins at start and counts its targets.
 // Positions past the end of the text get input 0 and no target.
-func (w *windowBatch) set(b, start int) {
-	inputs, targets := w.row(b)
-	n := min(len(inputs), max(0, len(w.ids)-1-start))
+func (w *windowBatch) set(b, start int) { w.setPart(b, w.config.Context, start) }
+
+// setPart is set for part i of the batch, in parts of n tokens.
+func (w *windowBatch) setPart(i, n, start int) {
+	inputs, targets := w.part(i, n)
+	n = min(n, max(0, len(w.ids)-1-start))
 	clear(inputs[n:])
 	if n == 0 {
 		return
@@ -112,7 +114,7 @@ func (w *windowBatch) set(b, start int) {
 // setAround is set for a text whose end is followed by its beginning, so that
 // every position has a target.
 func (w *windowBatch) setAround(b, start int) {
-	inputs, targets := w.row(b)
+	inputs, targets := w.part(b, w.config.Context)
 	for i := range inputs {
 		inputs[i] = w.ids[(start+i)%len(w.ids)]
 	}
@@ -122,6 +124,8 @@ func (w *windowBatch) setAround(b, start int) {
 	}
 }
 
+const positionBytes = 8
+
 // encodePosition returns a position in a text as 8 bytes.
 func encodePosition(position int) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(position))
@@ -130,8 +134,8 @@ func encodePosition(position int) []byte {
 // decodePosition stores what encodePosition returned, a number below limit. An
 // error leaves position as it was.
 func decodePosition(position *int, state []byte, limit int) error {
-	if len(state) != 8 {
-		return fmt.Errorf("text: state of a source: got %d bytes, want 8", len(state))
+	if len(state) != positionBytes {
+		return fmt.Errorf("text: state of a source: got %d bytes, want %d", len(state), positionBytes)
 	}
 	read := binary.BigEndian.Uint64(state)
 	if read >= uint64(limit) {

@@ -14,6 +14,11 @@ type SourcesConfig struct {
 	WholeEpochs bool         `json:"whole_epochs"` // each epoch has every window once, instead of windows anywhere
 	EvalBatches int          `json:"eval_batches"` // random ones of an evaluation during training; 0 means all
 	Seed        int64        `json:"seed"`
+
+	// Growth are stages of shorter windows before those of Windows, in RandomOrder, as GrowingWindows yields them for
+	// steps of Accumulate batches.
+	Growth     []GrowthStage `json:"context_growth,omitempty"`
+	Accumulate int           `json:"accumulate,omitempty"` // 0 means 1
 }
 
 // The orders of windows; "" is RandomOrder.
@@ -26,7 +31,18 @@ const (
 func (c SourcesConfig) Validate() error {
 	return cmp.Or(config.In(c, "Windows", c.Windows.Validate()),
 		config.OneOf(c, "Order", cmp.Or(c.Order, RandomOrder), RandomOrder, SequentialOrder),
-		config.AtLeast(c, 0, "EvalBatches"))
+		config.AtLeast(c, 0, "EvalBatches"), c.validateGrowth())
+}
+
+func (c SourcesConfig) validateGrowth() error {
+	if len(c.Growth) > 0 && (c.WholeEpochs || c.Order == SequentialOrder) {
+		return config.Errorf(c, "Growth", "got it for windows in order or in epochs, want it for random ones")
+	}
+	return c.growing().Validate()
+}
+
+func (c SourcesConfig) growing() GrowingConfig {
+	return GrowingConfig{c.Windows, c.Growth, c.Accumulate}
 }
 
 // Sources returns sources of batches: to train on, to evaluate on during training, and over the whole validation text.
@@ -41,6 +57,8 @@ func (c *Corpus) Sources(of SourcesConfig) (training train.Resumable, validation
 		training, err = NewEpochs(c.Training, of.Windows, EpochsConfig{Shuffle: !sequential, Seed: uint64(of.Seed)})
 	case sequential:
 		training, err = NewCycle(c.Training, of.Windows)
+	case len(of.Growth) > 0:
+		training, err = NewGrowingWindows(c.Training, of.growing(), uint64(of.Seed))
 	default:
 		training, err = NewWindows(c.Training, of.Windows, uint64(of.Seed))
 	}

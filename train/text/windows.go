@@ -27,14 +27,17 @@ func NewWindows(ids []int, c WindowConfig, seed uint64) (*Windows, error) {
 
 // Next returns B new windows. It never returns an error. The tensors are the
 // same each time with new contents: copy what must outlive the next call.
-func (w *Windows) Next() (train.Batch, error) {
-	starts := uint64(len(w.out.ids) - w.out.config.Context)
+func (w *Windows) Next() (train.Batch, error) { return w.next(w.out.config.Context), nil }
+
+// next returns a batch of windows of n tokens, as many as fit.
+func (w *Windows) next(n int) train.Batch {
+	starts := uint64(len(w.out.ids) - n)
 	draw := rand.New(w.random)
 	w.out.batch.Tokens = 0
-	for b := range w.out.config.Batch {
-		w.out.set(b, int(draw.Uint64N(starts)))
+	for i := range len(w.out.inputs) / n {
+		w.out.setPart(i, n, int(draw.Uint64N(starts)))
 	}
-	return w.out.batch, nil
+	return w.out.batch
 }
 
 // State returns the state of the random stream.

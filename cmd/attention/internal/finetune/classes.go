@@ -52,9 +52,8 @@ func classesOf(path string) (classes []string, err error) {
 func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
 	b := layers.NewBuild(r.Params, layers.Eval)
-	in := inputs(b, r.config)
-	packing := layers.Packing{Segments: in[2], Positions: in[3]}
-	scores := b.Of(r.base.Classifier.PackedScores(b, in[0], packing)) // (B, T, C)
+	ids, _, packing := text.PackedInputs(b, r.windows())
+	scores := b.Of(r.base.Classifier.PackedScores(b, ids, packing)) // (B, T, C)
 	p, err := train.NewPredictor(b, scores)
 	if err != nil {
 		return nil, err

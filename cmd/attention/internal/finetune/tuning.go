@@ -19,7 +19,6 @@ import (
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // tuning is a run of attention finetune: the session of its model and examples.
@@ -169,20 +168,16 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 
 // loss returns the mean cross entropy of the learned tokens.
 func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
-	in := inputs(b, r.config)
-	p := layers.Packing{Segments: in[2], Positions: in[3]}
+	ids, targets, packing := text.PackedInputs(b, r.windows())
 	if c := r.base.Classifier; c != nil {
-		return c.PackedLoss(b, in[0], in[1], p)
+		return c.PackedLoss(b, ids, targets, packing)
 	}
-	return r.base.Model.PackedLoss(b, in[0], in[1], p)
+	return r.base.Model.PackedLoss(b, ids, targets, packing)
 }
 
-// inputs returns the inputs of a batch: ids, targets, segments and positions.
-func inputs(b *layers.Build, c run.Config) (all [4]*G.Node) {
-	for i, name := range []string{text.Inputs, text.Targets, text.Segments, text.Positions} {
-		all[i] = b.InputOf(tensor.Int, name, c.Batch, c.Tuning.Context)
-	}
-	return all
+// windows returns the shape of a batch.
+func (r *tuning) windows() text.WindowConfig {
+	return text.WindowConfig{Batch: r.config.Batch, Context: r.config.Tuning.Context}
 }
 
 // run takes the remaining steps and writes the result to the folder.

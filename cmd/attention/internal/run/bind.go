@@ -11,6 +11,7 @@ import (
 
 	"attention/internal/config"
 	"attention/train"
+	"attention/train/text"
 
 	"github.com/spf13/pflag"
 )
@@ -32,7 +33,7 @@ func AddFlags(to *pflag.FlagSet) {
 			to.Int64(f.name, int64(usual), f.usage)
 		case int64:
 			to.Int64(f.name, usual, f.usage)
-		case []string, []train.ParamGroup: // given several times
+		case []string, []train.ParamGroup, []text.GrowthStage: // given several times
 			to.StringArray(f.name, nil, f.usage)
 		default: // a string, or a type whose text is one
 			to.String(f.name, fmt.Sprint(usual), f.usage)
@@ -109,17 +110,24 @@ func listOf(f *pflag.Flag) (any, error) {
 		if err := checkString(f, text); err != nil {
 			return nil, err
 		}
-		if f.Name != groupFlag {
-			all = append(all, text)
-			continue
-		}
-		group, err := parseGroup(text)
+		value, err := elementOf(f.Name, text)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", f.Name, err)
 		}
-		all = append(all, group)
+		all = append(all, value)
 	}
 	return all, nil
+}
+
+// elementOf returns one value of a flag that may be given several times.
+func elementOf(flag, text string) (any, error) {
+	switch flag {
+	case groupFlag:
+		return parseGroup(text)
+	case growthFlag:
+		return parseStage(text)
+	}
+	return text, nil
 }
 
 // checkString returns an error for a value that is empty or no text.

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
+	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/text"
@@ -28,9 +30,10 @@ type Config struct {
 	Dtype       string               `json:"dtype"`
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
-	Order       string               `json:"order"`            // of the windows to train on
-	Epochs      int                  `json:"epochs,omitempty"` // passes over whole windows; 0: anywhere
-	Training    train.Config         `json:"training"`         // its seed is the whole run's
+	Order       string               `json:"order"`                    // of the windows to train on
+	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: anywhere
+	Growth      []text.GrowthStage   `json:"context_growth,omitempty"` // short windows at first
+	Training    train.Config         `json:"training"`                 // its seed is the whole run's
 	Checkpoints checkpoint.Config    `json:"checkpoints"`
 	EvalBatches int                  `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig         `json:"sample"`
@@ -89,6 +92,7 @@ func (c Config) Validate() error {
 		config.AtLeast(c, 0, "Epochs"), config.AtMost(c, math.MaxInt32, "Epochs"),
 		config.OneOf(c, "Order", c.Order, text.RandomOrder, text.SequentialOrder),
 		config.In(c, "Training", c.Training.Validate()),
+		c.validateGrowth(),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
 		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
 		config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
@@ -161,6 +165,22 @@ func (c Config) validateWritten() error {
 	return err
 }
 
+// validateGrowth returns an error for stages of windows that the model or the run cannot have.
+func (c Config) validateGrowth() error {
+	if len(c.Growth) == 0 {
+		return nil
+	}
+	d, ok := c.Model.Blocks()
+	if !ok {
+		return config.Errorf(c, "Growth", "got it with %s, want it with a %s", c.Model.Title(), GPTModel)
+	}
+	if slices.ContainsFunc(d.Blocks, func(b layers.BlockConfig) bool { return b.Linear != nil }) {
+		return config.Errorf(c, "Growth", "got it with linear attention, whose state would go on from one window of a row "+
+			"to the next, want it with attention that takes masks")
+	}
+	return c.Sources().Validate()
+}
+
 // validateBlocks returns an error for the checkpoints of blocks of a model that has none.
 func (c Config) validateBlocks() error {
 	if c.CheckpointActivations && c.Model.Layer != nil {
@@ -193,7 +213,7 @@ func (c Config) validateBeforeText() error {
 // causal.
 func (c Config) Sources() text.SourcesConfig {
 	return text.SourcesConfig{Order: c.Order, WholeEpochs: c.Epochs > 0, EvalBatches: c.EvalBatches,
-		Seed:    c.Training.Seed,
+		Seed: c.Training.Seed, Growth: c.Growth, Accumulate: c.Training.Accumulate,
 		Windows: text.WindowConfig{Batch: c.Batch, Context: c.Model.Context(), LastOnly: !c.Model.Causal()}}
 }
 

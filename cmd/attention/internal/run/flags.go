@@ -16,8 +16,11 @@ type flag struct {
 	resumed bool // whether it may be given with --resume
 }
 
-// groupFlag is the flag of the solver's groups.
-const groupFlag = "group"
+// The flags of lists whose elements are objects: the solver's groups, and stages of short windows.
+const (
+	groupFlag  = "group"
+	growthFlag = "context-growth"
+)
 
 // trainFlags returns the flags of attention train. A flag that sets fields of other flags comes before them.
 func trainFlags() []flag {
@@ -49,6 +52,9 @@ func trainFlags() []flag {
 		{name: "context", paths: []string{"model.context", "model.n_positions", "model.context_length"},
 			usage: fmt.Sprintf("tokens of a window (default %d; %d for layers that see the whole window)",
 				causalContext, wholeContext)},
+		{name: growthFlag, paths: []string{"context_growth"},
+			usage: "`stage` of shorter windows of a gpt, TOKENS:STEPS, such as 16:80 for windows of 16 in the first 80 steps; " +
+				"several add up, and then come windows of --context"},
 		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias", "model.qkv_bias"},
 			usage: "add biases to the query, key and value projections (default of a gpt --bias); " +
 				"simple, self_v1 and additive have none"},

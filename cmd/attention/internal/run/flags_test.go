@@ -37,6 +37,7 @@ func TestFlagsCover(t *testing.T) {
 			"--freeze", "wte", "--group", "h.0:lr_factor=2", "--patience", "3", "--min-delta", "0.1", "--best",
 			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50",
 			"--checkpoint-activations"},
+		{"--model", "gpt", "--context-growth", "16:3"},
 		{"--model", "gpt", "--rope", "--norm", "rms", "--mlp", "swiglu", "--qk-norm", "rms", "--window", "3"},
 		{"--model", "gpt", "--attention", "gla", "--full-attention-every", "2"},
 		{"--model", "decoder", "--embedding-dropout", "0.1"},

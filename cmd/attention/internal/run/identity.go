@@ -15,7 +15,7 @@ import (
 // those without which the weights of a model mean nothing.
 var (
 	modelIdentity = []string{"vocabulary", "model", "dtype", "tuning.base.sha256", "tuning.lora", "tuning.classes"}
-	identity      = append([]string{"text.sha256", "batch", "order", "training.seed", "training.clip_norm",
+	identity      = append([]string{"text.sha256", "batch", "order", "context_growth", "training.seed", "training.clip_norm",
 		"training.accumulate", "training.schedule", "tuning.context", "tuning.long", "tuning.template",
 		"tuning.train_on_prompts"}, modelIdentity...)
 )

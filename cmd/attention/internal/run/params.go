@@ -10,6 +10,7 @@ import (
 	"attention/internal/pattern"
 	"attention/layers"
 	"attention/train"
+	"attention/train/text"
 )
 
 // validateParams returns an error for a pattern of --freeze or --group that matches no parameter of the model.
@@ -25,11 +26,11 @@ func (c Config) validateParams() error {
 	for name := range p.Shapes() {
 		names = append(names, name)
 	}
-	for i, text := range c.Freeze {
-		if _, err := pattern.Match(text, names); err != nil {
+	for i, name := range c.Freeze {
+		if _, err := pattern.Match(name, names); err != nil {
 			return config.Errorf(c, fmt.Sprintf("Freeze[%d]", i), "%w", err)
 		}
-		if err := p.Freeze(text); err != nil {
+		if err := p.Freeze(name); err != nil {
 			return err
 		}
 	}
@@ -72,4 +73,16 @@ func parseGroup(line string) (g train.ParamGroup, err error) {
 		return g, wrong
 	}
 	return g, config.Decode(text, &g)
+}
+
+// parseStage reads a stage of short windows from a word, as in "16:80".
+func parseStage(word string) (s text.GrowthStage, err error) {
+	context, steps, _ := strings.Cut(word, ":")
+	if s.Context, err = strconv.Atoi(context); err == nil {
+		s.Steps, err = strconv.Atoi(steps)
+	}
+	if err != nil {
+		return s, fmt.Errorf("got %.80q, want TOKENS:STEPS", word)
+	}
+	return s, nil
 }

@@ -214,9 +214,19 @@ func (r *training) counted() session.Losses {
 
 // loss returns the mean cross-entropy of the next tokens.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	loss, err := text.TokenLoss(r.model.Loss, r.config.Sources().Windows)(b)
+	loss, err := r.tokenLoss(b)
 	if err != nil {
 		return nil, err
 	}
 	return loss, r.clipQK(b)
+}
+
+// tokenLoss is loss without what else happens to the graph. Windows that grow share rows, in training.
+func (r *training) tokenLoss(b *layers.Build) (*G.Node, error) {
+	windows := r.config.Sources().Windows
+	if len(r.config.Growth) == 0 || b.Mode() != layers.Train {
+		return text.TokenLoss(r.model.Loss, windows)(b)
+	}
+	ids, targets, packing := text.PackedInputs(b, windows)
+	return r.model.Network.(*layers.Decoder).PackedLoss(b, ids, targets, packing)
 }

@@ -38,6 +38,9 @@ func (r *training) printHead() {
 	}
 	r.Print("training", fmt.Sprintf("%s of %s of %d %s", run.Count(training.Steps, "step"),
 		run.Count(config.Batch*max(training.Accumulate, 1), "window"), r.model.Context(), c.Unit()))
+	if len(config.Growth) > 0 {
+		r.Print("", growthPhrases(config.Growth)...)
+	}
 	if !r.model.Causal() {
 		r.Print("", "the layer sees the whole window:", "only what comes after it is asked for")
 	}
@@ -47,6 +50,15 @@ func (r *training) printHead() {
 		cache = fmt.Sprintf(", cache of a text %.1f MB", float64(cacheBytes(d, r.model.Params().Dtype()))/1e6)
 	}
 	r.PrintMemory(cache)
+}
+
+// growthPhrases returns how long windows are at first.
+func growthPhrases(stages []text.GrowthStage) (phrases []string) {
+	for _, s := range stages {
+		phrases = append(phrases, fmt.Sprintf("%s of windows of %d,", run.Count(s.Steps, "step"), s.Context))
+	}
+	phrases[0] = "at first " + phrases[0]
+	return append(phrases, "as many as fit a row")
 }
 
 // countPhrases returns the number of parameters.

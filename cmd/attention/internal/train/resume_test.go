@@ -47,6 +47,7 @@ func TestTrainResumes(t *testing.T) {
 		{name: "frozen", flags: "--freeze positions --freeze W_* --group output:lr_factor=3,weight_decay=0.1 --best"},
 		{name: "heads", flags: "--layer multi_head --head-stats --qk-clip 0.001"},
 		{name: "blocks", flags: "--model gpt --layers 3 --checkpoint-activations --head-stats"},
+		{name: "growth", flags: "--model gpt --layers 2 --context-growth 2:1 --context-growth 4:6 --context 8"},
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

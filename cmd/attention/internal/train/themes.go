@@ -47,7 +47,7 @@ A checkpoint contains a checksum of itself; a damaged one is never used. A loss
 or weight that is NaN or infinite stops a run before it is saved. One process
 at a time works in a run folder.`},
 	{name: "text", title: "the text, its tokens and the windows of a batch",
-		flags: "text tokenizer context batch order epochs",
+		flags: "text tokenizer context context-growth batch order epochs",
 		text: `Without --text it learns from a text about attention that is part of the
 program. The first nine tenths of a text are for training, the last tenth is
 for validation. Its tokens are characters, bytes or GPT-2's. Losses are in nats
@@ -59,7 +59,11 @@ the bigram's shows what it has learnt.
 A gpt and the layers causal, multi_head_wrapper and multi_head learn from every
 position of a window of the text. The other layers let each token see the whole
 window, so only the token after the window is left to learn from: they get more
-and shorter windows.`},
+and shorter windows.
+
+With --context-growth 16:80 a gpt begins with windows of 16 tokens and has those
+of --context after 80 steps: it learns first what near tokens say. A step has as
+many tokens as before, several windows to a row; none sees another.`},
 	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
 		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window attention " +
 			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout " +
