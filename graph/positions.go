@@ -81,6 +81,19 @@ func (p places) at(own int) float64 {
 	return float64(p.start + int64(own))
 }
 
+// repeated returns the first of the positions and how many there are up to the last, if that is at most half as many as
+// rows have positions of their own; else 0.
+func (p places) repeated() (first int64, n int) {
+	if len(p.given) == 0 {
+		return 0, 0
+	}
+	first, end := slices.Min(p.given), slices.Max(p.given)
+	if uint64(end)-uint64(first) >= uint64(p.own/2) {
+		return 0, 0
+	}
+	return first, int(end-first) + 1
+}
+
 // grain returns the number of own rows that, with those that repeat their positions, are
 // worth a goroutine.
 func (p places) grain(width int) int {

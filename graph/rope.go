@@ -63,31 +63,50 @@ func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), o.frequencies()
-	direction, divisor, length := 1.0, 1.0, 1.0
-	if o.Back {
-		direction = -1
-	}
-	switch o.Scaling {
-	case LinearScaling:
-		divisor = o.Factor
-	case YaRNScaling:
-		length = o.AttentionFactor
+	var table []F // of positions that several rows have
+	first, n := p.repeated()
+	if n > 0 {
+		table = make([]F, n*o.Dims)
+		kernel.Parallel(n, p.grain(width), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				setAngles(o.rotation, frequency, float64(first+int64(i)), table[i*o.Dims:][:o.Dims])
+			}
+		})
 	}
 	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
-		angles := make([]F, o.Dims)
-		cos, sin := angles[:o.Dims/2], angles[o.Dims/2:]
+		room := make([]F, o.Dims)
 		for own := lo; own < hi; own++ {
-			at := direction * p.at(own) / divisor
-			for i, f := range frequency {
-				s, c := math.Sincos(at * f)
-				sin[i], cos[i] = F(length*s), F(length*c)
+			angles := room
+			if n > 0 {
+				angles = table[int(p.given[own]-first)*o.Dims:][:o.Dims]
+			} else {
+				setAngles(o.rotation, frequency, p.at(own), angles)
 			}
 			for row := own; row < p.rows; row += p.own {
-				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], cos, sin)
+				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], angles[:o.Dims/2], angles[o.Dims/2:])
 			}
 		}
 	})
 	return nil
+}
+
+// setAngles sets the cosines and then the sines of the angles at a position, times a factor that the scaling may have.
+func setAngles[F kernel.Float](r rotation, frequency []float64, position float64, angles []F) {
+	length := 1.0
+	switch r.Scaling {
+	case LinearScaling:
+		position /= r.Factor
+	case YaRNScaling:
+		length = r.AttentionFactor
+	}
+	if r.Back {
+		position = -position
+	}
+	cos, sin := angles[:len(frequency)], angles[len(frequency):]
+	for i, f := range frequency {
+		s, c := math.Sincos(position * f)
+		sin[i], cos[i] = F(length*s), F(length*c)
+	}
 }
 
 // turnHeads turns the pairs of every head of one row of x; y may be x.
@@ -97,14 +116,17 @@ func turnHeads[F kernel.Float](r rotation, y, x, cos, sin []F) {
 	if r.AtEnd {
 		begin, others = d-r.Dims, 0
 	}
-	for lo := 0; lo < len(x); lo += d {
-		copy(y[lo+others:][:d-r.Dims], x[lo+others:])
-		xh, yh := x[lo+begin:][:r.Dims], y[lo+begin:][:r.Dims]
-		if r.Interleaved {
-			turnNeighbours(yh, xh, cos, sin)
-			continue
+	if r.Dims < d {
+		for lo := 0; lo < len(x); lo += d {
+			copy(y[lo+others:][:d-r.Dims], x[lo+others:])
 		}
-		turnHalves(yh[:half], yh[half:], xh[:half], xh[half:], cos, sin)
+	}
+	if !r.Interleaved {
+		kernel.Turn(r.Heads, d, y[begin:], y[begin+half:], x[begin:], x[begin+half:], cos, sin)
+		return
+	}
+	for lo := begin; lo < len(x); lo += d {
+		turnNeighbours(y[lo:][:r.Dims], x[lo:][:r.Dims], cos, sin)
 	}
 }
 
@@ -114,16 +136,6 @@ func turnNeighbours[F kernel.Float](y, x, cos, sin []F) {
 	for i, c := range cos {
 		s, a, b := sin[i], x[2*i], x[2*i+1]
 		y[2*i], y[2*i+1] = a*c-b*s, b*c+a*s
-	}
-}
-
-// turnHalves turns the pairs of a first half (xa) and a second half (xb) of a head.
-func turnHalves[F kernel.Float](ya, yb, xa, xb, cos, sin []F) {
-	n := len(cos)
-	ya, yb, xa, xb, sin = ya[:n], yb[:n], xa[:n], xb[:n], sin[:n]
-	for i, c := range cos {
-		s, a, b := sin[i], xa[i], xb[i]
-		ya[i], yb[i] = a*c-b*s, b*c+a*s
 	}
 }
 

@@ -204,6 +204,29 @@ func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	}
 }
 
+// Rows of one position have the same angles, whether these are computed once or for each: the bits are those of the
+// rows alone.
+func TestRoPEOfRepeatedPositions(t *testing.T) {
+	const rows, width = 12, 2 * 6
+	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
+		x := arrayOf(t, normal(rand.New(rand.NewPCG(5, 6)), 2, rows/2, width).value(dt))
+		for _, c := range []graph.RoPEConfig{{Heads: 2}, {Heads: 2, Interleaved: true, Scaling: graph.LinearScaling, Factor: 3}} {
+			for _, first := range []float64{-2, 0, 7, 1e9} {
+				positions := zeros(2, rows/2)
+				for i := range positions.v {
+					positions.v[i] = first + float64(i%3)
+				}
+				got := express(t, rotate(c), append(inputs(x), input{array: positions, integer: true}), dt).onOurs(t).out
+				for i, at := range positions.v {
+					row := of(x.v[i*width:][:width], 1, width)
+					want := express(t, rotate(c), append(inputs(row), key(at)), dt).onOurs(t).out
+					require.Equal(t, bits(want), bits(of(got.v[i*width:][:width], 1, width)), "row %d from %v", i, first)
+				}
+			}
+		}
+	}
+}
+
 // Every two settings on one input are two nodes, and a default is what it stands for.
 func TestRoPEsOfOneNodeAreTold(t *testing.T) {
 	g := G.NewGraph()

@@ -1344,6 +1344,30 @@ func scaleRows[F Float](p path, rows, n int, y []F, ld int, x, factor []F) {
 	}
 }
 
+// turnRows sets ya ← xa·cos − xb·sin and yb ← xb·cos + xa·sin in each row, each product rounded. y may be x.
+func turnRows[F Float](p path, rows, n, ld int, ya, yb, xa, xb, cos, sin []F) {
+	if p == pathGo || min(rows, n) < 1 || ld < 0 {
+		turnRowsGo(rows, n, ld, ya, yb, xa, xb, cos, sin)
+		return
+	}
+	reaches("turnRows: ya", len(ya), (rows-1)*ld+n)
+	reaches("turnRows: yb", len(yb), (rows-1)*ld+n)
+	reaches("turnRows: xa", len(xa), (rows-1)*ld+n)
+	reaches("turnRows: xb", len(xb), (rows-1)*ld+n)
+	reaches("turnRows: cos", len(cos), n)
+	reaches("turnRows: sin", len(sin), n)
+	switch {
+	case sizeOf[F]() == 4 && p == pathAVX512:
+		sturnRowsAVX512(rows, n, ld, single(ya), single(yb), single(xa), single(xb), single(cos), single(sin))
+	case sizeOf[F]() == 4:
+		sturnRowsAVX2(rows, n, ld, single(ya), single(yb), single(xa), single(xb), single(cos), single(sin))
+	case p == pathAVX512:
+		dturnRowsAVX512(rows, n, ld, double(ya), double(yb), double(xa), double(xb), double(cos), double(sin))
+	default:
+		dturnRowsAVX2(rows, n, ld, double(ya), double(yb), double(xa), double(xb), double(cos), double(sin))
+	}
+}
+
 // sumRows adds n columns of the rows to y, one row after the other.
 func sumRows[F Float](p path, rows, n, ld int, y, x []F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {

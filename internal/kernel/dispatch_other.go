@@ -265,6 +265,10 @@ func scaleRows[F Float](_ path, rows, n int, y []F, ld int, x, factor []F) {
 	scaleRowsGo(rows, n, y, ld, x, factor)
 }
 
+func turnRows[F Float](_ path, rows, n, ld int, ya, yb, xa, xb, cos, sin []F) {
+	turnRowsGo(rows, n, ld, ya, yb, xa, xb, cos, sin)
+}
+
 func sumRows[F Float](_ path, rows, n, ld int, y, x []F) {
 	sumRowsGo(rows, n, ld, y, x)
 }

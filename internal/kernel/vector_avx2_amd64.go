@@ -238,6 +238,12 @@ func saddOuterAVX2(rows int, n int, ld int, alpha float32, a *float32, x *float3
 //go:noescape
 func sscaleRowsAVX2(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
+// sturnRowsAVX2 is turnRows of float32 with AVX2.
+//
+//go:noescape
+func sturnRowsAVX2(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32,
+	sin *float32)
+
 // ssumRowsAVX2 is sumRows of float32 with AVX2.
 //
 //go:noescape
@@ -461,6 +467,12 @@ func daddOuterAVX2(rows int, n int, ld int, alpha float64, a *float64, x *float6
 //
 //go:noescape
 func dscaleRowsAVX2(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+
+// dturnRowsAVX2 is turnRows of float64 with AVX2.
+//
+//go:noescape
+func dturnRowsAVX2(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64,
+	sin *float64)
 
 // dsumRowsAVX2 is sumRows of float64 with AVX2.
 //

@@ -4402,6 +4402,87 @@ done_180:
 	VZEROUPPER
 	RET
 
+// func sturnRowsAVX2(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
+// Requires: AVX, CMOV
+TEXT ·sturnRowsAVX2(SB), $0-72
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    ya+24(FP), BX
+	MOVQ    yb+32(FP), SI
+	MOVQ    xa+40(FP), DI
+	MOVQ    xb+48(FP), R8
+	MOVQ    cos+56(FP), R9
+	MOVQ    sin+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x07, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x02, R11
+	SHLQ    $0x02, CX
+	MOVQ    R12, CX
+	XORL    R13, R13
+	TESTQ   CX, CX
+	CMOVQLT R13, CX
+	MOVQ    $0x00000008, R13
+	CMPQ    CX, R13
+	CMOVQGT R13, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R13
+	SUBQ    CX, R13
+	VMOVDQU 32(R13), Y15
+	SHLQ    $0x02, DX
+
+row_181:
+	XORQ    CX, CX
+	TESTQ   R11, R11
+	JE      rest_183
+	PCALIGN $0x40
+
+vector_182:
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS (R10)(CX*1), Y1
+	VMOVUPS (DI)(CX*1), Y2
+	VMOVUPS (R8)(CX*1), Y3
+	VMULPS  Y0, Y2, Y4
+	VMULPS  Y1, Y3, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y1, Y2, Y2
+	VADDPS  Y2, Y3, Y3
+	VMOVUPS Y4, (BX)(CX*1)
+	VMOVUPS Y3, (SI)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, R11
+	JLT     vector_182
+
+rest_183:
+	TESTQ      R12, R12
+	JE         done_184
+	VMASKMOVPS (R9)(CX*1), Y15, Y0
+	VMASKMOVPS (R10)(CX*1), Y15, Y1
+	VMASKMOVPS (DI)(CX*1), Y15, Y2
+	VMASKMOVPS (R8)(CX*1), Y15, Y3
+	VMULPS     Y0, Y2, Y4
+	VMULPS     Y1, Y3, Y5
+	VSUBPS     Y5, Y4, Y4
+	VMULPS     Y0, Y3, Y3
+	VMULPS     Y1, Y2, Y2
+	VADDPS     Y2, Y3, Y3
+	VMASKMOVPS Y4, Y15, (BX)(CX*1)
+	VMASKMOVPS Y3, Y15, (SI)(CX*1)
+
+done_184:
+	ADDQ DX, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_181
+	VZEROUPPER
+	RET
+
 // func ssumRowsAVX2(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, CMOV
 TEXT ·ssumRowsAVX2(SB), $0-40
@@ -4430,33 +4511,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_181:
+row_185:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_183
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_182:
+vector_186:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_182
+	JLT     vector_186
 
-rest_183:
+rest_187:
 	TESTQ      R8, R8
-	JE         done_184
+	JE         done_188
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_184:
+done_188:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_181
+	JNE  row_185
 	VZEROUPPER
 	RET
 
@@ -4758,10 +4839,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_186
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_185:
+vector_189:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4797,11 +4878,11 @@ vector_185:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_185
+	JLT          vector_189
 
-rest_186:
+rest_190:
 	TESTQ        DI, DI
-	JE           done_187
+	JE           done_191
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4836,7 +4917,7 @@ rest_186:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_187:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -4869,10 +4950,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_189
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_188:
+vector_192:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4907,11 +4988,11 @@ vector_188:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_188
+	JLT          vector_192
 
-rest_189:
+rest_193:
 	TESTQ        DI, DI
-	JE           done_190
+	JE           done_194
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4945,7 +5026,7 @@ rest_189:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_190:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -4977,10 +5058,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_192
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_191:
+vector_195:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5022,11 +5103,11 @@ vector_191:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_191
+	JLT          vector_195
 
-rest_192:
+rest_196:
 	TESTQ        DI, DI
-	JE           done_193
+	JE           done_197
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5067,7 +5148,7 @@ rest_192:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_193:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5098,25 +5179,25 @@ TEXT ·dabsAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_195
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_194:
+vector_198:
 	VMOVUPD (BX)(CX*1), Y0
 	VANDNPS Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_194
+	JLT     vector_198
 
-rest_195:
+rest_199:
 	TESTQ      SI, SI
-	JE         done_196
+	JE         done_200
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_196:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5149,10 +5230,10 @@ TEXT ·dsignAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_198
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_197:
+vector_201:
 	VMOVUPD   (BX)(CX*1), Y0
 	VANDNPS   Y0, Y1, Y4
 	VANDPS    Y1, Y0, Y5
@@ -5162,11 +5243,11 @@ vector_197:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, AX
-	JLT       vector_197
+	JLT       vector_201
 
-rest_198:
+rest_202:
 	TESTQ      SI, SI
-	JE         done_199
+	JE         done_203
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y4
 	VANDPS     Y1, Y0, Y5
@@ -5175,7 +5256,7 @@ rest_198:
 	VBLENDVPD  Y6, Y5, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_199:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5205,25 +5286,25 @@ TEXT ·dceilAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_201
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_200:
+vector_204:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_200
+	JLT      vector_204
 
-rest_201:
+rest_205:
 	TESTQ      SI, SI
-	JE         done_202
+	JE         done_206
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x0a, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_202:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5253,25 +5334,25 @@ TEXT ·dfloorAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_204
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_203:
+vector_207:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_203
+	JLT      vector_207
 
-rest_204:
+rest_208:
 	TESTQ      SI, SI
-	JE         done_205
+	JE         done_209
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x09, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_205:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5301,25 +5382,25 @@ TEXT ·dsqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_207
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_206:
+vector_210:
 	VMOVUPD (DX)(AX*1), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_206
+	JLT     vector_210
 
-rest_207:
+rest_211:
 	TESTQ      SI, SI
-	JE         done_208
+	JE         done_212
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_208:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -5350,25 +5431,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_210
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_209:
+vector_213:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_209
+	JLT     vector_213
 
-rest_210:
+rest_214:
 	TESTQ      SI, SI
-	JE         done_211
+	JE         done_215
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_211:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -5399,27 +5480,27 @@ TEXT ·dinverseSqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_213
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_212:
+vector_216:
 	VMOVUPD (BX)(CX*1), Y0
 	VSQRTPD Y0, Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_212
+	JLT     vector_216
 
-rest_213:
+rest_217:
 	TESTQ      SI, SI
-	JE         done_214
+	JE         done_218
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_214:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -5449,27 +5530,27 @@ TEXT ·dcubeAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_216
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_215:
+vector_219:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y0, Y0, Y1
 	VMULPD  Y0, Y1, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_215
+	JLT     vector_219
 
-rest_216:
+rest_220:
 	TESTQ      SI, SI
-	JE         done_217
+	JE         done_221
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y0, Y0, Y1
 	VMULPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_217:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -5499,10 +5580,10 @@ TEXT ·dlnAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_219
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_218:
+vector_222:
 	VMOVUPD   (BX)(CX*1), Y0
 	VMOVUPD   Y0, Y1
 	VMULPD    704(AX), Y0, Y4
@@ -5563,11 +5644,11 @@ vector_218:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, SI
-	JLT       vector_218
+	JLT       vector_222
 
-rest_219:
+rest_223:
 	TESTQ      DI, DI
-	JE         done_220
+	JE         done_224
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMOVUPD    Y0, Y1
 	VMULPD     704(AX), Y0, Y4
@@ -5627,7 +5708,7 @@ rest_219:
 	VBLENDVPD  Y5, Y4, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_220:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -5658,27 +5739,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_222
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_221:
+vector_225:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_221
+	JLT     vector_225
 
-rest_222:
+rest_226:
 	TESTQ      DI, DI
-	JE         done_223
+	JE         done_227
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_223:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -5709,27 +5790,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_225
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_224:
+vector_228:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_224
+	JLT     vector_228
 
-rest_225:
+rest_229:
 	TESTQ      DI, DI
-	JE         done_226
+	JE         done_230
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_226:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -5760,27 +5841,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_228
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_227:
+vector_231:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_227
+	JLT     vector_231
 
-rest_228:
+rest_232:
 	TESTQ      DI, DI
-	JE         done_229
+	JE         done_233
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_229:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -5811,10 +5892,10 @@ TEXT ·dlesserAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_231
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_230:
+vector_234:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMINPD    Y1, Y0, Y1
@@ -5823,11 +5904,11 @@ vector_230:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_230
+	JLT       vector_234
 
-rest_231:
+rest_235:
 	TESTQ      DI, DI
-	JE         done_232
+	JE         done_236
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMINPD     Y1, Y0, Y1
@@ -5835,7 +5916,7 @@ rest_231:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_232:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -5866,10 +5947,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_234
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_233:
+vector_237:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -5878,11 +5959,11 @@ vector_233:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_233
+	JLT       vector_237
 
-rest_234:
+rest_238:
 	TESTQ      DI, DI
-	JE         done_235
+	JE         done_239
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -5890,7 +5971,7 @@ rest_234:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_235:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -5922,10 +6003,10 @@ TEXT ·dlessAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_237
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_236:
+vector_240:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x11, Y1, Y0, Y0
@@ -5933,18 +6014,18 @@ vector_236:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_236
+	JLT     vector_240
 
-rest_237:
+rest_241:
 	TESTQ      DI, DI
-	JE         done_238
+	JE         done_242
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x11, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_238:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -5976,10 +6057,10 @@ TEXT ·dlessOrEqualAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_240
+	JE      rest_244
 	PCALIGN $0x40
 
-vector_239:
+vector_243:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x12, Y1, Y0, Y0
@@ -5987,18 +6068,18 @@ vector_239:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_239
+	JLT     vector_243
 
-rest_240:
+rest_244:
 	TESTQ      DI, DI
-	JE         done_241
+	JE         done_245
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x12, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_241:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -6030,10 +6111,10 @@ TEXT ·dequalAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_243
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_242:
+vector_246:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x00, Y1, Y0, Y0
@@ -6041,18 +6122,18 @@ vector_242:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_242
+	JLT     vector_246
 
-rest_243:
+rest_247:
 	TESTQ      DI, DI
-	JE         done_244
+	JE         done_248
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x00, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_244:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -6084,10 +6165,10 @@ TEXT ·ddiffersAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_246
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_245:
+vector_249:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x04, Y1, Y0, Y0
@@ -6095,18 +6176,18 @@ vector_245:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_245
+	JLT     vector_249
 
-rest_246:
+rest_250:
 	TESTQ      DI, DI
-	JE         done_247
+	JE         done_251
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x04, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_247:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -6138,10 +6219,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_249
+	JE      rest_253
 	PCALIGN $0x40
 
-vector_248:
+vector_252:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -6150,11 +6231,11 @@ vector_248:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_248
+	JLT     vector_252
 
-rest_249:
+rest_253:
 	TESTQ      DI, DI
-	JE         done_250
+	JE         done_254
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -6162,7 +6243,7 @@ rest_249:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_250:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6198,10 +6279,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_252
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_251:
+vector_255:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6253,11 +6334,11 @@ vector_251:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_251
+	JLT          vector_255
 
-rest_252:
+rest_256:
 	TESTQ        R8, R8
-	JE           done_253
+	JE           done_257
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6308,7 +6389,7 @@ rest_252:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_253:
+done_257:
 	VZEROUPPER
 	RET
 
@@ -6339,25 +6420,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_255
+	JE           rest_259
 	PCALIGN      $0x40
 
-vector_254:
+vector_258:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_254
+	JLT     vector_258
 
-rest_255:
+rest_259:
 	TESTQ      SI, SI
-	JE         done_256
+	JE         done_260
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_256:
+done_260:
 	VZEROUPPER
 	RET
 
@@ -6399,10 +6480,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_258
+	JE           rest_262
 	PCALIGN      $0x40
 
-vector_257:
+vector_261:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -6428,11 +6509,11 @@ vector_257:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_257
+	JLT     vector_261
 
-rest_258:
+rest_262:
 	TESTQ      R8, R8
-	JE         done_259
+	JE         done_263
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -6457,7 +6538,7 @@ rest_258:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_259:
+done_263:
 	VZEROUPPER
 	RET
 
@@ -6489,10 +6570,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_261
+	JE           rest_265
 	PCALIGN      $0x40
 
-vector_260:
+vector_264:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6502,11 +6583,11 @@ vector_260:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_260
+	JLT     vector_264
 
-rest_261:
+rest_265:
 	TESTQ      SI, SI
-	JE         done_262
+	JE         done_266
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6515,7 +6596,7 @@ rest_261:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_262:
+done_266:
 	VZEROUPPER
 	RET
 
@@ -6549,10 +6630,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_264
+	JE           rest_268
 	PCALIGN      $0x40
 
-vector_263:
+vector_267:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6566,11 +6647,11 @@ vector_263:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_263
+	JLT     vector_267
 
-rest_264:
+rest_268:
 	TESTQ      DI, DI
-	JE         done_265
+	JE         done_269
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6583,7 +6664,7 @@ rest_264:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_265:
+done_269:
 	VZEROUPPER
 	RET
 
@@ -6614,23 +6695,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_267
+	JE      rest_271
 	PCALIGN $0x40
 
-vector_266:
+vector_270:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_266
+	JLT     vector_270
 
-rest_267:
+rest_271:
 	TESTQ      BX, BX
-	JE         done_268
+	JE         done_272
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_268:
+done_272:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6668,23 +6749,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_270
+	JE      rest_274
 	PCALIGN $0x40
 
-vector_269:
+vector_273:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_269
+	JLT         vector_273
 
-rest_270:
+rest_274:
 	TESTQ       BX, BX
-	JE          done_271
+	JE          done_275
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_271:
+done_275:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6724,10 +6805,10 @@ TEXT ·dsumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_273
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_272:
+vector_276:
 	VMOVUPD (CX)(AX*1), Y2
 	VMOVUPD (DX)(AX*1), Y3
 	VMULPD  Y3, Y2, Y2
@@ -6736,11 +6817,11 @@ vector_272:
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_272
+	JLT     vector_276
 
-rest_273:
+rest_277:
 	TESTQ      DI, DI
-	JE         done_274
+	JE         done_278
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VMASKMOVPD (DX)(AX*1), Y15, Y3
 	VMULPD     Y3, Y2, Y2
@@ -6748,7 +6829,7 @@ rest_273:
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_274:
+done_278:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6787,31 +6868,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_275:
+row_279:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_277
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_276:
+vector_280:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_276
+	JLT     vector_280
 
-rest_277:
+rest_281:
 	TESTQ      R8, R8
-	JE         done_278
+	JE         done_282
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_278:
+done_282:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_275
+	JNE  row_279
 	VZEROUPPER
 	RET
 
@@ -6847,28 +6928,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_279:
+row_283:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_281
+	JE      rest_285
 	PCALIGN $0x40
 
-vector_280:
+vector_284:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_280
+	JLT     vector_284
 
-rest_281:
+rest_285:
 	TESTQ      R8, R8
-	JE         done_282
+	JE         done_286
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_282:
+done_286:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6879,10 +6960,10 @@ done_282:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_284
+	JE           rest_288
 	PCALIGN      $0x40
 
-vector_283:
+vector_287:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -6920,11 +7001,11 @@ vector_283:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_283
+	JLT          vector_287
 
-rest_284:
+rest_288:
 	TESTQ        R8, R8
-	JE           done_285
+	JE           done_289
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -6962,7 +7043,7 @@ rest_284:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_285:
+done_289:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6973,29 +7054,29 @@ done_285:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_287
+	JE           rest_291
 	PCALIGN      $0x40
 
-vector_286:
+vector_290:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_286
+	JLT     vector_290
 
-rest_287:
+rest_291:
 	TESTQ      R8, R8
-	JE         done_288
+	JE         done_292
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_288:
+done_292:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_279
+	JNE  row_283
 	VZEROUPPER
 	RET
 
@@ -7026,29 +7107,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_289:
+row_293:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_291
+	JE      rest_295
 	PCALIGN $0x40
 
-vector_290:
+vector_294:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_290
+	JLT         vector_294
 
-rest_291:
+rest_295:
 	TESTQ       R8, R8
-	JE          done_292
+	JE          done_296
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_292:
+done_296:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7056,10 +7137,10 @@ done_292:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_294
+	JE           rest_298
 	PCALIGN      $0x40
 
-vector_293:
+vector_297:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -7067,23 +7148,23 @@ vector_293:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_293
+	JLT     vector_297
 
-rest_294:
+rest_298:
 	TESTQ      R8, R8
-	JE         done_295
+	JE         done_299
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_295:
+done_299:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_289
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -7114,33 +7195,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_296:
+row_300:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_298
+	JE      rest_302
 	PCALIGN $0x40
 
-vector_297:
+vector_301:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_297
+	JLT       vector_301
 
-rest_298:
+rest_302:
 	TESTQ      DI, DI
-	JE         done_299
+	JE         done_303
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_299:
+done_303:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -7157,7 +7238,7 @@ done_299:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_296
+	JNE          row_300
 	VZEROUPPER
 	RET
 
@@ -7192,28 +7273,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_300:
+row_304:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_302
+	JE      rest_306
 	PCALIGN $0x40
 
-vector_301:
+vector_305:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_301
+	JLT     vector_305
 
-rest_302:
+rest_306:
 	TESTQ      R9, R9
-	JE         done_303
+	JE         done_307
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_303:
+done_307:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -7225,10 +7306,10 @@ done_303:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_305
+	JE           rest_309
 	PCALIGN      $0x40
 
-vector_304:
+vector_308:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -7265,11 +7346,11 @@ vector_304:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_304
+	JLT          vector_308
 
-rest_305:
+rest_309:
 	TESTQ        R9, R9
-	JE           done_306
+	JE           done_310
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7306,7 +7387,7 @@ rest_305:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_306:
+done_310:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7317,7 +7398,7 @@ done_306:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_300
+	JNE          row_304
 	VZEROUPPER
 	RET
 
@@ -7358,27 +7439,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_307:
+row_311:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_309
+	JE      rest_313
 	PCALIGN $0x40
 
-vector_308:
+vector_312:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_308
+	JLT     vector_312
 
-rest_309:
+rest_313:
 	TESTQ      R11, R11
-	JE         done_310
+	JE         done_314
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_310:
+done_314:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -7389,26 +7470,26 @@ done_310:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_312
+	JE           rest_316
 	PCALIGN      $0x40
 
-vector_311:
+vector_315:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_311
+	JLT         vector_315
 
-rest_312:
+rest_316:
 	TESTQ       R11, R11
-	JE          done_313
+	JE          done_317
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_313:
+done_317:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -7421,57 +7502,57 @@ done_313:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_315
+	JE           rest_319
 	PCALIGN      $0x40
 
-vector_314:
+vector_318:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_317
+	JE      without_321
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_317:
+without_321:
 	TESTQ   R10, R10
-	JE      without_318
+	JE      without_322
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_318:
+without_322:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_314
+	JLT     vector_318
 
-rest_315:
+rest_319:
 	TESTQ      R11, R11
-	JE         done_316
+	JE         done_320
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_319
+	JE         without_323
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_319:
+without_323:
 	TESTQ      R10, R10
-	JE         without_320
+	JE         without_324
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_320:
+without_324:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_316:
+done_320:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_307
+	JNE  row_311
 	VZEROUPPER
 	RET
 
@@ -7510,24 +7591,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_321:
+row_325:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_323
+	JE           rest_327
 	PCALIGN      $0x40
 
-vector_322:
+vector_326:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_325
+	JE      without_329
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_325:
+without_329:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7535,18 +7616,18 @@ without_325:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_322
+	JLT         vector_326
 
-rest_323:
+rest_327:
 	TESTQ      R11, R11
-	JE         done_324
+	JE         done_328
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_326
+	JE         without_330
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_326:
+without_330:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7554,7 +7635,7 @@ without_326:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_324:
+done_328:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -7569,17 +7650,17 @@ done_324:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_328
+	JE           rest_332
 	PCALIGN      $0x40
 
-vector_327:
+vector_331:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_330
+	JE      without_334
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_330:
+without_334:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7589,18 +7670,18 @@ without_330:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_327
+	JLT          vector_331
 
-rest_328:
+rest_332:
 	TESTQ      R11, R11
-	JE         done_329
+	JE         done_333
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_331
+	JE         without_335
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_331:
+without_335:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7609,14 +7690,14 @@ without_331:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_329:
+done_333:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_321
+	JNE  row_325
 	VZEROUPPER
 	RET
 
@@ -7650,15 +7731,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_332:
+row_336:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_334
+	JE           rest_338
 	PCALIGN      $0x40
 
-vector_333:
+vector_337:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7671,11 +7752,11 @@ vector_333:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_333
+	JLT         vector_337
 
-rest_334:
+rest_338:
 	TESTQ       R11, R11
-	JE          done_335
+	JE          done_339
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7687,13 +7768,13 @@ rest_334:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_335:
+done_339:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_332
+	JNE  row_336
 	VZEROUPPER
 	RET
 
@@ -7725,14 +7806,14 @@ TEXT ·drootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_336:
+row_340:
 	VBROADCASTSD (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_338
+	JE           rest_342
 	PCALIGN      $0x40
 
-vector_337:
+vector_341:
 	VMOVUPD (BX)(R10*1), Y0
 	VMULPD  Y2, Y0, Y0
 	VMOVUPD (SI)(R10*1), Y1
@@ -7740,23 +7821,23 @@ vector_337:
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_337
+	JLT     vector_341
 
-rest_338:
+rest_342:
 	TESTQ      R9, R9
-	JE         done_339
+	JE         done_343
 	VMASKMOVPD (BX)(R10*1), Y15, Y0
 	VMULPD     Y2, Y0, Y0
 	VMASKMOVPD (SI)(R10*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_339:
+done_343:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_336
+	JNE  row_340
 	VZEROUPPER
 	RET
 
@@ -7791,15 +7872,15 @@ TEXT ·drootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_340:
+row_344:
 	VBROADCASTSD (R9), Y3
 	VBROADCASTSD (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_342
+	JE           rest_346
 	PCALIGN      $0x40
 
-vector_341:
+vector_345:
 	VMOVUPD (SI)(R13*1), Y1
 	VMOVUPD (DI)(R13*1), Y0
 	VMULPD  Y1, Y0, Y2
@@ -7815,11 +7896,11 @@ vector_341:
 	VMOVUPD Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_341
+	JLT     vector_345
 
-rest_342:
+rest_346:
 	TESTQ      R12, R12
-	JE         done_343
+	JE         done_347
 	VMASKMOVPD (SI)(R13*1), Y15, Y1
 	VMASKMOVPD (DI)(R13*1), Y15, Y0
 	VMULPD     Y1, Y0, Y2
@@ -7834,14 +7915,14 @@ rest_342:
 	VMULPD     Y3, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(R13*1)
 
-done_343:
+done_347:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_340
+	JNE  row_344
 	VZEROUPPER
 	RET
 
@@ -7872,34 +7953,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_344:
+row_348:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_346
+	JE      rest_350
 	PCALIGN $0x40
 
-vector_345:
+vector_349:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_345
+	JLT     vector_349
 
-rest_346:
+rest_350:
 	TESTQ      R8, R8
-	JE         done_347
+	JE         done_351
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_347:
+done_351:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_344
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -7933,36 +8014,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_348:
+row_352:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_350
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_349:
+vector_353:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_349
+	JLT         vector_353
 
-rest_350:
+rest_354:
 	TESTQ       R9, R9
-	JE          done_351
+	JE          done_355
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_351:
+done_355:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_348
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -7995,34 +8076,115 @@ TEXT ·dscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_352:
+row_356:
 	VBROADCASTSD (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_358
 	PCALIGN      $0x40
 
-vector_353:
+vector_357:
 	VMOVUPD (SI)(R10*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_353
+	JLT     vector_357
 
-rest_354:
+rest_358:
 	TESTQ      R9, R9
-	JE         done_355
+	JE         done_359
 	VMASKMOVPD (SI)(R10*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_355:
+done_359:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_352
+	JNE  row_356
+	VZEROUPPER
+	RET
+
+// func dturnRowsAVX2(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
+// Requires: AVX, CMOV
+TEXT ·dturnRowsAVX2(SB), $0-72
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    ya+24(FP), BX
+	MOVQ    yb+32(FP), SI
+	MOVQ    xa+40(FP), DI
+	MOVQ    xb+48(FP), R8
+	MOVQ    cos+56(FP), R9
+	MOVQ    sin+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x03, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x03, R11
+	SHLQ    $0x03, CX
+	MOVQ    R12, CX
+	XORL    R13, R13
+	TESTQ   CX, CX
+	CMOVQLT R13, CX
+	MOVQ    $0x00000004, R13
+	CMPQ    CX, R13
+	CMOVQGT R13, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R13
+	SUBQ    CX, R13
+	VMOVDQU 32(R13), Y15
+	SHLQ    $0x03, DX
+
+row_360:
+	XORQ    CX, CX
+	TESTQ   R11, R11
+	JE      rest_362
+	PCALIGN $0x40
+
+vector_361:
+	VMOVUPD (R9)(CX*1), Y0
+	VMOVUPD (R10)(CX*1), Y1
+	VMOVUPD (DI)(CX*1), Y2
+	VMOVUPD (R8)(CX*1), Y3
+	VMULPD  Y0, Y2, Y4
+	VMULPD  Y1, Y3, Y5
+	VSUBPD  Y5, Y4, Y4
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y1, Y2, Y2
+	VADDPD  Y2, Y3, Y3
+	VMOVUPD Y4, (BX)(CX*1)
+	VMOVUPD Y3, (SI)(CX*1)
+	ADDQ    $0x00000020, CX
+	CMPQ    CX, R11
+	JLT     vector_361
+
+rest_362:
+	TESTQ      R12, R12
+	JE         done_363
+	VMASKMOVPD (R9)(CX*1), Y15, Y0
+	VMASKMOVPD (R10)(CX*1), Y15, Y1
+	VMASKMOVPD (DI)(CX*1), Y15, Y2
+	VMASKMOVPD (R8)(CX*1), Y15, Y3
+	VMULPD     Y0, Y2, Y4
+	VMULPD     Y1, Y3, Y5
+	VSUBPD     Y5, Y4, Y4
+	VMULPD     Y0, Y3, Y3
+	VMULPD     Y1, Y2, Y2
+	VADDPD     Y2, Y3, Y3
+	VMASKMOVPD Y4, Y15, (BX)(CX*1)
+	VMASKMOVPD Y3, Y15, (SI)(CX*1)
+
+done_363:
+	ADDQ DX, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_360
 	VZEROUPPER
 	RET
 
@@ -8054,32 +8216,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_356:
+row_364:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_358
+	JE      rest_366
 	PCALIGN $0x40
 
-vector_357:
+vector_365:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_357
+	JLT     vector_365
 
-rest_358:
+rest_366:
 	TESTQ      R8, R8
-	JE         done_359
+	JE         done_367
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_359:
+done_367:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_356
+	JNE  row_364
 	VZEROUPPER
 	RET

@@ -239,6 +239,12 @@ func saddOuterAVX512(rows int, n int, ld int, alpha float32, a *float32, x *floa
 //go:noescape
 func sscaleRowsAVX512(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
+// sturnRowsAVX512 is turnRows of float32 with AVX512.
+//
+//go:noescape
+func sturnRowsAVX512(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32,
+	sin *float32)
+
 // ssumRowsAVX512 is sumRows of float32 with AVX512.
 //
 //go:noescape
@@ -463,6 +469,12 @@ func daddOuterAVX512(rows int, n int, ld int, alpha float64, a *float64, x *floa
 //
 //go:noescape
 func dscaleRowsAVX512(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+
+// dturnRowsAVX512 is turnRows of float64 with AVX512.
+//
+//go:noescape
+func dturnRowsAVX512(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64,
+	sin *float64)
 
 // dsumRowsAVX512 is sumRows of float64 with AVX512.
 //

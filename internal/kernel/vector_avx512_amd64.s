@@ -4814,6 +4814,86 @@ done_180:
 	VZEROUPPER
 	RET
 
+// func sturnRowsAVX512(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sturnRowsAVX512(SB), $0-72
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    ya+24(FP), BX
+	MOVQ    yb+32(FP), SI
+	MOVQ    xa+40(FP), DI
+	MOVQ    xb+48(FP), R8
+	MOVQ    cos+56(FP), R9
+	MOVQ    sin+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x0f, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x02, R11
+	SHLQ    $0x02, CX
+	MOVQ    R12, CX
+	XORL    R13, R13
+	TESTQ   CX, CX
+	CMOVQLT R13, CX
+	MOVQ    $0x00000010, R13
+	CMPQ    CX, R13
+	CMOVQGT R13, CX
+	MOVQ    $-1, R13
+	BZHIQ   CX, R13, R13
+	KMOVW   R13, K1
+	SHLQ    $0x02, DX
+
+row_181:
+	XORQ    CX, CX
+	TESTQ   R11, R11
+	JE      rest_183
+	PCALIGN $0x40
+
+vector_182:
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS (R10)(CX*1), Z1
+	VMOVUPS (DI)(CX*1), Z2
+	VMOVUPS (R8)(CX*1), Z3
+	VMULPS  Z0, Z2, Z4
+	VMULPS  Z1, Z3, Z5
+	VSUBPS  Z5, Z4, Z4
+	VMULPS  Z0, Z3, Z3
+	VMULPS  Z1, Z2, Z2
+	VADDPS  Z2, Z3, Z3
+	VMOVUPS Z4, (BX)(CX*1)
+	VMOVUPS Z3, (SI)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, R11
+	JLT     vector_182
+
+rest_183:
+	TESTQ     R12, R12
+	JE        done_184
+	VMOVUPS.Z (R9)(CX*1), K1, Z0
+	VMOVUPS.Z (R10)(CX*1), K1, Z1
+	VMOVUPS.Z (DI)(CX*1), K1, Z2
+	VMOVUPS.Z (R8)(CX*1), K1, Z3
+	VMULPS    Z0, Z2, Z4
+	VMULPS    Z1, Z3, Z5
+	VSUBPS    Z5, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z2, Z3, Z3
+	VMOVUPS   Z4, K1, (BX)(CX*1)
+	VMOVUPS   Z3, K1, (SI)(CX*1)
+
+done_184:
+	ADDQ DX, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_181
+	VZEROUPPER
+	RET
+
 // func ssumRowsAVX512(rows int, n int, ld int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·ssumRowsAVX512(SB), $0-40
@@ -4841,33 +4921,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_181:
+row_185:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_183
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_182:
+vector_186:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_182
+	JLT     vector_186
 
-rest_183:
+rest_187:
 	TESTQ     R8, R8
-	JE        done_184
+	JE        done_188
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_184:
+done_188:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_181
+	JNE  row_185
 	VZEROUPPER
 	RET
 
@@ -5450,10 +5530,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_186
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_185:
+vector_189:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5478,11 +5558,11 @@ vector_185:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_185
+	JLT          vector_189
 
-rest_186:
+rest_190:
 	TESTQ        SI, SI
-	JE           done_187
+	JE           done_191
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5506,7 +5586,7 @@ rest_186:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_187:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -5552,10 +5632,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_189
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_188:
+vector_192:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5587,11 +5667,11 @@ vector_188:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_188
+	JLT          vector_192
 
-rest_189:
+rest_193:
 	TESTQ        DI, DI
-	JE           done_190
+	JE           done_194
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5622,7 +5702,7 @@ rest_189:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_190:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -5667,10 +5747,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_192
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_191:
+vector_195:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5701,11 +5781,11 @@ vector_191:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_191
+	JLT          vector_195
 
-rest_192:
+rest_196:
 	TESTQ        DI, DI
-	JE           done_193
+	JE           done_197
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5735,7 +5815,7 @@ rest_192:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_193:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5765,25 +5845,25 @@ TEXT ·dabsAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_195
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_194:
+vector_198:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_194
+	JLT     vector_198
 
-rest_195:
+rest_199:
 	TESTQ     SI, SI
-	JE        done_196
+	JE        done_200
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_196:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5815,10 +5895,10 @@ TEXT ·dsignAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_198
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_197:
+vector_201:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z4
 	VPANDQ  Z1, Z0, Z5
@@ -5828,11 +5908,11 @@ vector_197:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_197
+	JLT     vector_201
 
-rest_198:
+rest_202:
 	TESTQ     SI, SI
-	JE        done_199
+	JE        done_203
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z4
 	VPANDQ    Z1, Z0, Z5
@@ -5841,7 +5921,7 @@ rest_198:
 	VMOVUPD   Z5, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_199:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5870,25 +5950,25 @@ TEXT ·dceilAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_201
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_200:
+vector_204:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_200
+	JLT         vector_204
 
-rest_201:
+rest_205:
 	TESTQ       SI, SI
-	JE          done_202
+	JE          done_206
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_202:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5917,25 +5997,25 @@ TEXT ·dfloorAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_204
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_203:
+vector_207:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_203
+	JLT         vector_207
 
-rest_204:
+rest_208:
 	TESTQ       SI, SI
-	JE          done_205
+	JE          done_209
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_205:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5964,25 +6044,25 @@ TEXT ·dsqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_207
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_206:
+vector_210:
 	VMOVUPD (DX)(AX*1), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_206
+	JLT     vector_210
 
-rest_207:
+rest_211:
 	TESTQ     SI, SI
-	JE        done_208
+	JE        done_212
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_208:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -6012,25 +6092,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_210
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_209:
+vector_213:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_209
+	JLT     vector_213
 
-rest_210:
+rest_214:
 	TESTQ     SI, SI
-	JE        done_211
+	JE        done_215
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_211:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -6060,27 +6140,27 @@ TEXT ·dinverseSqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_213
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_212:
+vector_216:
 	VMOVUPD (BX)(CX*1), Z0
 	VSQRTPD Z0, Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_212
+	JLT     vector_216
 
-rest_213:
+rest_217:
 	TESTQ     SI, SI
-	JE        done_214
+	JE        done_218
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_214:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -6109,27 +6189,27 @@ TEXT ·dcubeAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_216
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_215:
+vector_219:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z0, Z0, Z1
 	VMULPD  Z0, Z1, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_215
+	JLT     vector_219
 
-rest_216:
+rest_220:
 	TESTQ     SI, SI
-	JE        done_217
+	JE        done_221
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z0, Z0, Z1
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_217:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -6158,10 +6238,10 @@ TEXT ·dlnAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_219
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_218:
+vector_222:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD Z0, Z1
 	VMULPD  1408(AX), Z0, Z4
@@ -6222,11 +6302,11 @@ vector_218:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, SI
-	JLT     vector_218
+	JLT     vector_222
 
-rest_219:
+rest_223:
 	TESTQ     DI, DI
-	JE        done_220
+	JE        done_224
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD   Z0, Z1
 	VMULPD    1408(AX), Z0, Z4
@@ -6286,7 +6366,7 @@ rest_219:
 	VMOVUPD   Z4, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_220:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -6316,27 +6396,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_222
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_221:
+vector_225:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_221
+	JLT     vector_225
 
-rest_222:
+rest_226:
 	TESTQ     DI, DI
-	JE        done_223
+	JE        done_227
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_223:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -6366,27 +6446,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_225
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_224:
+vector_228:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_224
+	JLT     vector_228
 
-rest_225:
+rest_229:
 	TESTQ     DI, DI
-	JE        done_226
+	JE        done_230
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_226:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -6416,27 +6496,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_228
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_227:
+vector_231:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_227
+	JLT     vector_231
 
-rest_228:
+rest_232:
 	TESTQ     DI, DI
-	JE        done_229
+	JE        done_233
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_229:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -6466,10 +6546,10 @@ TEXT ·dlesserAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_231
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_230:
+vector_234:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMINPD  Z1, Z0, Z1
@@ -6478,11 +6558,11 @@ vector_230:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_230
+	JLT     vector_234
 
-rest_231:
+rest_235:
 	TESTQ     DI, DI
-	JE        done_232
+	JE        done_236
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMINPD    Z1, Z0, Z1
@@ -6490,7 +6570,7 @@ rest_231:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_232:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -6520,10 +6600,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_234
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_233:
+vector_237:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -6532,11 +6612,11 @@ vector_233:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_233
+	JLT     vector_237
 
-rest_234:
+rest_238:
 	TESTQ     DI, DI
-	JE        done_235
+	JE        done_239
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -6544,7 +6624,7 @@ rest_234:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_235:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -6575,10 +6655,10 @@ TEXT ·dlessAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_237
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_236:
+vector_240:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x11, Z1, Z0, K2
@@ -6586,18 +6666,18 @@ vector_236:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_236
+	JLT       vector_240
 
-rest_237:
+rest_241:
 	TESTQ     DI, DI
-	JE        done_238
+	JE        done_242
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x11, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_238:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -6628,10 +6708,10 @@ TEXT ·dlessOrEqualAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_240
+	JE      rest_244
 	PCALIGN $0x40
 
-vector_239:
+vector_243:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x12, Z1, Z0, K2
@@ -6639,18 +6719,18 @@ vector_239:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_239
+	JLT       vector_243
 
-rest_240:
+rest_244:
 	TESTQ     DI, DI
-	JE        done_241
+	JE        done_245
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x12, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_241:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -6681,10 +6761,10 @@ TEXT ·dequalAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_243
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_242:
+vector_246:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x00, Z1, Z0, K2
@@ -6692,18 +6772,18 @@ vector_242:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_242
+	JLT       vector_246
 
-rest_243:
+rest_247:
 	TESTQ     DI, DI
-	JE        done_244
+	JE        done_248
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x00, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_244:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -6734,10 +6814,10 @@ TEXT ·ddiffersAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_246
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_245:
+vector_249:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x04, Z1, Z0, K2
@@ -6745,18 +6825,18 @@ vector_245:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_245
+	JLT       vector_249
 
-rest_246:
+rest_250:
 	TESTQ     DI, DI
-	JE        done_247
+	JE        done_251
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x04, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_247:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -6787,10 +6867,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_249
+	JE      rest_253
 	PCALIGN $0x40
 
-vector_248:
+vector_252:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -6799,11 +6879,11 @@ vector_248:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_248
+	JLT     vector_252
 
-rest_249:
+rest_253:
 	TESTQ     DI, DI
-	JE        done_250
+	JE        done_254
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -6811,7 +6891,7 @@ rest_249:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_250:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6860,10 +6940,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_252
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_251:
+vector_255:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6904,11 +6984,11 @@ vector_251:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_251
+	JLT          vector_255
 
-rest_252:
+rest_256:
 	TESTQ        R8, R8
-	JE           done_253
+	JE           done_257
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6948,7 +7028,7 @@ rest_252:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_253:
+done_257:
 	VZEROUPPER
 	RET
 
@@ -6978,25 +7058,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_255
+	JE           rest_259
 	PCALIGN      $0x40
 
-vector_254:
+vector_258:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_254
+	JLT     vector_258
 
-rest_255:
+rest_259:
 	TESTQ     SI, SI
-	JE        done_256
+	JE        done_260
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_256:
+done_260:
 	VZEROUPPER
 	RET
 
@@ -7037,10 +7117,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_258
+	JE           rest_262
 	PCALIGN      $0x40
 
-vector_257:
+vector_261:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -7066,11 +7146,11 @@ vector_257:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_257
+	JLT     vector_261
 
-rest_258:
+rest_262:
 	TESTQ     R8, R8
-	JE        done_259
+	JE        done_263
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -7095,7 +7175,7 @@ rest_258:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_259:
+done_263:
 	VZEROUPPER
 	RET
 
@@ -7126,10 +7206,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_261
+	JE           rest_265
 	PCALIGN      $0x40
 
-vector_260:
+vector_264:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7139,11 +7219,11 @@ vector_260:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_260
+	JLT     vector_264
 
-rest_261:
+rest_265:
 	TESTQ     SI, SI
-	JE        done_262
+	JE        done_266
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7152,7 +7232,7 @@ rest_261:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_262:
+done_266:
 	VZEROUPPER
 	RET
 
@@ -7185,10 +7265,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_264
+	JE           rest_268
 	PCALIGN      $0x40
 
-vector_263:
+vector_267:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7202,11 +7282,11 @@ vector_263:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_263
+	JLT     vector_267
 
-rest_264:
+rest_268:
 	TESTQ     DI, DI
-	JE        done_265
+	JE        done_269
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7219,7 +7299,7 @@ rest_264:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_265:
+done_269:
 	VZEROUPPER
 	RET
 
@@ -7249,23 +7329,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_267
+	JE      rest_271
 	PCALIGN $0x40
 
-vector_266:
+vector_270:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_266
+	JLT     vector_270
 
-rest_267:
+rest_271:
 	TESTQ     BX, BX
-	JE        done_268
+	JE        done_272
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_268:
+done_272:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7304,23 +7384,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_270
+	JE      rest_274
 	PCALIGN $0x40
 
-vector_269:
+vector_273:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_269
+	JLT         vector_273
 
-rest_270:
+rest_274:
 	TESTQ       BX, BX
-	JE          done_271
+	JE          done_275
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_271:
+done_275:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7361,10 +7441,10 @@ TEXT ·dsumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_273
+	JE      rest_277
 	PCALIGN $0x40
 
-vector_272:
+vector_276:
 	VMOVUPD (CX)(AX*1), Z2
 	VMOVUPD (DX)(AX*1), Z3
 	VMULPD  Z3, Z2, Z2
@@ -7373,11 +7453,11 @@ vector_272:
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_272
+	JLT     vector_276
 
-rest_273:
+rest_277:
 	TESTQ     DI, DI
-	JE        done_274
+	JE        done_278
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VMOVUPD.Z (DX)(AX*1), K1, Z3
 	VMULPD    Z3, Z2, Z2
@@ -7385,7 +7465,7 @@ rest_273:
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_274:
+done_278:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7425,31 +7505,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_275:
+row_279:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_277
+	JE      rest_281
 	PCALIGN $0x40
 
-vector_276:
+vector_280:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_276
+	JLT     vector_280
 
-rest_277:
+rest_281:
 	TESTQ     R8, R8
-	JE        done_278
+	JE        done_282
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_278:
+done_282:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_275
+	JNE  row_279
 	VZEROUPPER
 	RET
 
@@ -7498,28 +7578,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_279:
+row_283:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_281
+	JE      rest_285
 	PCALIGN $0x40
 
-vector_280:
+vector_284:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_280
+	JLT     vector_284
 
-rest_281:
+rest_285:
 	TESTQ   DI, DI
-	JE      done_282
+	JE      done_286
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_282:
+done_286:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7532,10 +7612,10 @@ done_282:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_284
+	JE            rest_288
 	PCALIGN       $0x40
 
-vector_283:
+vector_287:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7562,11 +7642,11 @@ vector_283:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_283
+	JLT          vector_287
 
-rest_284:
+rest_288:
 	TESTQ        DI, DI
-	JE           done_285
+	JE           done_289
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7593,7 +7673,7 @@ rest_284:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_285:
+done_289:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7606,29 +7686,29 @@ done_285:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_287
+	JE            rest_291
 	PCALIGN       $0x40
 
-vector_286:
+vector_290:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_286
+	JLT     vector_290
 
-rest_287:
+rest_291:
 	TESTQ     DI, DI
-	JE        done_288
+	JE        done_292
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_288:
+done_292:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_279
+	JNE  row_283
 	VZEROUPPER
 	RET
 
@@ -7658,29 +7738,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_289:
+row_293:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_291
+	JE      rest_295
 	PCALIGN $0x40
 
-vector_290:
+vector_294:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_290
+	JLT         vector_294
 
-rest_291:
+rest_295:
 	TESTQ       R8, R8
-	JE          done_292
+	JE          done_296
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_292:
+done_296:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7690,10 +7770,10 @@ done_292:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_294
+	JE            rest_298
 	PCALIGN       $0x40
 
-vector_293:
+vector_297:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -7701,23 +7781,23 @@ vector_293:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_293
+	JLT     vector_297
 
-rest_294:
+rest_298:
 	TESTQ     R8, R8
-	JE        done_295
+	JE        done_299
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_295:
+done_299:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_289
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -7747,33 +7827,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_296:
+row_300:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_298
+	JE      rest_302
 	PCALIGN $0x40
 
-vector_297:
+vector_301:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_297
+	JLT     vector_301
 
-rest_298:
+rest_302:
 	TESTQ   DI, DI
-	JE      done_299
+	JE      done_303
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_299:
+done_303:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -7794,7 +7874,7 @@ done_299:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_296
+	JNE           row_300
 	VZEROUPPER
 	RET
 
@@ -7842,28 +7922,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_300:
+row_304:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_302
+	JE      rest_306
 	PCALIGN $0x40
 
-vector_301:
+vector_305:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_301
+	JLT     vector_305
 
-rest_302:
+rest_306:
 	TESTQ   R8, R8
-	JE      done_303
+	JE      done_307
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_303:
+done_307:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7877,10 +7957,10 @@ done_303:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_305
+	JE            rest_309
 	PCALIGN       $0x40
 
-vector_304:
+vector_308:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7906,11 +7986,11 @@ vector_304:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_304
+	JLT          vector_308
 
-rest_305:
+rest_309:
 	TESTQ        R8, R8
-	JE           done_306
+	JE           done_310
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7936,7 +8016,7 @@ rest_305:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_306:
+done_310:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7949,7 +8029,7 @@ done_306:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_300
+	JNE           row_304
 	VZEROUPPER
 	RET
 
@@ -7989,27 +8069,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_307:
+row_311:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_309
+	JE      rest_313
 	PCALIGN $0x40
 
-vector_308:
+vector_312:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_308
+	JLT     vector_312
 
-rest_309:
+rest_313:
 	TESTQ     R11, R11
-	JE        done_310
+	JE        done_314
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_310:
+done_314:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -8022,26 +8102,26 @@ done_310:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_312
+	JE            rest_316
 	PCALIGN       $0x40
 
-vector_311:
+vector_315:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_311
+	JLT         vector_315
 
-rest_312:
+rest_316:
 	TESTQ       R11, R11
-	JE          done_313
+	JE          done_317
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_313:
+done_317:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -8056,57 +8136,57 @@ done_313:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_315
+	JE            rest_319
 	PCALIGN       $0x40
 
-vector_314:
+vector_318:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_317
+	JE      without_321
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_317:
+without_321:
 	TESTQ   R10, R10
-	JE      without_318
+	JE      without_322
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_318:
+without_322:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_314
+	JLT     vector_318
 
-rest_315:
+rest_319:
 	TESTQ     R11, R11
-	JE        done_316
+	JE        done_320
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_319
+	JE        without_323
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_319:
+without_323:
 	TESTQ     R10, R10
-	JE        without_320
+	JE        without_324
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_320:
+without_324:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_316:
+done_320:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_307
+	JNE  row_311
 	VZEROUPPER
 	RET
 
@@ -8144,24 +8224,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_321:
+row_325:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_323
+	JE           rest_327
 	PCALIGN      $0x40
 
-vector_322:
+vector_326:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_325
+	JE      without_329
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_325:
+without_329:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8169,18 +8249,18 @@ without_325:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_322
+	JLT         vector_326
 
-rest_323:
+rest_327:
 	TESTQ     R11, R11
-	JE        done_324
+	JE        done_328
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_326
+	JE        without_330
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_326:
+without_330:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8188,7 +8268,7 @@ without_326:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_324:
+done_328:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -8207,17 +8287,17 @@ done_324:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_328
+	JE            rest_332
 	PCALIGN       $0x40
 
-vector_327:
+vector_331:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_330
+	JE      without_334
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_330:
+without_334:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8227,18 +8307,18 @@ without_330:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_327
+	JLT          vector_331
 
-rest_328:
+rest_332:
 	TESTQ     R11, R11
-	JE        done_329
+	JE        done_333
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_331
+	JE        without_335
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_331:
+without_335:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8247,14 +8327,14 @@ without_331:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_329:
+done_333:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_321
+	JNE  row_325
 	VZEROUPPER
 	RET
 
@@ -8287,15 +8367,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_332:
+row_336:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_334
+	JE           rest_338
 	PCALIGN      $0x40
 
-vector_333:
+vector_337:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8308,11 +8388,11 @@ vector_333:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_333
+	JLT         vector_337
 
-rest_334:
+rest_338:
 	TESTQ       R11, R11
-	JE          done_335
+	JE          done_339
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8324,13 +8404,13 @@ rest_334:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_335:
+done_339:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_332
+	JNE  row_336
 	VZEROUPPER
 	RET
 
@@ -8361,14 +8441,14 @@ TEXT ·drootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_336:
+row_340:
 	VBROADCASTSD (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_338
+	JE           rest_342
 	PCALIGN      $0x40
 
-vector_337:
+vector_341:
 	VMOVUPD (BX)(R10*1), Z0
 	VMULPD  Z2, Z0, Z0
 	VMOVUPD (SI)(R10*1), Z1
@@ -8376,23 +8456,23 @@ vector_337:
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_337
+	JLT     vector_341
 
-rest_338:
+rest_342:
 	TESTQ     R9, R9
-	JE        done_339
+	JE        done_343
 	VMOVUPD.Z (BX)(R10*1), K1, Z0
 	VMULPD    Z2, Z0, Z0
 	VMOVUPD.Z (SI)(R10*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_339:
+done_343:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_336
+	JNE  row_340
 	VZEROUPPER
 	RET
 
@@ -8426,15 +8506,15 @@ TEXT ·drootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_340:
+row_344:
 	VBROADCASTSD (R9), Z3
 	VBROADCASTSD (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_342
+	JE           rest_346
 	PCALIGN      $0x40
 
-vector_341:
+vector_345:
 	VMOVUPD (SI)(R13*1), Z1
 	VMOVUPD (DI)(R13*1), Z0
 	VMULPD  Z1, Z0, Z2
@@ -8450,11 +8530,11 @@ vector_341:
 	VMOVUPD Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_341
+	JLT     vector_345
 
-rest_342:
+rest_346:
 	TESTQ     R12, R12
-	JE        done_343
+	JE        done_347
 	VMOVUPD.Z (SI)(R13*1), K1, Z1
 	VMOVUPD.Z (DI)(R13*1), K1, Z0
 	VMULPD    Z1, Z0, Z2
@@ -8469,14 +8549,14 @@ rest_342:
 	VMULPD    Z3, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(R13*1)
 
-done_343:
+done_347:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_340
+	JNE  row_344
 	VZEROUPPER
 	RET
 
@@ -8506,34 +8586,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_344:
+row_348:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_346
+	JE      rest_350
 	PCALIGN $0x40
 
-vector_345:
+vector_349:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_345
+	JLT     vector_349
 
-rest_346:
+rest_350:
 	TESTQ     R8, R8
-	JE        done_347
+	JE        done_351
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_347:
+done_351:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_344
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -8566,36 +8646,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_348:
+row_352:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_350
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_349:
+vector_353:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_349
+	JLT         vector_353
 
-rest_350:
+rest_354:
 	TESTQ       R9, R9
-	JE          done_351
+	JE          done_355
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_351:
+done_355:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_348
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -8627,34 +8707,114 @@ TEXT ·dscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_352:
+row_356:
 	VBROADCASTSD (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_358
 	PCALIGN      $0x40
 
-vector_353:
+vector_357:
 	VMOVUPD (SI)(R10*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_353
+	JLT     vector_357
 
-rest_354:
+rest_358:
 	TESTQ     R9, R9
-	JE        done_355
+	JE        done_359
 	VMOVUPD.Z (SI)(R10*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_355:
+done_359:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_352
+	JNE  row_356
+	VZEROUPPER
+	RET
+
+// func dturnRowsAVX512(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dturnRowsAVX512(SB), $0-72
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    ya+24(FP), BX
+	MOVQ    yb+32(FP), SI
+	MOVQ    xa+40(FP), DI
+	MOVQ    xb+48(FP), R8
+	MOVQ    cos+56(FP), R9
+	MOVQ    sin+64(FP), R10
+	MOVQ    CX, R12
+	ANDQ    $0x07, R12
+	MOVQ    CX, R11
+	SUBQ    R12, R11
+	SHLQ    $0x03, R11
+	SHLQ    $0x03, CX
+	MOVQ    R12, CX
+	XORL    R13, R13
+	TESTQ   CX, CX
+	CMOVQLT R13, CX
+	MOVQ    $0x00000008, R13
+	CMPQ    CX, R13
+	CMOVQGT R13, CX
+	MOVQ    $-1, R13
+	BZHIQ   CX, R13, R13
+	KMOVW   R13, K1
+	SHLQ    $0x03, DX
+
+row_360:
+	XORQ    CX, CX
+	TESTQ   R11, R11
+	JE      rest_362
+	PCALIGN $0x40
+
+vector_361:
+	VMOVUPD (R9)(CX*1), Z0
+	VMOVUPD (R10)(CX*1), Z1
+	VMOVUPD (DI)(CX*1), Z2
+	VMOVUPD (R8)(CX*1), Z3
+	VMULPD  Z0, Z2, Z4
+	VMULPD  Z1, Z3, Z5
+	VSUBPD  Z5, Z4, Z4
+	VMULPD  Z0, Z3, Z3
+	VMULPD  Z1, Z2, Z2
+	VADDPD  Z2, Z3, Z3
+	VMOVUPD Z4, (BX)(CX*1)
+	VMOVUPD Z3, (SI)(CX*1)
+	ADDQ    $0x00000040, CX
+	CMPQ    CX, R11
+	JLT     vector_361
+
+rest_362:
+	TESTQ     R12, R12
+	JE        done_363
+	VMOVUPD.Z (R9)(CX*1), K1, Z0
+	VMOVUPD.Z (R10)(CX*1), K1, Z1
+	VMOVUPD.Z (DI)(CX*1), K1, Z2
+	VMOVUPD.Z (R8)(CX*1), K1, Z3
+	VMULPD    Z0, Z2, Z4
+	VMULPD    Z1, Z3, Z5
+	VSUBPD    Z5, Z4, Z4
+	VMULPD    Z0, Z3, Z3
+	VMULPD    Z1, Z2, Z2
+	VADDPD    Z2, Z3, Z3
+	VMOVUPD   Z4, K1, (BX)(CX*1)
+	VMOVUPD   Z3, K1, (SI)(CX*1)
+
+done_363:
+	ADDQ DX, DI
+	ADDQ DX, R8
+	ADDQ DX, BX
+	ADDQ DX, SI
+	DECQ AX
+	JNE  row_360
 	VZEROUPPER
 	RET
 
@@ -8685,32 +8845,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_356:
+row_364:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_358
+	JE      rest_366
 	PCALIGN $0x40
 
-vector_357:
+vector_365:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_357
+	JLT     vector_365
 
-rest_358:
+rest_366:
 	TESTQ     R8, R8
-	JE        done_359
+	JE        done_367
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_359:
+done_367:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_356
+	JNE  row_364
 	VZEROUPPER
 	RET

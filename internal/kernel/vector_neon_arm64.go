@@ -238,6 +238,12 @@ func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float3
 //go:noescape
 func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
 
+// sturnRowsNEON is turnRows of float32 with NEON.
+//
+//go:noescape
+func sturnRowsNEON(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32,
+	sin *float32)
+
 // ssumRowsNEON is sumRows of float32 with NEON.
 //
 //go:noescape
@@ -461,6 +467,12 @@ func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float6
 //
 //go:noescape
 func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
+
+// dturnRowsNEON is turnRows of float64 with NEON.
+//
+//go:noescape
+func dturnRowsNEON(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64,
+	sin *float64)
 
 // dsumRowsNEON is sumRows of float64 with NEON.
 //

@@ -6251,6 +6251,168 @@ done_582:
 	BNE row_579
 	RET
 
+// func sturnRowsNEON(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
+TEXT ·sturnRowsNEON(SB), NOSPLIT, $0-72
+	MOVD $sconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD ld+16(FP), R2
+	MOVD ya+24(FP), R3
+	MOVD yb+32(FP), R6
+	MOVD xa+40(FP), R7
+	MOVD xb+48(FP), R8
+	MOVD cos+56(FP), R9
+	MOVD sin+64(FP), R10
+	MOVD R1, R12
+	AND $3, R12
+	MOVD R1, R11
+	SUBS R12, R11
+	LSL $2, R11
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R12, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $4, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R13
+	SUB R1<<2, R13
+	FMOVQ 16(R13), F15
+	LSL $2, R2
+row_589:
+	MOVD ZR, R13
+	CMP $0, R11
+	BEQ rest_591
+	PCALIGN $32
+vector_590:
+	WORD $0x3ced6920 // LDR Q0, [X9,X13]
+	WORD $0x3ced6941 // LDR Q1, [X10,X13]
+	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
+	WORD $0x3ced6903 // LDR Q3, [X8,X13]
+	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
+	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
+	WORD $0x4ea5d484 // FSUB V4.4S, V4.4S, V5.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
+	WORD $0x3cad6864 // STR Q4, [X3,X13]
+	WORD $0x3cad68c3 // STR Q3, [X6,X13]
+	ADD $16, R13
+	CMP R11, R13
+	BLT vector_590
+rest_591:
+	CMP $0, R12
+	BEQ done_592
+	ADD R13<<0, R9, R14
+	TBNZ $2, R1, full_593
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R1, one_594
+	FMOVD 0(R14), F0
+	TBZ $0, R1, moved_595
+	ADD $8, R14, R19
+	VLD1 (R19), V0.S[2]
+	B moved_595
+one_594:
+	TBZ $0, R1, moved_595
+	FMOVS 0(R14), F0
+	B moved_595
+full_593:
+	FMOVQ 0(R14), F0
+moved_595:
+	ADD R13<<0, R10, R14
+	TBNZ $2, R1, full_596
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R1, one_597
+	FMOVD 0(R14), F1
+	TBZ $0, R1, moved_598
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_598
+one_597:
+	TBZ $0, R1, moved_598
+	FMOVS 0(R14), F1
+	B moved_598
+full_596:
+	FMOVQ 0(R14), F1
+moved_598:
+	ADD R13<<0, R7, R14
+	TBNZ $2, R1, full_599
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R1, one_600
+	FMOVD 0(R14), F2
+	TBZ $0, R1, moved_601
+	ADD $8, R14, R19
+	VLD1 (R19), V2.S[2]
+	B moved_601
+one_600:
+	TBZ $0, R1, moved_601
+	FMOVS 0(R14), F2
+	B moved_601
+full_599:
+	FMOVQ 0(R14), F2
+moved_601:
+	ADD R13<<0, R8, R14
+	TBNZ $2, R1, full_602
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $1, R1, one_603
+	FMOVD 0(R14), F3
+	TBZ $0, R1, moved_604
+	ADD $8, R14, R19
+	VLD1 (R19), V3.S[2]
+	B moved_604
+one_603:
+	TBZ $0, R1, moved_604
+	FMOVS 0(R14), F3
+	B moved_604
+full_602:
+	FMOVQ 0(R14), F3
+moved_604:
+	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
+	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
+	WORD $0x4ea5d484 // FSUB V4.4S, V4.4S, V5.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
+	ADD R13<<0, R3, R14
+	TBNZ $2, R1, full_605
+	TBZ $1, R1, one_606
+	FMOVD F4, 0(R14)
+	TBZ $0, R1, moved_607
+	ADD $8, R14, R19
+	VST1 V4.S[2], (R19)
+	B moved_607
+one_606:
+	TBZ $0, R1, moved_607
+	FMOVS F4, 0(R14)
+	B moved_607
+full_605:
+	FMOVQ F4, 0(R14)
+moved_607:
+	ADD R13<<0, R6, R13
+	TBNZ $2, R1, full_608
+	TBZ $1, R1, one_609
+	FMOVD F3, 0(R13)
+	TBZ $0, R1, moved_610
+	ADD $8, R13, R19
+	VST1 V3.S[2], (R19)
+	B moved_610
+one_609:
+	TBZ $0, R1, moved_610
+	FMOVS F3, 0(R13)
+	B moved_610
+full_608:
+	FMOVQ F3, 0(R13)
+moved_610:
+done_592:
+	ADD R2, R7
+	ADD R2, R8
+	ADD R2, R3
+	ADD R2, R6
+	SUBS $1, R0
+	BNE row_589
+	RET
+
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
 TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $sconstants<>(SB), R0
@@ -6276,74 +6438,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_589:
+row_611:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_591
+	BEQ rest_613
 	PCALIGN $32
-vector_590:
+vector_612:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_590
-rest_591:
+	BLT vector_612
+rest_613:
 	CMP $0, R8
-	BEQ done_592
+	BEQ done_614
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_593
+	TBNZ $2, R1, full_615
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_594
+	TBZ $1, R1, one_616
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_595
+	TBZ $0, R1, moved_617
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_595
-one_594:
-	TBZ $0, R1, moved_595
+	B moved_617
+one_616:
+	TBZ $0, R1, moved_617
 	FMOVS 0(R10), F0
-	B moved_595
-full_593:
+	B moved_617
+full_615:
 	FMOVQ 0(R10), F0
-moved_595:
+moved_617:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_596
+	TBNZ $2, R1, full_618
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_597
+	TBZ $1, R1, one_619
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_598
+	TBZ $0, R1, moved_620
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_598
-one_597:
-	TBZ $0, R1, moved_598
+	B moved_620
+one_619:
+	TBZ $0, R1, moved_620
 	FMOVS 0(R10), F1
-	B moved_598
-full_596:
+	B moved_620
+full_618:
 	FMOVQ 0(R10), F1
-moved_598:
+moved_620:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_599
-	TBZ $1, R1, one_600
+	TBNZ $2, R1, full_621
+	TBZ $1, R1, one_622
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_601
+	TBZ $0, R1, moved_623
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_601
-one_600:
-	TBZ $0, R1, moved_601
+	B moved_623
+one_622:
+	TBZ $0, R1, moved_623
 	FMOVS F1, 0(R9)
-	B moved_601
-full_599:
+	B moved_623
+full_621:
 	FMOVQ F1, 0(R9)
-moved_601:
-done_592:
+moved_623:
+done_614:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_589
+	BNE row_611
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -6522,9 +6684,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_603
+	BEQ rest_625
 	PCALIGN $32
-vector_602:
+vector_624:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -6571,19 +6733,19 @@ vector_602:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_602
-rest_603:
+	BLT vector_624
+rest_625:
 	CMP $0, R7
-	BEQ done_604
+	BEQ done_626
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_605
+	TBNZ $1, R1, full_627
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_607
+	TBZ $0, R1, moved_629
 	FMOVD 0(R3), F0
-	B moved_607
-full_605:
+	B moved_629
+full_627:
 	FMOVQ 0(R3), F0
-moved_607:
+moved_629:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -6627,14 +6789,14 @@ moved_607:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_608
-	TBZ $0, R1, moved_610
+	TBNZ $1, R1, full_630
+	TBZ $0, R1, moved_632
 	FMOVD F0, 0(R0)
-	B moved_610
-full_608:
+	B moved_632
+full_630:
 	FMOVQ F0, 0(R0)
-moved_610:
-done_604:
+moved_632:
+done_626:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -6678,9 +6840,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_612
+	BEQ rest_634
 	PCALIGN $32
-vector_611:
+vector_633:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -6729,19 +6891,19 @@ vector_611:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_611
-rest_612:
+	BLT vector_633
+rest_634:
 	CMP $0, R7
-	BEQ done_613
+	BEQ done_635
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_614
+	TBNZ $1, R1, full_636
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_616
+	TBZ $0, R1, moved_638
 	FMOVD 0(R3), F0
-	B moved_616
-full_614:
+	B moved_638
+full_636:
 	FMOVQ 0(R3), F0
-moved_616:
+moved_638:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -6787,14 +6949,14 @@ moved_616:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_617
-	TBZ $0, R1, moved_619
+	TBNZ $1, R1, full_639
+	TBZ $0, R1, moved_641
 	FMOVD F0, 0(R0)
-	B moved_619
-full_617:
+	B moved_641
+full_639:
 	FMOVQ F0, 0(R0)
-moved_619:
-done_613:
+moved_641:
+done_635:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -6837,9 +6999,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_621
+	BEQ rest_643
 	PCALIGN $32
-vector_620:
+vector_642:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -6893,19 +7055,19 @@ vector_620:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_620
-rest_621:
+	BLT vector_642
+rest_643:
 	CMP $0, R7
-	BEQ done_622
+	BEQ done_644
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_623
+	TBNZ $1, R1, full_645
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_625
+	TBZ $0, R1, moved_647
 	FMOVD 0(R3), F5
-	B moved_625
-full_623:
+	B moved_647
+full_645:
 	FMOVQ 0(R3), F5
-moved_625:
+moved_647:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -6956,14 +7118,14 @@ moved_625:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_626
-	TBZ $0, R1, moved_628
+	TBNZ $1, R1, full_648
+	TBZ $0, R1, moved_650
 	FMOVD F0, 0(R0)
-	B moved_628
-full_626:
+	B moved_650
+full_648:
 	FMOVQ F0, 0(R0)
-moved_628:
-done_622:
+moved_650:
+done_644:
 	RET
 
 // func dabsNEON(n int, y *float64, x *float64)
@@ -6991,37 +7153,37 @@ TEXT ·dabsNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_630
+	BEQ rest_652
 	PCALIGN $32
-vector_629:
+vector_651:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_629
-rest_630:
+	BLT vector_651
+rest_652:
 	CMP $0, R6
-	BEQ done_631
+	BEQ done_653
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_632
+	TBNZ $1, R1, full_654
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_634
+	TBZ $0, R1, moved_656
 	FMOVD 0(R0), F0
-	B moved_634
-full_632:
+	B moved_656
+full_654:
 	FMOVQ 0(R0), F0
-moved_634:
+moved_656:
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_635
-	TBZ $0, R1, moved_637
+	TBNZ $1, R1, full_657
+	TBZ $0, R1, moved_659
 	FMOVD F0, 0(R0)
-	B moved_637
-full_635:
+	B moved_659
+full_657:
 	FMOVQ F0, 0(R0)
-moved_637:
-done_631:
+moved_659:
+done_653:
 	RET
 
 // func dsignNEON(n int, y *float64, x *float64)
@@ -7051,9 +7213,9 @@ TEXT ·dsignNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_639
+	BEQ rest_661
 	PCALIGN $32
-vector_638:
+vector_660:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
@@ -7063,33 +7225,33 @@ vector_638:
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_638
-rest_639:
+	BLT vector_660
+rest_661:
 	CMP $0, R6
-	BEQ done_640
+	BEQ done_662
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_641
+	TBNZ $1, R1, full_663
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_643
+	TBZ $0, R1, moved_665
 	FMOVD 0(R0), F0
-	B moved_643
-full_641:
+	B moved_665
+full_663:
 	FMOVQ 0(R0), F0
-moved_643:
+moved_665:
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
 	VORR V2.B16, V5.B16, V5.B16
 	WORD $0x6ee3e486 // FCMGT V6.2D, V4.2D, V3.2D
 	VBIT V6.B16, V5.B16, V0.B16
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_644
-	TBZ $0, R1, moved_646
+	TBNZ $1, R1, full_666
+	TBZ $0, R1, moved_668
 	FMOVD F0, 0(R0)
-	B moved_646
-full_644:
+	B moved_668
+full_666:
 	FMOVQ F0, 0(R0)
-moved_646:
-done_640:
+moved_668:
+done_662:
 	RET
 
 // func dceilNEON(n int, y *float64, x *float64)
@@ -7116,37 +7278,37 @@ TEXT ·dceilNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_648
+	BEQ rest_670
 	PCALIGN $32
-vector_647:
+vector_669:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_647
-rest_648:
+	BLT vector_669
+rest_670:
 	CMP $0, R6
-	BEQ done_649
+	BEQ done_671
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_650
+	TBNZ $1, R0, full_672
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_652
+	TBZ $0, R0, moved_674
 	FMOVD 0(R2), F0
-	B moved_652
-full_650:
+	B moved_674
+full_672:
 	FMOVQ 0(R2), F0
-moved_652:
+moved_674:
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_653
-	TBZ $0, R0, moved_655
+	TBNZ $1, R0, full_675
+	TBZ $0, R0, moved_677
 	FMOVD F0, 0(R1)
-	B moved_655
-full_653:
+	B moved_677
+full_675:
 	FMOVQ F0, 0(R1)
-moved_655:
-done_649:
+moved_677:
+done_671:
 	RET
 
 // func dfloorNEON(n int, y *float64, x *float64)
@@ -7173,37 +7335,37 @@ TEXT ·dfloorNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_657
+	BEQ rest_679
 	PCALIGN $32
-vector_656:
+vector_678:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_656
-rest_657:
+	BLT vector_678
+rest_679:
 	CMP $0, R6
-	BEQ done_658
+	BEQ done_680
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_659
+	TBNZ $1, R0, full_681
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_661
+	TBZ $0, R0, moved_683
 	FMOVD 0(R2), F0
-	B moved_661
-full_659:
+	B moved_683
+full_681:
 	FMOVQ 0(R2), F0
-moved_661:
+moved_683:
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_662
-	TBZ $0, R0, moved_664
+	TBNZ $1, R0, full_684
+	TBZ $0, R0, moved_686
 	FMOVD F0, 0(R1)
-	B moved_664
-full_662:
+	B moved_686
+full_684:
 	FMOVQ F0, 0(R1)
-moved_664:
-done_658:
+moved_686:
+done_680:
 	RET
 
 // func dsqrtNEON(n int, y *float64, x *float64)
@@ -7230,37 +7392,37 @@ TEXT ·dsqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_666
+	BEQ rest_688
 	PCALIGN $32
-vector_665:
+vector_687:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_665
-rest_666:
+	BLT vector_687
+rest_688:
 	CMP $0, R6
-	BEQ done_667
+	BEQ done_689
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_668
+	TBNZ $1, R0, full_690
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_670
+	TBZ $0, R0, moved_692
 	FMOVD 0(R2), F0
-	B moved_670
-full_668:
+	B moved_692
+full_690:
 	FMOVQ 0(R2), F0
-moved_670:
+moved_692:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_671
-	TBZ $0, R0, moved_673
+	TBNZ $1, R0, full_693
+	TBZ $0, R0, moved_695
 	FMOVD F0, 0(R1)
-	B moved_673
-full_671:
+	B moved_695
+full_693:
 	FMOVQ F0, 0(R1)
-moved_673:
-done_667:
+moved_695:
+done_689:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -7288,37 +7450,37 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_675
+	BEQ rest_697
 	PCALIGN $32
-vector_674:
+vector_696:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_674
-rest_675:
+	BLT vector_696
+rest_697:
 	CMP $0, R6
-	BEQ done_676
+	BEQ done_698
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_677
+	TBNZ $1, R1, full_699
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_679
+	TBZ $0, R1, moved_701
 	FMOVD 0(R0), F0
-	B moved_679
-full_677:
+	B moved_701
+full_699:
 	FMOVQ 0(R0), F0
-moved_679:
+moved_701:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_680
-	TBZ $0, R1, moved_682
+	TBNZ $1, R1, full_702
+	TBZ $0, R1, moved_704
 	FMOVD F0, 0(R0)
-	B moved_682
-full_680:
+	B moved_704
+full_702:
 	FMOVQ F0, 0(R0)
-moved_682:
-done_676:
+moved_704:
+done_698:
 	RET
 
 // func dinverseSqrtNEON(n int, y *float64, x *float64)
@@ -7346,39 +7508,39 @@ TEXT ·dinverseSqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_684
+	BEQ rest_706
 	PCALIGN $32
-vector_683:
+vector_705:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_683
-rest_684:
+	BLT vector_705
+rest_706:
 	CMP $0, R6
-	BEQ done_685
+	BEQ done_707
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_686
+	TBNZ $1, R1, full_708
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_688
+	TBZ $0, R1, moved_710
 	FMOVD 0(R0), F0
-	B moved_688
-full_686:
+	B moved_710
+full_708:
 	FMOVQ 0(R0), F0
-moved_688:
+moved_710:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_689
-	TBZ $0, R1, moved_691
+	TBNZ $1, R1, full_711
+	TBZ $0, R1, moved_713
 	FMOVD F0, 0(R0)
-	B moved_691
-full_689:
+	B moved_713
+full_711:
 	FMOVQ F0, 0(R0)
-moved_691:
-done_685:
+moved_713:
+done_707:
 	RET
 
 // func dcubeNEON(n int, y *float64, x *float64)
@@ -7405,39 +7567,39 @@ TEXT ·dcubeNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_693
+	BEQ rest_715
 	PCALIGN $32
-vector_692:
+vector_714:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_692
-rest_693:
+	BLT vector_714
+rest_715:
 	CMP $0, R6
-	BEQ done_694
+	BEQ done_716
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_695
+	TBNZ $1, R0, full_717
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_697
+	TBZ $0, R0, moved_719
 	FMOVD 0(R2), F0
-	B moved_697
-full_695:
+	B moved_719
+full_717:
 	FMOVQ 0(R2), F0
-moved_697:
+moved_719:
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_698
-	TBZ $0, R0, moved_700
+	TBNZ $1, R0, full_720
+	TBZ $0, R0, moved_722
 	FMOVD F0, 0(R1)
-	B moved_700
-full_698:
+	B moved_722
+full_720:
 	FMOVQ F0, 0(R1)
-moved_700:
-done_694:
+moved_722:
+done_716:
 	RET
 
 // func dlnNEON(n int, y *float64, x *float64)
@@ -7464,9 +7626,9 @@ TEXT ·dlnNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_702
+	BEQ rest_724
 	PCALIGN $32
-vector_701:
+vector_723:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
@@ -7552,19 +7714,19 @@ vector_701:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_701
-rest_702:
+	BLT vector_723
+rest_724:
 	CMP $0, R7
-	BEQ done_703
+	BEQ done_725
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_704
+	TBNZ $1, R1, full_726
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_706
+	TBZ $0, R1, moved_728
 	FMOVD 0(R3), F0
-	B moved_706
-full_704:
+	B moved_728
+full_726:
 	FMOVQ 0(R3), F0
-moved_706:
+moved_728:
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
 	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
@@ -7647,14 +7809,14 @@ moved_706:
 	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
 	VBIT V5.B16, V4.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_707
-	TBZ $0, R1, moved_709
+	TBNZ $1, R1, full_729
+	TBZ $0, R1, moved_731
 	FMOVD F0, 0(R0)
-	B moved_709
-full_707:
+	B moved_731
+full_729:
 	FMOVQ F0, 0(R0)
-moved_709:
-done_703:
+moved_731:
+done_725:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
@@ -7682,47 +7844,47 @@ TEXT ·dmulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_711
+	BEQ rest_733
 	PCALIGN $32
-vector_710:
+vector_732:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_710
-rest_711:
+	BLT vector_732
+rest_733:
 	CMP $0, R7
-	BEQ done_712
+	BEQ done_734
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_713
+	TBNZ $1, R0, full_735
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_715
+	TBZ $0, R0, moved_737
 	FMOVD 0(R2), F0
-	B moved_715
-full_713:
+	B moved_737
+full_735:
 	FMOVQ 0(R2), F0
-moved_715:
+moved_737:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_716
+	TBNZ $1, R0, full_738
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_718
+	TBZ $0, R0, moved_740
 	FMOVD 0(R2), F1
-	B moved_718
-full_716:
+	B moved_740
+full_738:
 	FMOVQ 0(R2), F1
-moved_718:
+moved_740:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_719
-	TBZ $0, R0, moved_721
+	TBNZ $1, R0, full_741
+	TBZ $0, R0, moved_743
 	FMOVD F0, 0(R1)
-	B moved_721
-full_719:
+	B moved_743
+full_741:
 	FMOVQ F0, 0(R1)
-moved_721:
-done_712:
+moved_743:
+done_734:
 	RET
 
 // func dsubNEON(n int, z *float64, x *float64, y *float64)
@@ -7750,47 +7912,47 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_723
+	BEQ rest_745
 	PCALIGN $32
-vector_722:
+vector_744:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_722
-rest_723:
+	BLT vector_744
+rest_745:
 	CMP $0, R7
-	BEQ done_724
+	BEQ done_746
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_725
+	TBNZ $1, R0, full_747
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_727
+	TBZ $0, R0, moved_749
 	FMOVD 0(R2), F0
-	B moved_727
-full_725:
+	B moved_749
+full_747:
 	FMOVQ 0(R2), F0
-moved_727:
+moved_749:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_728
+	TBNZ $1, R0, full_750
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_730
+	TBZ $0, R0, moved_752
 	FMOVD 0(R2), F1
-	B moved_730
-full_728:
+	B moved_752
+full_750:
 	FMOVQ 0(R2), F1
-moved_730:
+moved_752:
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_731
-	TBZ $0, R0, moved_733
+	TBNZ $1, R0, full_753
+	TBZ $0, R0, moved_755
 	FMOVD F0, 0(R1)
-	B moved_733
-full_731:
+	B moved_755
+full_753:
 	FMOVQ F0, 0(R1)
-moved_733:
-done_724:
+moved_755:
+done_746:
 	RET
 
 // func ddivNEON(n int, z *float64, x *float64, y *float64)
@@ -7818,47 +7980,47 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_735
+	BEQ rest_757
 	PCALIGN $32
-vector_734:
+vector_756:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_734
-rest_735:
+	BLT vector_756
+rest_757:
 	CMP $0, R7
-	BEQ done_736
+	BEQ done_758
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_737
+	TBNZ $1, R0, full_759
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_739
+	TBZ $0, R0, moved_761
 	FMOVD 0(R2), F0
-	B moved_739
-full_737:
+	B moved_761
+full_759:
 	FMOVQ 0(R2), F0
-moved_739:
+moved_761:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_740
+	TBNZ $1, R0, full_762
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_742
+	TBZ $0, R0, moved_764
 	FMOVD 0(R2), F1
-	B moved_742
-full_740:
+	B moved_764
+full_762:
 	FMOVQ 0(R2), F1
-moved_742:
+moved_764:
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_743
-	TBZ $0, R0, moved_745
+	TBNZ $1, R0, full_765
+	TBZ $0, R0, moved_767
 	FMOVD F0, 0(R1)
-	B moved_745
-full_743:
+	B moved_767
+full_765:
 	FMOVQ F0, 0(R1)
-moved_745:
-done_736:
+moved_767:
+done_758:
 	RET
 
 // func dlesserNEON(n int, z *float64, x *float64, y *float64)
@@ -7886,9 +8048,9 @@ TEXT ·dlesserNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_747
+	BEQ rest_769
 	PCALIGN $32
-vector_746:
+vector_768:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
@@ -7901,28 +8063,28 @@ vector_746:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_746
-rest_747:
+	BLT vector_768
+rest_769:
 	CMP $0, R7
-	BEQ done_748
+	BEQ done_770
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_749
+	TBNZ $1, R0, full_771
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_751
+	TBZ $0, R0, moved_773
 	FMOVD 0(R2), F0
-	B moved_751
-full_749:
+	B moved_773
+full_771:
 	FMOVQ 0(R2), F0
-moved_751:
+moved_773:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_752
+	TBNZ $1, R0, full_774
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_754
+	TBZ $0, R0, moved_776
 	FMOVD 0(R2), F1
-	B moved_754
-full_752:
+	B moved_776
+full_774:
 	FMOVQ 0(R2), F1
-moved_754:
+moved_776:
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -7931,14 +8093,14 @@ moved_754:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_755
-	TBZ $0, R0, moved_757
+	TBNZ $1, R0, full_777
+	TBZ $0, R0, moved_779
 	FMOVD F1, 0(R1)
-	B moved_757
-full_755:
+	B moved_779
+full_777:
 	FMOVQ F1, 0(R1)
-moved_757:
-done_748:
+moved_779:
+done_770:
 	RET
 
 // func dgreaterNEON(n int, z *float64, x *float64, y *float64)
@@ -7966,9 +8128,9 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_759
+	BEQ rest_781
 	PCALIGN $32
-vector_758:
+vector_780:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
@@ -7981,28 +8143,28 @@ vector_758:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_758
-rest_759:
+	BLT vector_780
+rest_781:
 	CMP $0, R7
-	BEQ done_760
+	BEQ done_782
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_761
+	TBNZ $1, R0, full_783
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_763
+	TBZ $0, R0, moved_785
 	FMOVD 0(R2), F0
-	B moved_763
-full_761:
+	B moved_785
+full_783:
 	FMOVQ 0(R2), F0
-moved_763:
+moved_785:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_764
+	TBNZ $1, R0, full_786
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_766
+	TBZ $0, R0, moved_788
 	FMOVD 0(R2), F1
-	B moved_766
-full_764:
+	B moved_788
+full_786:
 	FMOVQ 0(R2), F1
-moved_766:
+moved_788:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -8011,14 +8173,14 @@ moved_766:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_767
-	TBZ $0, R0, moved_769
+	TBNZ $1, R0, full_789
+	TBZ $0, R0, moved_791
 	FMOVD F1, 0(R1)
-	B moved_769
-full_767:
+	B moved_791
+full_789:
 	FMOVQ F1, 0(R1)
-moved_769:
-done_760:
+moved_791:
+done_782:
 	RET
 
 // func dlessNEON(n int, z *float64, x *float64, y *float64)
@@ -8047,9 +8209,9 @@ TEXT ·dlessNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_771
+	BEQ rest_793
 	PCALIGN $32
-vector_770:
+vector_792:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
@@ -8057,39 +8219,39 @@ vector_770:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_770
-rest_771:
+	BLT vector_792
+rest_793:
 	CMP $0, R7
-	BEQ done_772
+	BEQ done_794
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_773
+	TBNZ $1, R1, full_795
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_775
+	TBZ $0, R1, moved_797
 	FMOVD 0(R0), F0
-	B moved_775
-full_773:
+	B moved_797
+full_795:
 	FMOVQ 0(R0), F0
-moved_775:
+moved_797:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_776
+	TBNZ $1, R1, full_798
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_778
+	TBZ $0, R1, moved_800
 	FMOVD 0(R0), F1
-	B moved_778
-full_776:
+	B moved_800
+full_798:
 	FMOVQ 0(R0), F1
-moved_778:
+moved_800:
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_779
-	TBZ $0, R1, moved_781
+	TBNZ $1, R1, full_801
+	TBZ $0, R1, moved_803
 	FMOVD F0, 0(R0)
-	B moved_781
-full_779:
+	B moved_803
+full_801:
 	FMOVQ F0, 0(R0)
-moved_781:
-done_772:
+moved_803:
+done_794:
 	RET
 
 // func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
@@ -8118,9 +8280,9 @@ TEXT ·dlessOrEqualNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_783
+	BEQ rest_805
 	PCALIGN $32
-vector_782:
+vector_804:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
@@ -8128,39 +8290,39 @@ vector_782:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_782
-rest_783:
+	BLT vector_804
+rest_805:
 	CMP $0, R7
-	BEQ done_784
+	BEQ done_806
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_785
+	TBNZ $1, R1, full_807
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_787
+	TBZ $0, R1, moved_809
 	FMOVD 0(R0), F0
-	B moved_787
-full_785:
+	B moved_809
+full_807:
 	FMOVQ 0(R0), F0
-moved_787:
+moved_809:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_788
+	TBNZ $1, R1, full_810
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_790
+	TBZ $0, R1, moved_812
 	FMOVD 0(R0), F1
-	B moved_790
-full_788:
+	B moved_812
+full_810:
 	FMOVQ 0(R0), F1
-moved_790:
+moved_812:
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_791
-	TBZ $0, R1, moved_793
+	TBNZ $1, R1, full_813
+	TBZ $0, R1, moved_815
 	FMOVD F0, 0(R0)
-	B moved_793
-full_791:
+	B moved_815
+full_813:
 	FMOVQ F0, 0(R0)
-moved_793:
-done_784:
+moved_815:
+done_806:
 	RET
 
 // func dequalNEON(n int, z *float64, x *float64, y *float64)
@@ -8189,9 +8351,9 @@ TEXT ·dequalNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_795
+	BEQ rest_817
 	PCALIGN $32
-vector_794:
+vector_816:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -8199,39 +8361,39 @@ vector_794:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_794
-rest_795:
+	BLT vector_816
+rest_817:
 	CMP $0, R7
-	BEQ done_796
+	BEQ done_818
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_797
+	TBNZ $1, R1, full_819
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_799
+	TBZ $0, R1, moved_821
 	FMOVD 0(R0), F0
-	B moved_799
-full_797:
+	B moved_821
+full_819:
 	FMOVQ 0(R0), F0
-moved_799:
+moved_821:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_800
+	TBNZ $1, R1, full_822
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_802
+	TBZ $0, R1, moved_824
 	FMOVD 0(R0), F1
-	B moved_802
-full_800:
+	B moved_824
+full_822:
 	FMOVQ 0(R0), F1
-moved_802:
+moved_824:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_803
-	TBZ $0, R1, moved_805
+	TBNZ $1, R1, full_825
+	TBZ $0, R1, moved_827
 	FMOVD F0, 0(R0)
-	B moved_805
-full_803:
+	B moved_827
+full_825:
 	FMOVQ F0, 0(R0)
-moved_805:
-done_796:
+moved_827:
+done_818:
 	RET
 
 // func ddiffersNEON(n int, z *float64, x *float64, y *float64)
@@ -8260,9 +8422,9 @@ TEXT ·ddiffersNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_807
+	BEQ rest_829
 	PCALIGN $32
-vector_806:
+vector_828:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -8271,40 +8433,40 @@ vector_806:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_806
-rest_807:
+	BLT vector_828
+rest_829:
 	CMP $0, R7
-	BEQ done_808
+	BEQ done_830
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_809
+	TBNZ $1, R1, full_831
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_811
+	TBZ $0, R1, moved_833
 	FMOVD 0(R0), F0
-	B moved_811
-full_809:
+	B moved_833
+full_831:
 	FMOVQ 0(R0), F0
-moved_811:
+moved_833:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_812
+	TBNZ $1, R1, full_834
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_814
+	TBZ $0, R1, moved_836
 	FMOVD 0(R0), F1
-	B moved_814
-full_812:
+	B moved_836
+full_834:
 	FMOVQ 0(R0), F1
-moved_814:
+moved_836:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	WORD $0x6e205800 // MVN V0.16B, V0.16B
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_815
-	TBZ $0, R1, moved_817
+	TBNZ $1, R1, full_837
+	TBZ $0, R1, moved_839
 	FMOVD F0, 0(R0)
-	B moved_817
-full_815:
+	B moved_839
+full_837:
 	FMOVQ F0, 0(R0)
-moved_817:
-done_808:
+moved_839:
+done_830:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -8333,9 +8495,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_819
+	BEQ rest_841
 	PCALIGN $32
-vector_818:
+vector_840:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -8344,40 +8506,40 @@ vector_818:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_818
-rest_819:
+	BLT vector_840
+rest_841:
 	CMP $0, R7
-	BEQ done_820
+	BEQ done_842
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_821
+	TBNZ $1, R1, full_843
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_823
+	TBZ $0, R1, moved_845
 	FMOVD 0(R0), F0
-	B moved_823
-full_821:
+	B moved_845
+full_843:
 	FMOVQ 0(R0), F0
-moved_823:
+moved_845:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_824
+	TBNZ $1, R1, full_846
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_826
+	TBZ $0, R1, moved_848
 	FMOVD 0(R0), F1
-	B moved_826
-full_824:
+	B moved_848
+full_846:
 	FMOVQ 0(R0), F1
-moved_826:
+moved_848:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_827
-	TBZ $0, R1, moved_829
+	TBNZ $1, R1, full_849
+	TBZ $0, R1, moved_851
 	FMOVD F1, 0(R0)
-	B moved_829
-full_827:
+	B moved_851
+full_849:
 	FMOVQ F1, 0(R0)
-moved_829:
-done_820:
+moved_851:
+done_842:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -8424,9 +8586,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_831
+	BEQ rest_853
 	PCALIGN $32
-vector_830:
+vector_852:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -8491,19 +8653,19 @@ vector_830:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_830
-rest_831:
+	BLT vector_852
+rest_853:
 	CMP $0, R8
-	BEQ done_832
+	BEQ done_854
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_833
+	TBNZ $1, R1, full_855
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_835
+	TBZ $0, R1, moved_857
 	FMOVD 0(R3), F5
-	B moved_835
-full_833:
+	B moved_857
+full_855:
 	FMOVQ 0(R3), F5
-moved_835:
+moved_857:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -8563,24 +8725,24 @@ moved_835:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_836
+	TBNZ $1, R1, full_858
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_838
+	TBZ $0, R1, moved_860
 	FMOVD 0(R0), F9
-	B moved_838
-full_836:
+	B moved_860
+full_858:
 	FMOVQ 0(R0), F9
-moved_838:
+moved_860:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_839
-	TBZ $0, R1, moved_841
+	TBNZ $1, R1, full_861
+	TBZ $0, R1, moved_863
 	FMOVD F0, 0(R0)
-	B moved_841
-full_839:
+	B moved_863
+full_861:
 	FMOVQ F0, 0(R0)
-moved_841:
-done_832:
+moved_863:
+done_854:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -8609,37 +8771,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_843
+	BEQ rest_865
 	PCALIGN $32
-vector_842:
+vector_864:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_842
-rest_843:
+	BLT vector_864
+rest_865:
 	CMP $0, R6
-	BEQ done_844
+	BEQ done_866
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_845
+	TBNZ $1, R0, full_867
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_847
+	TBZ $0, R0, moved_869
 	FMOVD 0(R2), F0
-	B moved_847
-full_845:
+	B moved_869
+full_867:
 	FMOVQ 0(R2), F0
-moved_847:
+moved_869:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_848
-	TBZ $0, R0, moved_850
+	TBNZ $1, R0, full_870
+	TBZ $0, R0, moved_872
 	FMOVD F0, 0(R1)
-	B moved_850
-full_848:
+	B moved_872
+full_870:
 	FMOVQ F0, 0(R1)
-moved_850:
-done_844:
+moved_872:
+done_866:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -8687,9 +8849,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_852
+	BEQ rest_874
 	PCALIGN $32
-vector_851:
+vector_873:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -8715,46 +8877,46 @@ vector_851:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_851
-rest_852:
+	BLT vector_873
+rest_874:
 	CMP $0, R8
-	BEQ done_853
+	BEQ done_875
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_854
+	TBNZ $1, R0, full_876
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_856
+	TBZ $0, R0, moved_878
 	FMOVD 0(R7), F0
-	B moved_856
-full_854:
+	B moved_878
+full_876:
 	FMOVQ 0(R7), F0
-moved_856:
+moved_878:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_857
+	TBNZ $1, R0, full_879
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_859
+	TBZ $0, R0, moved_881
 	FMOVD 0(R2), F1
-	B moved_859
-full_857:
+	B moved_881
+full_879:
 	FMOVQ 0(R2), F1
-moved_859:
+moved_881:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_860
+	TBNZ $1, R0, full_882
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_862
+	TBZ $0, R0, moved_884
 	FMOVD 0(R2), F2
-	B moved_862
-full_860:
+	B moved_884
+full_882:
 	FMOVQ 0(R2), F2
-moved_862:
+moved_884:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_863
+	TBNZ $1, R0, full_885
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_865
+	TBZ $0, R0, moved_887
 	FMOVD 0(R2), F3
-	B moved_865
-full_863:
+	B moved_887
+full_885:
 	FMOVQ 0(R2), F3
-moved_865:
+moved_887:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -8762,25 +8924,25 @@ moved_865:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_866
-	TBZ $0, R0, moved_868
+	TBNZ $1, R0, full_888
+	TBZ $0, R0, moved_890
 	FMOVD F2, 0(R2)
-	B moved_868
-full_866:
+	B moved_890
+full_888:
 	FMOVQ F2, 0(R2)
-moved_868:
+moved_890:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_869
-	TBZ $0, R0, moved_871
+	TBNZ $1, R0, full_891
+	TBZ $0, R0, moved_893
 	FMOVD F3, 0(R2)
-	B moved_871
-full_869:
+	B moved_893
+full_891:
 	FMOVQ F3, 0(R2)
-moved_871:
+moved_893:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -8788,14 +8950,14 @@ moved_871:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_872
-	TBZ $0, R0, moved_874
+	TBNZ $1, R0, full_894
+	TBZ $0, R0, moved_896
 	FMOVD F0, 0(R1)
-	B moved_874
-full_872:
+	B moved_896
+full_894:
 	FMOVQ F0, 0(R1)
-moved_874:
-done_853:
+moved_896:
+done_875:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -8826,9 +8988,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_876
+	BEQ rest_898
 	PCALIGN $32
-vector_875:
+vector_897:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8838,41 +9000,41 @@ vector_875:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_875
-rest_876:
+	BLT vector_897
+rest_898:
 	CMP $0, R6
-	BEQ done_877
+	BEQ done_899
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_878
+	TBNZ $1, R0, full_900
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_880
+	TBZ $0, R0, moved_902
 	FMOVD 0(R3), F0
-	B moved_880
-full_878:
+	B moved_902
+full_900:
 	FMOVQ 0(R3), F0
-moved_880:
+moved_902:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_881
+	TBNZ $1, R0, full_903
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_883
+	TBZ $0, R0, moved_905
 	FMOVD 0(R2), F1
-	B moved_883
-full_881:
+	B moved_905
+full_903:
 	FMOVQ 0(R2), F1
-moved_883:
+moved_905:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_884
-	TBZ $0, R0, moved_886
+	TBNZ $1, R0, full_906
+	TBZ $0, R0, moved_908
 	FMOVD F0, 0(R1)
-	B moved_886
-full_884:
+	B moved_908
+full_906:
 	FMOVQ F0, 0(R1)
-moved_886:
-done_877:
+moved_908:
+done_899:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -8906,9 +9068,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_888
+	BEQ rest_910
 	PCALIGN $32
-vector_887:
+vector_909:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -8922,60 +9084,60 @@ vector_887:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_887
-rest_888:
+	BLT vector_909
+rest_910:
 	CMP $0, R7
-	BEQ done_889
+	BEQ done_911
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_890
+	TBNZ $1, R0, full_912
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_892
+	TBZ $0, R0, moved_914
 	FMOVD 0(R6), F0
-	B moved_892
-full_890:
+	B moved_914
+full_912:
 	FMOVQ 0(R6), F0
-moved_892:
+moved_914:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_893
+	TBNZ $1, R0, full_915
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_895
+	TBZ $0, R0, moved_917
 	FMOVD 0(R2), F1
-	B moved_895
-full_893:
+	B moved_917
+full_915:
 	FMOVQ 0(R2), F1
-moved_895:
+moved_917:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_896
+	TBNZ $1, R0, full_918
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_898
+	TBZ $0, R0, moved_920
 	FMOVD 0(R2), F2
-	B moved_898
-full_896:
+	B moved_920
+full_918:
 	FMOVQ 0(R2), F2
-moved_898:
+moved_920:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_899
-	TBZ $0, R0, moved_901
+	TBNZ $1, R0, full_921
+	TBZ $0, R0, moved_923
 	FMOVD F1, 0(R2)
-	B moved_901
-full_899:
+	B moved_923
+full_921:
 	FMOVQ F1, 0(R2)
-moved_901:
+moved_923:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_902
-	TBZ $0, R0, moved_904
+	TBNZ $1, R0, full_924
+	TBZ $0, R0, moved_926
 	FMOVD F0, 0(R1)
-	B moved_904
-full_902:
+	B moved_926
+full_924:
 	FMOVQ F0, 0(R1)
-moved_904:
-done_889:
+moved_926:
+done_911:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -9003,28 +9165,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_906
+	BEQ rest_928
 	PCALIGN $32
-vector_905:
+vector_927:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_905
-rest_906:
+	BLT vector_927
+rest_928:
 	CMP $0, R3
-	BEQ done_907
+	BEQ done_929
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_908
+	TBNZ $1, R0, full_930
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_910
+	TBZ $0, R0, moved_932
 	FMOVD 0(R1), F2
-	B moved_910
-full_908:
+	B moved_932
+full_930:
 	FMOVQ 0(R1), F2
-moved_910:
+moved_932:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_907:
+done_929:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9056,28 +9218,28 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_912
+	BEQ rest_934
 	PCALIGN $32
-vector_911:
+vector_933:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_911
-rest_912:
+	BLT vector_933
+rest_934:
 	CMP $0, R3
-	BEQ done_913
+	BEQ done_935
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_914
+	TBNZ $1, R0, full_936
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_916
+	TBZ $0, R0, moved_938
 	FMOVD 0(R1), F2
-	B moved_916
-full_914:
+	B moved_938
+full_936:
 	FMOVQ 0(R1), F2
-moved_916:
+moved_938:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_913:
+done_935:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9111,9 +9273,9 @@ TEXT ·dsumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_918
+	BEQ rest_940
 	PCALIGN $32
-vector_917:
+vector_939:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
@@ -9122,41 +9284,41 @@ vector_917:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_917
-rest_918:
+	BLT vector_939
+rest_940:
 	CMP $0, R7
-	BEQ done_919
+	BEQ done_941
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_920
+	TBNZ $1, R0, full_942
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_922
+	TBZ $0, R0, moved_944
 	FMOVD 0(R1), F2
-	B moved_922
-full_920:
+	B moved_944
+full_942:
 	FMOVQ 0(R1), F2
-moved_922:
+moved_944:
 	ADD R8<<0, R2, R1
-	TBNZ $1, R0, full_923
+	TBNZ $1, R0, full_945
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_925
+	TBZ $0, R0, moved_947
 	FMOVD 0(R1), F3
-	B moved_925
-full_923:
+	B moved_947
+full_945:
 	FMOVQ 0(R1), F3
-moved_925:
+moved_947:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R8<<0, R3, R1
-	TBNZ $1, R0, full_926
+	TBNZ $1, R0, full_948
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_928
+	TBZ $0, R0, moved_950
 	FMOVD 0(R1), F3
-	B moved_928
-full_926:
+	B moved_950
+full_948:
 	FMOVQ 0(R1), F3
-moved_928:
+moved_950:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_919:
+done_941:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9188,38 +9350,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_929:
+row_951:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_931
+	BEQ rest_953
 	PCALIGN $32
-vector_930:
+vector_952:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_930
-rest_931:
+	BLT vector_952
+rest_953:
 	CMP $0, R8
-	BEQ done_932
+	BEQ done_954
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_933
+	TBNZ $1, R1, full_955
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_935
+	TBZ $0, R1, moved_957
 	FMOVD 0(R10), F0
-	B moved_935
-full_933:
+	B moved_957
+full_955:
 	FMOVQ 0(R10), F0
-moved_935:
+moved_957:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_932:
+done_954:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_929
+	BNE row_951
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -9267,33 +9429,33 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_936:
+row_958:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_938
+	BEQ rest_960
 	PCALIGN $32
-vector_937:
+vector_959:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_937
-rest_938:
+	BLT vector_959
+rest_960:
 	CMP $0, R8
-	BEQ done_939
+	BEQ done_961
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_940
+	TBNZ $1, R9, full_962
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_942
+	TBZ $0, R9, moved_964
 	FMOVD 0(R10), F2
-	B moved_942
-full_940:
+	B moved_964
+full_962:
 	FMOVQ 0(R10), F2
-moved_942:
+moved_964:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_939:
+done_961:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
@@ -9301,9 +9463,9 @@ done_939:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_944
+	BEQ rest_966
 	PCALIGN $32
-vector_943:
+vector_965:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9352,19 +9514,19 @@ vector_943:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_943
-rest_944:
+	BLT vector_965
+rest_966:
 	CMP $0, R8
-	BEQ done_945
+	BEQ done_967
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_946
+	TBNZ $1, R9, full_968
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_948
+	TBZ $0, R9, moved_970
 	FMOVD 0(R11), F2
-	B moved_948
-full_946:
+	B moved_970
+full_968:
 	FMOVQ 0(R11), F2
-moved_948:
+moved_970:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9410,15 +9572,15 @@ moved_948:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_949
-	TBZ $0, R9, moved_951
+	TBNZ $1, R9, full_971
+	TBZ $0, R9, moved_973
 	FMOVD F2, 0(R10)
-	B moved_951
-full_949:
+	B moved_973
+full_971:
 	FMOVQ F2, 0(R10)
-moved_951:
+moved_973:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_945:
+done_967:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
@@ -9426,41 +9588,41 @@ done_945:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_953
+	BEQ rest_975
 	PCALIGN $32
-vector_952:
+vector_974:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_952
-rest_953:
+	BLT vector_974
+rest_975:
 	CMP $0, R8
-	BEQ done_954
+	BEQ done_976
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_955
+	TBNZ $1, R9, full_977
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_957
+	TBZ $0, R9, moved_979
 	FMOVD 0(R11), F2
-	B moved_957
-full_955:
+	B moved_979
+full_977:
 	FMOVQ 0(R11), F2
-moved_957:
+moved_979:
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_958
-	TBZ $0, R9, moved_960
+	TBNZ $1, R9, full_980
+	TBZ $0, R9, moved_982
 	FMOVD F2, 0(R10)
-	B moved_960
-full_958:
+	B moved_982
+full_980:
 	FMOVQ F2, 0(R10)
-moved_960:
-done_954:
+moved_982:
+done_976:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_936
+	BNE row_958
 	RET
 
 // func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
@@ -9487,49 +9649,49 @@ TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_961:
+row_983:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_963
+	BEQ rest_985
 	PCALIGN $32
-vector_962:
+vector_984:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.D2, V3.D2, V1.D2
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_962
-rest_963:
+	BLT vector_984
+rest_985:
 	CMP $0, R8
-	BEQ done_964
+	BEQ done_986
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_965
+	TBNZ $1, R9, full_987
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_967
+	TBZ $0, R9, moved_989
 	FMOVD 0(R11), F2
-	B moved_967
-full_965:
+	B moved_989
+full_987:
 	FMOVQ 0(R11), F2
-moved_967:
+moved_989:
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_968
+	TBNZ $1, R9, full_990
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_970
+	TBZ $0, R9, moved_992
 	FMOVD 0(R10), F3
-	B moved_970
-full_968:
+	B moved_992
+full_990:
 	FMOVQ 0(R10), F3
-moved_970:
+moved_992:
 	VFMLA V2.D2, V3.D2, V1.D2
-done_964:
+done_986:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_972
+	BEQ rest_994
 	PCALIGN $32
-vector_971:
+vector_993:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
@@ -9537,44 +9699,44 @@ vector_971:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_971
-rest_972:
+	BLT vector_993
+rest_994:
 	CMP $0, R8
-	BEQ done_973
+	BEQ done_995
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_974
+	TBNZ $1, R9, full_996
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_976
+	TBZ $0, R9, moved_998
 	FMOVD 0(R11), F2
-	B moved_976
-full_974:
+	B moved_998
+full_996:
 	FMOVQ 0(R11), F2
-moved_976:
+moved_998:
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_977
+	TBNZ $1, R9, full_999
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_979
+	TBZ $0, R9, moved_1001
 	FMOVD 0(R11), F3
-	B moved_979
-full_977:
+	B moved_1001
+full_999:
 	FMOVQ 0(R11), F3
-moved_979:
+moved_1001:
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_980
-	TBZ $0, R9, moved_982
+	TBNZ $1, R9, full_1002
+	TBZ $0, R9, moved_1004
 	FMOVD F2, 0(R10)
-	B moved_982
-full_980:
+	B moved_1004
+full_1002:
 	FMOVQ F2, 0(R10)
-moved_982:
-done_973:
+moved_1004:
+done_995:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_961
+	BNE row_983
 	RET
 
 // func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
@@ -9601,14 +9763,14 @@ TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-row_983:
+row_1005:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_985
+	BEQ rest_1007
 	PCALIGN $32
-vector_984:
+vector_1006:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -9618,19 +9780,19 @@ vector_984:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_984
-rest_985:
+	BLT vector_1006
+rest_1007:
 	CMP $0, R7
-	BEQ done_986
+	BEQ done_1008
 	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_987
+	TBNZ $1, R8, full_1009
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_989
+	TBZ $0, R8, moved_1011
 	FMOVD 0(R9), F1
-	B moved_989
-full_987:
+	B moved_1011
+full_1009:
 	FMOVQ 0(R9), F1
-moved_989:
+moved_1011:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -9638,7 +9800,7 @@ moved_989:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_986:
+done_1008:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
 	VEXT $8, V2.B16, V2.B16, V1.B16
@@ -9652,7 +9814,7 @@ done_986:
 	ADD R2, R6
 	ADD $8, R3
 	SUBS $1, R1
-	BNE row_983
+	BNE row_1005
 	RET
 
 // func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
@@ -9697,33 +9859,33 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_990:
+row_1012:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_992
+	BEQ rest_1014
 	PCALIGN $32
-vector_991:
+vector_1013:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_991
-rest_992:
+	BLT vector_1013
+rest_1014:
 	CMP $0, R9
-	BEQ done_993
+	BEQ done_1015
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_994
+	TBNZ $1, R10, full_1016
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_996
+	TBZ $0, R10, moved_1018
 	FMOVD 0(R11), F2
-	B moved_996
-full_994:
+	B moved_1018
+full_1016:
 	FMOVQ 0(R11), F2
-moved_996:
+moved_1018:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_993:
+done_1015:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	FMOVD F0, 0(R6)
@@ -9732,9 +9894,9 @@ done_993:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_998
+	BEQ rest_1020
 	PCALIGN $32
-vector_997:
+vector_1019:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9782,19 +9944,19 @@ vector_997:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_997
-rest_998:
+	BLT vector_1019
+rest_1020:
 	CMP $0, R9
-	BEQ done_999
+	BEQ done_1021
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_1000
+	TBNZ $1, R10, full_1022
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_1002
+	TBZ $0, R10, moved_1024
 	FMOVD 0(R11), F2
-	B moved_1002
-full_1000:
+	B moved_1024
+full_1022:
 	FMOVQ 0(R11), F2
-moved_1002:
+moved_1024:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -9840,7 +10002,7 @@ moved_1002:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_999:
+done_1021:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -9848,7 +10010,7 @@ done_999:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_990
+	BNE row_1012
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -9885,32 +10047,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1003:
+row_1025:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1005
+	BEQ rest_1027
 	PCALIGN $32
-vector_1004:
+vector_1026:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1004
-rest_1005:
+	BLT vector_1026
+rest_1027:
 	CMP $0, R11
-	BEQ done_1006
+	BEQ done_1028
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1007
+	TBNZ $1, R12, full_1029
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1009
+	TBZ $0, R12, moved_1031
 	FMOVD 0(R13), F0
-	B moved_1009
-full_1007:
+	B moved_1031
+full_1029:
 	FMOVQ 0(R13), F0
-moved_1009:
+moved_1031:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_1006:
+done_1028:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -9918,31 +10080,31 @@ done_1006:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1011
+	BEQ rest_1033
 	PCALIGN $32
-vector_1010:
+vector_1032:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1010
-rest_1011:
+	BLT vector_1032
+rest_1033:
 	CMP $0, R11
-	BEQ done_1012
+	BEQ done_1034
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1013
+	TBNZ $1, R12, full_1035
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1015
+	TBZ $0, R12, moved_1037
 	FMOVD 0(R13), F0
-	B moved_1015
-full_1013:
+	B moved_1037
+full_1035:
 	FMOVQ 0(R13), F0
-moved_1015:
+moved_1037:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_1012:
+done_1034:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -9952,81 +10114,81 @@ done_1012:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1017
+	BEQ rest_1039
 	PCALIGN $32
-vector_1016:
+vector_1038:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1019
+	BEQ without_1041
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1019:
+without_1041:
 	CMP $0, R10
-	BEQ without_1020
+	BEQ without_1042
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1020:
+without_1042:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1016
-rest_1017:
+	BLT vector_1038
+rest_1039:
 	CMP $0, R11
-	BEQ done_1018
+	BEQ done_1040
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1021
+	TBNZ $1, R12, full_1043
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1023
+	TBZ $0, R12, moved_1045
 	FMOVD 0(R14), F0
-	B moved_1023
-full_1021:
+	B moved_1045
+full_1043:
 	FMOVQ 0(R14), F0
-moved_1023:
+moved_1045:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1024
+	BEQ without_1046
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_1025
+	TBNZ $1, R12, full_1047
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1027
+	TBZ $0, R12, moved_1049
 	FMOVD 0(R14), F1
-	B moved_1027
-full_1025:
+	B moved_1049
+full_1047:
 	FMOVQ 0(R14), F1
-moved_1027:
+moved_1049:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1024:
+without_1046:
 	CMP $0, R10
-	BEQ without_1028
+	BEQ without_1050
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_1029
+	TBNZ $1, R12, full_1051
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1031
+	TBZ $0, R12, moved_1053
 	FMOVD 0(R14), F1
-	B moved_1031
-full_1029:
+	B moved_1053
+full_1051:
 	FMOVQ 0(R14), F1
-moved_1031:
+moved_1053:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1028:
+without_1050:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1032
-	TBZ $0, R12, moved_1034
+	TBNZ $1, R12, full_1054
+	TBZ $0, R12, moved_1056
 	FMOVD F0, 0(R13)
-	B moved_1034
-full_1032:
+	B moved_1056
+full_1054:
 	FMOVQ F0, 0(R13)
-moved_1034:
-done_1018:
+moved_1056:
+done_1040:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1003
+	BNE row_1025
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -10060,7 +10222,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1035:
+row_1057:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -10069,15 +10231,15 @@ row_1035:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1037
+	BEQ rest_1059
 	PCALIGN $32
-vector_1036:
+vector_1058:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1039
+	BEQ without_1061
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1039:
+without_1061:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -10085,47 +10247,47 @@ without_1039:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1036
-rest_1037:
+	BLT vector_1058
+rest_1059:
 	CMP $0, R11
-	BEQ done_1038
+	BEQ done_1060
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1040
+	TBNZ $1, R12, full_1062
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1042
+	TBZ $0, R12, moved_1064
 	FMOVD 0(R14), F5
-	B moved_1042
-full_1040:
+	B moved_1064
+full_1062:
 	FMOVQ 0(R14), F5
-moved_1042:
+moved_1064:
 	CMP $0, R8
-	BEQ without_1043
+	BEQ without_1065
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1044
+	TBNZ $1, R12, full_1066
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1046
+	TBZ $0, R12, moved_1068
 	FMOVD 0(R14), F1
-	B moved_1046
-full_1044:
+	B moved_1068
+full_1066:
 	FMOVQ 0(R14), F1
-moved_1046:
+moved_1068:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1043:
+without_1065:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_1047
+	TBNZ $1, R12, full_1069
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1049
+	TBZ $0, R12, moved_1071
 	FMOVD 0(R13), F0
-	B moved_1049
-full_1047:
+	B moved_1071
+full_1069:
 	FMOVQ 0(R13), F0
-moved_1049:
+moved_1071:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_1038:
+done_1060:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -10134,15 +10296,15 @@ done_1038:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1051
+	BEQ rest_1073
 	PCALIGN $32
-vector_1050:
+vector_1072:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1053
+	BEQ without_1075
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1053:
+without_1075:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -10152,62 +10314,62 @@ without_1053:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1050
-rest_1051:
+	BLT vector_1072
+rest_1073:
 	CMP $0, R11
-	BEQ done_1052
+	BEQ done_1074
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1054
+	TBNZ $1, R12, full_1076
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1056
+	TBZ $0, R12, moved_1078
 	FMOVD 0(R14), F5
-	B moved_1056
-full_1054:
+	B moved_1078
+full_1076:
 	FMOVQ 0(R14), F5
-moved_1056:
+moved_1078:
 	CMP $0, R8
-	BEQ without_1057
+	BEQ without_1079
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1058
+	TBNZ $1, R12, full_1080
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1060
+	TBZ $0, R12, moved_1082
 	FMOVD 0(R14), F1
-	B moved_1060
-full_1058:
+	B moved_1082
+full_1080:
 	FMOVQ 0(R14), F1
-moved_1060:
+moved_1082:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1057:
+without_1079:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1061
+	TBNZ $1, R12, full_1083
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1063
+	TBZ $0, R12, moved_1085
 	FMOVD 0(R14), F0
-	B moved_1063
-full_1061:
+	B moved_1085
+full_1083:
 	FMOVQ 0(R14), F0
-moved_1063:
+moved_1085:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1064
-	TBZ $0, R12, moved_1066
+	TBNZ $1, R12, full_1086
+	TBZ $0, R12, moved_1088
 	FMOVD F5, 0(R13)
-	B moved_1066
-full_1064:
+	B moved_1088
+full_1086:
 	FMOVQ F5, 0(R13)
-moved_1066:
-done_1052:
+moved_1088:
+done_1074:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1035
+	BNE row_1057
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -10237,16 +10399,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1067:
+row_1089:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_1069
+	BEQ rest_1091
 	PCALIGN $32
-vector_1068:
+vector_1090:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -10259,73 +10421,73 @@ vector_1068:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_1068
-rest_1069:
+	BLT vector_1090
+rest_1091:
 	CMP $0, R11
-	BEQ done_1070
+	BEQ done_1092
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1071
+	TBNZ $1, R12, full_1093
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1073
+	TBZ $0, R12, moved_1095
 	FMOVD 0(R14), F5
-	B moved_1073
-full_1071:
+	B moved_1095
+full_1093:
 	FMOVQ 0(R14), F5
-moved_1073:
+moved_1095:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1074
+	TBNZ $1, R12, full_1096
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1076
+	TBZ $0, R12, moved_1098
 	FMOVD 0(R14), F0
-	B moved_1076
-full_1074:
+	B moved_1098
+full_1096:
 	FMOVQ 0(R14), F0
-moved_1076:
+moved_1098:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1077
+	TBNZ $1, R12, full_1099
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1079
+	TBZ $0, R12, moved_1101
 	FMOVD 0(R14), F1
-	B moved_1079
-full_1077:
+	B moved_1101
+full_1099:
 	FMOVQ 0(R14), F1
-moved_1079:
+moved_1101:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1080
-	TBZ $0, R12, moved_1082
+	TBNZ $1, R12, full_1102
+	TBZ $0, R12, moved_1104
 	FMOVD F1, 0(R14)
-	B moved_1082
-full_1080:
+	B moved_1104
+full_1102:
 	FMOVQ F1, 0(R14)
-moved_1082:
+moved_1104:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_1083
+	TBNZ $1, R12, full_1105
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1085
+	TBZ $0, R12, moved_1107
 	FMOVD 0(R14), F1
-	B moved_1085
-full_1083:
+	B moved_1107
+full_1105:
 	FMOVQ 0(R14), F1
-moved_1085:
+moved_1107:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1086
-	TBZ $0, R12, moved_1088
+	TBNZ $1, R12, full_1108
+	TBZ $0, R12, moved_1110
 	FMOVD F1, 0(R13)
-	B moved_1088
-full_1086:
+	B moved_1110
+full_1108:
 	FMOVQ F1, 0(R13)
-moved_1088:
-done_1070:
+moved_1110:
+done_1092:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_1067
+	BNE row_1089
 	RET
 
 // func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
@@ -10353,14 +10515,14 @@ TEXT ·drootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1089:
+row_1111:
 	FMOVD 0(R7), F2
 	VDUP V2.D[0], V2.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1091
+	BEQ rest_1113
 	PCALIGN $32
-vector_1090:
+vector_1112:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -10368,44 +10530,44 @@ vector_1090:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1090
-rest_1091:
+	BLT vector_1112
+rest_1113:
 	CMP $0, R9
-	BEQ done_1092
+	BEQ done_1114
 	ADD R11<<0, R3, R12
-	TBNZ $1, R10, full_1093
+	TBNZ $1, R10, full_1115
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1095
+	TBZ $0, R10, moved_1117
 	FMOVD 0(R12), F0
-	B moved_1095
-full_1093:
+	B moved_1117
+full_1115:
 	FMOVQ 0(R12), F0
-moved_1095:
+moved_1117:
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1096
+	TBNZ $1, R10, full_1118
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R10, moved_1098
+	TBZ $0, R10, moved_1120
 	FMOVD 0(R12), F1
-	B moved_1098
-full_1096:
+	B moved_1120
+full_1118:
 	FMOVQ 0(R12), F1
-moved_1098:
+moved_1120:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1099
-	TBZ $0, R10, moved_1101
+	TBNZ $1, R10, full_1121
+	TBZ $0, R10, moved_1123
 	FMOVD F0, 0(R11)
-	B moved_1101
-full_1099:
+	B moved_1123
+full_1121:
 	FMOVQ F0, 0(R11)
-moved_1101:
-done_1092:
+moved_1123:
+done_1114:
 	ADD $8, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1089
+	BNE row_1111
 	RET
 
 // func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
@@ -10436,16 +10598,16 @@ TEXT ·drootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<3, R14
 	FMOVQ 16(R14), F15
-row_1102:
+row_1124:
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	FMOVD 0(R10), F4
 	VDUP V4.D[0], V4.D2
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_1104
+	BEQ rest_1126
 	PCALIGN $32
-vector_1103:
+vector_1125:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
@@ -10461,77 +10623,77 @@ vector_1103:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_1103
-rest_1104:
+	BLT vector_1125
+rest_1126:
 	CMP $0, R12
-	BEQ done_1105
+	BEQ done_1127
 	ADD R14<<0, R6, R15
-	TBNZ $1, R13, full_1106
+	TBNZ $1, R13, full_1128
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R13, moved_1108
+	TBZ $0, R13, moved_1130
 	FMOVD 0(R15), F1
-	B moved_1108
-full_1106:
+	B moved_1130
+full_1128:
 	FMOVQ 0(R15), F1
-moved_1108:
+moved_1130:
 	ADD R14<<0, R7, R15
-	TBNZ $1, R13, full_1109
+	TBNZ $1, R13, full_1131
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R13, moved_1111
+	TBZ $0, R13, moved_1133
 	FMOVD 0(R15), F0
-	B moved_1111
-full_1109:
+	B moved_1133
+full_1131:
 	FMOVQ 0(R15), F0
-moved_1111:
+moved_1133:
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1112
+	TBNZ $1, R13, full_1134
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R13, moved_1114
+	TBZ $0, R13, moved_1136
 	FMOVD 0(R15), F5
-	B moved_1114
-full_1112:
+	B moved_1136
+full_1134:
 	FMOVQ 0(R15), F5
-moved_1114:
+moved_1136:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1115
-	TBZ $0, R13, moved_1117
+	TBNZ $1, R13, full_1137
+	TBZ $0, R13, moved_1139
 	FMOVD F5, 0(R15)
-	B moved_1117
-full_1115:
+	B moved_1139
+full_1137:
 	FMOVQ F5, 0(R15)
-moved_1117:
+moved_1139:
 	ADD R14<<0, R8, R15
-	TBNZ $1, R13, full_1118
+	TBNZ $1, R13, full_1140
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R13, moved_1120
+	TBZ $0, R13, moved_1142
 	FMOVD 0(R15), F2
-	B moved_1120
-full_1118:
+	B moved_1142
+full_1140:
 	FMOVQ 0(R15), F2
-moved_1120:
+moved_1142:
 	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
 	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	ADD R14<<0, R2, R14
-	TBNZ $1, R13, full_1121
-	TBZ $0, R13, moved_1123
+	TBNZ $1, R13, full_1143
+	TBZ $0, R13, moved_1145
 	FMOVD F1, 0(R14)
-	B moved_1123
-full_1121:
+	B moved_1145
+full_1143:
 	FMOVQ F1, 0(R14)
-moved_1123:
-done_1105:
+moved_1145:
+done_1127:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1102
+	BNE row_1124
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -10558,54 +10720,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1124:
+row_1146:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1126
+	BEQ rest_1148
 	PCALIGN $32
-vector_1125:
+vector_1147:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1125
-rest_1126:
+	BLT vector_1147
+rest_1148:
 	CMP $0, R8
-	BEQ done_1127
+	BEQ done_1149
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1128
+	TBNZ $1, R9, full_1150
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1130
+	TBZ $0, R9, moved_1152
 	FMOVD 0(R11), F0
-	B moved_1130
-full_1128:
+	B moved_1152
+full_1150:
 	FMOVQ 0(R11), F0
-moved_1130:
+moved_1152:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1131
+	TBNZ $1, R9, full_1153
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_1133
+	TBZ $0, R9, moved_1155
 	FMOVD 0(R11), F1
-	B moved_1133
-full_1131:
+	B moved_1155
+full_1153:
 	FMOVQ 0(R11), F1
-moved_1133:
+moved_1155:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1134
-	TBZ $0, R9, moved_1136
+	TBNZ $1, R9, full_1156
+	TBZ $0, R9, moved_1158
 	FMOVD F0, 0(R10)
-	B moved_1136
-full_1134:
+	B moved_1158
+full_1156:
 	FMOVQ F0, 0(R10)
-moved_1136:
-done_1127:
+moved_1158:
+done_1149:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1124
+	BNE row_1146
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -10636,57 +10798,57 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_1137:
+row_1159:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_1139
+	BEQ rest_1161
 	PCALIGN $32
-vector_1138:
+vector_1160:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_1138
-rest_1139:
+	BLT vector_1160
+rest_1161:
 	CMP $0, R9
-	BEQ done_1140
+	BEQ done_1162
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_1141
+	TBNZ $1, R1, full_1163
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1143
+	TBZ $0, R1, moved_1165
 	FMOVD 0(R11), F0
-	B moved_1143
-full_1141:
+	B moved_1165
+full_1163:
 	FMOVQ 0(R11), F0
-moved_1143:
+moved_1165:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_1144
+	TBNZ $1, R1, full_1166
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1146
+	TBZ $0, R1, moved_1168
 	FMOVD 0(R11), F1
-	B moved_1146
-full_1144:
+	B moved_1168
+full_1166:
 	FMOVQ 0(R11), F1
-moved_1146:
+moved_1168:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_1147
-	TBZ $0, R1, moved_1149
+	TBNZ $1, R1, full_1169
+	TBZ $0, R1, moved_1171
 	FMOVD F0, 0(R10)
-	B moved_1149
-full_1147:
+	B moved_1171
+full_1169:
 	FMOVQ F0, 0(R10)
-moved_1149:
-done_1140:
+moved_1171:
+done_1162:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_1137
+	BNE row_1159
 	RET
 
 // func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
@@ -10715,47 +10877,167 @@ TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1150:
+row_1172:
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1152
+	BEQ rest_1174
 	PCALIGN $32
-vector_1151:
+vector_1173:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1151
-rest_1152:
+	BLT vector_1173
+rest_1174:
 	CMP $0, R9
-	BEQ done_1153
+	BEQ done_1175
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1154
+	TBNZ $1, R10, full_1176
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1156
+	TBZ $0, R10, moved_1178
 	FMOVD 0(R12), F0
-	B moved_1156
-full_1154:
+	B moved_1178
+full_1176:
 	FMOVQ 0(R12), F0
-moved_1156:
+moved_1178:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1157
-	TBZ $0, R10, moved_1159
+	TBNZ $1, R10, full_1179
+	TBZ $0, R10, moved_1181
 	FMOVD F0, 0(R11)
-	B moved_1159
-full_1157:
+	B moved_1181
+full_1179:
 	FMOVQ F0, 0(R11)
-moved_1159:
-done_1153:
+moved_1181:
+done_1175:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_1150
+	BNE row_1172
+	RET
+
+// func dturnRowsNEON(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
+TEXT ·dturnRowsNEON(SB), NOSPLIT, $0-72
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD ld+16(FP), R2
+	MOVD ya+24(FP), R3
+	MOVD yb+32(FP), R6
+	MOVD xa+40(FP), R7
+	MOVD xb+48(FP), R8
+	MOVD cos+56(FP), R9
+	MOVD sin+64(FP), R10
+	MOVD R1, R12
+	AND $1, R12
+	MOVD R1, R11
+	SUBS R12, R11
+	LSL $3, R11
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R12, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $2, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R13
+	SUB R1<<3, R13
+	FMOVQ 16(R13), F15
+	LSL $3, R2
+row_1182:
+	MOVD ZR, R13
+	CMP $0, R11
+	BEQ rest_1184
+	PCALIGN $32
+vector_1183:
+	WORD $0x3ced6920 // LDR Q0, [X9,X13]
+	WORD $0x3ced6941 // LDR Q1, [X10,X13]
+	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
+	WORD $0x3ced6903 // LDR Q3, [X8,X13]
+	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
+	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
+	WORD $0x4ee5d484 // FSUB V4.2D, V4.2D, V5.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
+	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
+	WORD $0x3cad6864 // STR Q4, [X3,X13]
+	WORD $0x3cad68c3 // STR Q3, [X6,X13]
+	ADD $16, R13
+	CMP R11, R13
+	BLT vector_1183
+rest_1184:
+	CMP $0, R12
+	BEQ done_1185
+	ADD R13<<0, R9, R14
+	TBNZ $1, R1, full_1186
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R1, moved_1188
+	FMOVD 0(R14), F0
+	B moved_1188
+full_1186:
+	FMOVQ 0(R14), F0
+moved_1188:
+	ADD R13<<0, R10, R14
+	TBNZ $1, R1, full_1189
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $0, R1, moved_1191
+	FMOVD 0(R14), F1
+	B moved_1191
+full_1189:
+	FMOVQ 0(R14), F1
+moved_1191:
+	ADD R13<<0, R7, R14
+	TBNZ $1, R1, full_1192
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R1, moved_1194
+	FMOVD 0(R14), F2
+	B moved_1194
+full_1192:
+	FMOVQ 0(R14), F2
+moved_1194:
+	ADD R13<<0, R8, R14
+	TBNZ $1, R1, full_1195
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $0, R1, moved_1197
+	FMOVD 0(R14), F3
+	B moved_1197
+full_1195:
+	FMOVQ 0(R14), F3
+moved_1197:
+	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
+	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
+	WORD $0x4ee5d484 // FSUB V4.2D, V4.2D, V5.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
+	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
+	ADD R13<<0, R3, R14
+	TBNZ $1, R1, full_1198
+	TBZ $0, R1, moved_1200
+	FMOVD F4, 0(R14)
+	B moved_1200
+full_1198:
+	FMOVQ F4, 0(R14)
+moved_1200:
+	ADD R13<<0, R6, R13
+	TBNZ $1, R1, full_1201
+	TBZ $0, R1, moved_1203
+	FMOVD F3, 0(R13)
+	B moved_1203
+full_1201:
+	FMOVQ F3, 0(R13)
+moved_1203:
+done_1185:
+	ADD R2, R7
+	ADD R2, R8
+	ADD R2, R3
+	ADD R2, R6
+	SUBS $1, R0
+	BNE row_1182
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -10783,51 +11065,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1160:
+row_1204:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1162
+	BEQ rest_1206
 	PCALIGN $32
-vector_1161:
+vector_1205:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1161
-rest_1162:
+	BLT vector_1205
+rest_1206:
 	CMP $0, R8
-	BEQ done_1163
+	BEQ done_1207
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1164
+	TBNZ $1, R1, full_1208
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1166
+	TBZ $0, R1, moved_1210
 	FMOVD 0(R10), F0
-	B moved_1166
-full_1164:
+	B moved_1210
+full_1208:
 	FMOVQ 0(R10), F0
-moved_1166:
+moved_1210:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1167
+	TBNZ $1, R1, full_1211
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1169
+	TBZ $0, R1, moved_1213
 	FMOVD 0(R10), F1
-	B moved_1169
-full_1167:
+	B moved_1213
+full_1211:
 	FMOVQ 0(R10), F1
-moved_1169:
+moved_1213:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1170
-	TBZ $0, R1, moved_1172
+	TBNZ $1, R1, full_1214
+	TBZ $0, R1, moved_1216
 	FMOVD F1, 0(R9)
-	B moved_1172
-full_1170:
+	B moved_1216
+full_1214:
 	FMOVQ F1, 0(R9)
-moved_1172:
-done_1163:
+moved_1216:
+done_1207:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1160
+	BNE row_1204
 	RET

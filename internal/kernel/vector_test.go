@@ -50,6 +50,10 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 			name: "Add", sameBits: true, lengths: []int{n, n, n},
 			run: func(a [][]F) { AddRows(a[0], a[1], a[2]) }, inPlace: [][2]int{{0, 1}, {0, 2}},
 		},
+		{
+			name: "Turn", sameBits: true, lengths: []int{n, n, n, n, cols, cols}, inPlace: [][2]int{{0, 2}, {1, 3}},
+			run: func(a [][]F) { Turn(rows, cols, a[0], a[1], a[2], a[3], a[4], a[5]) },
+		},
 		{name: "SumRows", sameBits: true, lengths: []int{cols, n}, run: func(a [][]F) { SumRows(a[0], a[1]) }},
 		{name: "Sum", lengths: []int{1, n}, run: func(a [][]F) { a[0][0] = F(Sum(a[1])) }},
 		{

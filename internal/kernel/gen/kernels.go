@@ -239,6 +239,12 @@ var rowKernels = []kernel{
 		write:  inVectors((*vector).scaleRows),
 	},
 	{
+		name: "turnRows",
+		does: "sets ya ← xa·cos − xb·sin and yb ← xb·cos + xa·sin in each row, each product rounded. y may be x.",
+		params: "rows, n size; ld stride; ya, yb, xa, xb [(rows-1)*ld+n]F; cos, sin [n]F",
+		write:  inVectors((*vector).turnRows),
+	},
+	{
 		name:   "sumRows",
 		does:   "adds n columns of the rows to y, one row after the other.",
 		params: "rows, n size; ld stride; y [n]F; x [(rows-1)*ld+n]F",

@@ -99,6 +99,30 @@ func (v *vector) addRows() {
 	}, "x", "z")
 }
 
+func (v *vector) turnRows() {
+	z := v.vectors
+	cos, sin, a, b := z[0], z[1], z[2], z[3]
+	r := v.divide("n")
+	r.bytes = v.params["ld"]
+	v.shiftLeft(v.shift, r.bytes)
+	v.rows(r, func() {
+		v.each(r, func(part *mask) {
+			v.load(part, "cos", cos)
+			v.load(part, "sin", sin)
+			v.load(part, "xa", a)
+			v.load(part, "xb", b)
+			v.mul(cos, a, z[4])
+			v.mul(sin, b, z[5])
+			v.sub(z[5], z[4], z[4])
+			v.mul(cos, b, b)
+			v.mul(sin, a, a)
+			v.add(a, b, b)
+			v.store(part, z[4], "ya")
+			v.store(part, b, "yb")
+		})
+	}, "xa", "xb", "ya", "yb")
+}
+
 func (v *vector) sumRows() {
 	z := v.vectors
 	r := v.divide("n")
