@@ -746,6 +746,41 @@ func geluTanhBackward[F Float](p path, dx, x, dy []F) {
 	}
 }
 
+// silu sets y ← x/(1 + e^−x).
+func silu[F Float](p path, y, x []F) {
+	n := len(y)
+	if p == pathGo || n < 1 {
+		siluGo(y, x)
+		return
+	}
+	reaches("silu: x", len(x), n)
+	switch {
+	case sizeOf[F]() == 4:
+		ssiluNEON(n, single(y), single(x))
+	default:
+		dsiluNEON(n, double(y), double(x))
+	}
+}
+
+// gatedSiLUBackward sets dgate ← dy·up·s·(1 + gate·(1−s)) and dup ← dy·gate·s, s = 1/(1 + e^−gate).
+func gatedSiLUBackward[F Float](p path, dgate, dup, gate, up, dy []F) {
+	n := len(dgate)
+	if p == pathGo || n < 1 {
+		gatedSiLUBackwardGo(dgate, dup, gate, up, dy)
+		return
+	}
+	reaches("gatedSiLUBackward: dup", len(dup), n)
+	reaches("gatedSiLUBackward: gate", len(gate), n)
+	reaches("gatedSiLUBackward: up", len(up), n)
+	reaches("gatedSiLUBackward: dy", len(dy), n)
+	switch {
+	case sizeOf[F]() == 4:
+		sgatedSiLUBackwardNEON(n, single(dgate), single(dup), single(gate), single(up), single(dy))
+	default:
+		dgatedSiLUBackwardNEON(n, double(dgate), double(dup), double(gate), double(up), double(dy))
+	}
+}
+
 // scale sets y ← c·x.
 func scale[F Float](p path, y, x []F, c F) {
 	n := len(y)

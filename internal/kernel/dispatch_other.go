@@ -185,6 +185,14 @@ func geluTanhBackward[F Float](_ path, dx, x, dy []F) {
 	geluTanhBackwardGo(dx, x, dy)
 }
 
+func silu[F Float](_ path, y, x []F) {
+	siluGo(y, x)
+}
+
+func gatedSiLUBackward[F Float](_ path, dgate, dup, gate, up, dy []F) {
+	gatedSiLUBackwardGo(dgate, dup, gate, up, dy)
+}
+
 func scale[F Float](_ path, y, x []F, c F) {
 	scaleGo(y, x, c)
 }

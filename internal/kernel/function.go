@@ -95,7 +95,7 @@ func (c applyCall[F]) do(lo, hi int) {
 	case Sigmoid:
 		sigmoid(y, x)
 	case SiLU:
-		silu(y, x)
+		silu(chosenPath, y, x)
 	case GELU:
 		gelu(chosenPath, y, x)
 	case GELUTanh:

@@ -25,7 +25,7 @@ func (c gatedCall[F]) do(lo, hi int) {
 func activate[F Float](f Function, y, x []F) {
 	switch f {
 	case SiLU:
-		silu(y, x)
+		silu(chosenPath, y, x)
 	case GELU:
 		gelu(chosenPath, y, x)
 	case GELUTanh:
@@ -47,18 +47,14 @@ type gatedBackwardCall[F Float] struct {
 }
 
 func (c gatedBackwardCall[F]) do(lo, hi int) {
+	if c.f == SiLU { // with one exponential for both
+		gatedSiLUBackward(chosenPath, c.dgate[lo:hi], c.dup[lo:hi], c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi])
+		return
+	}
 	var room, along [chunk]F
 	chunks(lo, hi, func(lo, hi int) {
 		g, d, dgate, dup := room[:hi-lo], along[:hi-lo], c.dgate[lo:hi], c.dup[lo:hi]
 		gate, up, dy := c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi]
-		if c.f == SiLU { // with one exponential for both
-			expOfNegative(g, gate)
-			for i, e := range g {
-				x, s, d := gate[i], 1/(1+e), dy[i]
-				dgate[i], dup[i] = d*up[i]*siluSlopeAt(x, s), d*(x*s)
-			}
-			return
-		}
 		mul(chosenPath, d, dy, up)
 		if c.f == GELU {
 			geluBackward(chosenPath, d, gate, d)

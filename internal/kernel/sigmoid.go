@@ -47,7 +47,7 @@ func logSigmoidSlope[F Float](dx, x, dy []F) {
 	})
 }
 
-func silu[F Float](y, x []F) {
+func siluGo[F Float](y, x []F) {
 	var room [chunk]F
 	chunks(0, len(x), func(lo, hi int) {
 		e, y, x := room[:hi-lo], y[lo:hi], x[lo:hi]
@@ -71,3 +71,16 @@ func siluSlope[F Float](dx, x, dy []F) {
 
 // siluSlopeAt returns the slope of y = x·s, s = 1/(1 + e^−x):  dy/dx = s + x·s·(1−s).
 func siluSlopeAt[F Float](x, s F) F { return s * (1 + x*(1-s)) }
+
+func gatedSiLUBackwardGo[F Float](dgate, dup, gate, up, dy []F) {
+	var room [chunk]F
+	chunks(0, len(gate), func(lo, hi int) {
+		e := room[:hi-lo]
+		expOfNegative(e, gate[lo:hi])
+		dgate, dup, gate, up, dy := dgate[lo:hi], dup[lo:hi], gate[lo:hi], up[lo:hi], dy[lo:hi]
+		for i, e := range e {
+			x, s, d := gate[i], 1/(1+e), dy[i]
+			dgate[i], dup[i] = d*up[i]*siluSlopeAt(x, s), d*(x*s)
+		}
+	})
+}

@@ -134,6 +134,16 @@ func sgeluBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 //go:noescape
 func sgeluTanhBackwardAVX2(n int, dx *float32, x *float32, dy *float32)
 
+// ssiluAVX2 is silu of float32 with AVX2.
+//
+//go:noescape
+func ssiluAVX2(n int, y *float32, x *float32)
+
+// sgatedSiLUBackwardAVX2 is gatedSiLUBackward of float32 with AVX2.
+//
+//go:noescape
+func sgatedSiLUBackwardAVX2(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+
 // sscaleAVX2 is scale of float32 with AVX2.
 //
 //go:noescape
@@ -363,6 +373,16 @@ func dtanhBackwardAVX2(n int, dx *float64, y *float64, dy *float64)
 //
 //go:noescape
 func dgeluTanhBackwardAVX2(n int, dx *float64, x *float64, dy *float64)
+
+// dsiluAVX2 is silu of float64 with AVX2.
+//
+//go:noescape
+func dsiluAVX2(n int, y *float64, x *float64)
+
+// dgatedSiLUBackwardAVX2 is gatedSiLUBackward of float64 with AVX2.
+//
+//go:noescape
+func dgatedSiLUBackwardAVX2(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
 
 // dscaleAVX2 is scale of float64 with AVX2.
 //

@@ -2660,6 +2660,239 @@ done_78:
 	VZEROUPPER
 	RET
 
+// func ssiluAVX2(n int, y *float32, x *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·ssiluAVX2(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 160(AX), Y12
+	VMOVUPS 448(AX), Y11
+	MOVQ    CX, DI
+	ANDQ    $0x07, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000008, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_80
+	PCALIGN $0x40
+
+vector_79:
+	VMOVUPS      (BX)(CX*1), Y0
+	VSUBPS       Y0, Y11, Y1
+	VCMPPS       $0x11, Y13, Y1, Y4
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMULPS       64(AX), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS 96(AX), Y2, Y1
+	VFNMADD231PS 128(AX), Y2, Y1
+	VMOVUPS      1952(AX), Y3
+	VFMADD213PS  1920(AX), Y1, Y3
+	VFMADD213PS  1888(AX), Y1, Y3
+	VFMADD213PS  1856(AX), Y1, Y3
+	VFMADD213PS  1824(AX), Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VANDNPS      Y3, Y4, Y3
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VPADDD       608(AX), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       608(AX), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y2, Y3, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y12, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (DX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, SI
+	JLT          vector_79
+
+rest_80:
+	TESTQ        DI, DI
+	JE           done_81
+	VMASKMOVPS   (BX)(CX*1), Y15, Y0
+	VSUBPS       Y0, Y11, Y1
+	VCMPPS       $0x11, Y13, Y1, Y4
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMULPS       64(AX), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS 96(AX), Y2, Y1
+	VFNMADD231PS 128(AX), Y2, Y1
+	VMOVUPS      1952(AX), Y3
+	VFMADD213PS  1920(AX), Y1, Y3
+	VFMADD213PS  1888(AX), Y1, Y3
+	VFMADD213PS  1856(AX), Y1, Y3
+	VFMADD213PS  1824(AX), Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VANDNPS      Y3, Y4, Y3
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VPADDD       608(AX), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       608(AX), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y2, Y3, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y12, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
+
+done_81:
+	VZEROUPPER
+	RET
+
+// func sgatedSiLUBackwardAVX2(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sgatedSiLUBackwardAVX2(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dgate+8(FP), DX
+	MOVQ    dup+16(FP), BX
+	MOVQ    gate+24(FP), SI
+	MOVQ    up+32(FP), DI
+	MOVQ    dy+40(FP), R8
+	VMOVUPS (AX), Y13
+	VMOVUPS 32(AX), Y14
+	VMOVUPS 160(AX), Y12
+	VMOVUPS 448(AX), Y11
+	MOVQ    CX, R10
+	ANDQ    $0x07, R10
+	MOVQ    CX, R9
+	SUBQ    R10, R9
+	SHLQ    $0x02, R9
+	SHLQ    $0x02, CX
+	MOVQ    R10, CX
+	XORL    R11, R11
+	TESTQ   CX, CX
+	CMOVQLT R11, CX
+	MOVQ    $0x00000008, R11
+	CMPQ    CX, R11
+	CMOVQGT R11, CX
+	SHLQ    $0x02, CX
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    CX, R11
+	VMOVDQU 32(R11), Y15
+	XORQ    CX, CX
+	TESTQ   R9, R9
+	JE      rest_83
+	PCALIGN $0x40
+
+vector_82:
+	VMOVUPS      (SI)(CX*1), Y0
+	VSUBPS       Y0, Y11, Y1
+	VCMPPS       $0x11, Y13, Y1, Y4
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMULPS       64(AX), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS 96(AX), Y2, Y1
+	VFNMADD231PS 128(AX), Y2, Y1
+	VMOVUPS      1952(AX), Y3
+	VFMADD213PS  1920(AX), Y1, Y3
+	VFMADD213PS  1888(AX), Y1, Y3
+	VFMADD213PS  1856(AX), Y1, Y3
+	VFMADD213PS  1824(AX), Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VANDNPS      Y3, Y4, Y3
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VPADDD       608(AX), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       608(AX), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y2, Y3, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y12, Y1, Y1
+	VDIVPS       Y1, Y12, Y1
+	VSUBPS       Y1, Y12, Y6
+	VMULPS       Y0, Y6, Y6
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      (R8)(CX*1), Y5
+	VMULPS       Y5, Y1, Y1
+	VMOVUPS      (DI)(CX*1), Y7
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, (DX)(CX*1)
+	VMOVUPS      Y1, (BX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, R9
+	JLT          vector_82
+
+rest_83:
+	TESTQ        R10, R10
+	JE           done_84
+	VMASKMOVPS   (SI)(CX*1), Y15, Y0
+	VSUBPS       Y0, Y11, Y1
+	VCMPPS       $0x11, Y13, Y1, Y4
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMULPS       64(AX), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS 96(AX), Y2, Y1
+	VFNMADD231PS 128(AX), Y2, Y1
+	VMOVUPS      1952(AX), Y3
+	VFMADD213PS  1920(AX), Y1, Y3
+	VFMADD213PS  1888(AX), Y1, Y3
+	VFMADD213PS  1856(AX), Y1, Y3
+	VFMADD213PS  1824(AX), Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VFMADD213PS  Y12, Y1, Y3
+	VANDNPS      Y3, Y4, Y3
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VPADDD       608(AX), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       608(AX), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y2, Y3, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y12, Y1, Y1
+	VDIVPS       Y1, Y12, Y1
+	VSUBPS       Y1, Y12, Y6
+	VMULPS       Y0, Y6, Y6
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y0, Y1, Y1
+	VMASKMOVPS   (R8)(CX*1), Y15, Y5
+	VMULPS       Y5, Y1, Y1
+	VMASKMOVPS   (DI)(CX*1), Y15, Y7
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
+	VMASKMOVPS   Y1, Y15, (BX)(CX*1)
+
+done_84:
+	VZEROUPPER
+	RET
+
 // func sscaleAVX2(n int, y *float32, x *float32, c float32)
 // Requires: AVX, CMOV
 TEXT ·sscaleAVX2(SB), $0-28
@@ -2687,25 +2920,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_80
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_79:
+vector_85:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_79
+	JLT     vector_85
 
-rest_80:
+rest_86:
 	TESTQ      SI, SI
-	JE         done_81
+	JE         done_87
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_81:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -2747,10 +2980,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_83
+	JE           rest_89
 	PCALIGN      $0x40
 
-vector_82:
+vector_88:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -2776,11 +3009,11 @@ vector_82:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_82
+	JLT     vector_88
 
-rest_83:
+rest_89:
 	TESTQ      R8, R8
-	JE         done_84
+	JE         done_90
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -2805,7 +3038,7 @@ rest_83:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_84:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -2837,10 +3070,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_92
 	PCALIGN      $0x40
 
-vector_85:
+vector_91:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2850,11 +3083,11 @@ vector_85:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_91
 
-rest_86:
+rest_92:
 	TESTQ      SI, SI
-	JE         done_87
+	JE         done_93
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2863,7 +3096,7 @@ rest_86:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_87:
+done_93:
 	VZEROUPPER
 	RET
 
@@ -2897,10 +3130,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_89
+	JE           rest_95
 	PCALIGN      $0x40
 
-vector_88:
+vector_94:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2914,11 +3147,11 @@ vector_88:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_88
+	JLT     vector_94
 
-rest_89:
+rest_95:
 	TESTQ      DI, DI
-	JE         done_90
+	JE         done_96
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2931,7 +3164,7 @@ rest_89:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_90:
+done_96:
 	VZEROUPPER
 	RET
 
@@ -2962,10 +3195,10 @@ TEXT ·ssumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_92
+	JE      rest_98
 	PCALIGN $0x40
 
-vector_91:
+vector_97:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2974,11 +3207,11 @@ vector_91:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_91
+	JLT          vector_97
 
-rest_92:
+rest_98:
 	TESTQ        BX, BX
-	JE           done_93
+	JE           done_99
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2986,7 +3219,7 @@ rest_92:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_93:
+done_99:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3024,10 +3257,10 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_95
+	JE      rest_101
 	PCALIGN $0x40
 
-vector_94:
+vector_100:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3036,11 +3269,11 @@ vector_94:
 	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_94
+	JLT          vector_100
 
-rest_95:
+rest_101:
 	TESTQ        BX, BX
-	JE           done_96
+	JE           done_102
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3048,7 +3281,7 @@ rest_95:
 	VFMADD231PD  Y3, Y3, Y1
 	VFMADD231PD  Y2, Y2, Y0
 
-done_96:
+done_102:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3088,10 +3321,10 @@ TEXT ·ssumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_98
+	JE      rest_104
 	PCALIGN $0x40
 
-vector_97:
+vector_103:
 	VMOVUPS      (CX)(AX*1), Y2
 	VMOVUPS      (DX)(AX*1), Y3
 	VMULPS       Y3, Y2, Y2
@@ -3104,11 +3337,11 @@ vector_97:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, SI
-	JLT          vector_97
+	JLT          vector_103
 
-rest_98:
+rest_104:
 	TESTQ        DI, DI
-	JE           done_99
+	JE           done_105
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VMASKMOVPS   (DX)(AX*1), Y15, Y3
 	VMULPS       Y3, Y2, Y2
@@ -3120,7 +3353,7 @@ rest_98:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_99:
+done_105:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3159,13 +3392,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_100:
+row_106:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_102
+	JE      rest_108
 	PCALIGN $0x40
 
-vector_101:
+vector_107:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3176,11 +3409,11 @@ vector_101:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_101
+	JLT          vector_107
 
-rest_102:
+rest_108:
 	TESTQ        R8, R8
-	JE           done_103
+	JE           done_109
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3190,10 +3423,10 @@ rest_102:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_103:
+done_109:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_100
+	JNE  row_106
 	VZEROUPPER
 	RET
 
@@ -3229,28 +3462,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_104:
+row_110:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_106
+	JE      rest_112
 	PCALIGN $0x40
 
-vector_105:
+vector_111:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_105
+	JLT     vector_111
 
-rest_106:
+rest_112:
 	TESTQ      R8, R8
-	JE         done_107
+	JE         done_113
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_107:
+done_113:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3263,10 +3496,10 @@ done_107:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_109
+	JE           rest_115
 	PCALIGN      $0x40
 
-vector_108:
+vector_114:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3297,11 +3530,11 @@ vector_108:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_108
+	JLT          vector_114
 
-rest_109:
+rest_115:
 	TESTQ        R8, R8
-	JE           done_110
+	JE           done_116
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3332,7 +3565,7 @@ rest_109:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_110:
+done_116:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3345,29 +3578,29 @@ done_110:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_112
+	JE           rest_118
 	PCALIGN      $0x40
 
-vector_111:
+vector_117:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_111
+	JLT     vector_117
 
-rest_112:
+rest_118:
 	TESTQ      R8, R8
-	JE         done_113
+	JE         done_119
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_113:
+done_119:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_104
+	JNE  row_110
 	VZEROUPPER
 	RET
 
@@ -3398,29 +3631,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_114:
+row_120:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_116
+	JE      rest_122
 	PCALIGN $0x40
 
-vector_115:
+vector_121:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_115
+	JLT         vector_121
 
-rest_116:
+rest_122:
 	TESTQ       R8, R8
-	JE          done_117
+	JE          done_123
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_117:
+done_123:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3430,10 +3663,10 @@ done_117:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_119
+	JE           rest_125
 	PCALIGN      $0x40
 
-vector_118:
+vector_124:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -3441,23 +3674,23 @@ vector_118:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_118
+	JLT     vector_124
 
-rest_119:
+rest_125:
 	TESTQ      R8, R8
-	JE         done_120
+	JE         done_126
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_120:
+done_126:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_114
+	JNE  row_120
 	VZEROUPPER
 	RET
 
@@ -3488,33 +3721,33 @@ TEXT ·stopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_121:
+row_127:
 	VMOVUPS Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_123
+	JE      rest_129
 	PCALIGN $0x40
 
-vector_122:
+vector_128:
 	VMOVUPS   (SI)(R8*1), Y1
 	VMAXPS    Y0, Y1, Y0
 	VCMPPS    $0x03, Y1, Y1, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_122
+	JLT       vector_128
 
-rest_123:
+rest_129:
 	TESTQ      DI, DI
-	JE         done_124
+	JE         done_130
 	VMASKMOVPS (SI)(R8*1), Y15, Y1
 	VBLENDVPS  Y15, Y1, Y12, Y1
 	VMAXPS     Y0, Y1, Y0
 	VCMPPS     $0x03, Y1, Y1, Y3
 	VBLENDVPS  Y3, Y1, Y2, Y2
 
-done_124:
+done_130:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -3535,7 +3768,7 @@ done_124:
 	ADDQ         DX, SI
 	ADDQ         $0x04, BX
 	DECQ         CX
-	JNE          row_121
+	JNE          row_127
 	VZEROUPPER
 	RET
 
@@ -3570,28 +3803,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_125:
+row_131:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_127
+	JE      rest_133
 	PCALIGN $0x40
 
-vector_126:
+vector_132:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_126
+	JLT     vector_132
 
-rest_127:
+rest_133:
 	TESTQ      R9, R9
-	JE         done_128
+	JE         done_134
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_128:
+done_134:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3605,10 +3838,10 @@ done_128:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_130
+	JE           rest_136
 	PCALIGN      $0x40
 
-vector_129:
+vector_135:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3638,11 +3871,11 @@ vector_129:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_129
+	JLT          vector_135
 
-rest_130:
+rest_136:
 	TESTQ        R9, R9
-	JE           done_131
+	JE           done_137
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3672,7 +3905,7 @@ rest_130:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_131:
+done_137:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3685,7 +3918,7 @@ done_131:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_125
+	JNE          row_131
 	VZEROUPPER
 	RET
 
@@ -3726,27 +3959,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_132:
+row_138:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_134
+	JE      rest_140
 	PCALIGN $0x40
 
-vector_133:
+vector_139:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_133
+	JLT     vector_139
 
-rest_134:
+rest_140:
 	TESTQ      R11, R11
-	JE         done_135
+	JE         done_141
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_135:
+done_141:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3759,26 +3992,26 @@ done_135:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_137
+	JE           rest_143
 	PCALIGN      $0x40
 
-vector_136:
+vector_142:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_136
+	JLT         vector_142
 
-rest_137:
+rest_143:
 	TESTQ       R11, R11
-	JE          done_138
+	JE          done_144
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_138:
+done_144:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -3793,57 +4026,57 @@ done_138:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_140
+	JE           rest_146
 	PCALIGN      $0x40
 
-vector_139:
+vector_145:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_142
+	JE      without_148
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_142:
+without_148:
 	TESTQ   R10, R10
-	JE      without_143
+	JE      without_149
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_143:
+without_149:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_145
 
-rest_140:
+rest_146:
 	TESTQ      R11, R11
-	JE         done_141
+	JE         done_147
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_144
+	JE         without_150
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_144:
+without_150:
 	TESTQ      R10, R10
-	JE         without_145
+	JE         without_151
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_145:
+without_151:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_141:
+done_147:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_132
+	JNE  row_138
 	VZEROUPPER
 	RET
 
@@ -3882,24 +4115,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_146:
+row_152:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_148
+	JE           rest_154
 	PCALIGN      $0x40
 
-vector_147:
+vector_153:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_150
+	JE      without_156
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_150:
+without_156:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3907,18 +4140,18 @@ without_150:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_147
+	JLT         vector_153
 
-rest_148:
+rest_154:
 	TESTQ      R11, R11
-	JE         done_149
+	JE         done_155
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_151
+	JE         without_157
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_151:
+without_157:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3926,7 +4159,7 @@ without_151:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_149:
+done_155:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -3945,17 +4178,17 @@ done_149:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_153
+	JE           rest_159
 	PCALIGN      $0x40
 
-vector_152:
+vector_158:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_155
+	JE      without_161
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_155:
+without_161:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3965,18 +4198,18 @@ without_155:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_152
+	JLT          vector_158
 
-rest_153:
+rest_159:
 	TESTQ      R11, R11
-	JE         done_154
+	JE         done_160
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_156
+	JE         without_162
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_156:
+without_162:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3985,14 +4218,14 @@ without_156:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_154:
+done_160:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_146
+	JNE  row_152
 	VZEROUPPER
 	RET
 
@@ -4026,15 +4259,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_157:
+row_163:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_159
+	JE           rest_165
 	PCALIGN      $0x40
 
-vector_158:
+vector_164:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -4047,11 +4280,11 @@ vector_158:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_158
+	JLT         vector_164
 
-rest_159:
+rest_165:
 	TESTQ       R11, R11
-	JE          done_160
+	JE          done_166
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -4063,13 +4296,13 @@ rest_159:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_160:
+done_166:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_157
+	JNE  row_163
 	VZEROUPPER
 	RET
 
@@ -4101,14 +4334,14 @@ TEXT ·srootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_161:
+row_167:
 	VBROADCASTSS (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_163
+	JE           rest_169
 	PCALIGN      $0x40
 
-vector_162:
+vector_168:
 	VMOVUPS (BX)(R10*1), Y0
 	VMULPS  Y2, Y0, Y0
 	VMOVUPS (SI)(R10*1), Y1
@@ -4116,23 +4349,23 @@ vector_162:
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_162
+	JLT     vector_168
 
-rest_163:
+rest_169:
 	TESTQ      R9, R9
-	JE         done_164
+	JE         done_170
 	VMASKMOVPS (BX)(R10*1), Y15, Y0
 	VMULPS     Y2, Y0, Y0
 	VMASKMOVPS (SI)(R10*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_164:
+done_170:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_161
+	JNE  row_167
 	VZEROUPPER
 	RET
 
@@ -4167,15 +4400,15 @@ TEXT ·srootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_165:
+row_171:
 	VBROADCASTSS (R9), Y3
 	VBROADCASTSS (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_167
+	JE           rest_173
 	PCALIGN      $0x40
 
-vector_166:
+vector_172:
 	VMOVUPS (SI)(R13*1), Y1
 	VMOVUPS (DI)(R13*1), Y0
 	VMULPS  Y1, Y0, Y2
@@ -4191,11 +4424,11 @@ vector_166:
 	VMOVUPS Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_166
+	JLT     vector_172
 
-rest_167:
+rest_173:
 	TESTQ      R12, R12
-	JE         done_168
+	JE         done_174
 	VMASKMOVPS (SI)(R13*1), Y15, Y1
 	VMASKMOVPS (DI)(R13*1), Y15, Y0
 	VMULPS     Y1, Y0, Y2
@@ -4210,14 +4443,14 @@ rest_167:
 	VMULPS     Y3, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(R13*1)
 
-done_168:
+done_174:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_165
+	JNE  row_171
 	VZEROUPPER
 	RET
 
@@ -4248,34 +4481,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_169:
+row_175:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_171
+	JE      rest_177
 	PCALIGN $0x40
 
-vector_170:
+vector_176:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_170
+	JLT     vector_176
 
-rest_171:
+rest_177:
 	TESTQ      R8, R8
-	JE         done_172
+	JE         done_178
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_172:
+done_178:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_169
+	JNE  row_175
 	VZEROUPPER
 	RET
 
@@ -4309,36 +4542,36 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_173:
+row_179:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_175
+	JE           rest_181
 	PCALIGN      $0x40
 
-vector_174:
+vector_180:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_174
+	JLT         vector_180
 
-rest_175:
+rest_181:
 	TESTQ       R9, R9
-	JE          done_176
+	JE          done_182
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_176:
+done_182:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_173
+	JNE  row_179
 	VZEROUPPER
 	RET
 
@@ -4371,34 +4604,34 @@ TEXT ·sscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_177:
+row_183:
 	VBROADCASTSS (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_179
+	JE           rest_185
 	PCALIGN      $0x40
 
-vector_178:
+vector_184:
 	VMOVUPS (SI)(R10*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_178
+	JLT     vector_184
 
-rest_179:
+rest_185:
 	TESTQ      R9, R9
-	JE         done_180
+	JE         done_186
 	VMASKMOVPS (SI)(R10*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_180:
+done_186:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_177
+	JNE  row_183
 	VZEROUPPER
 	RET
 
@@ -4434,13 +4667,13 @@ TEXT ·sturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x02, DX
 
-row_181:
+row_187:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_183
+	JE      rest_189
 	PCALIGN $0x40
 
-vector_182:
+vector_188:
 	VMOVUPS (R9)(CX*1), Y0
 	VMOVUPS (R10)(CX*1), Y1
 	VMOVUPS (DI)(CX*1), Y2
@@ -4455,11 +4688,11 @@ vector_182:
 	VMOVUPS Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_182
+	JLT     vector_188
 
-rest_183:
+rest_189:
 	TESTQ      R12, R12
-	JE         done_184
+	JE         done_190
 	VMASKMOVPS (R9)(CX*1), Y15, Y0
 	VMASKMOVPS (R10)(CX*1), Y15, Y1
 	VMASKMOVPS (DI)(CX*1), Y15, Y2
@@ -4473,13 +4706,13 @@ rest_183:
 	VMASKMOVPS Y4, Y15, (BX)(CX*1)
 	VMASKMOVPS Y3, Y15, (SI)(CX*1)
 
-done_184:
+done_190:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_181
+	JNE  row_187
 	VZEROUPPER
 	RET
 
@@ -4511,33 +4744,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_185:
+row_191:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_187
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_186:
+vector_192:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_186
+	JLT     vector_192
 
-rest_187:
+rest_193:
 	TESTQ      R8, R8
-	JE         done_188
+	JE         done_194
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_188:
+done_194:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_185
+	JNE  row_191
 	VZEROUPPER
 	RET
 
@@ -4839,10 +5072,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_190
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_189:
+vector_195:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4878,11 +5111,11 @@ vector_189:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_189
+	JLT          vector_195
 
-rest_190:
+rest_196:
 	TESTQ        DI, DI
-	JE           done_191
+	JE           done_197
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4917,7 +5150,7 @@ rest_190:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_191:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -4950,10 +5183,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_193
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_192:
+vector_198:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4988,11 +5221,11 @@ vector_192:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_192
+	JLT          vector_198
 
-rest_193:
+rest_199:
 	TESTQ        DI, DI
-	JE           done_194
+	JE           done_200
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -5026,7 +5259,7 @@ rest_193:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_194:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5058,10 +5291,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_196
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_195:
+vector_201:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5103,11 +5336,11 @@ vector_195:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_195
+	JLT          vector_201
 
-rest_196:
+rest_202:
 	TESTQ        DI, DI
-	JE           done_197
+	JE           done_203
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5148,7 +5381,7 @@ rest_196:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_197:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5179,25 +5412,25 @@ TEXT ·dabsAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_199
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_198:
+vector_204:
 	VMOVUPD (BX)(CX*1), Y0
 	VANDNPS Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_198
+	JLT     vector_204
 
-rest_199:
+rest_205:
 	TESTQ      SI, SI
-	JE         done_200
+	JE         done_206
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_200:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5230,10 +5463,10 @@ TEXT ·dsignAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_202
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_201:
+vector_207:
 	VMOVUPD   (BX)(CX*1), Y0
 	VANDNPS   Y0, Y1, Y4
 	VANDPS    Y1, Y0, Y5
@@ -5243,11 +5476,11 @@ vector_201:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, AX
-	JLT       vector_201
+	JLT       vector_207
 
-rest_202:
+rest_208:
 	TESTQ      SI, SI
-	JE         done_203
+	JE         done_209
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VANDNPS    Y0, Y1, Y4
 	VANDPS     Y1, Y0, Y5
@@ -5256,7 +5489,7 @@ rest_202:
 	VBLENDVPD  Y6, Y5, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_203:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5286,25 +5519,25 @@ TEXT ·dceilAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_205
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_204:
+vector_210:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_204
+	JLT      vector_210
 
-rest_205:
+rest_211:
 	TESTQ      SI, SI
-	JE         done_206
+	JE         done_212
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x0a, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_206:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -5334,25 +5567,25 @@ TEXT ·dfloorAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_208
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_207:
+vector_213:
 	VMOVUPD  (DX)(AX*1), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPD  Y0, (CX)(AX*1)
 	ADDQ     $0x00000020, AX
 	CMPQ     AX, BX
-	JLT      vector_207
+	JLT      vector_213
 
-rest_208:
+rest_214:
 	TESTQ      SI, SI
-	JE         done_209
+	JE         done_215
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VROUNDPD   $0x09, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_209:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -5382,25 +5615,25 @@ TEXT ·dsqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_211
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_210:
+vector_216:
 	VMOVUPD (DX)(AX*1), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_210
+	JLT     vector_216
 
-rest_211:
+rest_217:
 	TESTQ      SI, SI
-	JE         done_212
+	JE         done_218
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_212:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -5431,25 +5664,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_214
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_213:
+vector_219:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_213
+	JLT     vector_219
 
-rest_214:
+rest_220:
 	TESTQ      SI, SI
-	JE         done_215
+	JE         done_221
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_215:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -5480,27 +5713,27 @@ TEXT ·dinverseSqrtAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_217
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_216:
+vector_222:
 	VMOVUPD (BX)(CX*1), Y0
 	VSQRTPD Y0, Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_216
+	JLT     vector_222
 
-rest_217:
+rest_223:
 	TESTQ      SI, SI
-	JE         done_218
+	JE         done_224
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VSQRTPD    Y0, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_218:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -5530,27 +5763,27 @@ TEXT ·dcubeAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_220
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_219:
+vector_225:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y0, Y0, Y1
 	VMULPD  Y0, Y1, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_219
+	JLT     vector_225
 
-rest_220:
+rest_226:
 	TESTQ      SI, SI
-	JE         done_221
+	JE         done_227
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y0, Y0, Y1
 	VMULPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_221:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -5580,10 +5813,10 @@ TEXT ·dlnAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_223
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_222:
+vector_228:
 	VMOVUPD   (BX)(CX*1), Y0
 	VMOVUPD   Y0, Y1
 	VMULPD    704(AX), Y0, Y4
@@ -5644,11 +5877,11 @@ vector_222:
 	VMOVUPD   Y0, (DX)(CX*1)
 	ADDQ      $0x00000020, CX
 	CMPQ      CX, SI
-	JLT       vector_222
+	JLT       vector_228
 
-rest_223:
+rest_229:
 	TESTQ      DI, DI
-	JE         done_224
+	JE         done_230
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMOVUPD    Y0, Y1
 	VMULPD     704(AX), Y0, Y4
@@ -5708,7 +5941,7 @@ rest_223:
 	VBLENDVPD  Y5, Y4, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_224:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -5739,27 +5972,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_226
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_225:
+vector_231:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_225
+	JLT     vector_231
 
-rest_226:
+rest_232:
 	TESTQ      DI, DI
-	JE         done_227
+	JE         done_233
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_227:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -5790,27 +6023,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_229
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_228:
+vector_234:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_228
+	JLT     vector_234
 
-rest_229:
+rest_235:
 	TESTQ      DI, DI
-	JE         done_230
+	JE         done_236
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_230:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -5841,27 +6074,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_232
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_231:
+vector_237:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_231
+	JLT     vector_237
 
-rest_232:
+rest_238:
 	TESTQ      DI, DI
-	JE         done_233
+	JE         done_239
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_233:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -5892,10 +6125,10 @@ TEXT ·dlesserAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_235
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_234:
+vector_240:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMINPD    Y1, Y0, Y1
@@ -5904,11 +6137,11 @@ vector_234:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_234
+	JLT       vector_240
 
-rest_235:
+rest_241:
 	TESTQ      DI, DI
-	JE         done_236
+	JE         done_242
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMINPD     Y1, Y0, Y1
@@ -5916,7 +6149,7 @@ rest_235:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_236:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -5947,10 +6180,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_238
+	JE      rest_244
 	PCALIGN $0x40
 
-vector_237:
+vector_243:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -5959,11 +6192,11 @@ vector_237:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_237
+	JLT       vector_243
 
-rest_238:
+rest_244:
 	TESTQ      DI, DI
-	JE         done_239
+	JE         done_245
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -5971,7 +6204,7 @@ rest_238:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_239:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -6003,10 +6236,10 @@ TEXT ·dlessAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_241
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_240:
+vector_246:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x11, Y1, Y0, Y0
@@ -6014,18 +6247,18 @@ vector_240:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_240
+	JLT     vector_246
 
-rest_241:
+rest_247:
 	TESTQ      DI, DI
-	JE         done_242
+	JE         done_248
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x11, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_242:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -6057,10 +6290,10 @@ TEXT ·dlessOrEqualAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_244
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_243:
+vector_249:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x12, Y1, Y0, Y0
@@ -6068,18 +6301,18 @@ vector_243:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_243
+	JLT     vector_249
 
-rest_244:
+rest_250:
 	TESTQ      DI, DI
-	JE         done_245
+	JE         done_251
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x12, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_245:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -6111,10 +6344,10 @@ TEXT ·dequalAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_247
+	JE      rest_253
 	PCALIGN $0x40
 
-vector_246:
+vector_252:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x00, Y1, Y0, Y0
@@ -6122,18 +6355,18 @@ vector_246:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_246
+	JLT     vector_252
 
-rest_247:
+rest_253:
 	TESTQ      DI, DI
-	JE         done_248
+	JE         done_254
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x00, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_248:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6165,10 +6398,10 @@ TEXT ·ddiffersAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_250
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_249:
+vector_255:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VCMPPD  $0x04, Y1, Y0, Y0
@@ -6176,18 +6409,18 @@ vector_249:
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_249
+	JLT     vector_255
 
-rest_250:
+rest_256:
 	TESTQ      DI, DI
-	JE         done_251
+	JE         done_257
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VCMPPD     $0x04, Y1, Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_251:
+done_257:
 	VZEROUPPER
 	RET
 
@@ -6219,10 +6452,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_253
+	JE      rest_259
 	PCALIGN $0x40
 
-vector_252:
+vector_258:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -6231,11 +6464,11 @@ vector_252:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_252
+	JLT     vector_258
 
-rest_253:
+rest_259:
 	TESTQ      DI, DI
-	JE         done_254
+	JE         done_260
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -6243,7 +6476,7 @@ rest_253:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_254:
+done_260:
 	VZEROUPPER
 	RET
 
@@ -6279,10 +6512,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_256
+	JE      rest_262
 	PCALIGN $0x40
 
-vector_255:
+vector_261:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6334,11 +6567,11 @@ vector_255:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_255
+	JLT          vector_261
 
-rest_256:
+rest_262:
 	TESTQ        R8, R8
-	JE           done_257
+	JE           done_263
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6389,7 +6622,268 @@ rest_256:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_257:
+done_263:
+	VZEROUPPER
+	RET
+
+// func dsiluAVX2(n int, y *float64, x *float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dsiluAVX2(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD (AX), Y13
+	VMOVUPD 32(AX), Y14
+	VMOVUPD 160(AX), Y12
+	VMOVUPD 448(AX), Y11
+	MOVQ    CX, DI
+	ANDQ    $0x03, DI
+	MOVQ    CX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x03, SI
+	SHLQ    $0x03, CX
+	MOVQ    DI, CX
+	XORL    R8, R8
+	TESTQ   CX, CX
+	CMOVQLT R8, CX
+	MOVQ    $0x00000004, R8
+	CMPQ    CX, R8
+	CMOVQGT R8, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    CX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    CX, CX
+	TESTQ   SI, SI
+	JE      rest_265
+	PCALIGN $0x40
+
+vector_264:
+	VMOVUPD      (BX)(CX*1), Y0
+	VSUBPD       Y0, Y11, Y1
+	VCMPPD       $0x11, Y13, Y1, Y4
+	VMAXPD       Y1, Y13, Y1
+	VMINPD       Y1, Y14, Y1
+	VMULPD       64(AX), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VFNMADD231PD 96(AX), Y2, Y1
+	VFNMADD231PD 128(AX), Y2, Y1
+	VMOVUPD      2112(AX), Y3
+	VFMADD213PD  2080(AX), Y1, Y3
+	VFMADD213PD  2048(AX), Y1, Y3
+	VFMADD213PD  2016(AX), Y1, Y3
+	VFMADD213PD  1984(AX), Y1, Y3
+	VFMADD213PD  1952(AX), Y1, Y3
+	VFMADD213PD  1920(AX), Y1, Y3
+	VFMADD213PD  1888(AX), Y1, Y3
+	VFMADD213PD  1856(AX), Y1, Y3
+	VFMADD213PD  1824(AX), Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VANDNPD      Y3, Y4, Y3
+	VCVTPD2DQY   Y2, X2
+	VPSRAD       $0x01, X2, X4
+	VPSUBD       X4, X2, X2
+	VPMOVSXDQ    X4, Y4
+	VPMOVSXDQ    X2, Y2
+	VPADDQ       608(AX), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       608(AX), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y3, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y12, Y1, Y1
+	VDIVPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (DX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, SI
+	JLT          vector_264
+
+rest_265:
+	TESTQ        DI, DI
+	JE           done_266
+	VMASKMOVPD   (BX)(CX*1), Y15, Y0
+	VSUBPD       Y0, Y11, Y1
+	VCMPPD       $0x11, Y13, Y1, Y4
+	VMAXPD       Y1, Y13, Y1
+	VMINPD       Y1, Y14, Y1
+	VMULPD       64(AX), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VFNMADD231PD 96(AX), Y2, Y1
+	VFNMADD231PD 128(AX), Y2, Y1
+	VMOVUPD      2112(AX), Y3
+	VFMADD213PD  2080(AX), Y1, Y3
+	VFMADD213PD  2048(AX), Y1, Y3
+	VFMADD213PD  2016(AX), Y1, Y3
+	VFMADD213PD  1984(AX), Y1, Y3
+	VFMADD213PD  1952(AX), Y1, Y3
+	VFMADD213PD  1920(AX), Y1, Y3
+	VFMADD213PD  1888(AX), Y1, Y3
+	VFMADD213PD  1856(AX), Y1, Y3
+	VFMADD213PD  1824(AX), Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VANDNPD      Y3, Y4, Y3
+	VCVTPD2DQY   Y2, X2
+	VPSRAD       $0x01, X2, X4
+	VPSUBD       X4, X2, X2
+	VPMOVSXDQ    X4, Y4
+	VPMOVSXDQ    X2, Y2
+	VPADDQ       608(AX), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       608(AX), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y3, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y12, Y1, Y1
+	VDIVPD       Y1, Y0, Y0
+	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
+
+done_266:
+	VZEROUPPER
+	RET
+
+// func dgatedSiLUBackwardAVX2(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·dgatedSiLUBackwardAVX2(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dgate+8(FP), DX
+	MOVQ    dup+16(FP), BX
+	MOVQ    gate+24(FP), SI
+	MOVQ    up+32(FP), DI
+	MOVQ    dy+40(FP), R8
+	VMOVUPD (AX), Y13
+	VMOVUPD 32(AX), Y14
+	VMOVUPD 160(AX), Y12
+	VMOVUPD 448(AX), Y11
+	MOVQ    CX, R10
+	ANDQ    $0x03, R10
+	MOVQ    CX, R9
+	SUBQ    R10, R9
+	SHLQ    $0x03, R9
+	SHLQ    $0x03, CX
+	MOVQ    R10, CX
+	XORL    R11, R11
+	TESTQ   CX, CX
+	CMOVQLT R11, CX
+	MOVQ    $0x00000004, R11
+	CMPQ    CX, R11
+	CMOVQGT R11, CX
+	SHLQ    $0x03, CX
+	LEAQ    leadingLanes<>+0(SB), R11
+	SUBQ    CX, R11
+	VMOVDQU 32(R11), Y15
+	XORQ    CX, CX
+	TESTQ   R9, R9
+	JE      rest_268
+	PCALIGN $0x40
+
+vector_267:
+	VMOVUPD      (SI)(CX*1), Y0
+	VSUBPD       Y0, Y11, Y1
+	VCMPPD       $0x11, Y13, Y1, Y4
+	VMAXPD       Y1, Y13, Y1
+	VMINPD       Y1, Y14, Y1
+	VMULPD       64(AX), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VFNMADD231PD 96(AX), Y2, Y1
+	VFNMADD231PD 128(AX), Y2, Y1
+	VMOVUPD      2112(AX), Y3
+	VFMADD213PD  2080(AX), Y1, Y3
+	VFMADD213PD  2048(AX), Y1, Y3
+	VFMADD213PD  2016(AX), Y1, Y3
+	VFMADD213PD  1984(AX), Y1, Y3
+	VFMADD213PD  1952(AX), Y1, Y3
+	VFMADD213PD  1920(AX), Y1, Y3
+	VFMADD213PD  1888(AX), Y1, Y3
+	VFMADD213PD  1856(AX), Y1, Y3
+	VFMADD213PD  1824(AX), Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VANDNPD      Y3, Y4, Y3
+	VCVTPD2DQY   Y2, X2
+	VPSRAD       $0x01, X2, X4
+	VPSUBD       X4, X2, X2
+	VPMOVSXDQ    X4, Y4
+	VPMOVSXDQ    X2, Y2
+	VPADDQ       608(AX), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       608(AX), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y3, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y12, Y1, Y1
+	VDIVPD       Y1, Y12, Y1
+	VSUBPD       Y1, Y12, Y6
+	VMULPD       Y0, Y6, Y6
+	VADDPD       Y12, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VMULPD       Y0, Y1, Y1
+	VMOVUPD      (R8)(CX*1), Y5
+	VMULPD       Y5, Y1, Y1
+	VMOVUPD      (DI)(CX*1), Y7
+	VMULPD       Y7, Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMOVUPD      Y5, (DX)(CX*1)
+	VMOVUPD      Y1, (BX)(CX*1)
+	ADDQ         $0x00000020, CX
+	CMPQ         CX, R9
+	JLT          vector_267
+
+rest_268:
+	TESTQ        R10, R10
+	JE           done_269
+	VMASKMOVPD   (SI)(CX*1), Y15, Y0
+	VSUBPD       Y0, Y11, Y1
+	VCMPPD       $0x11, Y13, Y1, Y4
+	VMAXPD       Y1, Y13, Y1
+	VMINPD       Y1, Y14, Y1
+	VMULPD       64(AX), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VFNMADD231PD 96(AX), Y2, Y1
+	VFNMADD231PD 128(AX), Y2, Y1
+	VMOVUPD      2112(AX), Y3
+	VFMADD213PD  2080(AX), Y1, Y3
+	VFMADD213PD  2048(AX), Y1, Y3
+	VFMADD213PD  2016(AX), Y1, Y3
+	VFMADD213PD  1984(AX), Y1, Y3
+	VFMADD213PD  1952(AX), Y1, Y3
+	VFMADD213PD  1920(AX), Y1, Y3
+	VFMADD213PD  1888(AX), Y1, Y3
+	VFMADD213PD  1856(AX), Y1, Y3
+	VFMADD213PD  1824(AX), Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VFMADD213PD  Y12, Y1, Y3
+	VANDNPD      Y3, Y4, Y3
+	VCVTPD2DQY   Y2, X2
+	VPSRAD       $0x01, X2, X4
+	VPSUBD       X4, X2, X2
+	VPMOVSXDQ    X4, Y4
+	VPMOVSXDQ    X2, Y2
+	VPADDQ       608(AX), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       608(AX), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y3, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y12, Y1, Y1
+	VDIVPD       Y1, Y12, Y1
+	VSUBPD       Y1, Y12, Y6
+	VMULPD       Y0, Y6, Y6
+	VADDPD       Y12, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VMULPD       Y0, Y1, Y1
+	VMASKMOVPD   (R8)(CX*1), Y15, Y5
+	VMULPD       Y5, Y1, Y1
+	VMASKMOVPD   (DI)(CX*1), Y15, Y7
+	VMULPD       Y7, Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMASKMOVPD   Y5, Y15, (DX)(CX*1)
+	VMASKMOVPD   Y1, Y15, (BX)(CX*1)
+
+done_269:
 	VZEROUPPER
 	RET
 
@@ -6420,25 +6914,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_259
+	JE           rest_271
 	PCALIGN      $0x40
 
-vector_258:
+vector_270:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_258
+	JLT     vector_270
 
-rest_259:
+rest_271:
 	TESTQ      SI, SI
-	JE         done_260
+	JE         done_272
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_260:
+done_272:
 	VZEROUPPER
 	RET
 
@@ -6480,10 +6974,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_262
+	JE           rest_274
 	PCALIGN      $0x40
 
-vector_261:
+vector_273:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -6509,11 +7003,11 @@ vector_261:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_261
+	JLT     vector_273
 
-rest_262:
+rest_274:
 	TESTQ      R8, R8
-	JE         done_263
+	JE         done_275
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -6538,7 +7032,7 @@ rest_262:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_263:
+done_275:
 	VZEROUPPER
 	RET
 
@@ -6570,10 +7064,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_265
+	JE           rest_277
 	PCALIGN      $0x40
 
-vector_264:
+vector_276:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6583,11 +7077,11 @@ vector_264:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_264
+	JLT     vector_276
 
-rest_265:
+rest_277:
 	TESTQ      SI, SI
-	JE         done_266
+	JE         done_278
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6596,7 +7090,7 @@ rest_265:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_266:
+done_278:
 	VZEROUPPER
 	RET
 
@@ -6630,10 +7124,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_268
+	JE           rest_280
 	PCALIGN      $0x40
 
-vector_267:
+vector_279:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -6647,11 +7141,11 @@ vector_267:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_267
+	JLT     vector_279
 
-rest_268:
+rest_280:
 	TESTQ      DI, DI
-	JE         done_269
+	JE         done_281
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -6664,7 +7158,7 @@ rest_268:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_269:
+done_281:
 	VZEROUPPER
 	RET
 
@@ -6695,23 +7189,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_271
+	JE      rest_283
 	PCALIGN $0x40
 
-vector_270:
+vector_282:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_270
+	JLT     vector_282
 
-rest_271:
+rest_283:
 	TESTQ      BX, BX
-	JE         done_272
+	JE         done_284
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_272:
+done_284:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6749,23 +7243,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_274
+	JE      rest_286
 	PCALIGN $0x40
 
-vector_273:
+vector_285:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_273
+	JLT         vector_285
 
-rest_274:
+rest_286:
 	TESTQ       BX, BX
-	JE          done_275
+	JE          done_287
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_275:
+done_287:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6805,10 +7299,10 @@ TEXT ·dsumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_277
+	JE      rest_289
 	PCALIGN $0x40
 
-vector_276:
+vector_288:
 	VMOVUPD (CX)(AX*1), Y2
 	VMOVUPD (DX)(AX*1), Y3
 	VMULPD  Y3, Y2, Y2
@@ -6817,11 +7311,11 @@ vector_276:
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_276
+	JLT     vector_288
 
-rest_277:
+rest_289:
 	TESTQ      DI, DI
-	JE         done_278
+	JE         done_290
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VMASKMOVPD (DX)(AX*1), Y15, Y3
 	VMULPD     Y3, Y2, Y2
@@ -6829,7 +7323,7 @@ rest_277:
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_278:
+done_290:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -6868,31 +7362,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_279:
+row_291:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_281
+	JE      rest_293
 	PCALIGN $0x40
 
-vector_280:
+vector_292:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_280
+	JLT     vector_292
 
-rest_281:
+rest_293:
 	TESTQ      R8, R8
-	JE         done_282
+	JE         done_294
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_282:
+done_294:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_279
+	JNE  row_291
 	VZEROUPPER
 	RET
 
@@ -6928,28 +7422,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_283:
+row_295:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_285
+	JE      rest_297
 	PCALIGN $0x40
 
-vector_284:
+vector_296:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_284
+	JLT     vector_296
 
-rest_285:
+rest_297:
 	TESTQ      R8, R8
-	JE         done_286
+	JE         done_298
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_286:
+done_298:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -6960,10 +7454,10 @@ done_286:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_288
+	JE           rest_300
 	PCALIGN      $0x40
 
-vector_287:
+vector_299:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -7001,11 +7495,11 @@ vector_287:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_287
+	JLT          vector_299
 
-rest_288:
+rest_300:
 	TESTQ        R8, R8
-	JE           done_289
+	JE           done_301
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7043,7 +7537,7 @@ rest_288:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_289:
+done_301:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7054,29 +7548,29 @@ done_289:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_291
+	JE           rest_303
 	PCALIGN      $0x40
 
-vector_290:
+vector_302:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_290
+	JLT     vector_302
 
-rest_291:
+rest_303:
 	TESTQ      R8, R8
-	JE         done_292
+	JE         done_304
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_292:
+done_304:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_283
+	JNE  row_295
 	VZEROUPPER
 	RET
 
@@ -7107,29 +7601,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_293:
+row_305:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_295
+	JE      rest_307
 	PCALIGN $0x40
 
-vector_294:
+vector_306:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_294
+	JLT         vector_306
 
-rest_295:
+rest_307:
 	TESTQ       R8, R8
-	JE          done_296
+	JE          done_308
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_296:
+done_308:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7137,10 +7631,10 @@ done_296:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_298
+	JE           rest_310
 	PCALIGN      $0x40
 
-vector_297:
+vector_309:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -7148,23 +7642,23 @@ vector_297:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_297
+	JLT     vector_309
 
-rest_298:
+rest_310:
 	TESTQ      R8, R8
-	JE         done_299
+	JE         done_311
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_299:
+done_311:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_293
+	JNE  row_305
 	VZEROUPPER
 	RET
 
@@ -7195,33 +7689,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_300:
+row_312:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_302
+	JE      rest_314
 	PCALIGN $0x40
 
-vector_301:
+vector_313:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_301
+	JLT       vector_313
 
-rest_302:
+rest_314:
 	TESTQ      DI, DI
-	JE         done_303
+	JE         done_315
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_303:
+done_315:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -7238,7 +7732,7 @@ done_303:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_300
+	JNE          row_312
 	VZEROUPPER
 	RET
 
@@ -7273,28 +7767,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_304:
+row_316:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_306
+	JE      rest_318
 	PCALIGN $0x40
 
-vector_305:
+vector_317:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_305
+	JLT     vector_317
 
-rest_306:
+rest_318:
 	TESTQ      R9, R9
-	JE         done_307
+	JE         done_319
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_307:
+done_319:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -7306,10 +7800,10 @@ done_307:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_309
+	JE           rest_321
 	PCALIGN      $0x40
 
-vector_308:
+vector_320:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -7346,11 +7840,11 @@ vector_308:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_308
+	JLT          vector_320
 
-rest_309:
+rest_321:
 	TESTQ        R9, R9
-	JE           done_310
+	JE           done_322
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7387,7 +7881,7 @@ rest_309:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_310:
+done_322:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7398,7 +7892,7 @@ done_310:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_304
+	JNE          row_316
 	VZEROUPPER
 	RET
 
@@ -7439,27 +7933,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_311:
+row_323:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_313
+	JE      rest_325
 	PCALIGN $0x40
 
-vector_312:
+vector_324:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_312
+	JLT     vector_324
 
-rest_313:
+rest_325:
 	TESTQ      R11, R11
-	JE         done_314
+	JE         done_326
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_314:
+done_326:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -7470,26 +7964,26 @@ done_314:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_316
+	JE           rest_328
 	PCALIGN      $0x40
 
-vector_315:
+vector_327:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_315
+	JLT         vector_327
 
-rest_316:
+rest_328:
 	TESTQ       R11, R11
-	JE          done_317
+	JE          done_329
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_317:
+done_329:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -7502,57 +7996,57 @@ done_317:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_319
+	JE           rest_331
 	PCALIGN      $0x40
 
-vector_318:
+vector_330:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_321
+	JE      without_333
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_321:
+without_333:
 	TESTQ   R10, R10
-	JE      without_322
+	JE      without_334
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_322:
+without_334:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_318
+	JLT     vector_330
 
-rest_319:
+rest_331:
 	TESTQ      R11, R11
-	JE         done_320
+	JE         done_332
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_323
+	JE         without_335
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_323:
+without_335:
 	TESTQ      R10, R10
-	JE         without_324
+	JE         without_336
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_324:
+without_336:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_320:
+done_332:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_311
+	JNE  row_323
 	VZEROUPPER
 	RET
 
@@ -7591,24 +8085,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_325:
+row_337:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_327
+	JE           rest_339
 	PCALIGN      $0x40
 
-vector_326:
+vector_338:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_329
+	JE      without_341
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_329:
+without_341:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7616,18 +8110,18 @@ without_329:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_326
+	JLT         vector_338
 
-rest_327:
+rest_339:
 	TESTQ      R11, R11
-	JE         done_328
+	JE         done_340
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_330
+	JE         without_342
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_330:
+without_342:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -7635,7 +8129,7 @@ without_330:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_328:
+done_340:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -7650,17 +8144,17 @@ done_328:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_332
+	JE           rest_344
 	PCALIGN      $0x40
 
-vector_331:
+vector_343:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_334
+	JE      without_346
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_334:
+without_346:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7670,18 +8164,18 @@ without_334:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_331
+	JLT          vector_343
 
-rest_332:
+rest_344:
 	TESTQ      R11, R11
-	JE         done_333
+	JE         done_345
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_335
+	JE         without_347
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_335:
+without_347:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -7690,14 +8184,14 @@ without_335:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_333:
+done_345:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_325
+	JNE  row_337
 	VZEROUPPER
 	RET
 
@@ -7731,15 +8225,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_336:
+row_348:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_338
+	JE           rest_350
 	PCALIGN      $0x40
 
-vector_337:
+vector_349:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7752,11 +8246,11 @@ vector_337:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_337
+	JLT         vector_349
 
-rest_338:
+rest_350:
 	TESTQ       R11, R11
-	JE          done_339
+	JE          done_351
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -7768,13 +8262,13 @@ rest_338:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_339:
+done_351:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_336
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -7806,14 +8300,14 @@ TEXT ·drootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_340:
+row_352:
 	VBROADCASTSD (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_342
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_341:
+vector_353:
 	VMOVUPD (BX)(R10*1), Y0
 	VMULPD  Y2, Y0, Y0
 	VMOVUPD (SI)(R10*1), Y1
@@ -7821,23 +8315,23 @@ vector_341:
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_341
+	JLT     vector_353
 
-rest_342:
+rest_354:
 	TESTQ      R9, R9
-	JE         done_343
+	JE         done_355
 	VMASKMOVPD (BX)(R10*1), Y15, Y0
 	VMULPD     Y2, Y0, Y0
 	VMASKMOVPD (SI)(R10*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_343:
+done_355:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_340
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -7872,15 +8366,15 @@ TEXT ·drootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_344:
+row_356:
 	VBROADCASTSD (R9), Y3
 	VBROADCASTSD (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_346
+	JE           rest_358
 	PCALIGN      $0x40
 
-vector_345:
+vector_357:
 	VMOVUPD (SI)(R13*1), Y1
 	VMOVUPD (DI)(R13*1), Y0
 	VMULPD  Y1, Y0, Y2
@@ -7896,11 +8390,11 @@ vector_345:
 	VMOVUPD Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_345
+	JLT     vector_357
 
-rest_346:
+rest_358:
 	TESTQ      R12, R12
-	JE         done_347
+	JE         done_359
 	VMASKMOVPD (SI)(R13*1), Y15, Y1
 	VMASKMOVPD (DI)(R13*1), Y15, Y0
 	VMULPD     Y1, Y0, Y2
@@ -7915,14 +8409,14 @@ rest_346:
 	VMULPD     Y3, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(R13*1)
 
-done_347:
+done_359:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_344
+	JNE  row_356
 	VZEROUPPER
 	RET
 
@@ -7953,34 +8447,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_348:
+row_360:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_350
+	JE      rest_362
 	PCALIGN $0x40
 
-vector_349:
+vector_361:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_349
+	JLT     vector_361
 
-rest_350:
+rest_362:
 	TESTQ      R8, R8
-	JE         done_351
+	JE         done_363
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_351:
+done_363:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_348
+	JNE  row_360
 	VZEROUPPER
 	RET
 
@@ -8014,36 +8508,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_352:
+row_364:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_366
 	PCALIGN      $0x40
 
-vector_353:
+vector_365:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_353
+	JLT         vector_365
 
-rest_354:
+rest_366:
 	TESTQ       R9, R9
-	JE          done_355
+	JE          done_367
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_355:
+done_367:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_352
+	JNE  row_364
 	VZEROUPPER
 	RET
 
@@ -8076,34 +8570,34 @@ TEXT ·dscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_356:
+row_368:
 	VBROADCASTSD (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_358
+	JE           rest_370
 	PCALIGN      $0x40
 
-vector_357:
+vector_369:
 	VMOVUPD (SI)(R10*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_357
+	JLT     vector_369
 
-rest_358:
+rest_370:
 	TESTQ      R9, R9
-	JE         done_359
+	JE         done_371
 	VMASKMOVPD (SI)(R10*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_359:
+done_371:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_356
+	JNE  row_368
 	VZEROUPPER
 	RET
 
@@ -8139,13 +8633,13 @@ TEXT ·dturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x03, DX
 
-row_360:
+row_372:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_362
+	JE      rest_374
 	PCALIGN $0x40
 
-vector_361:
+vector_373:
 	VMOVUPD (R9)(CX*1), Y0
 	VMOVUPD (R10)(CX*1), Y1
 	VMOVUPD (DI)(CX*1), Y2
@@ -8160,11 +8654,11 @@ vector_361:
 	VMOVUPD Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_361
+	JLT     vector_373
 
-rest_362:
+rest_374:
 	TESTQ      R12, R12
-	JE         done_363
+	JE         done_375
 	VMASKMOVPD (R9)(CX*1), Y15, Y0
 	VMASKMOVPD (R10)(CX*1), Y15, Y1
 	VMASKMOVPD (DI)(CX*1), Y15, Y2
@@ -8178,13 +8672,13 @@ rest_362:
 	VMASKMOVPD Y4, Y15, (BX)(CX*1)
 	VMASKMOVPD Y3, Y15, (SI)(CX*1)
 
-done_363:
+done_375:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_360
+	JNE  row_372
 	VZEROUPPER
 	RET
 
@@ -8216,32 +8710,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_364:
+row_376:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_366
+	JE      rest_378
 	PCALIGN $0x40
 
-vector_365:
+vector_377:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_365
+	JLT     vector_377
 
-rest_366:
+rest_378:
 	TESTQ      R8, R8
-	JE         done_367
+	JE         done_379
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_367:
+done_379:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_364
+	JNE  row_376
 	VZEROUPPER
 	RET

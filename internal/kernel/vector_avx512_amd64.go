@@ -134,6 +134,16 @@ func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 //go:noescape
 func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 
+// ssiluAVX512 is silu of float32 with AVX512.
+//
+//go:noescape
+func ssiluAVX512(n int, y *float32, x *float32)
+
+// sgatedSiLUBackwardAVX512 is gatedSiLUBackward of float32 with AVX512.
+//
+//go:noescape
+func sgatedSiLUBackwardAVX512(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+
 // sscaleAVX512 is scale of float32 with AVX512.
 //
 //go:noescape
@@ -364,6 +374,16 @@ func dtanhBackwardAVX512(n int, dx *float64, y *float64, dy *float64)
 //
 //go:noescape
 func dgeluTanhBackwardAVX512(n int, dx *float64, x *float64, dy *float64)
+
+// dsiluAVX512 is silu of float64 with AVX512.
+//
+//go:noescape
+func dsiluAVX512(n int, y *float64, x *float64)
+
+// dgatedSiLUBackwardAVX512 is gatedSiLUBackward of float64 with AVX512.
+//
+//go:noescape
+func dgatedSiLUBackwardAVX512(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
 
 // dscaleAVX512 is scale of float64 with AVX512.
 //

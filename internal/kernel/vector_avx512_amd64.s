@@ -3082,6 +3082,219 @@ done_78:
 	VZEROUPPER
 	RET
 
+// func ssiluAVX512(n int, y *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·ssiluAVX512(SB), $0-24
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
+	VMOVUPS 320(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000010, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_80
+	PCALIGN $0x40
+
+vector_79:
+	VMOVUPS      (BX)(CX*1), Z0
+	VSUBPS       Z0, Z11, Z1
+	VCMPPS       $0x15, Z13, Z1, K3
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMULPS       Z16, Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS Z17, Z2, Z1
+	VFNMADD231PS Z18, Z2, Z1
+	VMOVUPS      Z24, Z3
+	VFMADD213PS  Z23, Z1, Z3
+	VFMADD213PS  Z22, Z1, Z3
+	VFMADD213PS  Z21, Z1, Z3
+	VFMADD213PS  Z20, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VSCALEFPS.Z  Z2, Z3, K3, Z1
+	VADDPS       Z12, Z1, Z1
+	VDIVPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, AX
+	JLT          vector_79
+
+rest_80:
+	TESTQ        SI, SI
+	JE           done_81
+	VMOVUPS.Z    (BX)(CX*1), K1, Z0
+	VSUBPS       Z0, Z11, Z1
+	VCMPPS       $0x15, Z13, Z1, K3
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMULPS       Z16, Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS Z17, Z2, Z1
+	VFNMADD231PS Z18, Z2, Z1
+	VMOVUPS      Z24, Z3
+	VFMADD213PS  Z23, Z1, Z3
+	VFMADD213PS  Z22, Z1, Z3
+	VFMADD213PS  Z21, Z1, Z3
+	VFMADD213PS  Z20, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VSCALEFPS.Z  Z2, Z3, K3, Z1
+	VADDPS       Z12, Z1, Z1
+	VDIVPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (DX)(CX*1)
+
+done_81:
+	VZEROUPPER
+	RET
+
+// func sgatedSiLUBackwardAVX512(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgatedSiLUBackwardAVX512(SB), $0-48
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dgate+8(FP), DX
+	MOVQ    dup+16(FP), BX
+	MOVQ    gate+24(FP), SI
+	MOVQ    up+32(FP), DI
+	MOVQ    dy+40(FP), R8
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 3648(AX), Z20
+	VMOVUPS 3712(AX), Z21
+	VMOVUPS 3776(AX), Z22
+	VMOVUPS 3840(AX), Z23
+	VMOVUPS 3904(AX), Z24
+	VMOVUPS 320(AX), Z12
+	VMOVUPS 896(AX), Z11
+	MOVQ    CX, R9
+	ANDQ    $0x0f, R9
+	MOVQ    CX, AX
+	SUBQ    R9, AX
+	SHLQ    $0x02, AX
+	SHLQ    $0x02, CX
+	MOVQ    R9, CX
+	XORL    R10, R10
+	TESTQ   CX, CX
+	CMOVQLT R10, CX
+	MOVQ    $0x00000010, R10
+	CMPQ    CX, R10
+	CMOVQGT R10, CX
+	MOVQ    $-1, R10
+	BZHIQ   CX, R10, R10
+	KMOVW   R10, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_83
+	PCALIGN $0x40
+
+vector_82:
+	VMOVUPS      (SI)(CX*1), Z0
+	VSUBPS       Z0, Z11, Z1
+	VCMPPS       $0x15, Z13, Z1, K3
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMULPS       Z16, Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS Z17, Z2, Z1
+	VFNMADD231PS Z18, Z2, Z1
+	VMOVUPS      Z24, Z3
+	VFMADD213PS  Z23, Z1, Z3
+	VFMADD213PS  Z22, Z1, Z3
+	VFMADD213PS  Z21, Z1, Z3
+	VFMADD213PS  Z20, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VSCALEFPS.Z  Z2, Z3, K3, Z1
+	VADDPS       Z12, Z1, Z1
+	VDIVPS       Z1, Z12, Z1
+	VSUBPS       Z1, Z12, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z12, Z6, Z6
+	VMULPS       Z1, Z6, Z6
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      (R8)(CX*1), Z5
+	VMULPS       Z5, Z1, Z1
+	VMOVUPS      (DI)(CX*1), Z7
+	VMULPS       Z7, Z5, Z5
+	VMULPS       Z6, Z5, Z5
+	VMOVUPS      Z5, (DX)(CX*1)
+	VMOVUPS      Z1, (BX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, AX
+	JLT          vector_82
+
+rest_83:
+	TESTQ        R9, R9
+	JE           done_84
+	VMOVUPS.Z    (SI)(CX*1), K1, Z0
+	VSUBPS       Z0, Z11, Z1
+	VCMPPS       $0x15, Z13, Z1, K3
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMULPS       Z16, Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS Z17, Z2, Z1
+	VFNMADD231PS Z18, Z2, Z1
+	VMOVUPS      Z24, Z3
+	VFMADD213PS  Z23, Z1, Z3
+	VFMADD213PS  Z22, Z1, Z3
+	VFMADD213PS  Z21, Z1, Z3
+	VFMADD213PS  Z20, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VFMADD213PS  Z12, Z1, Z3
+	VSCALEFPS.Z  Z2, Z3, K3, Z1
+	VADDPS       Z12, Z1, Z1
+	VDIVPS       Z1, Z12, Z1
+	VSUBPS       Z1, Z12, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z12, Z6, Z6
+	VMULPS       Z1, Z6, Z6
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS.Z    (R8)(CX*1), K1, Z5
+	VMULPS       Z5, Z1, Z1
+	VMOVUPS.Z    (DI)(CX*1), K1, Z7
+	VMULPS       Z7, Z5, Z5
+	VMULPS       Z6, Z5, Z5
+	VMOVUPS      Z5, K1, (DX)(CX*1)
+	VMOVUPS      Z1, K1, (BX)(CX*1)
+
+done_84:
+	VZEROUPPER
+	RET
+
 // func sscaleAVX512(n int, y *float32, x *float32, c float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sscaleAVX512(SB), $0-28
@@ -3108,25 +3321,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_80
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_79:
+vector_85:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_79
+	JLT     vector_85
 
-rest_80:
+rest_86:
 	TESTQ     SI, SI
-	JE        done_81
+	JE        done_87
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_81:
+done_87:
 	VZEROUPPER
 	RET
 
@@ -3167,10 +3380,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_83
+	JE           rest_89
 	PCALIGN      $0x40
 
-vector_82:
+vector_88:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -3196,11 +3409,11 @@ vector_82:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_82
+	JLT     vector_88
 
-rest_83:
+rest_89:
 	TESTQ     R8, R8
-	JE        done_84
+	JE        done_90
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -3225,7 +3438,7 @@ rest_83:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_84:
+done_90:
 	VZEROUPPER
 	RET
 
@@ -3256,10 +3469,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_92
 	PCALIGN      $0x40
 
-vector_85:
+vector_91:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -3269,11 +3482,11 @@ vector_85:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_91
 
-rest_86:
+rest_92:
 	TESTQ     SI, SI
-	JE        done_87
+	JE        done_93
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -3282,7 +3495,7 @@ rest_86:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_87:
+done_93:
 	VZEROUPPER
 	RET
 
@@ -3315,10 +3528,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_89
+	JE           rest_95
 	PCALIGN      $0x40
 
-vector_88:
+vector_94:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -3332,11 +3545,11 @@ vector_88:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_88
+	JLT     vector_94
 
-rest_89:
+rest_95:
 	TESTQ     DI, DI
-	JE        done_90
+	JE        done_96
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -3349,7 +3562,7 @@ rest_89:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_90:
+done_96:
 	VZEROUPPER
 	RET
 
@@ -3379,10 +3592,10 @@ TEXT ·ssumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_92
+	JE      rest_98
 	PCALIGN $0x40
 
-vector_91:
+vector_97:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3391,11 +3604,11 @@ vector_91:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_91
+	JLT           vector_97
 
-rest_92:
+rest_98:
 	TESTQ         BX, BX
-	JE            done_93
+	JE            done_99
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3403,7 +3616,7 @@ rest_92:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_93:
+done_99:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3442,10 +3655,10 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_95
+	JE      rest_101
 	PCALIGN $0x40
 
-vector_94:
+vector_100:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3454,11 +3667,11 @@ vector_94:
 	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_94
+	JLT           vector_100
 
-rest_95:
+rest_101:
 	TESTQ         BX, BX
-	JE            done_96
+	JE            done_102
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3466,7 +3679,7 @@ rest_95:
 	VFMADD231PD   Z3, Z3, Z1
 	VFMADD231PD   Z2, Z2, Z0
 
-done_96:
+done_102:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3507,10 +3720,10 @@ TEXT ·ssumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_98
+	JE      rest_104
 	PCALIGN $0x40
 
-vector_97:
+vector_103:
 	VMOVUPS       (CX)(AX*1), Z2
 	VMOVUPS       (DX)(AX*1), Z3
 	VMULPS        Z3, Z2, Z2
@@ -3523,11 +3736,11 @@ vector_97:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, SI
-	JLT           vector_97
+	JLT           vector_103
 
-rest_98:
+rest_104:
 	TESTQ         DI, DI
-	JE            done_99
+	JE            done_105
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VMOVUPS.Z     (DX)(AX*1), K1, Z3
 	VMULPS        Z3, Z2, Z2
@@ -3539,7 +3752,7 @@ rest_98:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_99:
+done_105:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3579,13 +3792,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_100:
+row_106:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_102
+	JE      rest_108
 	PCALIGN $0x40
 
-vector_101:
+vector_107:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3596,11 +3809,11 @@ vector_101:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_101
+	JLT           vector_107
 
-rest_102:
+rest_108:
 	TESTQ         R8, R8
-	JE            done_103
+	JE            done_109
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3610,10 +3823,10 @@ rest_102:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_103:
+done_109:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_100
+	JNE  row_106
 	VZEROUPPER
 	RET
 
@@ -3657,28 +3870,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_104:
+row_110:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_106
+	JE      rest_112
 	PCALIGN $0x40
 
-vector_105:
+vector_111:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_105
+	JLT     vector_111
 
-rest_106:
+rest_112:
 	TESTQ   DI, DI
-	JE      done_107
+	JE      done_113
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_107:
+done_113:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3693,10 +3906,10 @@ done_107:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_109
+	JE            rest_115
 	PCALIGN       $0x40
 
-vector_108:
+vector_114:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3718,11 +3931,11 @@ vector_108:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_108
+	JLT          vector_114
 
-rest_109:
+rest_115:
 	TESTQ        DI, DI
-	JE           done_110
+	JE           done_116
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3744,7 +3957,7 @@ rest_109:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_110:
+done_116:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3759,29 +3972,29 @@ done_110:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_112
+	JE            rest_118
 	PCALIGN       $0x40
 
-vector_111:
+vector_117:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_111
+	JLT     vector_117
 
-rest_112:
+rest_118:
 	TESTQ     DI, DI
-	JE        done_113
+	JE        done_119
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_113:
+done_119:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_104
+	JNE  row_110
 	VZEROUPPER
 	RET
 
@@ -3811,29 +4024,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_114:
+row_120:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_116
+	JE      rest_122
 	PCALIGN $0x40
 
-vector_115:
+vector_121:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_115
+	JLT         vector_121
 
-rest_116:
+rest_122:
 	TESTQ       R8, R8
-	JE          done_117
+	JE          done_123
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_117:
+done_123:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3845,10 +4058,10 @@ done_117:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_119
+	JE            rest_125
 	PCALIGN       $0x40
 
-vector_118:
+vector_124:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -3856,23 +4069,23 @@ vector_118:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_118
+	JLT     vector_124
 
-rest_119:
+rest_125:
 	TESTQ     R8, R8
-	JE        done_120
+	JE        done_126
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_120:
+done_126:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_114
+	JNE  row_120
 	VZEROUPPER
 	RET
 
@@ -3902,33 +4115,33 @@ TEXT ·stopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_121:
+row_127:
 	VMOVUPS Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_123
+	JE      rest_129
 	PCALIGN $0x40
 
-vector_122:
+vector_128:
 	VMOVUPS (SI)(R8*1), Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_122
+	JLT     vector_128
 
-rest_123:
+rest_129:
 	TESTQ   DI, DI
-	JE      done_124
+	JE      done_130
 	VMOVUPS Z12, Z1
 	VMOVUPS (SI)(R8*1), K1, Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 
-done_124:
+done_130:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -3953,7 +4166,7 @@ done_124:
 	ADDQ          DX, SI
 	ADDQ          $0x04, BX
 	DECQ          CX
-	JNE           row_121
+	JNE           row_127
 	VZEROUPPER
 	RET
 
@@ -3996,28 +4209,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_125:
+row_131:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_127
+	JE      rest_133
 	PCALIGN $0x40
 
-vector_126:
+vector_132:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_126
+	JLT     vector_132
 
-rest_127:
+rest_133:
 	TESTQ   R8, R8
-	JE      done_128
+	JE      done_134
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_128:
+done_134:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4033,10 +4246,10 @@ done_128:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_130
+	JE            rest_136
 	PCALIGN       $0x40
 
-vector_129:
+vector_135:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -4057,11 +4270,11 @@ vector_129:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_129
+	JLT          vector_135
 
-rest_130:
+rest_136:
 	TESTQ        R8, R8
-	JE           done_131
+	JE           done_137
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -4082,7 +4295,7 @@ rest_130:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_131:
+done_137:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4097,7 +4310,7 @@ done_131:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_125
+	JNE           row_131
 	VZEROUPPER
 	RET
 
@@ -4137,27 +4350,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_132:
+row_138:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_134
+	JE      rest_140
 	PCALIGN $0x40
 
-vector_133:
+vector_139:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_133
+	JLT     vector_139
 
-rest_134:
+rest_140:
 	TESTQ     R11, R11
-	JE        done_135
+	JE        done_141
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_135:
+done_141:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4172,26 +4385,26 @@ done_135:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_137
+	JE            rest_143
 	PCALIGN       $0x40
 
-vector_136:
+vector_142:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_136
+	JLT         vector_142
 
-rest_137:
+rest_143:
 	TESTQ       R11, R11
-	JE          done_138
+	JE          done_144
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_138:
+done_144:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4208,57 +4421,57 @@ done_138:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_140
+	JE            rest_146
 	PCALIGN       $0x40
 
-vector_139:
+vector_145:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_142
+	JE      without_148
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_142:
+without_148:
 	TESTQ   R10, R10
-	JE      without_143
+	JE      without_149
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_143:
+without_149:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_145
 
-rest_140:
+rest_146:
 	TESTQ     R11, R11
-	JE        done_141
+	JE        done_147
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_144
+	JE        without_150
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_144:
+without_150:
 	TESTQ     R10, R10
-	JE        without_145
+	JE        without_151
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_145:
+without_151:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_141:
+done_147:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_132
+	JNE  row_138
 	VZEROUPPER
 	RET
 
@@ -4296,24 +4509,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_146:
+row_152:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_148
+	JE           rest_154
 	PCALIGN      $0x40
 
-vector_147:
+vector_153:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_150
+	JE      without_156
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_150:
+without_156:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4321,18 +4534,18 @@ without_150:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_147
+	JLT         vector_153
 
-rest_148:
+rest_154:
 	TESTQ     R11, R11
-	JE        done_149
+	JE        done_155
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_151
+	JE        without_157
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_151:
+without_157:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4340,7 +4553,7 @@ without_151:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_149:
+done_155:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4363,17 +4576,17 @@ done_149:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_153
+	JE            rest_159
 	PCALIGN       $0x40
 
-vector_152:
+vector_158:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_155
+	JE      without_161
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_155:
+without_161:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4383,18 +4596,18 @@ without_155:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_152
+	JLT          vector_158
 
-rest_153:
+rest_159:
 	TESTQ     R11, R11
-	JE        done_154
+	JE        done_160
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_156
+	JE        without_162
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_156:
+without_162:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4403,14 +4616,14 @@ without_156:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_154:
+done_160:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_146
+	JNE  row_152
 	VZEROUPPER
 	RET
 
@@ -4443,15 +4656,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_157:
+row_163:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_159
+	JE           rest_165
 	PCALIGN      $0x40
 
-vector_158:
+vector_164:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4464,11 +4677,11 @@ vector_158:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_158
+	JLT         vector_164
 
-rest_159:
+rest_165:
 	TESTQ       R11, R11
-	JE          done_160
+	JE          done_166
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4480,13 +4693,13 @@ rest_159:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_160:
+done_166:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_157
+	JNE  row_163
 	VZEROUPPER
 	RET
 
@@ -4517,14 +4730,14 @@ TEXT ·srootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_161:
+row_167:
 	VBROADCASTSS (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_163
+	JE           rest_169
 	PCALIGN      $0x40
 
-vector_162:
+vector_168:
 	VMOVUPS (BX)(R10*1), Z0
 	VMULPS  Z2, Z0, Z0
 	VMOVUPS (SI)(R10*1), Z1
@@ -4532,23 +4745,23 @@ vector_162:
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_162
+	JLT     vector_168
 
-rest_163:
+rest_169:
 	TESTQ     R9, R9
-	JE        done_164
+	JE        done_170
 	VMOVUPS.Z (BX)(R10*1), K1, Z0
 	VMULPS    Z2, Z0, Z0
 	VMOVUPS.Z (SI)(R10*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_164:
+done_170:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_161
+	JNE  row_167
 	VZEROUPPER
 	RET
 
@@ -4582,15 +4795,15 @@ TEXT ·srootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_165:
+row_171:
 	VBROADCASTSS (R9), Z3
 	VBROADCASTSS (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_167
+	JE           rest_173
 	PCALIGN      $0x40
 
-vector_166:
+vector_172:
 	VMOVUPS (SI)(R13*1), Z1
 	VMOVUPS (DI)(R13*1), Z0
 	VMULPS  Z1, Z0, Z2
@@ -4606,11 +4819,11 @@ vector_166:
 	VMOVUPS Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_166
+	JLT     vector_172
 
-rest_167:
+rest_173:
 	TESTQ     R12, R12
-	JE        done_168
+	JE        done_174
 	VMOVUPS.Z (SI)(R13*1), K1, Z1
 	VMOVUPS.Z (DI)(R13*1), K1, Z0
 	VMULPS    Z1, Z0, Z2
@@ -4625,14 +4838,14 @@ rest_167:
 	VMULPS    Z3, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(R13*1)
 
-done_168:
+done_174:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_165
+	JNE  row_171
 	VZEROUPPER
 	RET
 
@@ -4662,34 +4875,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_169:
+row_175:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_171
+	JE      rest_177
 	PCALIGN $0x40
 
-vector_170:
+vector_176:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_170
+	JLT     vector_176
 
-rest_171:
+rest_177:
 	TESTQ     R8, R8
-	JE        done_172
+	JE        done_178
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_172:
+done_178:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_169
+	JNE  row_175
 	VZEROUPPER
 	RET
 
@@ -4722,36 +4935,36 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_173:
+row_179:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_175
+	JE           rest_181
 	PCALIGN      $0x40
 
-vector_174:
+vector_180:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_174
+	JLT         vector_180
 
-rest_175:
+rest_181:
 	TESTQ       R9, R9
-	JE          done_176
+	JE          done_182
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_176:
+done_182:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_173
+	JNE  row_179
 	VZEROUPPER
 	RET
 
@@ -4783,34 +4996,34 @@ TEXT ·sscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_177:
+row_183:
 	VBROADCASTSS (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_179
+	JE           rest_185
 	PCALIGN      $0x40
 
-vector_178:
+vector_184:
 	VMOVUPS (SI)(R10*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_178
+	JLT     vector_184
 
-rest_179:
+rest_185:
 	TESTQ     R9, R9
-	JE        done_180
+	JE        done_186
 	VMOVUPS.Z (SI)(R10*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_180:
+done_186:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_177
+	JNE  row_183
 	VZEROUPPER
 	RET
 
@@ -4845,13 +5058,13 @@ TEXT ·sturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x02, DX
 
-row_181:
+row_187:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_183
+	JE      rest_189
 	PCALIGN $0x40
 
-vector_182:
+vector_188:
 	VMOVUPS (R9)(CX*1), Z0
 	VMOVUPS (R10)(CX*1), Z1
 	VMOVUPS (DI)(CX*1), Z2
@@ -4866,11 +5079,11 @@ vector_182:
 	VMOVUPS Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_182
+	JLT     vector_188
 
-rest_183:
+rest_189:
 	TESTQ     R12, R12
-	JE        done_184
+	JE        done_190
 	VMOVUPS.Z (R9)(CX*1), K1, Z0
 	VMOVUPS.Z (R10)(CX*1), K1, Z1
 	VMOVUPS.Z (DI)(CX*1), K1, Z2
@@ -4884,13 +5097,13 @@ rest_183:
 	VMOVUPS   Z4, K1, (BX)(CX*1)
 	VMOVUPS   Z3, K1, (SI)(CX*1)
 
-done_184:
+done_190:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_181
+	JNE  row_187
 	VZEROUPPER
 	RET
 
@@ -4921,33 +5134,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_185:
+row_191:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_187
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_186:
+vector_192:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_186
+	JLT     vector_192
 
-rest_187:
+rest_193:
 	TESTQ     R8, R8
-	JE        done_188
+	JE        done_194
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_188:
+done_194:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_185
+	JNE  row_191
 	VZEROUPPER
 	RET
 
@@ -5530,10 +5743,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_190
+	JE      rest_196
 	PCALIGN $0x40
 
-vector_189:
+vector_195:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5558,11 +5771,11 @@ vector_189:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_189
+	JLT          vector_195
 
-rest_190:
+rest_196:
 	TESTQ        SI, SI
-	JE           done_191
+	JE           done_197
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5586,7 +5799,7 @@ rest_190:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_191:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5632,10 +5845,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_193
+	JE      rest_199
 	PCALIGN $0x40
 
-vector_192:
+vector_198:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5667,11 +5880,11 @@ vector_192:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_192
+	JLT          vector_198
 
-rest_193:
+rest_199:
 	TESTQ        DI, DI
-	JE           done_194
+	JE           done_200
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5702,7 +5915,7 @@ rest_193:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_194:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5747,10 +5960,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_196
+	JE      rest_202
 	PCALIGN $0x40
 
-vector_195:
+vector_201:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5781,11 +5994,11 @@ vector_195:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_195
+	JLT          vector_201
 
-rest_196:
+rest_202:
 	TESTQ        DI, DI
-	JE           done_197
+	JE           done_203
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5815,7 +6028,7 @@ rest_196:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_197:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5845,25 +6058,25 @@ TEXT ·dabsAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_199
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_198:
+vector_204:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_198
+	JLT     vector_204
 
-rest_199:
+rest_205:
 	TESTQ     SI, SI
-	JE        done_200
+	JE        done_206
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_200:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5895,10 +6108,10 @@ TEXT ·dsignAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_202
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_201:
+vector_207:
 	VMOVUPD (BX)(CX*1), Z0
 	VPANDNQ Z0, Z1, Z4
 	VPANDQ  Z1, Z0, Z5
@@ -5908,11 +6121,11 @@ vector_201:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_201
+	JLT     vector_207
 
-rest_202:
+rest_208:
 	TESTQ     SI, SI
-	JE        done_203
+	JE        done_209
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VPANDNQ   Z0, Z1, Z4
 	VPANDQ    Z1, Z0, Z5
@@ -5921,7 +6134,7 @@ rest_202:
 	VMOVUPD   Z5, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_203:
+done_209:
 	VZEROUPPER
 	RET
 
@@ -5950,25 +6163,25 @@ TEXT ·dceilAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_205
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_204:
+vector_210:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_204
+	JLT         vector_210
 
-rest_205:
+rest_211:
 	TESTQ       SI, SI
-	JE          done_206
+	JE          done_212
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_206:
+done_212:
 	VZEROUPPER
 	RET
 
@@ -5997,25 +6210,25 @@ TEXT ·dfloorAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_208
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_207:
+vector_213:
 	VMOVUPD     (DX)(AX*1), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, (CX)(AX*1)
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, BX
-	JLT         vector_207
+	JLT         vector_213
 
-rest_208:
+rest_214:
 	TESTQ       SI, SI
-	JE          done_209
+	JE          done_215
 	VMOVUPD.Z   (DX)(AX*1), K1, Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(AX*1)
 
-done_209:
+done_215:
 	VZEROUPPER
 	RET
 
@@ -6044,25 +6257,25 @@ TEXT ·dsqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_211
+	JE      rest_217
 	PCALIGN $0x40
 
-vector_210:
+vector_216:
 	VMOVUPD (DX)(AX*1), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_210
+	JLT     vector_216
 
-rest_211:
+rest_217:
 	TESTQ     SI, SI
-	JE        done_212
+	JE        done_218
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_212:
+done_218:
 	VZEROUPPER
 	RET
 
@@ -6092,25 +6305,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_214
+	JE      rest_220
 	PCALIGN $0x40
 
-vector_213:
+vector_219:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_213
+	JLT     vector_219
 
-rest_214:
+rest_220:
 	TESTQ     SI, SI
-	JE        done_215
+	JE        done_221
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_215:
+done_221:
 	VZEROUPPER
 	RET
 
@@ -6140,27 +6353,27 @@ TEXT ·dinverseSqrtAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_217
+	JE      rest_223
 	PCALIGN $0x40
 
-vector_216:
+vector_222:
 	VMOVUPD (BX)(CX*1), Z0
 	VSQRTPD Z0, Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_216
+	JLT     vector_222
 
-rest_217:
+rest_223:
 	TESTQ     SI, SI
-	JE        done_218
+	JE        done_224
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VSQRTPD   Z0, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_218:
+done_224:
 	VZEROUPPER
 	RET
 
@@ -6189,27 +6402,27 @@ TEXT ·dcubeAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    AX, AX
 	TESTQ   BX, BX
-	JE      rest_220
+	JE      rest_226
 	PCALIGN $0x40
 
-vector_219:
+vector_225:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z0, Z0, Z1
 	VMULPD  Z0, Z1, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_219
+	JLT     vector_225
 
-rest_220:
+rest_226:
 	TESTQ     SI, SI
-	JE        done_221
+	JE        done_227
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z0, Z0, Z1
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_221:
+done_227:
 	VZEROUPPER
 	RET
 
@@ -6238,10 +6451,10 @@ TEXT ·dlnAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_223
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_222:
+vector_228:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD Z0, Z1
 	VMULPD  1408(AX), Z0, Z4
@@ -6302,11 +6515,11 @@ vector_222:
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, SI
-	JLT     vector_222
+	JLT     vector_228
 
-rest_223:
+rest_229:
 	TESTQ     DI, DI
-	JE        done_224
+	JE        done_230
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD   Z0, Z1
 	VMULPD    1408(AX), Z0, Z4
@@ -6366,7 +6579,7 @@ rest_223:
 	VMOVUPD   Z4, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_224:
+done_230:
 	VZEROUPPER
 	RET
 
@@ -6396,27 +6609,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_226
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_225:
+vector_231:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_225
+	JLT     vector_231
 
-rest_226:
+rest_232:
 	TESTQ     DI, DI
-	JE        done_227
+	JE        done_233
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_227:
+done_233:
 	VZEROUPPER
 	RET
 
@@ -6446,27 +6659,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_229
+	JE      rest_235
 	PCALIGN $0x40
 
-vector_228:
+vector_234:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_228
+	JLT     vector_234
 
-rest_229:
+rest_235:
 	TESTQ     DI, DI
-	JE        done_230
+	JE        done_236
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_230:
+done_236:
 	VZEROUPPER
 	RET
 
@@ -6496,27 +6709,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_232
+	JE      rest_238
 	PCALIGN $0x40
 
-vector_231:
+vector_237:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_231
+	JLT     vector_237
 
-rest_232:
+rest_238:
 	TESTQ     DI, DI
-	JE        done_233
+	JE        done_239
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_233:
+done_239:
 	VZEROUPPER
 	RET
 
@@ -6546,10 +6759,10 @@ TEXT ·dlesserAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_235
+	JE      rest_241
 	PCALIGN $0x40
 
-vector_234:
+vector_240:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMINPD  Z1, Z0, Z1
@@ -6558,11 +6771,11 @@ vector_234:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_234
+	JLT     vector_240
 
-rest_235:
+rest_241:
 	TESTQ     DI, DI
-	JE        done_236
+	JE        done_242
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMINPD    Z1, Z0, Z1
@@ -6570,7 +6783,7 @@ rest_235:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_236:
+done_242:
 	VZEROUPPER
 	RET
 
@@ -6600,10 +6813,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_238
+	JE      rest_244
 	PCALIGN $0x40
 
-vector_237:
+vector_243:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -6612,11 +6825,11 @@ vector_237:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_237
+	JLT     vector_243
 
-rest_238:
+rest_244:
 	TESTQ     DI, DI
-	JE        done_239
+	JE        done_245
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -6624,7 +6837,7 @@ rest_238:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_239:
+done_245:
 	VZEROUPPER
 	RET
 
@@ -6655,10 +6868,10 @@ TEXT ·dlessAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_241
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_240:
+vector_246:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x11, Z1, Z0, K2
@@ -6666,18 +6879,18 @@ vector_240:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_240
+	JLT       vector_246
 
-rest_241:
+rest_247:
 	TESTQ     DI, DI
-	JE        done_242
+	JE        done_248
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x11, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_242:
+done_248:
 	VZEROUPPER
 	RET
 
@@ -6708,10 +6921,10 @@ TEXT ·dlessOrEqualAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_244
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_243:
+vector_249:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x12, Z1, Z0, K2
@@ -6719,18 +6932,18 @@ vector_243:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_243
+	JLT       vector_249
 
-rest_244:
+rest_250:
 	TESTQ     DI, DI
-	JE        done_245
+	JE        done_251
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x12, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_245:
+done_251:
 	VZEROUPPER
 	RET
 
@@ -6761,10 +6974,10 @@ TEXT ·dequalAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_247
+	JE      rest_253
 	PCALIGN $0x40
 
-vector_246:
+vector_252:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x00, Z1, Z0, K2
@@ -6772,18 +6985,18 @@ vector_246:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_246
+	JLT       vector_252
 
-rest_247:
+rest_253:
 	TESTQ     DI, DI
-	JE        done_248
+	JE        done_254
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x00, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_248:
+done_254:
 	VZEROUPPER
 	RET
 
@@ -6814,10 +7027,10 @@ TEXT ·ddiffersAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_250
+	JE      rest_256
 	PCALIGN $0x40
 
-vector_249:
+vector_255:
 	VMOVUPD   (BX)(CX*1), Z0
 	VMOVUPD   (SI)(CX*1), Z1
 	VCMPPD    $0x04, Z1, Z0, K2
@@ -6825,18 +7038,18 @@ vector_249:
 	VMOVUPD   Z0, (DX)(CX*1)
 	ADDQ      $0x00000040, CX
 	CMPQ      CX, AX
-	JLT       vector_249
+	JLT       vector_255
 
-rest_250:
+rest_256:
 	TESTQ     DI, DI
-	JE        done_251
+	JE        done_257
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VCMPPD    $0x04, Z1, Z0, K2
 	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_251:
+done_257:
 	VZEROUPPER
 	RET
 
@@ -6867,10 +7080,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_253
+	JE      rest_259
 	PCALIGN $0x40
 
-vector_252:
+vector_258:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -6879,11 +7092,11 @@ vector_252:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_252
+	JLT     vector_258
 
-rest_253:
+rest_259:
 	TESTQ     DI, DI
-	JE        done_254
+	JE        done_260
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -6891,7 +7104,7 @@ rest_253:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_254:
+done_260:
 	VZEROUPPER
 	RET
 
@@ -6940,10 +7153,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_256
+	JE      rest_262
 	PCALIGN $0x40
 
-vector_255:
+vector_261:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -6984,11 +7197,11 @@ vector_255:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_255
+	JLT          vector_261
 
-rest_256:
+rest_262:
 	TESTQ        R8, R8
-	JE           done_257
+	JE           done_263
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -7028,7 +7241,250 @@ rest_256:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_257:
+done_263:
+	VZEROUPPER
+	RET
+
+// func dsiluAVX512(n int, y *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dsiluAVX512(SB), $0-24
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    x+16(FP), BX
+	VMOVUPD (AX), Z13
+	VMOVUPD 64(AX), Z14
+	VMOVUPD 128(AX), Z16
+	VMOVUPD 192(AX), Z17
+	VMOVUPD 256(AX), Z18
+	VMOVUPD 320(AX), Z19
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
+	VMOVUPD 320(AX), Z12
+	VMOVUPD 896(AX), Z11
+	MOVQ    CX, SI
+	ANDQ    $0x07, SI
+	MOVQ    CX, AX
+	SUBQ    SI, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    SI, CX
+	XORL    DI, DI
+	TESTQ   CX, CX
+	CMOVQLT DI, CX
+	MOVQ    $0x00000008, DI
+	CMPQ    CX, DI
+	CMOVQGT DI, CX
+	MOVQ    $-1, DI
+	BZHIQ   CX, DI, DI
+	KMOVW   DI, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_265
+	PCALIGN $0x40
+
+vector_264:
+	VMOVUPD      (BX)(CX*1), Z0
+	VSUBPD       Z0, Z11, Z1
+	VCMPPD       $0x15, Z13, Z1, K3
+	VMAXPD       Z1, Z13, Z1
+	VMINPD       Z1, Z14, Z1
+	VMULPD       Z16, Z1, Z2
+	VRNDSCALEPD  $0x08, Z2, Z2
+	VFNMADD231PD Z17, Z2, Z1
+	VFNMADD231PD Z18, Z2, Z1
+	VMOVUPD      Z29, Z3
+	VFMADD213PD  Z28, Z1, Z3
+	VFMADD213PD  Z27, Z1, Z3
+	VFMADD213PD  Z26, Z1, Z3
+	VFMADD213PD  Z25, Z1, Z3
+	VFMADD213PD  Z24, Z1, Z3
+	VFMADD213PD  Z23, Z1, Z3
+	VFMADD213PD  Z22, Z1, Z3
+	VFMADD213PD  Z21, Z1, Z3
+	VFMADD213PD  Z20, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VSCALEFPD.Z  Z2, Z3, K3, Z1
+	VADDPD       Z12, Z1, Z1
+	VDIVPD       Z1, Z0, Z0
+	VMOVUPD      Z0, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, AX
+	JLT          vector_264
+
+rest_265:
+	TESTQ        SI, SI
+	JE           done_266
+	VMOVUPD.Z    (BX)(CX*1), K1, Z0
+	VSUBPD       Z0, Z11, Z1
+	VCMPPD       $0x15, Z13, Z1, K3
+	VMAXPD       Z1, Z13, Z1
+	VMINPD       Z1, Z14, Z1
+	VMULPD       Z16, Z1, Z2
+	VRNDSCALEPD  $0x08, Z2, Z2
+	VFNMADD231PD Z17, Z2, Z1
+	VFNMADD231PD Z18, Z2, Z1
+	VMOVUPD      Z29, Z3
+	VFMADD213PD  Z28, Z1, Z3
+	VFMADD213PD  Z27, Z1, Z3
+	VFMADD213PD  Z26, Z1, Z3
+	VFMADD213PD  Z25, Z1, Z3
+	VFMADD213PD  Z24, Z1, Z3
+	VFMADD213PD  Z23, Z1, Z3
+	VFMADD213PD  Z22, Z1, Z3
+	VFMADD213PD  Z21, Z1, Z3
+	VFMADD213PD  Z20, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VSCALEFPD.Z  Z2, Z3, K3, Z1
+	VADDPD       Z12, Z1, Z1
+	VDIVPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (DX)(CX*1)
+
+done_266:
+	VZEROUPPER
+	RET
+
+// func dgatedSiLUBackwardAVX512(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·dgatedSiLUBackwardAVX512(SB), $0-48
+	LEAQ    dconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dgate+8(FP), DX
+	MOVQ    dup+16(FP), BX
+	MOVQ    gate+24(FP), SI
+	MOVQ    up+32(FP), DI
+	MOVQ    dy+40(FP), R8
+	VMOVUPD (AX), Z13
+	VMOVUPD 64(AX), Z14
+	VMOVUPD 128(AX), Z16
+	VMOVUPD 192(AX), Z17
+	VMOVUPD 256(AX), Z18
+	VMOVUPD 320(AX), Z19
+	VMOVUPD 3648(AX), Z20
+	VMOVUPD 3712(AX), Z21
+	VMOVUPD 3776(AX), Z22
+	VMOVUPD 3840(AX), Z23
+	VMOVUPD 3904(AX), Z24
+	VMOVUPD 3968(AX), Z25
+	VMOVUPD 4032(AX), Z26
+	VMOVUPD 4096(AX), Z27
+	VMOVUPD 4160(AX), Z28
+	VMOVUPD 4224(AX), Z29
+	VMOVUPD 320(AX), Z12
+	VMOVUPD 896(AX), Z11
+	MOVQ    CX, R9
+	ANDQ    $0x07, R9
+	MOVQ    CX, AX
+	SUBQ    R9, AX
+	SHLQ    $0x03, AX
+	SHLQ    $0x03, CX
+	MOVQ    R9, CX
+	XORL    R10, R10
+	TESTQ   CX, CX
+	CMOVQLT R10, CX
+	MOVQ    $0x00000008, R10
+	CMPQ    CX, R10
+	CMOVQGT R10, CX
+	MOVQ    $-1, R10
+	BZHIQ   CX, R10, R10
+	KMOVW   R10, K1
+	XORQ    CX, CX
+	TESTQ   AX, AX
+	JE      rest_268
+	PCALIGN $0x40
+
+vector_267:
+	VMOVUPD      (SI)(CX*1), Z0
+	VSUBPD       Z0, Z11, Z1
+	VCMPPD       $0x15, Z13, Z1, K3
+	VMAXPD       Z1, Z13, Z1
+	VMINPD       Z1, Z14, Z1
+	VMULPD       Z16, Z1, Z2
+	VRNDSCALEPD  $0x08, Z2, Z2
+	VFNMADD231PD Z17, Z2, Z1
+	VFNMADD231PD Z18, Z2, Z1
+	VMOVUPD      Z29, Z3
+	VFMADD213PD  Z28, Z1, Z3
+	VFMADD213PD  Z27, Z1, Z3
+	VFMADD213PD  Z26, Z1, Z3
+	VFMADD213PD  Z25, Z1, Z3
+	VFMADD213PD  Z24, Z1, Z3
+	VFMADD213PD  Z23, Z1, Z3
+	VFMADD213PD  Z22, Z1, Z3
+	VFMADD213PD  Z21, Z1, Z3
+	VFMADD213PD  Z20, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VSCALEFPD.Z  Z2, Z3, K3, Z1
+	VADDPD       Z12, Z1, Z1
+	VDIVPD       Z1, Z12, Z1
+	VSUBPD       Z1, Z12, Z6
+	VMULPD       Z0, Z6, Z6
+	VADDPD       Z12, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMULPD       Z0, Z1, Z1
+	VMOVUPD      (R8)(CX*1), Z5
+	VMULPD       Z5, Z1, Z1
+	VMOVUPD      (DI)(CX*1), Z7
+	VMULPD       Z7, Z5, Z5
+	VMULPD       Z6, Z5, Z5
+	VMOVUPD      Z5, (DX)(CX*1)
+	VMOVUPD      Z1, (BX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, AX
+	JLT          vector_267
+
+rest_268:
+	TESTQ        R9, R9
+	JE           done_269
+	VMOVUPD.Z    (SI)(CX*1), K1, Z0
+	VSUBPD       Z0, Z11, Z1
+	VCMPPD       $0x15, Z13, Z1, K3
+	VMAXPD       Z1, Z13, Z1
+	VMINPD       Z1, Z14, Z1
+	VMULPD       Z16, Z1, Z2
+	VRNDSCALEPD  $0x08, Z2, Z2
+	VFNMADD231PD Z17, Z2, Z1
+	VFNMADD231PD Z18, Z2, Z1
+	VMOVUPD      Z29, Z3
+	VFMADD213PD  Z28, Z1, Z3
+	VFMADD213PD  Z27, Z1, Z3
+	VFMADD213PD  Z26, Z1, Z3
+	VFMADD213PD  Z25, Z1, Z3
+	VFMADD213PD  Z24, Z1, Z3
+	VFMADD213PD  Z23, Z1, Z3
+	VFMADD213PD  Z22, Z1, Z3
+	VFMADD213PD  Z21, Z1, Z3
+	VFMADD213PD  Z20, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VFMADD213PD  Z12, Z1, Z3
+	VSCALEFPD.Z  Z2, Z3, K3, Z1
+	VADDPD       Z12, Z1, Z1
+	VDIVPD       Z1, Z12, Z1
+	VSUBPD       Z1, Z12, Z6
+	VMULPD       Z0, Z6, Z6
+	VADDPD       Z12, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VMULPD       Z0, Z1, Z1
+	VMOVUPD.Z    (R8)(CX*1), K1, Z5
+	VMULPD       Z5, Z1, Z1
+	VMOVUPD.Z    (DI)(CX*1), K1, Z7
+	VMULPD       Z7, Z5, Z5
+	VMULPD       Z6, Z5, Z5
+	VMOVUPD      Z5, K1, (DX)(CX*1)
+	VMOVUPD      Z1, K1, (BX)(CX*1)
+
+done_269:
 	VZEROUPPER
 	RET
 
@@ -7058,25 +7514,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_259
+	JE           rest_271
 	PCALIGN      $0x40
 
-vector_258:
+vector_270:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_258
+	JLT     vector_270
 
-rest_259:
+rest_271:
 	TESTQ     SI, SI
-	JE        done_260
+	JE        done_272
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_260:
+done_272:
 	VZEROUPPER
 	RET
 
@@ -7117,10 +7573,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_262
+	JE           rest_274
 	PCALIGN      $0x40
 
-vector_261:
+vector_273:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -7146,11 +7602,11 @@ vector_261:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_261
+	JLT     vector_273
 
-rest_262:
+rest_274:
 	TESTQ     R8, R8
-	JE        done_263
+	JE        done_275
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -7175,7 +7631,7 @@ rest_262:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_263:
+done_275:
 	VZEROUPPER
 	RET
 
@@ -7206,10 +7662,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_265
+	JE           rest_277
 	PCALIGN      $0x40
 
-vector_264:
+vector_276:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7219,11 +7675,11 @@ vector_264:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_264
+	JLT     vector_276
 
-rest_265:
+rest_277:
 	TESTQ     SI, SI
-	JE        done_266
+	JE        done_278
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7232,7 +7688,7 @@ rest_265:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_266:
+done_278:
 	VZEROUPPER
 	RET
 
@@ -7265,10 +7721,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_268
+	JE           rest_280
 	PCALIGN      $0x40
 
-vector_267:
+vector_279:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7282,11 +7738,11 @@ vector_267:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_267
+	JLT     vector_279
 
-rest_268:
+rest_280:
 	TESTQ     DI, DI
-	JE        done_269
+	JE        done_281
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7299,7 +7755,7 @@ rest_268:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_269:
+done_281:
 	VZEROUPPER
 	RET
 
@@ -7329,23 +7785,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_271
+	JE      rest_283
 	PCALIGN $0x40
 
-vector_270:
+vector_282:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_270
+	JLT     vector_282
 
-rest_271:
+rest_283:
 	TESTQ     BX, BX
-	JE        done_272
+	JE        done_284
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_272:
+done_284:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7384,23 +7840,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_274
+	JE      rest_286
 	PCALIGN $0x40
 
-vector_273:
+vector_285:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_273
+	JLT         vector_285
 
-rest_274:
+rest_286:
 	TESTQ       BX, BX
-	JE          done_275
+	JE          done_287
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_275:
+done_287:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7441,10 +7897,10 @@ TEXT ·dsumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_277
+	JE      rest_289
 	PCALIGN $0x40
 
-vector_276:
+vector_288:
 	VMOVUPD (CX)(AX*1), Z2
 	VMOVUPD (DX)(AX*1), Z3
 	VMULPD  Z3, Z2, Z2
@@ -7453,11 +7909,11 @@ vector_276:
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_276
+	JLT     vector_288
 
-rest_277:
+rest_289:
 	TESTQ     DI, DI
-	JE        done_278
+	JE        done_290
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VMOVUPD.Z (DX)(AX*1), K1, Z3
 	VMULPD    Z3, Z2, Z2
@@ -7465,7 +7921,7 @@ rest_277:
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_278:
+done_290:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7505,31 +7961,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_279:
+row_291:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_281
+	JE      rest_293
 	PCALIGN $0x40
 
-vector_280:
+vector_292:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_280
+	JLT     vector_292
 
-rest_281:
+rest_293:
 	TESTQ     R8, R8
-	JE        done_282
+	JE        done_294
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_282:
+done_294:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_279
+	JNE  row_291
 	VZEROUPPER
 	RET
 
@@ -7578,28 +8034,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_283:
+row_295:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_285
+	JE      rest_297
 	PCALIGN $0x40
 
-vector_284:
+vector_296:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_284
+	JLT     vector_296
 
-rest_285:
+rest_297:
 	TESTQ   DI, DI
-	JE      done_286
+	JE      done_298
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_286:
+done_298:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7612,10 +8068,10 @@ done_286:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_288
+	JE            rest_300
 	PCALIGN       $0x40
 
-vector_287:
+vector_299:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7642,11 +8098,11 @@ vector_287:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_287
+	JLT          vector_299
 
-rest_288:
+rest_300:
 	TESTQ        DI, DI
-	JE           done_289
+	JE           done_301
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -7673,7 +8129,7 @@ rest_288:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_289:
+done_301:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7686,29 +8142,29 @@ done_289:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_291
+	JE            rest_303
 	PCALIGN       $0x40
 
-vector_290:
+vector_302:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_290
+	JLT     vector_302
 
-rest_291:
+rest_303:
 	TESTQ     DI, DI
-	JE        done_292
+	JE        done_304
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_292:
+done_304:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_283
+	JNE  row_295
 	VZEROUPPER
 	RET
 
@@ -7738,29 +8194,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_293:
+row_305:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_295
+	JE      rest_307
 	PCALIGN $0x40
 
-vector_294:
+vector_306:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_294
+	JLT         vector_306
 
-rest_295:
+rest_307:
 	TESTQ       R8, R8
-	JE          done_296
+	JE          done_308
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_296:
+done_308:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -7770,10 +8226,10 @@ done_296:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_298
+	JE            rest_310
 	PCALIGN       $0x40
 
-vector_297:
+vector_309:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -7781,23 +8237,23 @@ vector_297:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_297
+	JLT     vector_309
 
-rest_298:
+rest_310:
 	TESTQ     R8, R8
-	JE        done_299
+	JE        done_311
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_299:
+done_311:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_293
+	JNE  row_305
 	VZEROUPPER
 	RET
 
@@ -7827,33 +8283,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_300:
+row_312:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_302
+	JE      rest_314
 	PCALIGN $0x40
 
-vector_301:
+vector_313:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_301
+	JLT     vector_313
 
-rest_302:
+rest_314:
 	TESTQ   DI, DI
-	JE      done_303
+	JE      done_315
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_303:
+done_315:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -7874,7 +8330,7 @@ done_303:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_300
+	JNE           row_312
 	VZEROUPPER
 	RET
 
@@ -7922,28 +8378,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_304:
+row_316:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_306
+	JE      rest_318
 	PCALIGN $0x40
 
-vector_305:
+vector_317:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_305
+	JLT     vector_317
 
-rest_306:
+rest_318:
 	TESTQ   R8, R8
-	JE      done_307
+	JE      done_319
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_307:
+done_319:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -7957,10 +8413,10 @@ done_307:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_309
+	JE            rest_321
 	PCALIGN       $0x40
 
-vector_308:
+vector_320:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -7986,11 +8442,11 @@ vector_308:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_308
+	JLT          vector_320
 
-rest_309:
+rest_321:
 	TESTQ        R8, R8
-	JE           done_310
+	JE           done_322
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -8016,7 +8472,7 @@ rest_309:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_310:
+done_322:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -8029,7 +8485,7 @@ done_310:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_304
+	JNE           row_316
 	VZEROUPPER
 	RET
 
@@ -8069,27 +8525,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_311:
+row_323:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_313
+	JE      rest_325
 	PCALIGN $0x40
 
-vector_312:
+vector_324:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_312
+	JLT     vector_324
 
-rest_313:
+rest_325:
 	TESTQ     R11, R11
-	JE        done_314
+	JE        done_326
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_314:
+done_326:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -8102,26 +8558,26 @@ done_314:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_316
+	JE            rest_328
 	PCALIGN       $0x40
 
-vector_315:
+vector_327:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_315
+	JLT         vector_327
 
-rest_316:
+rest_328:
 	TESTQ       R11, R11
-	JE          done_317
+	JE          done_329
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_317:
+done_329:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -8136,57 +8592,57 @@ done_317:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_319
+	JE            rest_331
 	PCALIGN       $0x40
 
-vector_318:
+vector_330:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_321
+	JE      without_333
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_321:
+without_333:
 	TESTQ   R10, R10
-	JE      without_322
+	JE      without_334
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_322:
+without_334:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_318
+	JLT     vector_330
 
-rest_319:
+rest_331:
 	TESTQ     R11, R11
-	JE        done_320
+	JE        done_332
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_323
+	JE        without_335
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_323:
+without_335:
 	TESTQ     R10, R10
-	JE        without_324
+	JE        without_336
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_324:
+without_336:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_320:
+done_332:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_311
+	JNE  row_323
 	VZEROUPPER
 	RET
 
@@ -8224,24 +8680,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_325:
+row_337:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_327
+	JE           rest_339
 	PCALIGN      $0x40
 
-vector_326:
+vector_338:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_329
+	JE      without_341
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_329:
+without_341:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8249,18 +8705,18 @@ without_329:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_326
+	JLT         vector_338
 
-rest_327:
+rest_339:
 	TESTQ     R11, R11
-	JE        done_328
+	JE        done_340
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_330
+	JE        without_342
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_330:
+without_342:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8268,7 +8724,7 @@ without_330:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_328:
+done_340:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -8287,17 +8743,17 @@ done_328:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_332
+	JE            rest_344
 	PCALIGN       $0x40
 
-vector_331:
+vector_343:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_334
+	JE      without_346
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_334:
+without_346:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8307,18 +8763,18 @@ without_334:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_331
+	JLT          vector_343
 
-rest_332:
+rest_344:
 	TESTQ     R11, R11
-	JE        done_333
+	JE        done_345
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_335
+	JE        without_347
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_335:
+without_347:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8327,14 +8783,14 @@ without_335:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_333:
+done_345:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_325
+	JNE  row_337
 	VZEROUPPER
 	RET
 
@@ -8367,15 +8823,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_336:
+row_348:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_338
+	JE           rest_350
 	PCALIGN      $0x40
 
-vector_337:
+vector_349:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8388,11 +8844,11 @@ vector_337:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_337
+	JLT         vector_349
 
-rest_338:
+rest_350:
 	TESTQ       R11, R11
-	JE          done_339
+	JE          done_351
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8404,13 +8860,13 @@ rest_338:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_339:
+done_351:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_336
+	JNE  row_348
 	VZEROUPPER
 	RET
 
@@ -8441,14 +8897,14 @@ TEXT ·drootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_340:
+row_352:
 	VBROADCASTSD (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_342
+	JE           rest_354
 	PCALIGN      $0x40
 
-vector_341:
+vector_353:
 	VMOVUPD (BX)(R10*1), Z0
 	VMULPD  Z2, Z0, Z0
 	VMOVUPD (SI)(R10*1), Z1
@@ -8456,23 +8912,23 @@ vector_341:
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_341
+	JLT     vector_353
 
-rest_342:
+rest_354:
 	TESTQ     R9, R9
-	JE        done_343
+	JE        done_355
 	VMOVUPD.Z (BX)(R10*1), K1, Z0
 	VMULPD    Z2, Z0, Z0
 	VMOVUPD.Z (SI)(R10*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_343:
+done_355:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_340
+	JNE  row_352
 	VZEROUPPER
 	RET
 
@@ -8506,15 +8962,15 @@ TEXT ·drootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_344:
+row_356:
 	VBROADCASTSD (R9), Z3
 	VBROADCASTSD (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_346
+	JE           rest_358
 	PCALIGN      $0x40
 
-vector_345:
+vector_357:
 	VMOVUPD (SI)(R13*1), Z1
 	VMOVUPD (DI)(R13*1), Z0
 	VMULPD  Z1, Z0, Z2
@@ -8530,11 +8986,11 @@ vector_345:
 	VMOVUPD Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_345
+	JLT     vector_357
 
-rest_346:
+rest_358:
 	TESTQ     R12, R12
-	JE        done_347
+	JE        done_359
 	VMOVUPD.Z (SI)(R13*1), K1, Z1
 	VMOVUPD.Z (DI)(R13*1), K1, Z0
 	VMULPD    Z1, Z0, Z2
@@ -8549,14 +9005,14 @@ rest_346:
 	VMULPD    Z3, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(R13*1)
 
-done_347:
+done_359:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_344
+	JNE  row_356
 	VZEROUPPER
 	RET
 
@@ -8586,34 +9042,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_348:
+row_360:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_350
+	JE      rest_362
 	PCALIGN $0x40
 
-vector_349:
+vector_361:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_349
+	JLT     vector_361
 
-rest_350:
+rest_362:
 	TESTQ     R8, R8
-	JE        done_351
+	JE        done_363
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_351:
+done_363:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_348
+	JNE  row_360
 	VZEROUPPER
 	RET
 
@@ -8646,36 +9102,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_352:
+row_364:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_366
 	PCALIGN      $0x40
 
-vector_353:
+vector_365:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_353
+	JLT         vector_365
 
-rest_354:
+rest_366:
 	TESTQ       R9, R9
-	JE          done_355
+	JE          done_367
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_355:
+done_367:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_352
+	JNE  row_364
 	VZEROUPPER
 	RET
 
@@ -8707,34 +9163,34 @@ TEXT ·dscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_356:
+row_368:
 	VBROADCASTSD (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_358
+	JE           rest_370
 	PCALIGN      $0x40
 
-vector_357:
+vector_369:
 	VMOVUPD (SI)(R10*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_357
+	JLT     vector_369
 
-rest_358:
+rest_370:
 	TESTQ     R9, R9
-	JE        done_359
+	JE        done_371
 	VMOVUPD.Z (SI)(R10*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_359:
+done_371:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_356
+	JNE  row_368
 	VZEROUPPER
 	RET
 
@@ -8769,13 +9225,13 @@ TEXT ·dturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x03, DX
 
-row_360:
+row_372:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_362
+	JE      rest_374
 	PCALIGN $0x40
 
-vector_361:
+vector_373:
 	VMOVUPD (R9)(CX*1), Z0
 	VMOVUPD (R10)(CX*1), Z1
 	VMOVUPD (DI)(CX*1), Z2
@@ -8790,11 +9246,11 @@ vector_361:
 	VMOVUPD Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_361
+	JLT     vector_373
 
-rest_362:
+rest_374:
 	TESTQ     R12, R12
-	JE        done_363
+	JE        done_375
 	VMOVUPD.Z (R9)(CX*1), K1, Z0
 	VMOVUPD.Z (R10)(CX*1), K1, Z1
 	VMOVUPD.Z (DI)(CX*1), K1, Z2
@@ -8808,13 +9264,13 @@ rest_362:
 	VMOVUPD   Z4, K1, (BX)(CX*1)
 	VMOVUPD   Z3, K1, (SI)(CX*1)
 
-done_363:
+done_375:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_360
+	JNE  row_372
 	VZEROUPPER
 	RET
 
@@ -8845,32 +9301,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_364:
+row_376:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_366
+	JE      rest_378
 	PCALIGN $0x40
 
-vector_365:
+vector_377:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_365
+	JLT     vector_377
 
-rest_366:
+rest_378:
 	TESTQ     R8, R8
-	JE        done_367
+	JE        done_379
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_367:
+done_379:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_364
+	JNE  row_376
 	VZEROUPPER
 	RET

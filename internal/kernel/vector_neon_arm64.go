@@ -134,6 +134,16 @@ func sgeluBackwardNEON(n int, dx *float32, x *float32, dy *float32)
 //go:noescape
 func sgeluTanhBackwardNEON(n int, dx *float32, x *float32, dy *float32)
 
+// ssiluNEON is silu of float32 with NEON.
+//
+//go:noescape
+func ssiluNEON(n int, y *float32, x *float32)
+
+// sgatedSiLUBackwardNEON is gatedSiLUBackward of float32 with NEON.
+//
+//go:noescape
+func sgatedSiLUBackwardNEON(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+
 // sscaleNEON is scale of float32 with NEON.
 //
 //go:noescape
@@ -363,6 +373,16 @@ func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
 //
 //go:noescape
 func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
+
+// dsiluNEON is silu of float64 with NEON.
+//
+//go:noescape
+func dsiluNEON(n int, y *float64, x *float64)
+
+// dgatedSiLUBackwardNEON is gatedSiLUBackward of float64 with NEON.
+//
+//go:noescape
+func dgatedSiLUBackwardNEON(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
 
 // dscaleNEON is scale of float64 with NEON.
 //

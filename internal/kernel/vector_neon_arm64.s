@@ -3564,6 +3564,379 @@ moved_270:
 done_261:
 	RET
 
+// func ssiluNEON(n int, y *float32, x *float32)
+TEXT ·ssiluNEON(SB), NOSPLIT, $0-24
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R1
+	MOVD y+8(FP), R2
+	MOVD x+16(FP), R3
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 80(R0), F12
+	FMOVQ 224(R0), F11
+	MOVD R1, R7
+	AND $3, R7
+	MOVD R1, R6
+	SUBS R7, R6
+	LSL $2, R6
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R7, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $4, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R8
+	SUB R1<<2, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_272
+	PCALIGN $32
+vector_271:
+	WORD $0x3ce86860 // LDR Q0, [X3,X8]
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
+	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
+	WORD $0x4ea1f5c1 // FMIN V1.4S, V14.4S, V1.4S
+	WORD $0x6e30dc22 // FMUL V2.4S, V1.4S, V16.4S
+	WORD $0x4e218842 // FRINTN V2.4S, V2.4S
+	VFMLS V17.S4, V2.S4, V1.S4
+	VFMLS V18.S4, V2.S4, V1.S4
+	VMOV V24.B16, V3.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V22.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V20.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V12.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V12.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e21a842 // FCVTNS V2.4S, V2.4S
+	WORD $0x4f3f0444 // SSHR V4.4S, V2.4S, #1
+	VSUB V4.S4, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V2.S4, V2.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V4.S4, V4.S4
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e22dc61 // FMUL V1.4S, V3.4S, V2.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
+	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	WORD $0x3ca86840 // STR Q0, [X2,X8]
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_271
+rest_272:
+	CMP $0, R7
+	BEQ done_273
+	ADD R8<<0, R3, R3
+	TBNZ $2, R1, full_274
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R1, one_275
+	FMOVD 0(R3), F0
+	TBZ $0, R1, moved_276
+	ADD $8, R3, R19
+	VLD1 (R19), V0.S[2]
+	B moved_276
+one_275:
+	TBZ $0, R1, moved_276
+	FMOVS 0(R3), F0
+	B moved_276
+full_274:
+	FMOVQ 0(R3), F0
+moved_276:
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
+	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
+	WORD $0x4ea1f5c1 // FMIN V1.4S, V14.4S, V1.4S
+	WORD $0x6e30dc22 // FMUL V2.4S, V1.4S, V16.4S
+	WORD $0x4e218842 // FRINTN V2.4S, V2.4S
+	VFMLS V17.S4, V2.S4, V1.S4
+	VFMLS V18.S4, V2.S4, V1.S4
+	VMOV V24.B16, V3.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V22.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V20.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V12.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V12.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e21a842 // FCVTNS V2.4S, V2.4S
+	WORD $0x4f3f0444 // SSHR V4.4S, V2.4S, #1
+	VSUB V4.S4, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V2.S4, V2.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V4.S4, V4.S4
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e22dc61 // FMUL V1.4S, V3.4S, V2.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
+	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	ADD R8<<0, R2, R0
+	TBNZ $2, R1, full_277
+	TBZ $1, R1, one_278
+	FMOVD F0, 0(R0)
+	TBZ $0, R1, moved_279
+	ADD $8, R0, R19
+	VST1 V0.S[2], (R19)
+	B moved_279
+one_278:
+	TBZ $0, R1, moved_279
+	FMOVS F0, 0(R0)
+	B moved_279
+full_277:
+	FMOVQ F0, 0(R0)
+moved_279:
+done_273:
+	RET
+
+// func sgatedSiLUBackwardNEON(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
+TEXT ·sgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R1
+	MOVD dgate+8(FP), R2
+	MOVD dup+16(FP), R3
+	MOVD gate+24(FP), R6
+	MOVD up+32(FP), R7
+	MOVD dy+40(FP), R8
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 80(R0), F12
+	FMOVQ 224(R0), F11
+	MOVD R1, R10
+	AND $3, R10
+	MOVD R1, R9
+	SUBS R10, R9
+	LSL $2, R9
+	MOVD R1, R1
+	LSL $2, R1
+	MOVD R10, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $4, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R11
+	SUB R1<<2, R11
+	FMOVQ 16(R11), F15
+	MOVD ZR, R11
+	CMP $0, R9
+	BEQ rest_281
+	PCALIGN $32
+vector_280:
+	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
+	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
+	WORD $0x4ea1f5c1 // FMIN V1.4S, V14.4S, V1.4S
+	WORD $0x6e30dc22 // FMUL V2.4S, V1.4S, V16.4S
+	WORD $0x4e218842 // FRINTN V2.4S, V2.4S
+	VFMLS V17.S4, V2.S4, V1.S4
+	VFMLS V18.S4, V2.S4, V1.S4
+	VMOV V24.B16, V3.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V22.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V20.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V12.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V12.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e21a842 // FCVTNS V2.4S, V2.4S
+	WORD $0x4f3f0444 // SSHR V4.4S, V2.4S, #1
+	VSUB V4.S4, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V2.S4, V2.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V4.S4, V4.S4
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e22dc61 // FMUL V1.4S, V3.4S, V2.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
+	WORD $0x6e21fd81 // FDIV V1.4S, V12.4S, V1.4S
+	WORD $0x4ea1d586 // FSUB V6.4S, V12.4S, V1.4S
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	WORD $0x4e2cd4c6 // FADD V6.4S, V6.4S, V12.4S
+	WORD $0x6e21dcc6 // FMUL V6.4S, V6.4S, V1.4S
+	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
+	WORD $0x3ceb6905 // LDR Q5, [X8,X11]
+	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
+	WORD $0x3ceb68e7 // LDR Q7, [X7,X11]
+	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
+	WORD $0x6e26dca5 // FMUL V5.4S, V5.4S, V6.4S
+	WORD $0x3cab6845 // STR Q5, [X2,X11]
+	WORD $0x3cab6861 // STR Q1, [X3,X11]
+	ADD $16, R11
+	CMP R9, R11
+	BLT vector_280
+rest_281:
+	CMP $0, R10
+	BEQ done_282
+	ADD R11<<0, R6, R6
+	TBNZ $2, R1, full_283
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R1, one_284
+	FMOVD 0(R6), F0
+	TBZ $0, R1, moved_285
+	ADD $8, R6, R19
+	VLD1 (R19), V0.S[2]
+	B moved_285
+one_284:
+	TBZ $0, R1, moved_285
+	FMOVS 0(R6), F0
+	B moved_285
+full_283:
+	FMOVQ 0(R6), F0
+moved_285:
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
+	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
+	WORD $0x4ea1f5c1 // FMIN V1.4S, V14.4S, V1.4S
+	WORD $0x6e30dc22 // FMUL V2.4S, V1.4S, V16.4S
+	WORD $0x4e218842 // FRINTN V2.4S, V2.4S
+	VFMLS V17.S4, V2.S4, V1.S4
+	VFMLS V18.S4, V2.S4, V1.S4
+	VMOV V24.B16, V3.B16
+	VMOV V23.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V22.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V21.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V20.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	VMOV V12.B16, V30.B16
+	VFMLA V1.S4, V3.S4, V30.S4
+	VMOV V12.B16, V3.B16
+	VFMLA V1.S4, V30.S4, V3.S4
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e21a842 // FCVTNS V2.4S, V2.4S
+	WORD $0x4f3f0444 // SSHR V4.4S, V2.4S, #1
+	VSUB V4.S4, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V2.S4, V2.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 304(R0), F31
+	VADD V31.S4, V4.S4, V4.S4
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e22dc61 // FMUL V1.4S, V3.4S, V2.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
+	WORD $0x6e21fd81 // FDIV V1.4S, V12.4S, V1.4S
+	WORD $0x4ea1d586 // FSUB V6.4S, V12.4S, V1.4S
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	WORD $0x4e2cd4c6 // FADD V6.4S, V6.4S, V12.4S
+	WORD $0x6e21dcc6 // FMUL V6.4S, V6.4S, V1.4S
+	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
+	ADD R11<<0, R8, R0
+	TBNZ $2, R1, full_286
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R1, one_287
+	FMOVD 0(R0), F5
+	TBZ $0, R1, moved_288
+	ADD $8, R0, R19
+	VLD1 (R19), V5.S[2]
+	B moved_288
+one_287:
+	TBZ $0, R1, moved_288
+	FMOVS 0(R0), F5
+	B moved_288
+full_286:
+	FMOVQ 0(R0), F5
+moved_288:
+	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
+	ADD R11<<0, R7, R0
+	TBNZ $2, R1, full_289
+	VEOR V7.B16, V7.B16, V7.B16
+	TBZ $1, R1, one_290
+	FMOVD 0(R0), F7
+	TBZ $0, R1, moved_291
+	ADD $8, R0, R19
+	VLD1 (R19), V7.S[2]
+	B moved_291
+one_290:
+	TBZ $0, R1, moved_291
+	FMOVS 0(R0), F7
+	B moved_291
+full_289:
+	FMOVQ 0(R0), F7
+moved_291:
+	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
+	WORD $0x6e26dca5 // FMUL V5.4S, V5.4S, V6.4S
+	ADD R11<<0, R2, R0
+	TBNZ $2, R1, full_292
+	TBZ $1, R1, one_293
+	FMOVD F5, 0(R0)
+	TBZ $0, R1, moved_294
+	ADD $8, R0, R19
+	VST1 V5.S[2], (R19)
+	B moved_294
+one_293:
+	TBZ $0, R1, moved_294
+	FMOVS F5, 0(R0)
+	B moved_294
+full_292:
+	FMOVQ F5, 0(R0)
+moved_294:
+	ADD R11<<0, R3, R0
+	TBNZ $2, R1, full_295
+	TBZ $1, R1, one_296
+	FMOVD F1, 0(R0)
+	TBZ $0, R1, moved_297
+	ADD $8, R0, R19
+	VST1 V1.S[2], (R19)
+	B moved_297
+one_296:
+	TBZ $0, R1, moved_297
+	FMOVS F1, 0(R0)
+	B moved_297
+full_295:
+	FMOVQ F1, 0(R0)
+moved_297:
+done_282:
+	RET
+
 // func sscaleNEON(n int, y *float32, x *float32, c float32)
 TEXT ·sscaleNEON(SB), NOSPLIT, $0-28
 	MOVD $sconstants<>(SB), R0
@@ -3590,51 +3963,51 @@ TEXT ·sscaleNEON(SB), NOSPLIT, $0-28
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_272
+	BEQ rest_299
 	PCALIGN $32
-vector_271:
+vector_298:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_271
-rest_272:
+	BLT vector_298
+rest_299:
 	CMP $0, R6
-	BEQ done_273
+	BEQ done_300
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_274
+	TBNZ $2, R0, full_301
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_275
+	TBZ $1, R0, one_302
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_276
+	TBZ $0, R0, moved_303
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_276
-one_275:
-	TBZ $0, R0, moved_276
+	B moved_303
+one_302:
+	TBZ $0, R0, moved_303
 	FMOVS 0(R2), F0
-	B moved_276
-full_274:
+	B moved_303
+full_301:
 	FMOVQ 0(R2), F0
-moved_276:
+moved_303:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_277
-	TBZ $1, R0, one_278
+	TBNZ $2, R0, full_304
+	TBZ $1, R0, one_305
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_279
+	TBZ $0, R0, moved_306
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_279
-one_278:
-	TBZ $0, R0, moved_279
+	B moved_306
+one_305:
+	TBZ $0, R0, moved_306
 	FMOVS F0, 0(R1)
-	B moved_279
-full_277:
+	B moved_306
+full_304:
 	FMOVQ F0, 0(R1)
-moved_279:
-done_273:
+moved_306:
+done_300:
 	RET
 
 // func sadamNEON(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
@@ -3682,9 +4055,9 @@ TEXT ·sadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_281
+	BEQ rest_308
 	PCALIGN $32
-vector_280:
+vector_307:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -3710,74 +4083,74 @@ vector_280:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_280
-rest_281:
+	BLT vector_307
+rest_308:
 	CMP $0, R8
-	BEQ done_282
+	BEQ done_309
 	ADD R9<<0, R1, R7
-	TBNZ $2, R0, full_283
+	TBNZ $2, R0, full_310
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_284
+	TBZ $1, R0, one_311
 	FMOVD 0(R7), F0
-	TBZ $0, R0, moved_285
+	TBZ $0, R0, moved_312
 	ADD $8, R7, R19
 	VLD1 (R19), V0.S[2]
-	B moved_285
-one_284:
-	TBZ $0, R0, moved_285
+	B moved_312
+one_311:
+	TBZ $0, R0, moved_312
 	FMOVS 0(R7), F0
-	B moved_285
-full_283:
+	B moved_312
+full_310:
 	FMOVQ 0(R7), F0
-moved_285:
+moved_312:
 	ADD R9<<0, R2, R2
-	TBNZ $2, R0, full_286
+	TBNZ $2, R0, full_313
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_287
+	TBZ $1, R0, one_314
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_288
+	TBZ $0, R0, moved_315
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_288
-one_287:
-	TBZ $0, R0, moved_288
+	B moved_315
+one_314:
+	TBZ $0, R0, moved_315
 	FMOVS 0(R2), F1
-	B moved_288
-full_286:
+	B moved_315
+full_313:
 	FMOVQ 0(R2), F1
-moved_288:
+moved_315:
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_289
+	TBNZ $2, R0, full_316
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_290
+	TBZ $1, R0, one_317
 	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_291
+	TBZ $0, R0, moved_318
 	ADD $8, R2, R19
 	VLD1 (R19), V2.S[2]
-	B moved_291
-one_290:
-	TBZ $0, R0, moved_291
+	B moved_318
+one_317:
+	TBZ $0, R0, moved_318
 	FMOVS 0(R2), F2
-	B moved_291
-full_289:
+	B moved_318
+full_316:
 	FMOVQ 0(R2), F2
-moved_291:
+moved_318:
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_292
+	TBNZ $2, R0, full_319
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_293
+	TBZ $1, R0, one_320
 	FMOVD 0(R2), F3
-	TBZ $0, R0, moved_294
+	TBZ $0, R0, moved_321
 	ADD $8, R2, R19
 	VLD1 (R19), V3.S[2]
-	B moved_294
-one_293:
-	TBZ $0, R0, moved_294
+	B moved_321
+one_320:
+	TBZ $0, R0, moved_321
 	FMOVS 0(R2), F3
-	B moved_294
-full_292:
+	B moved_321
+full_319:
 	FMOVQ 0(R2), F3
-moved_294:
+moved_321:
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
 	WORD $0x6e27dc04 // FMUL V4.4S, V0.4S, V7.4S
 	WORD $0x4e24d421 // FADD V1.4S, V1.4S, V4.4S
@@ -3785,39 +4158,39 @@ moved_294:
 	WORD $0x6e29dc24 // FMUL V4.4S, V1.4S, V9.4S
 	WORD $0x4e24d442 // FADD V2.4S, V2.4S, V4.4S
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_295
-	TBZ $1, R0, one_296
+	TBNZ $2, R0, full_322
+	TBZ $1, R0, one_323
 	FMOVD F2, 0(R2)
-	TBZ $0, R0, moved_297
+	TBZ $0, R0, moved_324
 	ADD $8, R2, R19
 	VST1 V2.S[2], (R19)
-	B moved_297
-one_296:
-	TBZ $0, R0, moved_297
+	B moved_324
+one_323:
+	TBZ $0, R0, moved_324
 	FMOVS F2, 0(R2)
-	B moved_297
-full_295:
+	B moved_324
+full_322:
 	FMOVQ F2, 0(R2)
-moved_297:
+moved_324:
 	WORD $0x6e2adc63 // FMUL V3.4S, V3.4S, V10.4S
 	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
 	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
 	WORD $0x4e24d463 // FADD V3.4S, V3.4S, V4.4S
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_298
-	TBZ $1, R0, one_299
+	TBNZ $2, R0, full_325
+	TBZ $1, R0, one_326
 	FMOVD F3, 0(R2)
-	TBZ $0, R0, moved_300
+	TBZ $0, R0, moved_327
 	ADD $8, R2, R19
 	VST1 V3.S[2], (R19)
-	B moved_300
-one_299:
-	TBZ $0, R0, moved_300
+	B moved_327
+one_326:
+	TBZ $0, R0, moved_327
 	FMOVS F3, 0(R2)
-	B moved_300
-full_298:
+	B moved_327
+full_325:
 	FMOVQ F3, 0(R2)
-moved_300:
+moved_327:
 	WORD $0x6ea1f863 // FSQRT V3.4S, V3.4S
 	WORD $0x6e2dfc63 // FDIV V3.4S, V3.4S, V13.4S
 	WORD $0x4e2ed463 // FADD V3.4S, V3.4S, V14.4S
@@ -3825,21 +4198,21 @@ moved_300:
 	WORD $0x6e23fc42 // FDIV V2.4S, V2.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	ADD R9<<0, R1, R1
-	TBNZ $2, R0, full_301
-	TBZ $1, R0, one_302
+	TBNZ $2, R0, full_328
+	TBZ $1, R0, one_329
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_303
+	TBZ $0, R0, moved_330
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_303
-one_302:
-	TBZ $0, R0, moved_303
+	B moved_330
+one_329:
+	TBZ $0, R0, moved_330
 	FMOVS F0, 0(R1)
-	B moved_303
-full_301:
+	B moved_330
+full_328:
 	FMOVQ F0, 0(R1)
-moved_303:
-done_282:
+moved_330:
+done_309:
 	RET
 
 // func ssgdNEON(n int, value *float32, grad *float32, rate float32, decay float32)
@@ -3870,9 +4243,9 @@ TEXT ·ssgdNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_305
+	BEQ rest_332
 	PCALIGN $32
-vector_304:
+vector_331:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -3882,62 +4255,62 @@ vector_304:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_304
-rest_305:
+	BLT vector_331
+rest_332:
 	CMP $0, R6
-	BEQ done_306
+	BEQ done_333
 	ADD R7<<0, R1, R3
-	TBNZ $2, R0, full_307
+	TBNZ $2, R0, full_334
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_308
+	TBZ $1, R0, one_335
 	FMOVD 0(R3), F0
-	TBZ $0, R0, moved_309
+	TBZ $0, R0, moved_336
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_309
-one_308:
-	TBZ $0, R0, moved_309
+	B moved_336
+one_335:
+	TBZ $0, R0, moved_336
 	FMOVS 0(R3), F0
-	B moved_309
-full_307:
+	B moved_336
+full_334:
 	FMOVQ 0(R3), F0
-moved_309:
+moved_336:
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_310
+	TBNZ $2, R0, full_337
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_311
+	TBZ $1, R0, one_338
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_312
+	TBZ $0, R0, moved_339
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_312
-one_311:
-	TBZ $0, R0, moved_312
+	B moved_339
+one_338:
+	TBZ $0, R0, moved_339
 	FMOVS 0(R2), F1
-	B moved_312
-full_310:
+	B moved_339
+full_337:
 	FMOVQ 0(R2), F1
-moved_312:
+moved_339:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_313
-	TBZ $1, R0, one_314
+	TBNZ $2, R0, full_340
+	TBZ $1, R0, one_341
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_315
+	TBZ $0, R0, moved_342
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_315
-one_314:
-	TBZ $0, R0, moved_315
+	B moved_342
+one_341:
+	TBZ $0, R0, moved_342
 	FMOVS F0, 0(R1)
-	B moved_315
-full_313:
+	B moved_342
+full_340:
 	FMOVQ F0, 0(R1)
-moved_315:
-done_306:
+moved_342:
+done_333:
 	RET
 
 // func smomentumNEON(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
@@ -3971,9 +4344,9 @@ TEXT ·smomentumNEON(SB), NOSPLIT, $0-44
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_317
+	BEQ rest_344
 	PCALIGN $32
-vector_316:
+vector_343:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -3987,95 +4360,95 @@ vector_316:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_316
-rest_317:
+	BLT vector_343
+rest_344:
 	CMP $0, R7
-	BEQ done_318
+	BEQ done_345
 	ADD R8<<0, R1, R6
-	TBNZ $2, R0, full_319
+	TBNZ $2, R0, full_346
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_320
+	TBZ $1, R0, one_347
 	FMOVD 0(R6), F0
-	TBZ $0, R0, moved_321
+	TBZ $0, R0, moved_348
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_321
-one_320:
-	TBZ $0, R0, moved_321
+	B moved_348
+one_347:
+	TBZ $0, R0, moved_348
 	FMOVS 0(R6), F0
-	B moved_321
-full_319:
+	B moved_348
+full_346:
 	FMOVQ 0(R6), F0
-moved_321:
+moved_348:
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_322
+	TBNZ $2, R0, full_349
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_323
+	TBZ $1, R0, one_350
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_324
+	TBZ $0, R0, moved_351
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_324
-one_323:
-	TBZ $0, R0, moved_324
+	B moved_351
+one_350:
+	TBZ $0, R0, moved_351
 	FMOVS 0(R2), F1
-	B moved_324
-full_322:
+	B moved_351
+full_349:
 	FMOVQ 0(R2), F1
-moved_324:
+moved_351:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_325
+	TBNZ $2, R0, full_352
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_326
+	TBZ $1, R0, one_353
 	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_327
+	TBZ $0, R0, moved_354
 	ADD $8, R2, R19
 	VLD1 (R19), V2.S[2]
-	B moved_327
-one_326:
-	TBZ $0, R0, moved_327
+	B moved_354
+one_353:
+	TBZ $0, R0, moved_354
 	FMOVS 0(R2), F2
-	B moved_327
-full_325:
+	B moved_354
+full_352:
 	FMOVQ 0(R2), F2
-moved_327:
+moved_354:
 	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
 	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_328
-	TBZ $1, R0, one_329
+	TBNZ $2, R0, full_355
+	TBZ $1, R0, one_356
 	FMOVD F1, 0(R2)
-	TBZ $0, R0, moved_330
+	TBZ $0, R0, moved_357
 	ADD $8, R2, R19
 	VST1 V1.S[2], (R19)
-	B moved_330
-one_329:
-	TBZ $0, R0, moved_330
+	B moved_357
+one_356:
+	TBZ $0, R0, moved_357
 	FMOVS F1, 0(R2)
-	B moved_330
-full_328:
+	B moved_357
+full_355:
 	FMOVQ F1, 0(R2)
-moved_330:
+moved_357:
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_331
-	TBZ $1, R0, one_332
+	TBNZ $2, R0, full_358
+	TBZ $1, R0, one_359
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_333
+	TBZ $0, R0, moved_360
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_333
-one_332:
-	TBZ $0, R0, moved_333
+	B moved_360
+one_359:
+	TBZ $0, R0, moved_360
 	FMOVS F0, 0(R1)
-	B moved_333
-full_331:
+	B moved_360
+full_358:
 	FMOVQ F0, 0(R1)
-moved_333:
-done_318:
+moved_360:
+done_345:
 	RET
 
 // func ssumNEON(n int, x *float32) float64
@@ -4103,9 +4476,9 @@ TEXT ·ssumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_335
+	BEQ rest_362
 	PCALIGN $32
-vector_334:
+vector_361:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -4113,31 +4486,31 @@ vector_334:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_334
-rest_335:
+	BLT vector_361
+rest_362:
 	CMP $0, R3
-	BEQ done_336
+	BEQ done_363
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_337
+	TBNZ $2, R0, full_364
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_338
+	TBZ $1, R0, one_365
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_339
+	TBZ $0, R0, moved_366
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_339
-one_338:
-	TBZ $0, R0, moved_339
+	B moved_366
+one_365:
+	TBZ $0, R0, moved_366
 	FMOVS 0(R1), F2
-	B moved_339
-full_337:
+	B moved_366
+full_364:
 	FMOVQ 0(R1), F2
-moved_339:
+moved_366:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_336:
+done_363:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4169,9 +4542,9 @@ TEXT ·ssumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_341
+	BEQ rest_368
 	PCALIGN $32
-vector_340:
+vector_367:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -4179,31 +4552,31 @@ vector_340:
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_340
-rest_341:
+	BLT vector_367
+rest_368:
 	CMP $0, R3
-	BEQ done_342
+	BEQ done_369
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_343
+	TBNZ $2, R0, full_370
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_344
+	TBZ $1, R0, one_371
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_345
+	TBZ $0, R0, moved_372
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_345
-one_344:
-	TBZ $0, R0, moved_345
+	B moved_372
+one_371:
+	TBZ $0, R0, moved_372
 	FMOVS 0(R1), F2
-	B moved_345
-full_343:
+	B moved_372
+full_370:
 	FMOVQ 0(R1), F2
-moved_345:
+moved_372:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	VFMLA V3.D2, V3.D2, V1.D2
 	VFMLA V2.D2, V2.D2, V0.D2
-done_342:
+done_369:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4237,9 +4610,9 @@ TEXT ·ssumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_347
+	BEQ rest_374
 	PCALIGN $32
-vector_346:
+vector_373:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
@@ -4251,65 +4624,65 @@ vector_346:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_346
-rest_347:
+	BLT vector_373
+rest_374:
 	CMP $0, R7
-	BEQ done_348
+	BEQ done_375
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_349
+	TBNZ $2, R0, full_376
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_350
+	TBZ $1, R0, one_377
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_351
+	TBZ $0, R0, moved_378
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_351
-one_350:
-	TBZ $0, R0, moved_351
+	B moved_378
+one_377:
+	TBZ $0, R0, moved_378
 	FMOVS 0(R1), F2
-	B moved_351
-full_349:
+	B moved_378
+full_376:
 	FMOVQ 0(R1), F2
-moved_351:
+moved_378:
 	ADD R8<<0, R2, R1
-	TBNZ $2, R0, full_352
+	TBNZ $2, R0, full_379
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_353
+	TBZ $1, R0, one_380
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_354
+	TBZ $0, R0, moved_381
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_354
-one_353:
-	TBZ $0, R0, moved_354
+	B moved_381
+one_380:
+	TBZ $0, R0, moved_381
 	FMOVS 0(R1), F3
-	B moved_354
-full_352:
+	B moved_381
+full_379:
 	FMOVQ 0(R1), F3
-moved_354:
+moved_381:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R8<<0, R3, R1
-	TBNZ $2, R0, full_355
+	TBNZ $2, R0, full_382
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_356
+	TBZ $1, R0, one_383
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_357
+	TBZ $0, R0, moved_384
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_357
-one_356:
-	TBZ $0, R0, moved_357
+	B moved_384
+one_383:
+	TBZ $0, R0, moved_384
 	FMOVS 0(R1), F3
-	B moved_357
-full_355:
+	B moved_384
+full_382:
 	FMOVQ 0(R1), F3
-moved_357:
+moved_384:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_348:
+done_375:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4341,12 +4714,12 @@ TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_358:
+row_385:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_360
+	BEQ rest_387
 	PCALIGN $32
-vector_359:
+vector_386:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
@@ -4362,26 +4735,26 @@ vector_359:
 	FMOVQ F1, 16(R19)
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_359
-rest_360:
+	BLT vector_386
+rest_387:
 	CMP $0, R8
-	BEQ done_361
+	BEQ done_388
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_362
+	TBNZ $2, R1, full_389
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_363
+	TBZ $1, R1, one_390
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_364
+	TBZ $0, R1, moved_391
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_364
-one_363:
-	TBZ $0, R1, moved_364
+	B moved_391
+one_390:
+	TBZ $0, R1, moved_391
 	FMOVS 0(R10), F0
-	B moved_364
-full_362:
+	B moved_391
+full_389:
 	FMOVQ 0(R10), F0
-moved_364:
+moved_391:
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	ADD R9<<1, R3, R19
@@ -4394,10 +4767,10 @@ moved_364:
 	WORD $0x4e7fd421 // FADD V1.2D, V1.2D, V31.2D
 	ADD R9<<1, R3, R19
 	FMOVQ F1, 16(R19)
-done_361:
+done_388:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_358
+	BNE row_385
 	RET
 
 // func ssoftmaxRowsNEON(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
@@ -4440,40 +4813,40 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_365:
+row_392:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_367
+	BEQ rest_394
 	PCALIGN $32
-vector_366:
+vector_393:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_366
-rest_367:
+	BLT vector_393
+rest_394:
 	CMP $0, R8
-	BEQ done_368
+	BEQ done_395
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_369
+	TBNZ $2, R9, full_396
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_370
+	TBZ $1, R9, one_397
 	FMOVD 0(R10), F2
-	TBZ $0, R9, moved_371
+	TBZ $0, R9, moved_398
 	ADD $8, R10, R19
 	VLD1 (R19), V2.S[2]
-	B moved_371
-one_370:
-	TBZ $0, R9, moved_371
+	B moved_398
+one_397:
+	TBZ $0, R9, moved_398
 	FMOVS 0(R10), F2
-	B moved_371
-full_369:
+	B moved_398
+full_396:
 	FMOVQ 0(R10), F2
-moved_371:
+moved_398:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_368:
+done_395:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4483,9 +4856,9 @@ done_368:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_373
+	BEQ rest_400
 	PCALIGN $32
-vector_372:
+vector_399:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4524,26 +4897,26 @@ vector_372:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_372
-rest_373:
+	BLT vector_399
+rest_400:
 	CMP $0, R8
-	BEQ done_374
+	BEQ done_401
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_375
+	TBNZ $2, R9, full_402
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_376
+	TBZ $1, R9, one_403
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_377
+	TBZ $0, R9, moved_404
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_377
-one_376:
-	TBZ $0, R9, moved_377
+	B moved_404
+one_403:
+	TBZ $0, R9, moved_404
 	FMOVS 0(R11), F2
-	B moved_377
-full_375:
+	B moved_404
+full_402:
 	FMOVQ 0(R11), F2
-moved_377:
+moved_404:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4579,22 +4952,22 @@ moved_377:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_378
-	TBZ $1, R9, one_379
+	TBNZ $2, R9, full_405
+	TBZ $1, R9, one_406
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_380
+	TBZ $0, R9, moved_407
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_380
-one_379:
-	TBZ $0, R9, moved_380
+	B moved_407
+one_406:
+	TBZ $0, R9, moved_407
 	FMOVS F2, 0(R10)
-	B moved_380
-full_378:
+	B moved_407
+full_405:
 	FMOVQ F2, 0(R10)
-moved_380:
+moved_407:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_374:
+done_401:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -4604,55 +4977,55 @@ done_374:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_382
+	BEQ rest_409
 	PCALIGN $32
-vector_381:
+vector_408:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_381
-rest_382:
+	BLT vector_408
+rest_409:
 	CMP $0, R8
-	BEQ done_383
+	BEQ done_410
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_384
+	TBNZ $2, R9, full_411
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_385
+	TBZ $1, R9, one_412
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_386
+	TBZ $0, R9, moved_413
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_386
-one_385:
-	TBZ $0, R9, moved_386
+	B moved_413
+one_412:
+	TBZ $0, R9, moved_413
 	FMOVS 0(R11), F2
-	B moved_386
-full_384:
+	B moved_413
+full_411:
 	FMOVQ 0(R11), F2
-moved_386:
+moved_413:
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_387
-	TBZ $1, R9, one_388
+	TBNZ $2, R9, full_414
+	TBZ $1, R9, one_415
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_389
+	TBZ $0, R9, moved_416
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_389
-one_388:
-	TBZ $0, R9, moved_389
+	B moved_416
+one_415:
+	TBZ $0, R9, moved_416
 	FMOVS F2, 0(R10)
-	B moved_389
-full_387:
+	B moved_416
+full_414:
 	FMOVQ F2, 0(R10)
-moved_389:
-done_383:
+moved_416:
+done_410:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_365
+	BNE row_392
 	RET
 
 // func ssoftmaxBackwardRowsNEON(rows int, cols int, dx *float32, y *float32, dy *float32)
@@ -4679,65 +5052,65 @@ TEXT ·ssoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_390:
+row_417:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_392
+	BEQ rest_419
 	PCALIGN $32
-vector_391:
+vector_418:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.S4, V3.S4, V1.S4
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_391
-rest_392:
+	BLT vector_418
+rest_419:
 	CMP $0, R8
-	BEQ done_393
+	BEQ done_420
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_394
+	TBNZ $2, R9, full_421
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_395
+	TBZ $1, R9, one_422
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_396
+	TBZ $0, R9, moved_423
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_396
-one_395:
-	TBZ $0, R9, moved_396
+	B moved_423
+one_422:
+	TBZ $0, R9, moved_423
 	FMOVS 0(R11), F2
-	B moved_396
-full_394:
+	B moved_423
+full_421:
 	FMOVQ 0(R11), F2
-moved_396:
+moved_423:
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_397
+	TBNZ $2, R9, full_424
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_398
+	TBZ $1, R9, one_425
 	FMOVD 0(R10), F3
-	TBZ $0, R9, moved_399
+	TBZ $0, R9, moved_426
 	ADD $8, R10, R19
 	VLD1 (R19), V3.S[2]
-	B moved_399
-one_398:
-	TBZ $0, R9, moved_399
+	B moved_426
+one_425:
+	TBZ $0, R9, moved_426
 	FMOVS 0(R10), F3
-	B moved_399
-full_397:
+	B moved_426
+full_424:
 	FMOVQ 0(R10), F3
-moved_399:
+moved_426:
 	VFMLA V2.S4, V3.S4, V1.S4
-done_393:
+done_420:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_401
+	BEQ rest_428
 	PCALIGN $32
-vector_400:
+vector_427:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
@@ -4745,65 +5118,65 @@ vector_400:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_400
-rest_401:
+	BLT vector_427
+rest_428:
 	CMP $0, R8
-	BEQ done_402
+	BEQ done_429
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_403
+	TBNZ $2, R9, full_430
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_404
+	TBZ $1, R9, one_431
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_405
+	TBZ $0, R9, moved_432
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_405
-one_404:
-	TBZ $0, R9, moved_405
+	B moved_432
+one_431:
+	TBZ $0, R9, moved_432
 	FMOVS 0(R11), F2
-	B moved_405
-full_403:
+	B moved_432
+full_430:
 	FMOVQ 0(R11), F2
-moved_405:
+moved_432:
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_406
+	TBNZ $2, R9, full_433
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_407
+	TBZ $1, R9, one_434
 	FMOVD 0(R11), F3
-	TBZ $0, R9, moved_408
+	TBZ $0, R9, moved_435
 	ADD $8, R11, R19
 	VLD1 (R19), V3.S[2]
-	B moved_408
-one_407:
-	TBZ $0, R9, moved_408
+	B moved_435
+one_434:
+	TBZ $0, R9, moved_435
 	FMOVS 0(R11), F3
-	B moved_408
-full_406:
+	B moved_435
+full_433:
 	FMOVQ 0(R11), F3
-moved_408:
+moved_435:
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_409
-	TBZ $1, R9, one_410
+	TBNZ $2, R9, full_436
+	TBZ $1, R9, one_437
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_411
+	TBZ $0, R9, moved_438
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_411
-one_410:
-	TBZ $0, R9, moved_411
+	B moved_438
+one_437:
+	TBZ $0, R9, moved_438
 	FMOVS F2, 0(R10)
-	B moved_411
-full_409:
+	B moved_438
+full_436:
 	FMOVQ F2, 0(R10)
-moved_411:
-done_402:
+moved_438:
+done_429:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_390
+	BNE row_417
 	RET
 
 // func stopRowsNEON(rows int, cols int, y *float32, x *float32)
@@ -4830,14 +5203,14 @@ TEXT ·stopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-row_412:
+row_439:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_414
+	BEQ rest_441
 	PCALIGN $32
-vector_413:
+vector_440:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4847,26 +5220,26 @@ vector_413:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_413
-rest_414:
+	BLT vector_440
+rest_441:
 	CMP $0, R7
-	BEQ done_415
+	BEQ done_442
 	ADD R9<<0, R6, R9
-	TBNZ $2, R8, full_416
+	TBNZ $2, R8, full_443
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_417
+	TBZ $1, R8, one_444
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_418
+	TBZ $0, R8, moved_445
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_418
-one_417:
-	TBZ $0, R8, moved_418
+	B moved_445
+one_444:
+	TBZ $0, R8, moved_445
 	FMOVS 0(R9), F1
-	B moved_418
-full_416:
+	B moved_445
+full_443:
 	FMOVQ 0(R9), F1
-moved_418:
+moved_445:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -4874,7 +5247,7 @@ moved_418:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_415:
+done_442:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e21f400 // FMAX V0.4S, V0.4S, V1.4S
 	VREV64 V0.S4, V1.S4
@@ -4892,7 +5265,7 @@ done_415:
 	ADD R2, R6
 	ADD $4, R3
 	SUBS $1, R1
-	BNE row_412
+	BNE row_439
 	RET
 
 // func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
@@ -4932,40 +5305,40 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_419:
+row_446:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_421
+	BEQ rest_448
 	PCALIGN $32
-vector_420:
+vector_447:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_420
-rest_421:
+	BLT vector_447
+rest_448:
 	CMP $0, R9
-	BEQ done_422
+	BEQ done_449
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_423
+	TBNZ $2, R10, full_450
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_424
+	TBZ $1, R10, one_451
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_425
+	TBZ $0, R10, moved_452
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_425
-one_424:
-	TBZ $0, R10, moved_425
+	B moved_452
+one_451:
+	TBZ $0, R10, moved_452
 	FMOVS 0(R11), F2
-	B moved_425
-full_423:
+	B moved_452
+full_450:
 	FMOVQ 0(R11), F2
-moved_425:
+moved_452:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_422:
+done_449:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4976,9 +5349,9 @@ done_422:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_427
+	BEQ rest_454
 	PCALIGN $32
-vector_426:
+vector_453:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -5016,26 +5389,26 @@ vector_426:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_426
-rest_427:
+	BLT vector_453
+rest_454:
 	CMP $0, R9
-	BEQ done_428
+	BEQ done_455
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_429
+	TBNZ $2, R10, full_456
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_430
+	TBZ $1, R10, one_457
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_431
+	TBZ $0, R10, moved_458
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_431
-one_430:
-	TBZ $0, R10, moved_431
+	B moved_458
+one_457:
+	TBZ $0, R10, moved_458
 	FMOVS 0(R11), F2
-	B moved_431
-full_429:
+	B moved_458
+full_456:
 	FMOVQ 0(R11), F2
-moved_431:
+moved_458:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -5071,7 +5444,7 @@ moved_431:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_428:
+done_455:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -5081,7 +5454,7 @@ done_428:
 	ADD $4, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_419
+	BNE row_446
 	RET
 
 // func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
@@ -5118,39 +5491,39 @@ TEXT ·snormRowsNEON(SB), NOSPLIT, $0-68
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_432:
+row_459:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_434
+	BEQ rest_461
 	PCALIGN $32
-vector_433:
+vector_460:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_433
-rest_434:
+	BLT vector_460
+rest_461:
 	CMP $0, R11
-	BEQ done_435
+	BEQ done_462
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_436
+	TBNZ $2, R12, full_463
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_437
+	TBZ $1, R12, one_464
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_438
+	TBZ $0, R12, moved_465
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_438
-one_437:
-	TBZ $0, R12, moved_438
+	B moved_465
+one_464:
+	TBZ $0, R12, moved_465
 	FMOVS 0(R13), F0
-	B moved_438
-full_436:
+	B moved_465
+full_463:
 	FMOVQ 0(R13), F0
-moved_438:
+moved_465:
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-done_435:
+done_462:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
 	VREV64 V2.S4, V1.S4
@@ -5160,38 +5533,38 @@ done_435:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_440
+	BEQ rest_467
 	PCALIGN $32
-vector_439:
+vector_466:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VFMLA V0.S4, V0.S4, V3.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_439
-rest_440:
+	BLT vector_466
+rest_467:
 	CMP $0, R11
-	BEQ done_441
+	BEQ done_468
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_442
+	TBNZ $2, R12, full_469
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_443
+	TBZ $1, R12, one_470
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_444
+	TBZ $0, R12, moved_471
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_444
-one_443:
-	TBZ $0, R12, moved_444
+	B moved_471
+one_470:
+	TBZ $0, R12, moved_471
 	FMOVS 0(R13), F0
-	B moved_444
-full_442:
+	B moved_471
+full_469:
 	FMOVQ 0(R13), F0
-moved_444:
+moved_471:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.S4, V0.S4, V3.S4
-done_441:
+done_468:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	VREV64 V3.S4, V1.S4
@@ -5203,109 +5576,109 @@ done_441:
 	FMOVS F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_446
+	BEQ rest_473
 	PCALIGN $32
-vector_445:
+vector_472:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_448
+	BEQ without_475
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_448:
+without_475:
 	CMP $0, R10
-	BEQ without_449
+	BEQ without_476
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_449:
+without_476:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_445
-rest_446:
+	BLT vector_472
+rest_473:
 	CMP $0, R11
-	BEQ done_447
+	BEQ done_474
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_450
+	TBNZ $2, R12, full_477
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_451
+	TBZ $1, R12, one_478
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_452
+	TBZ $0, R12, moved_479
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_452
-one_451:
-	TBZ $0, R12, moved_452
+	B moved_479
+one_478:
+	TBZ $0, R12, moved_479
 	FMOVS 0(R14), F0
-	B moved_452
-full_450:
+	B moved_479
+full_477:
 	FMOVQ 0(R14), F0
-moved_452:
+moved_479:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_453
+	BEQ without_480
 	ADD R13<<0, R9, R14
-	TBNZ $2, R12, full_454
+	TBNZ $2, R12, full_481
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_455
+	TBZ $1, R12, one_482
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_456
+	TBZ $0, R12, moved_483
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_456
-one_455:
-	TBZ $0, R12, moved_456
+	B moved_483
+one_482:
+	TBZ $0, R12, moved_483
 	FMOVS 0(R14), F1
-	B moved_456
-full_454:
+	B moved_483
+full_481:
 	FMOVQ 0(R14), F1
-moved_456:
+moved_483:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_453:
+without_480:
 	CMP $0, R10
-	BEQ without_457
+	BEQ without_484
 	ADD R13<<0, R10, R14
-	TBNZ $2, R12, full_458
+	TBNZ $2, R12, full_485
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_459
+	TBZ $1, R12, one_486
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_460
+	TBZ $0, R12, moved_487
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_460
-one_459:
-	TBZ $0, R12, moved_460
+	B moved_487
+one_486:
+	TBZ $0, R12, moved_487
 	FMOVS 0(R14), F1
-	B moved_460
-full_458:
+	B moved_487
+full_485:
 	FMOVQ 0(R14), F1
-moved_460:
+moved_487:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_457:
+without_484:
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_461
-	TBZ $1, R12, one_462
+	TBNZ $2, R12, full_488
+	TBZ $1, R12, one_489
 	FMOVD F0, 0(R13)
-	TBZ $0, R12, moved_463
+	TBZ $0, R12, moved_490
 	ADD $8, R13, R19
 	VST1 V0.S[2], (R19)
-	B moved_463
-one_462:
-	TBZ $0, R12, moved_463
+	B moved_490
+one_489:
+	TBZ $0, R12, moved_490
 	FMOVS F0, 0(R13)
-	B moved_463
-full_461:
+	B moved_490
+full_488:
 	FMOVQ F0, 0(R13)
-moved_463:
-done_447:
+moved_490:
+done_474:
 	ADD $4, R6
 	ADD $4, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_432
+	BNE row_459
 	RET
 
 // func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
@@ -5339,7 +5712,7 @@ TEXT ·snormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_464:
+row_491:
 	FMOVS 0(R9), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R10), F3
@@ -5348,15 +5721,15 @@ row_464:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_466
+	BEQ rest_493
 	PCALIGN $32
-vector_465:
+vector_492:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_468
+	BEQ without_495
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_468:
+without_495:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5364,68 +5737,68 @@ without_468:
 	VFMLA V5.S4, V0.S4, V7.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_465
-rest_466:
+	BLT vector_492
+rest_493:
 	CMP $0, R11
-	BEQ done_467
+	BEQ done_494
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_469
+	TBNZ $2, R12, full_496
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_470
+	TBZ $1, R12, one_497
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_471
+	TBZ $0, R12, moved_498
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_471
-one_470:
-	TBZ $0, R12, moved_471
+	B moved_498
+one_497:
+	TBZ $0, R12, moved_498
 	FMOVS 0(R14), F5
-	B moved_471
-full_469:
+	B moved_498
+full_496:
 	FMOVQ 0(R14), F5
-moved_471:
+moved_498:
 	CMP $0, R8
-	BEQ without_472
+	BEQ without_499
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_473
+	TBNZ $2, R12, full_500
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_474
+	TBZ $1, R12, one_501
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_475
+	TBZ $0, R12, moved_502
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_475
-one_474:
-	TBZ $0, R12, moved_475
+	B moved_502
+one_501:
+	TBZ $0, R12, moved_502
 	FMOVS 0(R14), F1
-	B moved_475
-full_473:
+	B moved_502
+full_500:
 	FMOVQ 0(R14), F1
-moved_475:
+moved_502:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_472:
+without_499:
 	ADD R13<<0, R7, R13
-	TBNZ $2, R12, full_476
+	TBNZ $2, R12, full_503
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_477
+	TBZ $1, R12, one_504
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_478
+	TBZ $0, R12, moved_505
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_478
-one_477:
-	TBZ $0, R12, moved_478
+	B moved_505
+one_504:
+	TBZ $0, R12, moved_505
 	FMOVS 0(R13), F0
-	B moved_478
-full_476:
+	B moved_505
+full_503:
 	FMOVQ 0(R13), F0
-moved_478:
+moved_505:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e25d4c6 // FADD V6.4S, V6.4S, V5.4S
 	VFMLA V5.S4, V0.S4, V7.S4
-done_467:
+done_494:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
 	VREV64 V6.S4, V1.S4
@@ -5438,15 +5811,15 @@ done_467:
 	WORD $0x6e24dce7 // FMUL V7.4S, V7.4S, V4.4S
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_480
+	BEQ rest_507
 	PCALIGN $32
-vector_479:
+vector_506:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_482
+	BEQ without_509
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_482:
+without_509:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5456,90 +5829,90 @@ without_482:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_479
-rest_480:
+	BLT vector_506
+rest_507:
 	CMP $0, R11
-	BEQ done_481
+	BEQ done_508
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_483
+	TBNZ $2, R12, full_510
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_484
+	TBZ $1, R12, one_511
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_485
+	TBZ $0, R12, moved_512
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_485
-one_484:
-	TBZ $0, R12, moved_485
+	B moved_512
+one_511:
+	TBZ $0, R12, moved_512
 	FMOVS 0(R14), F5
-	B moved_485
-full_483:
+	B moved_512
+full_510:
 	FMOVQ 0(R14), F5
-moved_485:
+moved_512:
 	CMP $0, R8
-	BEQ without_486
+	BEQ without_513
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_487
+	TBNZ $2, R12, full_514
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_488
+	TBZ $1, R12, one_515
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_489
+	TBZ $0, R12, moved_516
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_489
-one_488:
-	TBZ $0, R12, moved_489
+	B moved_516
+one_515:
+	TBZ $0, R12, moved_516
 	FMOVS 0(R14), F1
-	B moved_489
-full_487:
+	B moved_516
+full_514:
 	FMOVQ 0(R14), F1
-moved_489:
+moved_516:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_486:
+without_513:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_490
+	TBNZ $2, R12, full_517
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_491
+	TBZ $1, R12, one_518
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_492
+	TBZ $0, R12, moved_519
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_492
-one_491:
-	TBZ $0, R12, moved_492
+	B moved_519
+one_518:
+	TBZ $0, R12, moved_519
 	FMOVS 0(R14), F0
-	B moved_492
-full_490:
+	B moved_519
+full_517:
 	FMOVQ 0(R14), F0
-moved_492:
+moved_519:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea6d4a5 // FSUB V5.4S, V5.4S, V6.4S
 	VFMLS V0.S4, V7.S4, V5.S4
 	WORD $0x6e23dca5 // FMUL V5.4S, V5.4S, V3.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_493
-	TBZ $1, R12, one_494
+	TBNZ $2, R12, full_520
+	TBZ $1, R12, one_521
 	FMOVD F5, 0(R13)
-	TBZ $0, R12, moved_495
+	TBZ $0, R12, moved_522
 	ADD $8, R13, R19
 	VST1 V5.S[2], (R19)
-	B moved_495
-one_494:
-	TBZ $0, R12, moved_495
+	B moved_522
+one_521:
+	TBZ $0, R12, moved_522
 	FMOVS F5, 0(R13)
-	B moved_495
-full_493:
+	B moved_522
+full_520:
 	FMOVQ F5, 0(R13)
-moved_495:
-done_481:
+moved_522:
+done_508:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_464
+	BNE row_491
 	RET
 
 // func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
@@ -5569,16 +5942,16 @@ TEXT ·snormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_496:
+row_523:
 	FMOVS 0(R8), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_498
+	BEQ rest_525
 	PCALIGN $32
-vector_497:
+vector_524:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
@@ -5591,115 +5964,115 @@ vector_497:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_497
-rest_498:
+	BLT vector_524
+rest_525:
 	CMP $0, R11
-	BEQ done_499
+	BEQ done_526
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_500
+	TBNZ $2, R12, full_527
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_501
+	TBZ $1, R12, one_528
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_502
+	TBZ $0, R12, moved_529
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_502
-one_501:
-	TBZ $0, R12, moved_502
+	B moved_529
+one_528:
+	TBZ $0, R12, moved_529
 	FMOVS 0(R14), F5
-	B moved_502
-full_500:
+	B moved_529
+full_527:
 	FMOVQ 0(R14), F5
-moved_502:
+moved_529:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_503
+	TBNZ $2, R12, full_530
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_504
+	TBZ $1, R12, one_531
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_505
+	TBZ $0, R12, moved_532
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_505
-one_504:
-	TBZ $0, R12, moved_505
+	B moved_532
+one_531:
+	TBZ $0, R12, moved_532
 	FMOVS 0(R14), F0
-	B moved_505
-full_503:
+	B moved_532
+full_530:
 	FMOVQ 0(R14), F0
-moved_505:
+moved_532:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_506
+	TBNZ $2, R12, full_533
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_507
+	TBZ $1, R12, one_534
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_508
+	TBZ $0, R12, moved_535
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_508
-one_507:
-	TBZ $0, R12, moved_508
+	B moved_535
+one_534:
+	TBZ $0, R12, moved_535
 	FMOVS 0(R14), F1
-	B moved_508
-full_506:
+	B moved_535
+full_533:
 	FMOVQ 0(R14), F1
-moved_508:
+moved_535:
 	VFMLA V5.S4, V0.S4, V1.S4
 	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_509
-	TBZ $1, R12, one_510
+	TBNZ $2, R12, full_536
+	TBZ $1, R12, one_537
 	FMOVD F1, 0(R14)
-	TBZ $0, R12, moved_511
+	TBZ $0, R12, moved_538
 	ADD $8, R14, R19
 	VST1 V1.S[2], (R19)
-	B moved_511
-one_510:
-	TBZ $0, R12, moved_511
+	B moved_538
+one_537:
+	TBZ $0, R12, moved_538
 	FMOVS F1, 0(R14)
-	B moved_511
-full_509:
+	B moved_538
+full_536:
 	FMOVQ F1, 0(R14)
-moved_511:
+moved_538:
 	ADD R13<<0, R3, R14
-	TBNZ $2, R12, full_512
+	TBNZ $2, R12, full_539
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_513
+	TBZ $1, R12, one_540
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_514
+	TBZ $0, R12, moved_541
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_514
-one_513:
-	TBZ $0, R12, moved_514
+	B moved_541
+one_540:
+	TBZ $0, R12, moved_541
 	FMOVS 0(R14), F1
-	B moved_514
-full_512:
+	B moved_541
+full_539:
 	FMOVQ 0(R14), F1
-moved_514:
+moved_541:
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_515
-	TBZ $1, R12, one_516
+	TBNZ $2, R12, full_542
+	TBZ $1, R12, one_543
 	FMOVD F1, 0(R13)
-	TBZ $0, R12, moved_517
+	TBZ $0, R12, moved_544
 	ADD $8, R13, R19
 	VST1 V1.S[2], (R19)
-	B moved_517
-one_516:
-	TBZ $0, R12, moved_517
+	B moved_544
+one_543:
+	TBZ $0, R12, moved_544
 	FMOVS F1, 0(R13)
-	B moved_517
-full_515:
+	B moved_544
+full_542:
 	FMOVQ F1, 0(R13)
-moved_517:
-done_499:
+moved_544:
+done_526:
 	ADD $4, R8
 	ADD $4, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_496
+	BNE row_523
 	RET
 
 // func srootRowsNEON(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
@@ -5727,14 +6100,14 @@ TEXT ·srootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_518:
+row_545:
 	FMOVS 0(R7), F2
 	VDUP V2.S[0], V2.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_520
+	BEQ rest_547
 	PCALIGN $32
-vector_519:
+vector_546:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -5742,65 +6115,65 @@ vector_519:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_519
-rest_520:
+	BLT vector_546
+rest_547:
 	CMP $0, R9
-	BEQ done_521
+	BEQ done_548
 	ADD R11<<0, R3, R12
-	TBNZ $2, R10, full_522
+	TBNZ $2, R10, full_549
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_523
+	TBZ $1, R10, one_550
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_524
+	TBZ $0, R10, moved_551
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_524
-one_523:
-	TBZ $0, R10, moved_524
+	B moved_551
+one_550:
+	TBZ $0, R10, moved_551
 	FMOVS 0(R12), F0
-	B moved_524
-full_522:
+	B moved_551
+full_549:
 	FMOVQ 0(R12), F0
-moved_524:
+moved_551:
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_525
+	TBNZ $2, R10, full_552
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R10, one_526
+	TBZ $1, R10, one_553
 	FMOVD 0(R12), F1
-	TBZ $0, R10, moved_527
+	TBZ $0, R10, moved_554
 	ADD $8, R12, R19
 	VLD1 (R19), V1.S[2]
-	B moved_527
-one_526:
-	TBZ $0, R10, moved_527
+	B moved_554
+one_553:
+	TBZ $0, R10, moved_554
 	FMOVS 0(R12), F1
-	B moved_527
-full_525:
+	B moved_554
+full_552:
 	FMOVQ 0(R12), F1
-moved_527:
+moved_554:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_528
-	TBZ $1, R10, one_529
+	TBNZ $2, R10, full_555
+	TBZ $1, R10, one_556
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_530
+	TBZ $0, R10, moved_557
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_530
-one_529:
-	TBZ $0, R10, moved_530
+	B moved_557
+one_556:
+	TBZ $0, R10, moved_557
 	FMOVS F0, 0(R11)
-	B moved_530
-full_528:
+	B moved_557
+full_555:
 	FMOVQ F0, 0(R11)
-moved_530:
-done_521:
+moved_557:
+done_548:
 	ADD $4, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_518
+	BNE row_545
 	RET
 
 // func srootBackwardRowsNEON(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
@@ -5831,16 +6204,16 @@ TEXT ·srootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<2, R14
 	FMOVQ 16(R14), F15
-row_531:
+row_558:
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	FMOVS 0(R10), F4
 	VDUP V4.S[0], V4.S4
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_533
+	BEQ rest_560
 	PCALIGN $32
-vector_532:
+vector_559:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
@@ -5856,119 +6229,119 @@ vector_532:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_532
-rest_533:
+	BLT vector_559
+rest_560:
 	CMP $0, R12
-	BEQ done_534
+	BEQ done_561
 	ADD R14<<0, R6, R15
-	TBNZ $2, R13, full_535
+	TBNZ $2, R13, full_562
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R13, one_536
+	TBZ $1, R13, one_563
 	FMOVD 0(R15), F1
-	TBZ $0, R13, moved_537
+	TBZ $0, R13, moved_564
 	ADD $8, R15, R19
 	VLD1 (R19), V1.S[2]
-	B moved_537
-one_536:
-	TBZ $0, R13, moved_537
+	B moved_564
+one_563:
+	TBZ $0, R13, moved_564
 	FMOVS 0(R15), F1
-	B moved_537
-full_535:
+	B moved_564
+full_562:
 	FMOVQ 0(R15), F1
-moved_537:
+moved_564:
 	ADD R14<<0, R7, R15
-	TBNZ $2, R13, full_538
+	TBNZ $2, R13, full_565
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R13, one_539
+	TBZ $1, R13, one_566
 	FMOVD 0(R15), F0
-	TBZ $0, R13, moved_540
+	TBZ $0, R13, moved_567
 	ADD $8, R15, R19
 	VLD1 (R19), V0.S[2]
-	B moved_540
-one_539:
-	TBZ $0, R13, moved_540
+	B moved_567
+one_566:
+	TBZ $0, R13, moved_567
 	FMOVS 0(R15), F0
-	B moved_540
-full_538:
+	B moved_567
+full_565:
 	FMOVQ 0(R15), F0
-moved_540:
+moved_567:
 	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_541
+	TBNZ $2, R13, full_568
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R13, one_542
+	TBZ $1, R13, one_569
 	FMOVD 0(R15), F5
-	TBZ $0, R13, moved_543
+	TBZ $0, R13, moved_570
 	ADD $8, R15, R19
 	VLD1 (R19), V5.S[2]
-	B moved_543
-one_542:
-	TBZ $0, R13, moved_543
+	B moved_570
+one_569:
+	TBZ $0, R13, moved_570
 	FMOVS 0(R15), F5
-	B moved_543
-full_541:
+	B moved_570
+full_568:
 	FMOVQ 0(R15), F5
-moved_543:
+moved_570:
 	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
 	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_544
-	TBZ $1, R13, one_545
+	TBNZ $2, R13, full_571
+	TBZ $1, R13, one_572
 	FMOVD F5, 0(R15)
-	TBZ $0, R13, moved_546
+	TBZ $0, R13, moved_573
 	ADD $8, R15, R19
 	VST1 V5.S[2], (R19)
-	B moved_546
-one_545:
-	TBZ $0, R13, moved_546
+	B moved_573
+one_572:
+	TBZ $0, R13, moved_573
 	FMOVS F5, 0(R15)
-	B moved_546
-full_544:
+	B moved_573
+full_571:
 	FMOVQ F5, 0(R15)
-moved_546:
+moved_573:
 	ADD R14<<0, R8, R15
-	TBNZ $2, R13, full_547
+	TBNZ $2, R13, full_574
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R13, one_548
+	TBZ $1, R13, one_575
 	FMOVD 0(R15), F2
-	TBZ $0, R13, moved_549
+	TBZ $0, R13, moved_576
 	ADD $8, R15, R19
 	VLD1 (R19), V2.S[2]
-	B moved_549
-one_548:
-	TBZ $0, R13, moved_549
+	B moved_576
+one_575:
+	TBZ $0, R13, moved_576
 	FMOVS 0(R15), F2
-	B moved_549
-full_547:
+	B moved_576
+full_574:
 	FMOVQ 0(R15), F2
-moved_549:
+moved_576:
 	WORD $0x6e22dc21 // FMUL V1.4S, V1.4S, V2.4S
 	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea0d421 // FSUB V1.4S, V1.4S, V0.4S
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	ADD R14<<0, R2, R14
-	TBNZ $2, R13, full_550
-	TBZ $1, R13, one_551
+	TBNZ $2, R13, full_577
+	TBZ $1, R13, one_578
 	FMOVD F1, 0(R14)
-	TBZ $0, R13, moved_552
+	TBZ $0, R13, moved_579
 	ADD $8, R14, R19
 	VST1 V1.S[2], (R19)
-	B moved_552
-one_551:
-	TBZ $0, R13, moved_552
+	B moved_579
+one_578:
+	TBZ $0, R13, moved_579
 	FMOVS F1, 0(R14)
-	B moved_552
-full_550:
+	B moved_579
+full_577:
 	FMOVQ F1, 0(R14)
-moved_552:
-done_534:
+moved_579:
+done_561:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_531
+	BNE row_558
 	RET
 
 // func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
@@ -5995,75 +6368,75 @@ TEXT ·saddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_553:
+row_580:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_555
+	BEQ rest_582
 	PCALIGN $32
-vector_554:
+vector_581:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_554
-rest_555:
+	BLT vector_581
+rest_582:
 	CMP $0, R8
-	BEQ done_556
+	BEQ done_583
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_557
+	TBNZ $2, R9, full_584
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_558
+	TBZ $1, R9, one_585
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_559
+	TBZ $0, R9, moved_586
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_559
-one_558:
-	TBZ $0, R9, moved_559
+	B moved_586
+one_585:
+	TBZ $0, R9, moved_586
 	FMOVS 0(R11), F0
-	B moved_559
-full_557:
+	B moved_586
+full_584:
 	FMOVQ 0(R11), F0
-moved_559:
+moved_586:
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_560
+	TBNZ $2, R9, full_587
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R9, one_561
+	TBZ $1, R9, one_588
 	FMOVD 0(R11), F1
-	TBZ $0, R9, moved_562
+	TBZ $0, R9, moved_589
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_562
-one_561:
-	TBZ $0, R9, moved_562
+	B moved_589
+one_588:
+	TBZ $0, R9, moved_589
 	FMOVS 0(R11), F1
-	B moved_562
-full_560:
+	B moved_589
+full_587:
 	FMOVQ 0(R11), F1
-moved_562:
+moved_589:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_563
-	TBZ $1, R9, one_564
+	TBNZ $2, R9, full_590
+	TBZ $1, R9, one_591
 	FMOVD F0, 0(R10)
-	TBZ $0, R9, moved_565
+	TBZ $0, R9, moved_592
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_565
-one_564:
-	TBZ $0, R9, moved_565
+	B moved_592
+one_591:
+	TBZ $0, R9, moved_592
 	FMOVS F0, 0(R10)
-	B moved_565
-full_563:
+	B moved_592
+full_590:
 	FMOVQ F0, 0(R10)
-moved_565:
-done_556:
+moved_592:
+done_583:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_553
+	BNE row_580
 	RET
 
 // func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
@@ -6094,78 +6467,78 @@ TEXT ·saddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<2, R10
 	FMOVQ 16(R10), F15
 	LSL $2, R2
-row_566:
+row_593:
 	FMOVS 0(R6), F2
 	VDUP V2.S[0], V2.S4
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_568
+	BEQ rest_595
 	PCALIGN $32
-vector_567:
+vector_594:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.S4, V1.S4, V0.S4
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_567
-rest_568:
+	BLT vector_594
+rest_595:
 	CMP $0, R9
-	BEQ done_569
+	BEQ done_596
 	ADD R10<<0, R3, R11
-	TBNZ $2, R1, full_570
+	TBNZ $2, R1, full_597
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_571
+	TBZ $1, R1, one_598
 	FMOVD 0(R11), F0
-	TBZ $0, R1, moved_572
+	TBZ $0, R1, moved_599
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_572
-one_571:
-	TBZ $0, R1, moved_572
+	B moved_599
+one_598:
+	TBZ $0, R1, moved_599
 	FMOVS 0(R11), F0
-	B moved_572
-full_570:
+	B moved_599
+full_597:
 	FMOVQ 0(R11), F0
-moved_572:
+moved_599:
 	ADD R10<<0, R7, R11
-	TBNZ $2, R1, full_573
+	TBNZ $2, R1, full_600
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_574
+	TBZ $1, R1, one_601
 	FMOVD 0(R11), F1
-	TBZ $0, R1, moved_575
+	TBZ $0, R1, moved_602
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_575
-one_574:
-	TBZ $0, R1, moved_575
+	B moved_602
+one_601:
+	TBZ $0, R1, moved_602
 	FMOVS 0(R11), F1
-	B moved_575
-full_573:
+	B moved_602
+full_600:
 	FMOVQ 0(R11), F1
-moved_575:
+moved_602:
 	VFMLA V2.S4, V1.S4, V0.S4
 	ADD R10<<0, R3, R10
-	TBNZ $2, R1, full_576
-	TBZ $1, R1, one_577
+	TBNZ $2, R1, full_603
+	TBZ $1, R1, one_604
 	FMOVD F0, 0(R10)
-	TBZ $0, R1, moved_578
+	TBZ $0, R1, moved_605
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_578
-one_577:
-	TBZ $0, R1, moved_578
+	B moved_605
+one_604:
+	TBZ $0, R1, moved_605
 	FMOVS F0, 0(R10)
-	B moved_578
-full_576:
+	B moved_605
+full_603:
 	FMOVQ F0, 0(R10)
-moved_578:
-done_569:
+moved_605:
+done_596:
 	ADD R2, R3
 	ADD $4, R6
 	SUBS $1, R0
-	BNE row_566
+	BNE row_593
 	RET
 
 // func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
@@ -6194,61 +6567,61 @@ TEXT ·sscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_579:
+row_606:
 	FMOVS 0(R7), F1
 	VDUP V1.S[0], V1.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_581
+	BEQ rest_608
 	PCALIGN $32
-vector_580:
+vector_607:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_580
-rest_581:
+	BLT vector_607
+rest_608:
 	CMP $0, R9
-	BEQ done_582
+	BEQ done_609
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_583
+	TBNZ $2, R10, full_610
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_584
+	TBZ $1, R10, one_611
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_585
+	TBZ $0, R10, moved_612
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_585
-one_584:
-	TBZ $0, R10, moved_585
+	B moved_612
+one_611:
+	TBZ $0, R10, moved_612
 	FMOVS 0(R12), F0
-	B moved_585
-full_583:
+	B moved_612
+full_610:
 	FMOVQ 0(R12), F0
-moved_585:
+moved_612:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_586
-	TBZ $1, R10, one_587
+	TBNZ $2, R10, full_613
+	TBZ $1, R10, one_614
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_588
+	TBZ $0, R10, moved_615
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_588
-one_587:
-	TBZ $0, R10, moved_588
+	B moved_615
+one_614:
+	TBZ $0, R10, moved_615
 	FMOVS F0, 0(R11)
-	B moved_588
-full_586:
+	B moved_615
+full_613:
 	FMOVQ F0, 0(R11)
-moved_588:
-done_582:
+moved_615:
+done_609:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $4, R7
 	SUBS $1, R0
-	BNE row_579
+	BNE row_606
 	RET
 
 // func sturnRowsNEON(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
@@ -6280,12 +6653,12 @@ TEXT ·sturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<2, R13
 	FMOVQ 16(R13), F15
 	LSL $2, R2
-row_589:
+row_616:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_591
+	BEQ rest_618
 	PCALIGN $32
-vector_590:
+vector_617:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -6300,74 +6673,74 @@ vector_590:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_590
-rest_591:
+	BLT vector_617
+rest_618:
 	CMP $0, R12
-	BEQ done_592
+	BEQ done_619
 	ADD R13<<0, R9, R14
-	TBNZ $2, R1, full_593
+	TBNZ $2, R1, full_620
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_594
+	TBZ $1, R1, one_621
 	FMOVD 0(R14), F0
-	TBZ $0, R1, moved_595
+	TBZ $0, R1, moved_622
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_595
-one_594:
-	TBZ $0, R1, moved_595
+	B moved_622
+one_621:
+	TBZ $0, R1, moved_622
 	FMOVS 0(R14), F0
-	B moved_595
-full_593:
+	B moved_622
+full_620:
 	FMOVQ 0(R14), F0
-moved_595:
+moved_622:
 	ADD R13<<0, R10, R14
-	TBNZ $2, R1, full_596
+	TBNZ $2, R1, full_623
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_597
+	TBZ $1, R1, one_624
 	FMOVD 0(R14), F1
-	TBZ $0, R1, moved_598
+	TBZ $0, R1, moved_625
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_598
-one_597:
-	TBZ $0, R1, moved_598
+	B moved_625
+one_624:
+	TBZ $0, R1, moved_625
 	FMOVS 0(R14), F1
-	B moved_598
-full_596:
+	B moved_625
+full_623:
 	FMOVQ 0(R14), F1
-moved_598:
+moved_625:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R1, full_599
+	TBNZ $2, R1, full_626
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R1, one_600
+	TBZ $1, R1, one_627
 	FMOVD 0(R14), F2
-	TBZ $0, R1, moved_601
+	TBZ $0, R1, moved_628
 	ADD $8, R14, R19
 	VLD1 (R19), V2.S[2]
-	B moved_601
-one_600:
-	TBZ $0, R1, moved_601
+	B moved_628
+one_627:
+	TBZ $0, R1, moved_628
 	FMOVS 0(R14), F2
-	B moved_601
-full_599:
+	B moved_628
+full_626:
 	FMOVQ 0(R14), F2
-moved_601:
+moved_628:
 	ADD R13<<0, R8, R14
-	TBNZ $2, R1, full_602
+	TBNZ $2, R1, full_629
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R1, one_603
+	TBZ $1, R1, one_630
 	FMOVD 0(R14), F3
-	TBZ $0, R1, moved_604
+	TBZ $0, R1, moved_631
 	ADD $8, R14, R19
 	VLD1 (R19), V3.S[2]
-	B moved_604
-one_603:
-	TBZ $0, R1, moved_604
+	B moved_631
+one_630:
+	TBZ $0, R1, moved_631
 	FMOVS 0(R14), F3
-	B moved_604
-full_602:
+	B moved_631
+full_629:
 	FMOVQ 0(R14), F3
-moved_604:
+moved_631:
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
 	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
 	WORD $0x4ea5d484 // FSUB V4.4S, V4.4S, V5.4S
@@ -6375,42 +6748,42 @@ moved_604:
 	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
 	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
 	ADD R13<<0, R3, R14
-	TBNZ $2, R1, full_605
-	TBZ $1, R1, one_606
+	TBNZ $2, R1, full_632
+	TBZ $1, R1, one_633
 	FMOVD F4, 0(R14)
-	TBZ $0, R1, moved_607
+	TBZ $0, R1, moved_634
 	ADD $8, R14, R19
 	VST1 V4.S[2], (R19)
-	B moved_607
-one_606:
-	TBZ $0, R1, moved_607
+	B moved_634
+one_633:
+	TBZ $0, R1, moved_634
 	FMOVS F4, 0(R14)
-	B moved_607
-full_605:
+	B moved_634
+full_632:
 	FMOVQ F4, 0(R14)
-moved_607:
+moved_634:
 	ADD R13<<0, R6, R13
-	TBNZ $2, R1, full_608
-	TBZ $1, R1, one_609
+	TBNZ $2, R1, full_635
+	TBZ $1, R1, one_636
 	FMOVD F3, 0(R13)
-	TBZ $0, R1, moved_610
+	TBZ $0, R1, moved_637
 	ADD $8, R13, R19
 	VST1 V3.S[2], (R19)
-	B moved_610
-one_609:
-	TBZ $0, R1, moved_610
+	B moved_637
+one_636:
+	TBZ $0, R1, moved_637
 	FMOVS F3, 0(R13)
-	B moved_610
-full_608:
+	B moved_637
+full_635:
 	FMOVQ F3, 0(R13)
-moved_610:
-done_592:
+moved_637:
+done_619:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_589
+	BNE row_616
 	RET
 
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
@@ -6438,74 +6811,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_611:
+row_638:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_613
+	BEQ rest_640
 	PCALIGN $32
-vector_612:
+vector_639:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_612
-rest_613:
+	BLT vector_639
+rest_640:
 	CMP $0, R8
-	BEQ done_614
+	BEQ done_641
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_615
+	TBNZ $2, R1, full_642
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_616
+	TBZ $1, R1, one_643
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_617
+	TBZ $0, R1, moved_644
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_617
-one_616:
-	TBZ $0, R1, moved_617
+	B moved_644
+one_643:
+	TBZ $0, R1, moved_644
 	FMOVS 0(R10), F0
-	B moved_617
-full_615:
+	B moved_644
+full_642:
 	FMOVQ 0(R10), F0
-moved_617:
+moved_644:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_618
+	TBNZ $2, R1, full_645
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_619
+	TBZ $1, R1, one_646
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_620
+	TBZ $0, R1, moved_647
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_620
-one_619:
-	TBZ $0, R1, moved_620
+	B moved_647
+one_646:
+	TBZ $0, R1, moved_647
 	FMOVS 0(R10), F1
-	B moved_620
-full_618:
+	B moved_647
+full_645:
 	FMOVQ 0(R10), F1
-moved_620:
+moved_647:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_621
-	TBZ $1, R1, one_622
+	TBNZ $2, R1, full_648
+	TBZ $1, R1, one_649
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_623
+	TBZ $0, R1, moved_650
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_623
-one_622:
-	TBZ $0, R1, moved_623
+	B moved_650
+one_649:
+	TBZ $0, R1, moved_650
 	FMOVS F1, 0(R9)
-	B moved_623
-full_621:
+	B moved_650
+full_648:
 	FMOVQ F1, 0(R9)
-moved_623:
-done_614:
+moved_650:
+done_641:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_611
+	BNE row_638
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -6684,9 +7057,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_625
+	BEQ rest_652
 	PCALIGN $32
-vector_624:
+vector_651:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -6733,19 +7106,19 @@ vector_624:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_624
-rest_625:
+	BLT vector_651
+rest_652:
 	CMP $0, R7
-	BEQ done_626
+	BEQ done_653
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_627
+	TBNZ $1, R1, full_654
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_629
+	TBZ $0, R1, moved_656
 	FMOVD 0(R3), F0
-	B moved_629
-full_627:
+	B moved_656
+full_654:
 	FMOVQ 0(R3), F0
-moved_629:
+moved_656:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -6789,14 +7162,14 @@ moved_629:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_630
-	TBZ $0, R1, moved_632
+	TBNZ $1, R1, full_657
+	TBZ $0, R1, moved_659
 	FMOVD F0, 0(R0)
-	B moved_632
-full_630:
+	B moved_659
+full_657:
 	FMOVQ F0, 0(R0)
-moved_632:
-done_626:
+moved_659:
+done_653:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -6840,9 +7213,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_634
+	BEQ rest_661
 	PCALIGN $32
-vector_633:
+vector_660:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -6891,19 +7264,19 @@ vector_633:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_633
-rest_634:
+	BLT vector_660
+rest_661:
 	CMP $0, R7
-	BEQ done_635
+	BEQ done_662
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_636
+	TBNZ $1, R1, full_663
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_638
+	TBZ $0, R1, moved_665
 	FMOVD 0(R3), F0
-	B moved_638
-full_636:
+	B moved_665
+full_663:
 	FMOVQ 0(R3), F0
-moved_638:
+moved_665:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -6949,14 +7322,14 @@ moved_638:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_639
-	TBZ $0, R1, moved_641
+	TBNZ $1, R1, full_666
+	TBZ $0, R1, moved_668
 	FMOVD F0, 0(R0)
-	B moved_641
-full_639:
+	B moved_668
+full_666:
 	FMOVQ F0, 0(R0)
-moved_641:
-done_635:
+moved_668:
+done_662:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -6999,9 +7372,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_643
+	BEQ rest_670
 	PCALIGN $32
-vector_642:
+vector_669:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -7055,19 +7428,19 @@ vector_642:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_642
-rest_643:
+	BLT vector_669
+rest_670:
 	CMP $0, R7
-	BEQ done_644
+	BEQ done_671
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_645
+	TBNZ $1, R1, full_672
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_647
+	TBZ $0, R1, moved_674
 	FMOVD 0(R3), F5
-	B moved_647
-full_645:
+	B moved_674
+full_672:
 	FMOVQ 0(R3), F5
-moved_647:
+moved_674:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -7118,14 +7491,14 @@ moved_647:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_648
-	TBZ $0, R1, moved_650
+	TBNZ $1, R1, full_675
+	TBZ $0, R1, moved_677
 	FMOVD F0, 0(R0)
-	B moved_650
-full_648:
+	B moved_677
+full_675:
 	FMOVQ F0, 0(R0)
-moved_650:
-done_644:
+moved_677:
+done_671:
 	RET
 
 // func dabsNEON(n int, y *float64, x *float64)
@@ -7153,37 +7526,37 @@ TEXT ·dabsNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_652
+	BEQ rest_679
 	PCALIGN $32
-vector_651:
+vector_678:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_651
-rest_652:
+	BLT vector_678
+rest_679:
 	CMP $0, R6
-	BEQ done_653
+	BEQ done_680
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_654
+	TBNZ $1, R1, full_681
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_656
+	TBZ $0, R1, moved_683
 	FMOVD 0(R0), F0
-	B moved_656
-full_654:
+	B moved_683
+full_681:
 	FMOVQ 0(R0), F0
-moved_656:
+moved_683:
 	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_657
-	TBZ $0, R1, moved_659
+	TBNZ $1, R1, full_684
+	TBZ $0, R1, moved_686
 	FMOVD F0, 0(R0)
-	B moved_659
-full_657:
+	B moved_686
+full_684:
 	FMOVQ F0, 0(R0)
-moved_659:
-done_653:
+moved_686:
+done_680:
 	RET
 
 // func dsignNEON(n int, y *float64, x *float64)
@@ -7213,9 +7586,9 @@ TEXT ·dsignNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_661
+	BEQ rest_688
 	PCALIGN $32
-vector_660:
+vector_687:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
@@ -7225,33 +7598,33 @@ vector_660:
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_660
-rest_661:
+	BLT vector_687
+rest_688:
 	CMP $0, R6
-	BEQ done_662
+	BEQ done_689
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_663
+	TBNZ $1, R1, full_690
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_665
+	TBZ $0, R1, moved_692
 	FMOVD 0(R0), F0
-	B moved_665
-full_663:
+	B moved_692
+full_690:
 	FMOVQ 0(R0), F0
-moved_665:
+moved_692:
 	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
 	VAND V1.B16, V0.B16, V5.B16
 	VORR V2.B16, V5.B16, V5.B16
 	WORD $0x6ee3e486 // FCMGT V6.2D, V4.2D, V3.2D
 	VBIT V6.B16, V5.B16, V0.B16
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_666
-	TBZ $0, R1, moved_668
+	TBNZ $1, R1, full_693
+	TBZ $0, R1, moved_695
 	FMOVD F0, 0(R0)
-	B moved_668
-full_666:
+	B moved_695
+full_693:
 	FMOVQ F0, 0(R0)
-moved_668:
-done_662:
+moved_695:
+done_689:
 	RET
 
 // func dceilNEON(n int, y *float64, x *float64)
@@ -7278,37 +7651,37 @@ TEXT ·dceilNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_670
+	BEQ rest_697
 	PCALIGN $32
-vector_669:
+vector_696:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_669
-rest_670:
+	BLT vector_696
+rest_697:
 	CMP $0, R6
-	BEQ done_671
+	BEQ done_698
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_672
+	TBNZ $1, R0, full_699
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_674
+	TBZ $0, R0, moved_701
 	FMOVD 0(R2), F0
-	B moved_674
-full_672:
+	B moved_701
+full_699:
 	FMOVQ 0(R2), F0
-moved_674:
+moved_701:
 	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_675
-	TBZ $0, R0, moved_677
+	TBNZ $1, R0, full_702
+	TBZ $0, R0, moved_704
 	FMOVD F0, 0(R1)
-	B moved_677
-full_675:
+	B moved_704
+full_702:
 	FMOVQ F0, 0(R1)
-moved_677:
-done_671:
+moved_704:
+done_698:
 	RET
 
 // func dfloorNEON(n int, y *float64, x *float64)
@@ -7335,37 +7708,37 @@ TEXT ·dfloorNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_679
+	BEQ rest_706
 	PCALIGN $32
-vector_678:
+vector_705:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_678
-rest_679:
+	BLT vector_705
+rest_706:
 	CMP $0, R6
-	BEQ done_680
+	BEQ done_707
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_681
+	TBNZ $1, R0, full_708
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_683
+	TBZ $0, R0, moved_710
 	FMOVD 0(R2), F0
-	B moved_683
-full_681:
+	B moved_710
+full_708:
 	FMOVQ 0(R2), F0
-moved_683:
+moved_710:
 	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_684
-	TBZ $0, R0, moved_686
+	TBNZ $1, R0, full_711
+	TBZ $0, R0, moved_713
 	FMOVD F0, 0(R1)
-	B moved_686
-full_684:
+	B moved_713
+full_711:
 	FMOVQ F0, 0(R1)
-moved_686:
-done_680:
+moved_713:
+done_707:
 	RET
 
 // func dsqrtNEON(n int, y *float64, x *float64)
@@ -7392,37 +7765,37 @@ TEXT ·dsqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_688
+	BEQ rest_715
 	PCALIGN $32
-vector_687:
+vector_714:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_687
-rest_688:
+	BLT vector_714
+rest_715:
 	CMP $0, R6
-	BEQ done_689
+	BEQ done_716
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_690
+	TBNZ $1, R0, full_717
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_692
+	TBZ $0, R0, moved_719
 	FMOVD 0(R2), F0
-	B moved_692
-full_690:
+	B moved_719
+full_717:
 	FMOVQ 0(R2), F0
-moved_692:
+moved_719:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_693
-	TBZ $0, R0, moved_695
+	TBNZ $1, R0, full_720
+	TBZ $0, R0, moved_722
 	FMOVD F0, 0(R1)
-	B moved_695
-full_693:
+	B moved_722
+full_720:
 	FMOVQ F0, 0(R1)
-moved_695:
-done_689:
+moved_722:
+done_716:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -7450,37 +7823,37 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_697
+	BEQ rest_724
 	PCALIGN $32
-vector_696:
+vector_723:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_696
-rest_697:
+	BLT vector_723
+rest_724:
 	CMP $0, R6
-	BEQ done_698
+	BEQ done_725
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_699
+	TBNZ $1, R1, full_726
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_701
+	TBZ $0, R1, moved_728
 	FMOVD 0(R0), F0
-	B moved_701
-full_699:
+	B moved_728
+full_726:
 	FMOVQ 0(R0), F0
-moved_701:
+moved_728:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_702
-	TBZ $0, R1, moved_704
+	TBNZ $1, R1, full_729
+	TBZ $0, R1, moved_731
 	FMOVD F0, 0(R0)
-	B moved_704
-full_702:
+	B moved_731
+full_729:
 	FMOVQ F0, 0(R0)
-moved_704:
-done_698:
+moved_731:
+done_725:
 	RET
 
 // func dinverseSqrtNEON(n int, y *float64, x *float64)
@@ -7508,39 +7881,39 @@ TEXT ·dinverseSqrtNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_706
+	BEQ rest_733
 	PCALIGN $32
-vector_705:
+vector_732:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_705
-rest_706:
+	BLT vector_732
+rest_733:
 	CMP $0, R6
-	BEQ done_707
+	BEQ done_734
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_708
+	TBNZ $1, R1, full_735
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_710
+	TBZ $0, R1, moved_737
 	FMOVD 0(R0), F0
-	B moved_710
-full_708:
+	B moved_737
+full_735:
 	FMOVQ 0(R0), F0
-moved_710:
+moved_737:
 	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_711
-	TBZ $0, R1, moved_713
+	TBNZ $1, R1, full_738
+	TBZ $0, R1, moved_740
 	FMOVD F0, 0(R0)
-	B moved_713
-full_711:
+	B moved_740
+full_738:
 	FMOVQ F0, 0(R0)
-moved_713:
-done_707:
+moved_740:
+done_734:
 	RET
 
 // func dcubeNEON(n int, y *float64, x *float64)
@@ -7567,39 +7940,39 @@ TEXT ·dcubeNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_715
+	BEQ rest_742
 	PCALIGN $32
-vector_714:
+vector_741:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_714
-rest_715:
+	BLT vector_741
+rest_742:
 	CMP $0, R6
-	BEQ done_716
+	BEQ done_743
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_717
+	TBNZ $1, R0, full_744
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_719
+	TBZ $0, R0, moved_746
 	FMOVD 0(R2), F0
-	B moved_719
-full_717:
+	B moved_746
+full_744:
 	FMOVQ 0(R2), F0
-moved_719:
+moved_746:
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
 	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_720
-	TBZ $0, R0, moved_722
+	TBNZ $1, R0, full_747
+	TBZ $0, R0, moved_749
 	FMOVD F0, 0(R1)
-	B moved_722
-full_720:
+	B moved_749
+full_747:
 	FMOVQ F0, 0(R1)
-moved_722:
-done_716:
+moved_749:
+done_743:
 	RET
 
 // func dlnNEON(n int, y *float64, x *float64)
@@ -7626,9 +7999,9 @@ TEXT ·dlnNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_724
+	BEQ rest_751
 	PCALIGN $32
-vector_723:
+vector_750:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
@@ -7714,19 +8087,19 @@ vector_723:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_723
-rest_724:
+	BLT vector_750
+rest_751:
 	CMP $0, R7
-	BEQ done_725
+	BEQ done_752
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_726
+	TBNZ $1, R1, full_753
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_728
+	TBZ $0, R1, moved_755
 	FMOVD 0(R3), F0
-	B moved_728
-full_726:
+	B moved_755
+full_753:
 	FMOVQ 0(R3), F0
-moved_728:
+moved_755:
 	VMOV V0.B16, V1.B16
 	FMOVQ 352(R0), F31
 	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
@@ -7809,14 +8182,14 @@ moved_728:
 	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
 	VBIT V5.B16, V4.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_729
-	TBZ $0, R1, moved_731
+	TBNZ $1, R1, full_756
+	TBZ $0, R1, moved_758
 	FMOVD F0, 0(R0)
-	B moved_731
-full_729:
+	B moved_758
+full_756:
 	FMOVQ F0, 0(R0)
-moved_731:
-done_725:
+moved_758:
+done_752:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
@@ -7844,47 +8217,47 @@ TEXT ·dmulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_733
+	BEQ rest_760
 	PCALIGN $32
-vector_732:
+vector_759:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_732
-rest_733:
+	BLT vector_759
+rest_760:
 	CMP $0, R7
-	BEQ done_734
+	BEQ done_761
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_735
+	TBNZ $1, R0, full_762
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_737
+	TBZ $0, R0, moved_764
 	FMOVD 0(R2), F0
-	B moved_737
-full_735:
+	B moved_764
+full_762:
 	FMOVQ 0(R2), F0
-moved_737:
+moved_764:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_738
+	TBNZ $1, R0, full_765
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_740
+	TBZ $0, R0, moved_767
 	FMOVD 0(R2), F1
-	B moved_740
-full_738:
+	B moved_767
+full_765:
 	FMOVQ 0(R2), F1
-moved_740:
+moved_767:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_741
-	TBZ $0, R0, moved_743
+	TBNZ $1, R0, full_768
+	TBZ $0, R0, moved_770
 	FMOVD F0, 0(R1)
-	B moved_743
-full_741:
+	B moved_770
+full_768:
 	FMOVQ F0, 0(R1)
-moved_743:
-done_734:
+moved_770:
+done_761:
 	RET
 
 // func dsubNEON(n int, z *float64, x *float64, y *float64)
@@ -7912,47 +8285,47 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_745
+	BEQ rest_772
 	PCALIGN $32
-vector_744:
+vector_771:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_744
-rest_745:
+	BLT vector_771
+rest_772:
 	CMP $0, R7
-	BEQ done_746
+	BEQ done_773
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_747
+	TBNZ $1, R0, full_774
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_749
+	TBZ $0, R0, moved_776
 	FMOVD 0(R2), F0
-	B moved_749
-full_747:
+	B moved_776
+full_774:
 	FMOVQ 0(R2), F0
-moved_749:
+moved_776:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_750
+	TBNZ $1, R0, full_777
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_752
+	TBZ $0, R0, moved_779
 	FMOVD 0(R2), F1
-	B moved_752
-full_750:
+	B moved_779
+full_777:
 	FMOVQ 0(R2), F1
-moved_752:
+moved_779:
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_753
-	TBZ $0, R0, moved_755
+	TBNZ $1, R0, full_780
+	TBZ $0, R0, moved_782
 	FMOVD F0, 0(R1)
-	B moved_755
-full_753:
+	B moved_782
+full_780:
 	FMOVQ F0, 0(R1)
-moved_755:
-done_746:
+moved_782:
+done_773:
 	RET
 
 // func ddivNEON(n int, z *float64, x *float64, y *float64)
@@ -7980,47 +8353,47 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_757
+	BEQ rest_784
 	PCALIGN $32
-vector_756:
+vector_783:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_756
-rest_757:
+	BLT vector_783
+rest_784:
 	CMP $0, R7
-	BEQ done_758
+	BEQ done_785
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_759
+	TBNZ $1, R0, full_786
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_761
+	TBZ $0, R0, moved_788
 	FMOVD 0(R2), F0
-	B moved_761
-full_759:
+	B moved_788
+full_786:
 	FMOVQ 0(R2), F0
-moved_761:
+moved_788:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_762
+	TBNZ $1, R0, full_789
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_764
+	TBZ $0, R0, moved_791
 	FMOVD 0(R2), F1
-	B moved_764
-full_762:
+	B moved_791
+full_789:
 	FMOVQ 0(R2), F1
-moved_764:
+moved_791:
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_765
-	TBZ $0, R0, moved_767
+	TBNZ $1, R0, full_792
+	TBZ $0, R0, moved_794
 	FMOVD F0, 0(R1)
-	B moved_767
-full_765:
+	B moved_794
+full_792:
 	FMOVQ F0, 0(R1)
-moved_767:
-done_758:
+moved_794:
+done_785:
 	RET
 
 // func dlesserNEON(n int, z *float64, x *float64, y *float64)
@@ -8048,9 +8421,9 @@ TEXT ·dlesserNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_769
+	BEQ rest_796
 	PCALIGN $32
-vector_768:
+vector_795:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
@@ -8063,28 +8436,28 @@ vector_768:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_768
-rest_769:
+	BLT vector_795
+rest_796:
 	CMP $0, R7
-	BEQ done_770
+	BEQ done_797
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_771
+	TBNZ $1, R0, full_798
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_773
+	TBZ $0, R0, moved_800
 	FMOVD 0(R2), F0
-	B moved_773
-full_771:
+	B moved_800
+full_798:
 	FMOVQ 0(R2), F0
-moved_773:
+moved_800:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_774
+	TBNZ $1, R0, full_801
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_776
+	TBZ $0, R0, moved_803
 	FMOVD 0(R2), F1
-	B moved_776
-full_774:
+	B moved_803
+full_801:
 	FMOVQ 0(R2), F1
-moved_776:
+moved_803:
 	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -8093,14 +8466,14 @@ moved_776:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_777
-	TBZ $0, R0, moved_779
+	TBNZ $1, R0, full_804
+	TBZ $0, R0, moved_806
 	FMOVD F1, 0(R1)
-	B moved_779
-full_777:
+	B moved_806
+full_804:
 	FMOVQ F1, 0(R1)
-moved_779:
-done_770:
+moved_806:
+done_797:
 	RET
 
 // func dgreaterNEON(n int, z *float64, x *float64, y *float64)
@@ -8128,9 +8501,9 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_781
+	BEQ rest_808
 	PCALIGN $32
-vector_780:
+vector_807:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
@@ -8143,28 +8516,28 @@ vector_780:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_780
-rest_781:
+	BLT vector_807
+rest_808:
 	CMP $0, R7
-	BEQ done_782
+	BEQ done_809
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_783
+	TBNZ $1, R0, full_810
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_785
+	TBZ $0, R0, moved_812
 	FMOVD 0(R2), F0
-	B moved_785
-full_783:
+	B moved_812
+full_810:
 	FMOVQ 0(R2), F0
-moved_785:
+moved_812:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_786
+	TBNZ $1, R0, full_813
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_788
+	TBZ $0, R0, moved_815
 	FMOVD 0(R2), F1
-	B moved_788
-full_786:
+	B moved_815
+full_813:
 	FMOVQ 0(R2), F1
-moved_788:
+moved_815:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -8173,14 +8546,14 @@ moved_788:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_789
-	TBZ $0, R0, moved_791
+	TBNZ $1, R0, full_816
+	TBZ $0, R0, moved_818
 	FMOVD F1, 0(R1)
-	B moved_791
-full_789:
+	B moved_818
+full_816:
 	FMOVQ F1, 0(R1)
-moved_791:
-done_782:
+moved_818:
+done_809:
 	RET
 
 // func dlessNEON(n int, z *float64, x *float64, y *float64)
@@ -8209,9 +8582,9 @@ TEXT ·dlessNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_793
+	BEQ rest_820
 	PCALIGN $32
-vector_792:
+vector_819:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
@@ -8219,39 +8592,39 @@ vector_792:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_792
-rest_793:
+	BLT vector_819
+rest_820:
 	CMP $0, R7
-	BEQ done_794
+	BEQ done_821
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_795
+	TBNZ $1, R1, full_822
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_797
+	TBZ $0, R1, moved_824
 	FMOVD 0(R0), F0
-	B moved_797
-full_795:
+	B moved_824
+full_822:
 	FMOVQ 0(R0), F0
-moved_797:
+moved_824:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_798
+	TBNZ $1, R1, full_825
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_800
+	TBZ $0, R1, moved_827
 	FMOVD 0(R0), F1
-	B moved_800
-full_798:
+	B moved_827
+full_825:
 	FMOVQ 0(R0), F1
-moved_800:
+moved_827:
 	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_801
-	TBZ $0, R1, moved_803
+	TBNZ $1, R1, full_828
+	TBZ $0, R1, moved_830
 	FMOVD F0, 0(R0)
-	B moved_803
-full_801:
+	B moved_830
+full_828:
 	FMOVQ F0, 0(R0)
-moved_803:
-done_794:
+moved_830:
+done_821:
 	RET
 
 // func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
@@ -8280,9 +8653,9 @@ TEXT ·dlessOrEqualNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_805
+	BEQ rest_832
 	PCALIGN $32
-vector_804:
+vector_831:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
@@ -8290,39 +8663,39 @@ vector_804:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_804
-rest_805:
+	BLT vector_831
+rest_832:
 	CMP $0, R7
-	BEQ done_806
+	BEQ done_833
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_807
+	TBNZ $1, R1, full_834
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_809
+	TBZ $0, R1, moved_836
 	FMOVD 0(R0), F0
-	B moved_809
-full_807:
+	B moved_836
+full_834:
 	FMOVQ 0(R0), F0
-moved_809:
+moved_836:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_810
+	TBNZ $1, R1, full_837
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_812
+	TBZ $0, R1, moved_839
 	FMOVD 0(R0), F1
-	B moved_812
-full_810:
+	B moved_839
+full_837:
 	FMOVQ 0(R0), F1
-moved_812:
+moved_839:
 	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_813
-	TBZ $0, R1, moved_815
+	TBNZ $1, R1, full_840
+	TBZ $0, R1, moved_842
 	FMOVD F0, 0(R0)
-	B moved_815
-full_813:
+	B moved_842
+full_840:
 	FMOVQ F0, 0(R0)
-moved_815:
-done_806:
+moved_842:
+done_833:
 	RET
 
 // func dequalNEON(n int, z *float64, x *float64, y *float64)
@@ -8351,9 +8724,9 @@ TEXT ·dequalNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_817
+	BEQ rest_844
 	PCALIGN $32
-vector_816:
+vector_843:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -8361,39 +8734,39 @@ vector_816:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_816
-rest_817:
+	BLT vector_843
+rest_844:
 	CMP $0, R7
-	BEQ done_818
+	BEQ done_845
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_819
+	TBNZ $1, R1, full_846
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_821
+	TBZ $0, R1, moved_848
 	FMOVD 0(R0), F0
-	B moved_821
-full_819:
+	B moved_848
+full_846:
 	FMOVQ 0(R0), F0
-moved_821:
+moved_848:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_822
+	TBNZ $1, R1, full_849
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_824
+	TBZ $0, R1, moved_851
 	FMOVD 0(R0), F1
-	B moved_824
-full_822:
+	B moved_851
+full_849:
 	FMOVQ 0(R0), F1
-moved_824:
+moved_851:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_825
-	TBZ $0, R1, moved_827
+	TBNZ $1, R1, full_852
+	TBZ $0, R1, moved_854
 	FMOVD F0, 0(R0)
-	B moved_827
-full_825:
+	B moved_854
+full_852:
 	FMOVQ F0, 0(R0)
-moved_827:
-done_818:
+moved_854:
+done_845:
 	RET
 
 // func ddiffersNEON(n int, z *float64, x *float64, y *float64)
@@ -8422,9 +8795,9 @@ TEXT ·ddiffersNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_829
+	BEQ rest_856
 	PCALIGN $32
-vector_828:
+vector_855:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
@@ -8433,40 +8806,40 @@ vector_828:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_828
-rest_829:
+	BLT vector_855
+rest_856:
 	CMP $0, R7
-	BEQ done_830
+	BEQ done_857
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_831
+	TBNZ $1, R1, full_858
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_833
+	TBZ $0, R1, moved_860
 	FMOVD 0(R0), F0
-	B moved_833
-full_831:
+	B moved_860
+full_858:
 	FMOVQ 0(R0), F0
-moved_833:
+moved_860:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_834
+	TBNZ $1, R1, full_861
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_836
+	TBZ $0, R1, moved_863
 	FMOVD 0(R0), F1
-	B moved_836
-full_834:
+	B moved_863
+full_861:
 	FMOVQ 0(R0), F1
-moved_836:
+moved_863:
 	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
 	WORD $0x6e205800 // MVN V0.16B, V0.16B
 	VAND V2.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_837
-	TBZ $0, R1, moved_839
+	TBNZ $1, R1, full_864
+	TBZ $0, R1, moved_866
 	FMOVD F0, 0(R0)
-	B moved_839
-full_837:
+	B moved_866
+full_864:
 	FMOVQ F0, 0(R0)
-moved_839:
-done_830:
+moved_866:
+done_857:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -8495,9 +8868,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_841
+	BEQ rest_868
 	PCALIGN $32
-vector_840:
+vector_867:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -8506,40 +8879,40 @@ vector_840:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_840
-rest_841:
+	BLT vector_867
+rest_868:
 	CMP $0, R7
-	BEQ done_842
+	BEQ done_869
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_843
+	TBNZ $1, R1, full_870
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_845
+	TBZ $0, R1, moved_872
 	FMOVD 0(R0), F0
-	B moved_845
-full_843:
+	B moved_872
+full_870:
 	FMOVQ 0(R0), F0
-moved_845:
+moved_872:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_846
+	TBNZ $1, R1, full_873
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_848
+	TBZ $0, R1, moved_875
 	FMOVD 0(R0), F1
-	B moved_848
-full_846:
+	B moved_875
+full_873:
 	FMOVQ 0(R0), F1
-moved_848:
+moved_875:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_849
-	TBZ $0, R1, moved_851
+	TBNZ $1, R1, full_876
+	TBZ $0, R1, moved_878
 	FMOVD F1, 0(R0)
-	B moved_851
-full_849:
+	B moved_878
+full_876:
 	FMOVQ F1, 0(R0)
-moved_851:
-done_842:
+moved_878:
+done_869:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -8586,9 +8959,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_853
+	BEQ rest_880
 	PCALIGN $32
-vector_852:
+vector_879:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -8653,19 +9026,19 @@ vector_852:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_852
-rest_853:
+	BLT vector_879
+rest_880:
 	CMP $0, R8
-	BEQ done_854
+	BEQ done_881
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_855
+	TBNZ $1, R1, full_882
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_857
+	TBZ $0, R1, moved_884
 	FMOVD 0(R3), F5
-	B moved_857
-full_855:
+	B moved_884
+full_882:
 	FMOVQ 0(R3), F5
-moved_857:
+moved_884:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -8725,24 +9098,398 @@ moved_857:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_858
+	TBNZ $1, R1, full_885
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_860
+	TBZ $0, R1, moved_887
 	FMOVD 0(R0), F9
-	B moved_860
-full_858:
+	B moved_887
+full_885:
 	FMOVQ 0(R0), F9
-moved_860:
+moved_887:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_861
-	TBZ $0, R1, moved_863
+	TBNZ $1, R1, full_888
+	TBZ $0, R1, moved_890
 	FMOVD F0, 0(R0)
-	B moved_863
-full_861:
+	B moved_890
+full_888:
 	FMOVQ F0, 0(R0)
-moved_863:
-done_854:
+moved_890:
+done_881:
+	RET
+
+// func dsiluNEON(n int, y *float64, x *float64)
+TEXT ·dsiluNEON(SB), NOSPLIT, $0-24
+	MOVD $dconstants<>(SB), R0
+	MOVD n+0(FP), R1
+	MOVD y+8(FP), R2
+	MOVD x+16(FP), R3
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
+	FMOVQ 80(R0), F12
+	FMOVQ 224(R0), F11
+	MOVD R1, R7
+	AND $1, R7
+	MOVD R1, R6
+	SUBS R7, R6
+	LSL $3, R6
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R7, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $2, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R8
+	SUB R1<<3, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_892
+	PCALIGN $32
+vector_891:
+	WORD $0x3ce86860 // LDR Q0, [X3,X8]
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
+	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
+	WORD $0x4ee1f5c1 // FMIN V1.2D, V14.2D, V1.2D
+	WORD $0x6e70dc22 // FMUL V2.2D, V1.2D, V16.2D
+	WORD $0x4e618842 // FRINTN V2.2D, V2.2D
+	VFMLS V17.D2, V2.D2, V1.D2
+	VFMLS V18.D2, V2.D2, V1.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V26.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V24.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V22.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V20.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V12.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V12.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e61a842 // FCVTNS V2.2D, V2.2D
+	WORD $0x4f7f0444 // SSHR V4.2D, V2.2D, #1
+	VSUB V4.D2, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V2.D2, V2.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V4.D2, V4.D2
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e62dc61 // FMUL V1.2D, V3.2D, V2.2D
+	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
+	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x3ca86840 // STR Q0, [X2,X8]
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_891
+rest_892:
+	CMP $0, R7
+	BEQ done_893
+	ADD R8<<0, R3, R3
+	TBNZ $1, R1, full_894
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R1, moved_896
+	FMOVD 0(R3), F0
+	B moved_896
+full_894:
+	FMOVQ 0(R3), F0
+moved_896:
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
+	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
+	WORD $0x4ee1f5c1 // FMIN V1.2D, V14.2D, V1.2D
+	WORD $0x6e70dc22 // FMUL V2.2D, V1.2D, V16.2D
+	WORD $0x4e618842 // FRINTN V2.2D, V2.2D
+	VFMLS V17.D2, V2.D2, V1.D2
+	VFMLS V18.D2, V2.D2, V1.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V26.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V24.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V22.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V20.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V12.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V12.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e61a842 // FCVTNS V2.2D, V2.2D
+	WORD $0x4f7f0444 // SSHR V4.2D, V2.2D, #1
+	VSUB V4.D2, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V2.D2, V2.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V4.D2, V4.D2
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e62dc61 // FMUL V1.2D, V3.2D, V2.2D
+	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
+	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	ADD R8<<0, R2, R0
+	TBNZ $1, R1, full_897
+	TBZ $0, R1, moved_899
+	FMOVD F0, 0(R0)
+	B moved_899
+full_897:
+	FMOVQ F0, 0(R0)
+moved_899:
+done_893:
+	RET
+
+// func dgatedSiLUBackwardNEON(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
+TEXT ·dgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
+	MOVD $dconstants<>(SB), R0
+	MOVD n+0(FP), R1
+	MOVD dgate+8(FP), R2
+	MOVD dup+16(FP), R3
+	MOVD gate+24(FP), R6
+	MOVD up+32(FP), R7
+	MOVD dy+40(FP), R8
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
+	FMOVQ 80(R0), F12
+	FMOVQ 224(R0), F11
+	MOVD R1, R10
+	AND $1, R10
+	MOVD R1, R9
+	SUBS R10, R9
+	LSL $3, R9
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R10, R1
+	CMP $0, R1
+	CSEL LT, ZR, R1, R1
+	MOVD $2, R20
+	CMP R20, R1
+	CSEL GT, R20, R1, R1
+	MOVD $leadingLanes<>(SB), R11
+	SUB R1<<3, R11
+	FMOVQ 16(R11), F15
+	MOVD ZR, R11
+	CMP $0, R9
+	BEQ rest_901
+	PCALIGN $32
+vector_900:
+	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
+	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
+	WORD $0x4ee1f5c1 // FMIN V1.2D, V14.2D, V1.2D
+	WORD $0x6e70dc22 // FMUL V2.2D, V1.2D, V16.2D
+	WORD $0x4e618842 // FRINTN V2.2D, V2.2D
+	VFMLS V17.D2, V2.D2, V1.D2
+	VFMLS V18.D2, V2.D2, V1.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V26.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V24.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V22.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V20.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V12.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V12.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e61a842 // FCVTNS V2.2D, V2.2D
+	WORD $0x4f7f0444 // SSHR V4.2D, V2.2D, #1
+	VSUB V4.D2, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V2.D2, V2.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V4.D2, V4.D2
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e62dc61 // FMUL V1.2D, V3.2D, V2.2D
+	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
+	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
+	WORD $0x6e61fd81 // FDIV V1.2D, V12.2D, V1.2D
+	WORD $0x4ee1d586 // FSUB V6.2D, V12.2D, V1.2D
+	WORD $0x6e60dcc6 // FMUL V6.2D, V6.2D, V0.2D
+	WORD $0x4e6cd4c6 // FADD V6.2D, V6.2D, V12.2D
+	WORD $0x6e61dcc6 // FMUL V6.2D, V6.2D, V1.2D
+	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
+	WORD $0x3ceb6905 // LDR Q5, [X8,X11]
+	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
+	WORD $0x3ceb68e7 // LDR Q7, [X7,X11]
+	WORD $0x6e67dca5 // FMUL V5.2D, V5.2D, V7.2D
+	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
+	WORD $0x3cab6845 // STR Q5, [X2,X11]
+	WORD $0x3cab6861 // STR Q1, [X3,X11]
+	ADD $16, R11
+	CMP R9, R11
+	BLT vector_900
+rest_901:
+	CMP $0, R10
+	BEQ done_902
+	ADD R11<<0, R6, R6
+	TBNZ $1, R1, full_903
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R1, moved_905
+	FMOVD 0(R6), F0
+	B moved_905
+full_903:
+	FMOVQ 0(R6), F0
+moved_905:
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
+	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
+	WORD $0x4ee1f5c1 // FMIN V1.2D, V14.2D, V1.2D
+	WORD $0x6e70dc22 // FMUL V2.2D, V1.2D, V16.2D
+	WORD $0x4e618842 // FRINTN V2.2D, V2.2D
+	VFMLS V17.D2, V2.D2, V1.D2
+	VFMLS V18.D2, V2.D2, V1.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V26.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V24.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V22.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V20.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	VMOV V12.B16, V30.B16
+	VFMLA V1.D2, V3.D2, V30.D2
+	VMOV V12.B16, V3.B16
+	VFMLA V1.D2, V30.D2, V3.D2
+	WORD $0x4e641c63 // BIC V3.16B, V3.16B, V4.16B
+	WORD $0x4e61a842 // FCVTNS V2.2D, V2.2D
+	WORD $0x4f7f0444 // SSHR V4.2D, V2.2D, #1
+	VSUB V4.D2, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V2.D2, V2.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V4.D2, V4.D2
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e62dc61 // FMUL V1.2D, V3.2D, V2.2D
+	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
+	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
+	WORD $0x6e61fd81 // FDIV V1.2D, V12.2D, V1.2D
+	WORD $0x4ee1d586 // FSUB V6.2D, V12.2D, V1.2D
+	WORD $0x6e60dcc6 // FMUL V6.2D, V6.2D, V0.2D
+	WORD $0x4e6cd4c6 // FADD V6.2D, V6.2D, V12.2D
+	WORD $0x6e61dcc6 // FMUL V6.2D, V6.2D, V1.2D
+	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
+	ADD R11<<0, R8, R0
+	TBNZ $1, R1, full_906
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $0, R1, moved_908
+	FMOVD 0(R0), F5
+	B moved_908
+full_906:
+	FMOVQ 0(R0), F5
+moved_908:
+	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
+	ADD R11<<0, R7, R0
+	TBNZ $1, R1, full_909
+	VEOR V7.B16, V7.B16, V7.B16
+	TBZ $0, R1, moved_911
+	FMOVD 0(R0), F7
+	B moved_911
+full_909:
+	FMOVQ 0(R0), F7
+moved_911:
+	WORD $0x6e67dca5 // FMUL V5.2D, V5.2D, V7.2D
+	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
+	ADD R11<<0, R2, R0
+	TBNZ $1, R1, full_912
+	TBZ $0, R1, moved_914
+	FMOVD F5, 0(R0)
+	B moved_914
+full_912:
+	FMOVQ F5, 0(R0)
+moved_914:
+	ADD R11<<0, R3, R0
+	TBNZ $1, R1, full_915
+	TBZ $0, R1, moved_917
+	FMOVD F1, 0(R0)
+	B moved_917
+full_915:
+	FMOVQ F1, 0(R0)
+moved_917:
+done_902:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -8771,37 +9518,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_865
+	BEQ rest_919
 	PCALIGN $32
-vector_864:
+vector_918:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_864
-rest_865:
+	BLT vector_918
+rest_919:
 	CMP $0, R6
-	BEQ done_866
+	BEQ done_920
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_867
+	TBNZ $1, R0, full_921
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_869
+	TBZ $0, R0, moved_923
 	FMOVD 0(R2), F0
-	B moved_869
-full_867:
+	B moved_923
+full_921:
 	FMOVQ 0(R2), F0
-moved_869:
+moved_923:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_870
-	TBZ $0, R0, moved_872
+	TBNZ $1, R0, full_924
+	TBZ $0, R0, moved_926
 	FMOVD F0, 0(R1)
-	B moved_872
-full_870:
+	B moved_926
+full_924:
 	FMOVQ F0, 0(R1)
-moved_872:
-done_866:
+moved_926:
+done_920:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -8849,9 +9596,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_874
+	BEQ rest_928
 	PCALIGN $32
-vector_873:
+vector_927:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -8877,46 +9624,46 @@ vector_873:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_873
-rest_874:
+	BLT vector_927
+rest_928:
 	CMP $0, R8
-	BEQ done_875
+	BEQ done_929
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_876
+	TBNZ $1, R0, full_930
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_878
+	TBZ $0, R0, moved_932
 	FMOVD 0(R7), F0
-	B moved_878
-full_876:
+	B moved_932
+full_930:
 	FMOVQ 0(R7), F0
-moved_878:
+moved_932:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_879
+	TBNZ $1, R0, full_933
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_881
+	TBZ $0, R0, moved_935
 	FMOVD 0(R2), F1
-	B moved_881
-full_879:
+	B moved_935
+full_933:
 	FMOVQ 0(R2), F1
-moved_881:
+moved_935:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_882
+	TBNZ $1, R0, full_936
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_884
+	TBZ $0, R0, moved_938
 	FMOVD 0(R2), F2
-	B moved_884
-full_882:
+	B moved_938
+full_936:
 	FMOVQ 0(R2), F2
-moved_884:
+moved_938:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_885
+	TBNZ $1, R0, full_939
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_887
+	TBZ $0, R0, moved_941
 	FMOVD 0(R2), F3
-	B moved_887
-full_885:
+	B moved_941
+full_939:
 	FMOVQ 0(R2), F3
-moved_887:
+moved_941:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -8924,25 +9671,25 @@ moved_887:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_888
-	TBZ $0, R0, moved_890
+	TBNZ $1, R0, full_942
+	TBZ $0, R0, moved_944
 	FMOVD F2, 0(R2)
-	B moved_890
-full_888:
+	B moved_944
+full_942:
 	FMOVQ F2, 0(R2)
-moved_890:
+moved_944:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_891
-	TBZ $0, R0, moved_893
+	TBNZ $1, R0, full_945
+	TBZ $0, R0, moved_947
 	FMOVD F3, 0(R2)
-	B moved_893
-full_891:
+	B moved_947
+full_945:
 	FMOVQ F3, 0(R2)
-moved_893:
+moved_947:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -8950,14 +9697,14 @@ moved_893:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_894
-	TBZ $0, R0, moved_896
+	TBNZ $1, R0, full_948
+	TBZ $0, R0, moved_950
 	FMOVD F0, 0(R1)
-	B moved_896
-full_894:
+	B moved_950
+full_948:
 	FMOVQ F0, 0(R1)
-moved_896:
-done_875:
+moved_950:
+done_929:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -8988,9 +9735,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_898
+	BEQ rest_952
 	PCALIGN $32
-vector_897:
+vector_951:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -9000,41 +9747,41 @@ vector_897:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_897
-rest_898:
+	BLT vector_951
+rest_952:
 	CMP $0, R6
-	BEQ done_899
+	BEQ done_953
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_900
+	TBNZ $1, R0, full_954
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_902
+	TBZ $0, R0, moved_956
 	FMOVD 0(R3), F0
-	B moved_902
-full_900:
+	B moved_956
+full_954:
 	FMOVQ 0(R3), F0
-moved_902:
+moved_956:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_903
+	TBNZ $1, R0, full_957
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_905
+	TBZ $0, R0, moved_959
 	FMOVD 0(R2), F1
-	B moved_905
-full_903:
+	B moved_959
+full_957:
 	FMOVQ 0(R2), F1
-moved_905:
+moved_959:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_906
-	TBZ $0, R0, moved_908
+	TBNZ $1, R0, full_960
+	TBZ $0, R0, moved_962
 	FMOVD F0, 0(R1)
-	B moved_908
-full_906:
+	B moved_962
+full_960:
 	FMOVQ F0, 0(R1)
-moved_908:
-done_899:
+moved_962:
+done_953:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -9068,9 +9815,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_910
+	BEQ rest_964
 	PCALIGN $32
-vector_909:
+vector_963:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -9084,60 +9831,60 @@ vector_909:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_909
-rest_910:
+	BLT vector_963
+rest_964:
 	CMP $0, R7
-	BEQ done_911
+	BEQ done_965
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_912
+	TBNZ $1, R0, full_966
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_914
+	TBZ $0, R0, moved_968
 	FMOVD 0(R6), F0
-	B moved_914
-full_912:
+	B moved_968
+full_966:
 	FMOVQ 0(R6), F0
-moved_914:
+moved_968:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_915
+	TBNZ $1, R0, full_969
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_917
+	TBZ $0, R0, moved_971
 	FMOVD 0(R2), F1
-	B moved_917
-full_915:
+	B moved_971
+full_969:
 	FMOVQ 0(R2), F1
-moved_917:
+moved_971:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_918
+	TBNZ $1, R0, full_972
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_920
+	TBZ $0, R0, moved_974
 	FMOVD 0(R2), F2
-	B moved_920
-full_918:
+	B moved_974
+full_972:
 	FMOVQ 0(R2), F2
-moved_920:
+moved_974:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_921
-	TBZ $0, R0, moved_923
+	TBNZ $1, R0, full_975
+	TBZ $0, R0, moved_977
 	FMOVD F1, 0(R2)
-	B moved_923
-full_921:
+	B moved_977
+full_975:
 	FMOVQ F1, 0(R2)
-moved_923:
+moved_977:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_924
-	TBZ $0, R0, moved_926
+	TBNZ $1, R0, full_978
+	TBZ $0, R0, moved_980
 	FMOVD F0, 0(R1)
-	B moved_926
-full_924:
+	B moved_980
+full_978:
 	FMOVQ F0, 0(R1)
-moved_926:
-done_911:
+moved_980:
+done_965:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -9165,28 +9912,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_928
+	BEQ rest_982
 	PCALIGN $32
-vector_927:
+vector_981:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_927
-rest_928:
+	BLT vector_981
+rest_982:
 	CMP $0, R3
-	BEQ done_929
+	BEQ done_983
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_930
+	TBNZ $1, R0, full_984
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_932
+	TBZ $0, R0, moved_986
 	FMOVD 0(R1), F2
-	B moved_932
-full_930:
+	B moved_986
+full_984:
 	FMOVQ 0(R1), F2
-moved_932:
+moved_986:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_929:
+done_983:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9218,28 +9965,28 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_934
+	BEQ rest_988
 	PCALIGN $32
-vector_933:
+vector_987:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_933
-rest_934:
+	BLT vector_987
+rest_988:
 	CMP $0, R3
-	BEQ done_935
+	BEQ done_989
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_936
+	TBNZ $1, R0, full_990
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_938
+	TBZ $0, R0, moved_992
 	FMOVD 0(R1), F2
-	B moved_938
-full_936:
+	B moved_992
+full_990:
 	FMOVQ 0(R1), F2
-moved_938:
+moved_992:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_935:
+done_989:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9273,9 +10020,9 @@ TEXT ·dsumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_940
+	BEQ rest_994
 	PCALIGN $32
-vector_939:
+vector_993:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
@@ -9284,41 +10031,41 @@ vector_939:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_939
-rest_940:
+	BLT vector_993
+rest_994:
 	CMP $0, R7
-	BEQ done_941
+	BEQ done_995
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_942
+	TBNZ $1, R0, full_996
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_944
+	TBZ $0, R0, moved_998
 	FMOVD 0(R1), F2
-	B moved_944
-full_942:
+	B moved_998
+full_996:
 	FMOVQ 0(R1), F2
-moved_944:
+moved_998:
 	ADD R8<<0, R2, R1
-	TBNZ $1, R0, full_945
+	TBNZ $1, R0, full_999
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_947
+	TBZ $0, R0, moved_1001
 	FMOVD 0(R1), F3
-	B moved_947
-full_945:
+	B moved_1001
+full_999:
 	FMOVQ 0(R1), F3
-moved_947:
+moved_1001:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R8<<0, R3, R1
-	TBNZ $1, R0, full_948
+	TBNZ $1, R0, full_1002
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_950
+	TBZ $0, R0, moved_1004
 	FMOVD 0(R1), F3
-	B moved_950
-full_948:
+	B moved_1004
+full_1002:
 	FMOVQ 0(R1), F3
-moved_950:
+moved_1004:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_941:
+done_995:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9350,38 +10097,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_951:
+row_1005:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_953
+	BEQ rest_1007
 	PCALIGN $32
-vector_952:
+vector_1006:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_952
-rest_953:
+	BLT vector_1006
+rest_1007:
 	CMP $0, R8
-	BEQ done_954
+	BEQ done_1008
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_955
+	TBNZ $1, R1, full_1009
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_957
+	TBZ $0, R1, moved_1011
 	FMOVD 0(R10), F0
-	B moved_957
-full_955:
+	B moved_1011
+full_1009:
 	FMOVQ 0(R10), F0
-moved_957:
+moved_1011:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_954:
+done_1008:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_951
+	BNE row_1005
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -9429,475 +10176,44 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_958:
-	VMOV V12.B16, V0.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_960
-	PCALIGN $32
-vector_959:
-	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
-	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_959
-rest_960:
-	CMP $0, R8
-	BEQ done_961
-	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_962
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_964
-	FMOVD 0(R10), F2
-	B moved_964
-full_962:
-	FMOVQ 0(R10), F2
-moved_964:
-	VBIF V15.B16, V12.B16, V2.B16
-	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_961:
-	VEXT $8, V0.B16, V0.B16, V2.B16
-	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
-	VBIT V2.B16, V9.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_966
-	PCALIGN $32
-vector_965:
-	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
-	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
-	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
-	WORD $0x4e62f5a2 // FMAX V2.2D, V13.2D, V2.2D
-	WORD $0x4ee2f5c2 // FMIN V2.2D, V14.2D, V2.2D
-	WORD $0x6e70dc43 // FMUL V3.2D, V2.2D, V16.2D
-	WORD $0x4e618863 // FRINTN V3.2D, V3.2D
-	VFMLS V17.D2, V3.D2, V2.D2
-	VFMLS V18.D2, V3.D2, V2.D2
-	VMOV V29.B16, V30.B16
-	VMOV V28.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V27.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V26.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V25.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V24.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V23.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V22.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V21.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V20.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V19.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V19.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
-	WORD $0x4e61a863 // FCVTNS V3.2D, V3.2D
-	WORD $0x4f7f0465 // SSHR V5.2D, V3.2D, #1
-	VSUB V5.D2, V3.D2, V3.D2
-	FMOVQ 304(R0), F31
-	VADD V31.D2, V3.D2, V3.D2
-	VSHL $52, V3.D2, V3.D2
-	FMOVQ 304(R0), F31
-	VADD V31.D2, V5.D2, V5.D2
-	VSHL $52, V5.D2, V5.D2
-	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
-	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
-	WORD $0x3caa6862 // STR Q2, [X3,X10]
-	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_965
-rest_966:
-	CMP $0, R8
-	BEQ done_967
-	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_968
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_970
-	FMOVD 0(R11), F2
-	B moved_970
-full_968:
-	FMOVQ 0(R11), F2
-moved_970:
-	VBIF V15.B16, V12.B16, V2.B16
-	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
-	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
-	WORD $0x4e62f5a2 // FMAX V2.2D, V13.2D, V2.2D
-	WORD $0x4ee2f5c2 // FMIN V2.2D, V14.2D, V2.2D
-	WORD $0x6e70dc43 // FMUL V3.2D, V2.2D, V16.2D
-	WORD $0x4e618863 // FRINTN V3.2D, V3.2D
-	VFMLS V17.D2, V3.D2, V2.D2
-	VFMLS V18.D2, V3.D2, V2.D2
-	VMOV V29.B16, V30.B16
-	VMOV V28.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V27.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V26.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V25.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V24.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V23.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V22.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V21.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V20.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	VMOV V19.B16, V30.B16
-	VFMLA V2.D2, V4.D2, V30.D2
-	VMOV V19.B16, V4.B16
-	VFMLA V2.D2, V30.D2, V4.D2
-	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
-	WORD $0x4e61a863 // FCVTNS V3.2D, V3.2D
-	WORD $0x4f7f0465 // SSHR V5.2D, V3.2D, #1
-	VSUB V5.D2, V3.D2, V3.D2
-	FMOVQ 304(R0), F31
-	VADD V31.D2, V3.D2, V3.D2
-	VSHL $52, V3.D2, V3.D2
-	FMOVQ 304(R0), F31
-	VADD V31.D2, V5.D2, V5.D2
-	VSHL $52, V5.D2, V5.D2
-	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
-	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
-	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_971
-	TBZ $0, R9, moved_973
-	FMOVD F2, 0(R10)
-	B moved_973
-full_971:
-	FMOVQ F2, 0(R10)
-moved_973:
-	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_967:
-	VEXT $8, V1.B16, V1.B16, V2.B16
-	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
-	WORD $0x4e69e422 // FCMEQ V2.2D, V1.2D, V9.2D
-	VBIT V2.B16, V7.B16, V0.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_975
-	PCALIGN $32
-vector_974:
-	WORD $0x3cea6862 // LDR Q2, [X3,X10]
-	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	WORD $0x3caa6862 // STR Q2, [X3,X10]
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_974
-rest_975:
-	CMP $0, R8
-	BEQ done_976
-	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_977
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_979
-	FMOVD 0(R11), F2
-	B moved_979
-full_977:
-	FMOVQ 0(R11), F2
-moved_979:
-	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_980
-	TBZ $0, R9, moved_982
-	FMOVD F2, 0(R10)
-	B moved_982
-full_980:
-	FMOVQ F2, 0(R10)
-moved_982:
-done_976:
-	ADD R2, R6
-	ADD R2, R3
-	SUBS $1, R1
-	BNE row_958
-	RET
-
-// func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
-TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
-	MOVD $dconstants<>(SB), R0
-	MOVD rows+0(FP), R0
-	MOVD cols+8(FP), R1
-	MOVD dx+16(FP), R2
-	MOVD y+24(FP), R3
-	MOVD dy+32(FP), R6
-	MOVD R1, R8
-	AND $1, R8
-	MOVD R1, R7
-	SUBS R8, R7
-	LSL $3, R7
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R8, R9
-	CMP $0, R9
-	CSEL LT, ZR, R9, R9
-	MOVD $2, R20
-	CMP R20, R9
-	CSEL GT, R20, R9, R9
-	MOVD $leadingLanes<>(SB), R10
-	SUB R9<<3, R10
-	FMOVQ 16(R10), F15
-row_983:
-	VEOR V1.B16, V1.B16, V1.B16
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_985
-	PCALIGN $32
-vector_984:
-	WORD $0x3cea6862 // LDR Q2, [X3,X10]
-	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
-	VFMLA V2.D2, V3.D2, V1.D2
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_984
-rest_985:
-	CMP $0, R8
-	BEQ done_986
-	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_987
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_989
-	FMOVD 0(R11), F2
-	B moved_989
-full_987:
-	FMOVQ 0(R11), F2
-moved_989:
-	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_990
-	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_992
-	FMOVD 0(R10), F3
-	B moved_992
-full_990:
-	FMOVQ 0(R10), F3
-moved_992:
-	VFMLA V2.D2, V3.D2, V1.D2
-done_986:
-	VEXT $8, V1.B16, V1.B16, V2.B16
-	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-	MOVD ZR, R10
-	CMP $0, R7
-	BEQ rest_994
-	PCALIGN $32
-vector_993:
-	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
-	WORD $0x3cea6863 // LDR Q3, [X3,X10]
-	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
-	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
-	WORD $0x3caa6842 // STR Q2, [X2,X10]
-	ADD $16, R10
-	CMP R7, R10
-	BLT vector_993
-rest_994:
-	CMP $0, R8
-	BEQ done_995
-	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_996
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_998
-	FMOVD 0(R11), F2
-	B moved_998
-full_996:
-	FMOVQ 0(R11), F2
-moved_998:
-	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_999
-	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_1001
-	FMOVD 0(R11), F3
-	B moved_1001
-full_999:
-	FMOVQ 0(R11), F3
-moved_1001:
-	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
-	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
-	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1002
-	TBZ $0, R9, moved_1004
-	FMOVD F2, 0(R10)
-	B moved_1004
-full_1002:
-	FMOVQ F2, 0(R10)
-moved_1004:
-done_995:
-	ADD R1, R3
-	ADD R1, R6
-	ADD R1, R2
-	SUBS $1, R0
-	BNE row_983
-	RET
-
-// func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
-TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD rows+0(FP), R1
-	MOVD cols+8(FP), R2
-	MOVD y+16(FP), R3
-	MOVD x+24(FP), R6
-	FMOVQ 112(R0), F12
-	MOVD R2, R7
-	AND $1, R7
-	MOVD R2, R0
-	SUBS R7, R0
-	LSL $3, R0
-	MOVD R2, R2
-	LSL $3, R2
-	MOVD R7, R8
-	CMP $0, R8
-	CSEL LT, ZR, R8, R8
-	MOVD $2, R20
-	CMP R20, R8
-	CSEL GT, R20, R8, R8
-	MOVD $leadingLanes<>(SB), R9
-	SUB R8<<3, R9
-	FMOVQ 16(R9), F15
-row_1005:
-	VMOV V12.B16, V0.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	MOVD ZR, R9
-	CMP $0, R0
-	BEQ rest_1007
-	PCALIGN $32
-vector_1006:
-	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
-	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
-	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
-	WORD $0x4e61e423 // FCMEQ V3.2D, V1.2D, V1.2D
-	VAND V30.B16, V3.B16, V3.B16
-	WORD $0x6e205863 // MVN V3.16B, V3.16B
-	VBIT V3.B16, V1.B16, V2.B16
-	ADD $16, R9
-	CMP R0, R9
-	BLT vector_1006
-rest_1007:
-	CMP $0, R7
-	BEQ done_1008
-	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_1009
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1011
-	FMOVD 0(R9), F1
-	B moved_1011
-full_1009:
-	FMOVQ 0(R9), F1
-moved_1011:
-	VBIF V15.B16, V12.B16, V1.B16
-	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
-	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
-	WORD $0x4e61e423 // FCMEQ V3.2D, V1.2D, V1.2D
-	VAND V30.B16, V3.B16, V3.B16
-	WORD $0x6e205863 // MVN V3.16B, V3.16B
-	VBIT V3.B16, V1.B16, V2.B16
-done_1008:
-	VEXT $8, V0.B16, V0.B16, V1.B16
-	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
-	VEXT $8, V2.B16, V2.B16, V1.B16
-	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
-	WORD $0x4e62e45e // FCMEQ V30.2D, V2.2D, V2.2D
-	WORD $0x4e62e441 // FCMEQ V1.2D, V2.2D, V2.2D
-	VAND V30.B16, V1.B16, V1.B16
-	WORD $0x6e205821 // MVN V1.16B, V1.16B
-	VBIT V1.B16, V2.B16, V0.B16
-	FMOVD F0, 0(R3)
-	ADD R2, R6
-	ADD $8, R3
-	SUBS $1, R1
-	BNE row_1005
-	RET
-
-// func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
-TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
-	MOVD $dconstants<>(SB), R0
-	MOVD rows+0(FP), R1
-	MOVD cols+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD top+24(FP), R6
-	MOVD sum+32(FP), R7
-	FMOVQ 0(R0), F13
-	FMOVQ 16(R0), F14
-	FMOVQ 32(R0), F16
-	FMOVQ 48(R0), F17
-	FMOVQ 64(R0), F18
-	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
-	FMOVQ 112(R0), F12
-	VEOR V9.B16, V9.B16, V9.B16
-	MOVD R2, R9
-	AND $1, R9
-	MOVD R2, R8
-	SUBS R9, R8
-	LSL $3, R8
-	MOVD R2, R2
-	LSL $3, R2
-	MOVD R9, R10
-	CMP $0, R10
-	CSEL LT, ZR, R10, R10
-	MOVD $2, R20
-	CMP R20, R10
-	CSEL GT, R20, R10, R10
-	MOVD $leadingLanes<>(SB), R11
-	SUB R10<<3, R11
-	FMOVQ 16(R11), F15
 row_1012:
 	VMOV V12.B16, V0.B16
-	MOVD ZR, R11
-	CMP $0, R8
+	MOVD ZR, R10
+	CMP $0, R7
 	BEQ rest_1014
 	PCALIGN $32
 vector_1013:
-	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
+	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-	ADD $16, R11
-	CMP R8, R11
+	ADD $16, R10
+	CMP R7, R10
 	BLT vector_1013
 rest_1014:
-	CMP $0, R9
+	CMP $0, R8
 	BEQ done_1015
-	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_1016
+	ADD R10<<0, R6, R10
+	TBNZ $1, R9, full_1016
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_1018
-	FMOVD 0(R11), F2
+	TBZ $0, R9, moved_1018
+	FMOVD 0(R10), F2
 	B moved_1018
 full_1016:
-	FMOVQ 0(R11), F2
+	FMOVQ 0(R10), F2
 moved_1018:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 done_1015:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVD F0, 0(R6)
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
 	VBIT V2.B16, V9.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
-	MOVD ZR, R11
-	CMP $0, R8
+	MOVD ZR, R10
+	CMP $0, R7
 	BEQ rest_1020
 	PCALIGN $32
 vector_1019:
-	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
+	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
 	WORD $0x4e62f5a2 // FMAX V2.2D, V13.2D, V2.2D
@@ -9941,17 +10257,18 @@ vector_1019:
 	VSHL $52, V5.D2, V5.D2
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
+	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-	ADD $16, R11
-	CMP R8, R11
+	ADD $16, R10
+	CMP R7, R10
 	BLT vector_1019
 rest_1020:
-	CMP $0, R9
+	CMP $0, R8
 	BEQ done_1021
-	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_1022
+	ADD R10<<0, R6, R11
+	TBNZ $1, R9, full_1022
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_1024
+	TBZ $0, R9, moved_1024
 	FMOVD 0(R11), F2
 	B moved_1024
 full_1022:
@@ -10001,8 +10318,438 @@ moved_1024:
 	VSHL $52, V5.D2, V5.D2
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
+	ADD R10<<0, R3, R10
+	TBNZ $1, R9, full_1025
+	TBZ $0, R9, moved_1027
+	FMOVD F2, 0(R10)
+	B moved_1027
+full_1025:
+	FMOVQ F2, 0(R10)
+moved_1027:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 done_1021:
+	VEXT $8, V1.B16, V1.B16, V2.B16
+	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
+	WORD $0x4e69e422 // FCMEQ V2.2D, V1.2D, V9.2D
+	VBIT V2.B16, V7.B16, V0.B16
+	MOVD ZR, R10
+	CMP $0, R7
+	BEQ rest_1029
+	PCALIGN $32
+vector_1028:
+	WORD $0x3cea6862 // LDR Q2, [X3,X10]
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x3caa6862 // STR Q2, [X3,X10]
+	ADD $16, R10
+	CMP R7, R10
+	BLT vector_1028
+rest_1029:
+	CMP $0, R8
+	BEQ done_1030
+	ADD R10<<0, R3, R11
+	TBNZ $1, R9, full_1031
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R9, moved_1033
+	FMOVD 0(R11), F2
+	B moved_1033
+full_1031:
+	FMOVQ 0(R11), F2
+moved_1033:
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R10<<0, R3, R10
+	TBNZ $1, R9, full_1034
+	TBZ $0, R9, moved_1036
+	FMOVD F2, 0(R10)
+	B moved_1036
+full_1034:
+	FMOVQ F2, 0(R10)
+moved_1036:
+done_1030:
+	ADD R2, R6
+	ADD R2, R3
+	SUBS $1, R1
+	BNE row_1012
+	RET
+
+// func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
+TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R0
+	MOVD cols+8(FP), R1
+	MOVD dx+16(FP), R2
+	MOVD y+24(FP), R3
+	MOVD dy+32(FP), R6
+	MOVD R1, R8
+	AND $1, R8
+	MOVD R1, R7
+	SUBS R8, R7
+	LSL $3, R7
+	MOVD R1, R1
+	LSL $3, R1
+	MOVD R8, R9
+	CMP $0, R9
+	CSEL LT, ZR, R9, R9
+	MOVD $2, R20
+	CMP R20, R9
+	CSEL GT, R20, R9, R9
+	MOVD $leadingLanes<>(SB), R10
+	SUB R9<<3, R10
+	FMOVQ 16(R10), F15
+row_1037:
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD ZR, R10
+	CMP $0, R7
+	BEQ rest_1039
+	PCALIGN $32
+vector_1038:
+	WORD $0x3cea6862 // LDR Q2, [X3,X10]
+	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
+	VFMLA V2.D2, V3.D2, V1.D2
+	ADD $16, R10
+	CMP R7, R10
+	BLT vector_1038
+rest_1039:
+	CMP $0, R8
+	BEQ done_1040
+	ADD R10<<0, R3, R11
+	TBNZ $1, R9, full_1041
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R9, moved_1043
+	FMOVD 0(R11), F2
+	B moved_1043
+full_1041:
+	FMOVQ 0(R11), F2
+moved_1043:
+	ADD R10<<0, R6, R10
+	TBNZ $1, R9, full_1044
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $0, R9, moved_1046
+	FMOVD 0(R10), F3
+	B moved_1046
+full_1044:
+	FMOVQ 0(R10), F3
+moved_1046:
+	VFMLA V2.D2, V3.D2, V1.D2
+done_1040:
+	VEXT $8, V1.B16, V1.B16, V2.B16
+	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+	MOVD ZR, R10
+	CMP $0, R7
+	BEQ rest_1048
+	PCALIGN $32
+vector_1047:
+	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
+	WORD $0x3cea6863 // LDR Q3, [X3,X10]
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	WORD $0x3caa6842 // STR Q2, [X2,X10]
+	ADD $16, R10
+	CMP R7, R10
+	BLT vector_1047
+rest_1048:
+	CMP $0, R8
+	BEQ done_1049
+	ADD R10<<0, R6, R11
+	TBNZ $1, R9, full_1050
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R9, moved_1052
+	FMOVD 0(R11), F2
+	B moved_1052
+full_1050:
+	FMOVQ 0(R11), F2
+moved_1052:
+	ADD R10<<0, R3, R11
+	TBNZ $1, R9, full_1053
+	VEOR V3.B16, V3.B16, V3.B16
+	TBZ $0, R9, moved_1055
+	FMOVD 0(R11), F3
+	B moved_1055
+full_1053:
+	FMOVQ 0(R11), F3
+moved_1055:
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
+	ADD R10<<0, R2, R10
+	TBNZ $1, R9, full_1056
+	TBZ $0, R9, moved_1058
+	FMOVD F2, 0(R10)
+	B moved_1058
+full_1056:
+	FMOVQ F2, 0(R10)
+moved_1058:
+done_1049:
+	ADD R1, R3
+	ADD R1, R6
+	ADD R1, R2
+	SUBS $1, R0
+	BNE row_1037
+	RET
+
+// func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
+TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R1
+	MOVD cols+8(FP), R2
+	MOVD y+16(FP), R3
+	MOVD x+24(FP), R6
+	FMOVQ 112(R0), F12
+	MOVD R2, R7
+	AND $1, R7
+	MOVD R2, R0
+	SUBS R7, R0
+	LSL $3, R0
+	MOVD R2, R2
+	LSL $3, R2
+	MOVD R7, R8
+	CMP $0, R8
+	CSEL LT, ZR, R8, R8
+	MOVD $2, R20
+	CMP R20, R8
+	CSEL GT, R20, R8, R8
+	MOVD $leadingLanes<>(SB), R9
+	SUB R8<<3, R9
+	FMOVQ 16(R9), F15
+row_1059:
+	VMOV V12.B16, V0.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD ZR, R9
+	CMP $0, R0
+	BEQ rest_1061
+	PCALIGN $32
+vector_1060:
+	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
+	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
+	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
+	WORD $0x4e61e423 // FCMEQ V3.2D, V1.2D, V1.2D
+	VAND V30.B16, V3.B16, V3.B16
+	WORD $0x6e205863 // MVN V3.16B, V3.16B
+	VBIT V3.B16, V1.B16, V2.B16
+	ADD $16, R9
+	CMP R0, R9
+	BLT vector_1060
+rest_1061:
+	CMP $0, R7
+	BEQ done_1062
+	ADD R9<<0, R6, R9
+	TBNZ $1, R8, full_1063
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $0, R8, moved_1065
+	FMOVD 0(R9), F1
+	B moved_1065
+full_1063:
+	FMOVQ 0(R9), F1
+moved_1065:
+	VBIF V15.B16, V12.B16, V1.B16
+	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
+	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
+	WORD $0x4e61e423 // FCMEQ V3.2D, V1.2D, V1.2D
+	VAND V30.B16, V3.B16, V3.B16
+	WORD $0x6e205863 // MVN V3.16B, V3.16B
+	VBIT V3.B16, V1.B16, V2.B16
+done_1062:
+	VEXT $8, V0.B16, V0.B16, V1.B16
+	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
+	VEXT $8, V2.B16, V2.B16, V1.B16
+	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
+	WORD $0x4e62e45e // FCMEQ V30.2D, V2.2D, V2.2D
+	WORD $0x4e62e441 // FCMEQ V1.2D, V2.2D, V2.2D
+	VAND V30.B16, V1.B16, V1.B16
+	WORD $0x6e205821 // MVN V1.16B, V1.16B
+	VBIT V1.B16, V2.B16, V0.B16
+	FMOVD F0, 0(R3)
+	ADD R2, R6
+	ADD $8, R3
+	SUBS $1, R1
+	BNE row_1059
+	RET
+
+// func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
+TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
+	MOVD $dconstants<>(SB), R0
+	MOVD rows+0(FP), R1
+	MOVD cols+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD top+24(FP), R6
+	MOVD sum+32(FP), R7
+	FMOVQ 0(R0), F13
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F16
+	FMOVQ 48(R0), F17
+	FMOVQ 64(R0), F18
+	FMOVQ 80(R0), F19
+	FMOVQ 912(R0), F20
+	FMOVQ 928(R0), F21
+	FMOVQ 944(R0), F22
+	FMOVQ 960(R0), F23
+	FMOVQ 976(R0), F24
+	FMOVQ 992(R0), F25
+	FMOVQ 1008(R0), F26
+	FMOVQ 1024(R0), F27
+	FMOVQ 1040(R0), F28
+	FMOVQ 1056(R0), F29
+	FMOVQ 112(R0), F12
+	VEOR V9.B16, V9.B16, V9.B16
+	MOVD R2, R9
+	AND $1, R9
+	MOVD R2, R8
+	SUBS R9, R8
+	LSL $3, R8
+	MOVD R2, R2
+	LSL $3, R2
+	MOVD R9, R10
+	CMP $0, R10
+	CSEL LT, ZR, R10, R10
+	MOVD $2, R20
+	CMP R20, R10
+	CSEL GT, R20, R10, R10
+	MOVD $leadingLanes<>(SB), R11
+	SUB R10<<3, R11
+	FMOVQ 16(R11), F15
+row_1066:
+	VMOV V12.B16, V0.B16
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_1068
+	PCALIGN $32
+vector_1067:
+	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
+	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_1067
+rest_1068:
+	CMP $0, R9
+	BEQ done_1069
+	ADD R11<<0, R3, R11
+	TBNZ $1, R10, full_1070
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R10, moved_1072
+	FMOVD 0(R11), F2
+	B moved_1072
+full_1070:
+	FMOVQ 0(R11), F2
+moved_1072:
+	VBIF V15.B16, V12.B16, V2.B16
+	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
+done_1069:
+	VEXT $8, V0.B16, V0.B16, V2.B16
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVD F0, 0(R6)
+	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
+	VBIT V2.B16, V9.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD ZR, R11
+	CMP $0, R8
+	BEQ rest_1074
+	PCALIGN $32
+vector_1073:
+	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
+	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
+	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
+	WORD $0x4e62f5a2 // FMAX V2.2D, V13.2D, V2.2D
+	WORD $0x4ee2f5c2 // FMIN V2.2D, V14.2D, V2.2D
+	WORD $0x6e70dc43 // FMUL V3.2D, V2.2D, V16.2D
+	WORD $0x4e618863 // FRINTN V3.2D, V3.2D
+	VFMLS V17.D2, V3.D2, V2.D2
+	VFMLS V18.D2, V3.D2, V2.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V26.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V24.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V22.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V20.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V19.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V19.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
+	WORD $0x4e61a863 // FCVTNS V3.2D, V3.2D
+	WORD $0x4f7f0465 // SSHR V5.2D, V3.2D, #1
+	VSUB V5.D2, V3.D2, V3.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V3.D2, V3.D2
+	VSHL $52, V3.D2, V3.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V5.D2, V5.D2
+	VSHL $52, V5.D2, V5.D2
+	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
+	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
+	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+	ADD $16, R11
+	CMP R8, R11
+	BLT vector_1073
+rest_1074:
+	CMP $0, R9
+	BEQ done_1075
+	ADD R11<<0, R3, R11
+	TBNZ $1, R10, full_1076
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $0, R10, moved_1078
+	FMOVD 0(R11), F2
+	B moved_1078
+full_1076:
+	FMOVQ 0(R11), F2
+moved_1078:
+	VBIF V15.B16, V12.B16, V2.B16
+	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
+	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
+	WORD $0x4e62f5a2 // FMAX V2.2D, V13.2D, V2.2D
+	WORD $0x4ee2f5c2 // FMIN V2.2D, V14.2D, V2.2D
+	WORD $0x6e70dc43 // FMUL V3.2D, V2.2D, V16.2D
+	WORD $0x4e618863 // FRINTN V3.2D, V3.2D
+	VFMLS V17.D2, V3.D2, V2.D2
+	VFMLS V18.D2, V3.D2, V2.D2
+	VMOV V29.B16, V30.B16
+	VMOV V28.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V27.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V26.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V25.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V24.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V23.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V22.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V21.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V20.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	VMOV V19.B16, V30.B16
+	VFMLA V2.D2, V4.D2, V30.D2
+	VMOV V19.B16, V4.B16
+	VFMLA V2.D2, V30.D2, V4.D2
+	WORD $0x4e651c84 // BIC V4.16B, V4.16B, V5.16B
+	WORD $0x4e61a863 // FCVTNS V3.2D, V3.2D
+	WORD $0x4f7f0465 // SSHR V5.2D, V3.2D, #1
+	VSUB V5.D2, V3.D2, V3.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V3.D2, V3.D2
+	VSHL $52, V3.D2, V3.D2
+	FMOVQ 304(R0), F31
+	VADD V31.D2, V5.D2, V5.D2
+	VSHL $52, V5.D2, V5.D2
+	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
+	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
+	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+done_1075:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -10010,7 +10757,7 @@ done_1021:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1012
+	BNE row_1066
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -10047,32 +10794,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1025:
+row_1079:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1027
+	BEQ rest_1081
 	PCALIGN $32
-vector_1026:
+vector_1080:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1026
-rest_1027:
+	BLT vector_1080
+rest_1081:
 	CMP $0, R11
-	BEQ done_1028
+	BEQ done_1082
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1029
+	TBNZ $1, R12, full_1083
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1031
+	TBZ $0, R12, moved_1085
 	FMOVD 0(R13), F0
-	B moved_1031
-full_1029:
+	B moved_1085
+full_1083:
 	FMOVQ 0(R13), F0
-moved_1031:
+moved_1085:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_1028:
+done_1082:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -10080,31 +10827,31 @@ done_1028:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1033
+	BEQ rest_1087
 	PCALIGN $32
-vector_1032:
+vector_1086:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1032
-rest_1033:
+	BLT vector_1086
+rest_1087:
 	CMP $0, R11
-	BEQ done_1034
+	BEQ done_1088
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1035
+	TBNZ $1, R12, full_1089
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1037
+	TBZ $0, R12, moved_1091
 	FMOVD 0(R13), F0
-	B moved_1037
-full_1035:
+	B moved_1091
+full_1089:
 	FMOVQ 0(R13), F0
-moved_1037:
+moved_1091:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_1034:
+done_1088:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -10114,81 +10861,81 @@ done_1034:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1039
+	BEQ rest_1093
 	PCALIGN $32
-vector_1038:
+vector_1092:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1041
+	BEQ without_1095
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1041:
+without_1095:
 	CMP $0, R10
-	BEQ without_1042
+	BEQ without_1096
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1042:
+without_1096:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1038
-rest_1039:
+	BLT vector_1092
+rest_1093:
 	CMP $0, R11
-	BEQ done_1040
+	BEQ done_1094
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1043
+	TBNZ $1, R12, full_1097
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1045
+	TBZ $0, R12, moved_1099
 	FMOVD 0(R14), F0
-	B moved_1045
-full_1043:
+	B moved_1099
+full_1097:
 	FMOVQ 0(R14), F0
-moved_1045:
+moved_1099:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1046
+	BEQ without_1100
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_1047
+	TBNZ $1, R12, full_1101
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1049
+	TBZ $0, R12, moved_1103
 	FMOVD 0(R14), F1
-	B moved_1049
-full_1047:
+	B moved_1103
+full_1101:
 	FMOVQ 0(R14), F1
-moved_1049:
+moved_1103:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1046:
+without_1100:
 	CMP $0, R10
-	BEQ without_1050
+	BEQ without_1104
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_1051
+	TBNZ $1, R12, full_1105
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1053
+	TBZ $0, R12, moved_1107
 	FMOVD 0(R14), F1
-	B moved_1053
-full_1051:
+	B moved_1107
+full_1105:
 	FMOVQ 0(R14), F1
-moved_1053:
+moved_1107:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1050:
+without_1104:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1054
-	TBZ $0, R12, moved_1056
+	TBNZ $1, R12, full_1108
+	TBZ $0, R12, moved_1110
 	FMOVD F0, 0(R13)
-	B moved_1056
-full_1054:
+	B moved_1110
+full_1108:
 	FMOVQ F0, 0(R13)
-moved_1056:
-done_1040:
+moved_1110:
+done_1094:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1025
+	BNE row_1079
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -10222,7 +10969,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1057:
+row_1111:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -10231,15 +10978,15 @@ row_1057:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1059
+	BEQ rest_1113
 	PCALIGN $32
-vector_1058:
+vector_1112:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1061
+	BEQ without_1115
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1061:
+without_1115:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -10247,47 +10994,47 @@ without_1061:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1058
-rest_1059:
+	BLT vector_1112
+rest_1113:
 	CMP $0, R11
-	BEQ done_1060
+	BEQ done_1114
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1062
+	TBNZ $1, R12, full_1116
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1064
+	TBZ $0, R12, moved_1118
 	FMOVD 0(R14), F5
-	B moved_1064
-full_1062:
+	B moved_1118
+full_1116:
 	FMOVQ 0(R14), F5
-moved_1064:
+moved_1118:
 	CMP $0, R8
-	BEQ without_1065
+	BEQ without_1119
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1066
+	TBNZ $1, R12, full_1120
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1068
+	TBZ $0, R12, moved_1122
 	FMOVD 0(R14), F1
-	B moved_1068
-full_1066:
+	B moved_1122
+full_1120:
 	FMOVQ 0(R14), F1
-moved_1068:
+moved_1122:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1065:
+without_1119:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_1069
+	TBNZ $1, R12, full_1123
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1071
+	TBZ $0, R12, moved_1125
 	FMOVD 0(R13), F0
-	B moved_1071
-full_1069:
+	B moved_1125
+full_1123:
 	FMOVQ 0(R13), F0
-moved_1071:
+moved_1125:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_1060:
+done_1114:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -10296,15 +11043,15 @@ done_1060:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1073
+	BEQ rest_1127
 	PCALIGN $32
-vector_1072:
+vector_1126:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1075
+	BEQ without_1129
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1075:
+without_1129:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -10314,62 +11061,62 @@ without_1075:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1072
-rest_1073:
+	BLT vector_1126
+rest_1127:
 	CMP $0, R11
-	BEQ done_1074
+	BEQ done_1128
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1076
+	TBNZ $1, R12, full_1130
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1078
+	TBZ $0, R12, moved_1132
 	FMOVD 0(R14), F5
-	B moved_1078
-full_1076:
+	B moved_1132
+full_1130:
 	FMOVQ 0(R14), F5
-moved_1078:
+moved_1132:
 	CMP $0, R8
-	BEQ without_1079
+	BEQ without_1133
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1080
+	TBNZ $1, R12, full_1134
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1082
+	TBZ $0, R12, moved_1136
 	FMOVD 0(R14), F1
-	B moved_1082
-full_1080:
+	B moved_1136
+full_1134:
 	FMOVQ 0(R14), F1
-moved_1082:
+moved_1136:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1079:
+without_1133:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1083
+	TBNZ $1, R12, full_1137
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1085
+	TBZ $0, R12, moved_1139
 	FMOVD 0(R14), F0
-	B moved_1085
-full_1083:
+	B moved_1139
+full_1137:
 	FMOVQ 0(R14), F0
-moved_1085:
+moved_1139:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1086
-	TBZ $0, R12, moved_1088
+	TBNZ $1, R12, full_1140
+	TBZ $0, R12, moved_1142
 	FMOVD F5, 0(R13)
-	B moved_1088
-full_1086:
+	B moved_1142
+full_1140:
 	FMOVQ F5, 0(R13)
-moved_1088:
-done_1074:
+moved_1142:
+done_1128:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1057
+	BNE row_1111
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -10399,16 +11146,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1089:
+row_1143:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_1091
+	BEQ rest_1145
 	PCALIGN $32
-vector_1090:
+vector_1144:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -10421,73 +11168,73 @@ vector_1090:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_1090
-rest_1091:
+	BLT vector_1144
+rest_1145:
 	CMP $0, R11
-	BEQ done_1092
+	BEQ done_1146
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1093
+	TBNZ $1, R12, full_1147
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1095
+	TBZ $0, R12, moved_1149
 	FMOVD 0(R14), F5
-	B moved_1095
-full_1093:
+	B moved_1149
+full_1147:
 	FMOVQ 0(R14), F5
-moved_1095:
+moved_1149:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1096
+	TBNZ $1, R12, full_1150
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1098
+	TBZ $0, R12, moved_1152
 	FMOVD 0(R14), F0
-	B moved_1098
-full_1096:
+	B moved_1152
+full_1150:
 	FMOVQ 0(R14), F0
-moved_1098:
+moved_1152:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1099
+	TBNZ $1, R12, full_1153
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1101
+	TBZ $0, R12, moved_1155
 	FMOVD 0(R14), F1
-	B moved_1101
-full_1099:
+	B moved_1155
+full_1153:
 	FMOVQ 0(R14), F1
-moved_1101:
+moved_1155:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1102
-	TBZ $0, R12, moved_1104
+	TBNZ $1, R12, full_1156
+	TBZ $0, R12, moved_1158
 	FMOVD F1, 0(R14)
-	B moved_1104
-full_1102:
+	B moved_1158
+full_1156:
 	FMOVQ F1, 0(R14)
-moved_1104:
+moved_1158:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_1105
+	TBNZ $1, R12, full_1159
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1107
+	TBZ $0, R12, moved_1161
 	FMOVD 0(R14), F1
-	B moved_1107
-full_1105:
+	B moved_1161
+full_1159:
 	FMOVQ 0(R14), F1
-moved_1107:
+moved_1161:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1108
-	TBZ $0, R12, moved_1110
+	TBNZ $1, R12, full_1162
+	TBZ $0, R12, moved_1164
 	FMOVD F1, 0(R13)
-	B moved_1110
-full_1108:
+	B moved_1164
+full_1162:
 	FMOVQ F1, 0(R13)
-moved_1110:
-done_1092:
+moved_1164:
+done_1146:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_1089
+	BNE row_1143
 	RET
 
 // func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
@@ -10515,14 +11262,14 @@ TEXT ·drootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1111:
+row_1165:
 	FMOVD 0(R7), F2
 	VDUP V2.D[0], V2.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1113
+	BEQ rest_1167
 	PCALIGN $32
-vector_1112:
+vector_1166:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -10530,44 +11277,44 @@ vector_1112:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1112
-rest_1113:
+	BLT vector_1166
+rest_1167:
 	CMP $0, R9
-	BEQ done_1114
+	BEQ done_1168
 	ADD R11<<0, R3, R12
-	TBNZ $1, R10, full_1115
+	TBNZ $1, R10, full_1169
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1117
+	TBZ $0, R10, moved_1171
 	FMOVD 0(R12), F0
-	B moved_1117
-full_1115:
+	B moved_1171
+full_1169:
 	FMOVQ 0(R12), F0
-moved_1117:
+moved_1171:
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1118
+	TBNZ $1, R10, full_1172
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R10, moved_1120
+	TBZ $0, R10, moved_1174
 	FMOVD 0(R12), F1
-	B moved_1120
-full_1118:
+	B moved_1174
+full_1172:
 	FMOVQ 0(R12), F1
-moved_1120:
+moved_1174:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1121
-	TBZ $0, R10, moved_1123
+	TBNZ $1, R10, full_1175
+	TBZ $0, R10, moved_1177
 	FMOVD F0, 0(R11)
-	B moved_1123
-full_1121:
+	B moved_1177
+full_1175:
 	FMOVQ F0, 0(R11)
-moved_1123:
-done_1114:
+moved_1177:
+done_1168:
 	ADD $8, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1111
+	BNE row_1165
 	RET
 
 // func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
@@ -10598,16 +11345,16 @@ TEXT ·drootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<3, R14
 	FMOVQ 16(R14), F15
-row_1124:
+row_1178:
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	FMOVD 0(R10), F4
 	VDUP V4.D[0], V4.D2
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_1126
+	BEQ rest_1180
 	PCALIGN $32
-vector_1125:
+vector_1179:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
@@ -10623,77 +11370,77 @@ vector_1125:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_1125
-rest_1126:
+	BLT vector_1179
+rest_1180:
 	CMP $0, R12
-	BEQ done_1127
+	BEQ done_1181
 	ADD R14<<0, R6, R15
-	TBNZ $1, R13, full_1128
+	TBNZ $1, R13, full_1182
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R13, moved_1130
+	TBZ $0, R13, moved_1184
 	FMOVD 0(R15), F1
-	B moved_1130
-full_1128:
+	B moved_1184
+full_1182:
 	FMOVQ 0(R15), F1
-moved_1130:
+moved_1184:
 	ADD R14<<0, R7, R15
-	TBNZ $1, R13, full_1131
+	TBNZ $1, R13, full_1185
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R13, moved_1133
+	TBZ $0, R13, moved_1187
 	FMOVD 0(R15), F0
-	B moved_1133
-full_1131:
+	B moved_1187
+full_1185:
 	FMOVQ 0(R15), F0
-moved_1133:
+moved_1187:
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1134
+	TBNZ $1, R13, full_1188
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R13, moved_1136
+	TBZ $0, R13, moved_1190
 	FMOVD 0(R15), F5
-	B moved_1136
-full_1134:
+	B moved_1190
+full_1188:
 	FMOVQ 0(R15), F5
-moved_1136:
+moved_1190:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1137
-	TBZ $0, R13, moved_1139
+	TBNZ $1, R13, full_1191
+	TBZ $0, R13, moved_1193
 	FMOVD F5, 0(R15)
-	B moved_1139
-full_1137:
+	B moved_1193
+full_1191:
 	FMOVQ F5, 0(R15)
-moved_1139:
+moved_1193:
 	ADD R14<<0, R8, R15
-	TBNZ $1, R13, full_1140
+	TBNZ $1, R13, full_1194
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R13, moved_1142
+	TBZ $0, R13, moved_1196
 	FMOVD 0(R15), F2
-	B moved_1142
-full_1140:
+	B moved_1196
+full_1194:
 	FMOVQ 0(R15), F2
-moved_1142:
+moved_1196:
 	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
 	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	ADD R14<<0, R2, R14
-	TBNZ $1, R13, full_1143
-	TBZ $0, R13, moved_1145
+	TBNZ $1, R13, full_1197
+	TBZ $0, R13, moved_1199
 	FMOVD F1, 0(R14)
-	B moved_1145
-full_1143:
+	B moved_1199
+full_1197:
 	FMOVQ F1, 0(R14)
-moved_1145:
-done_1127:
+moved_1199:
+done_1181:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1124
+	BNE row_1178
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -10720,54 +11467,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1146:
+row_1200:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1148
+	BEQ rest_1202
 	PCALIGN $32
-vector_1147:
+vector_1201:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1147
-rest_1148:
+	BLT vector_1201
+rest_1202:
 	CMP $0, R8
-	BEQ done_1149
+	BEQ done_1203
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1150
+	TBNZ $1, R9, full_1204
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1152
+	TBZ $0, R9, moved_1206
 	FMOVD 0(R11), F0
-	B moved_1152
-full_1150:
+	B moved_1206
+full_1204:
 	FMOVQ 0(R11), F0
-moved_1152:
+moved_1206:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1153
+	TBNZ $1, R9, full_1207
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_1155
+	TBZ $0, R9, moved_1209
 	FMOVD 0(R11), F1
-	B moved_1155
-full_1153:
+	B moved_1209
+full_1207:
 	FMOVQ 0(R11), F1
-moved_1155:
+moved_1209:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1156
-	TBZ $0, R9, moved_1158
+	TBNZ $1, R9, full_1210
+	TBZ $0, R9, moved_1212
 	FMOVD F0, 0(R10)
-	B moved_1158
-full_1156:
+	B moved_1212
+full_1210:
 	FMOVQ F0, 0(R10)
-moved_1158:
-done_1149:
+moved_1212:
+done_1203:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1146
+	BNE row_1200
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -10798,57 +11545,57 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_1159:
+row_1213:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_1161
+	BEQ rest_1215
 	PCALIGN $32
-vector_1160:
+vector_1214:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_1160
-rest_1161:
+	BLT vector_1214
+rest_1215:
 	CMP $0, R9
-	BEQ done_1162
+	BEQ done_1216
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_1163
+	TBNZ $1, R1, full_1217
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1165
+	TBZ $0, R1, moved_1219
 	FMOVD 0(R11), F0
-	B moved_1165
-full_1163:
+	B moved_1219
+full_1217:
 	FMOVQ 0(R11), F0
-moved_1165:
+moved_1219:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_1166
+	TBNZ $1, R1, full_1220
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1168
+	TBZ $0, R1, moved_1222
 	FMOVD 0(R11), F1
-	B moved_1168
-full_1166:
+	B moved_1222
+full_1220:
 	FMOVQ 0(R11), F1
-moved_1168:
+moved_1222:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_1169
-	TBZ $0, R1, moved_1171
+	TBNZ $1, R1, full_1223
+	TBZ $0, R1, moved_1225
 	FMOVD F0, 0(R10)
-	B moved_1171
-full_1169:
+	B moved_1225
+full_1223:
 	FMOVQ F0, 0(R10)
-moved_1171:
-done_1162:
+moved_1225:
+done_1216:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_1159
+	BNE row_1213
 	RET
 
 // func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
@@ -10877,47 +11624,47 @@ TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1172:
+row_1226:
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1174
+	BEQ rest_1228
 	PCALIGN $32
-vector_1173:
+vector_1227:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1173
-rest_1174:
+	BLT vector_1227
+rest_1228:
 	CMP $0, R9
-	BEQ done_1175
+	BEQ done_1229
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1176
+	TBNZ $1, R10, full_1230
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1178
+	TBZ $0, R10, moved_1232
 	FMOVD 0(R12), F0
-	B moved_1178
-full_1176:
+	B moved_1232
+full_1230:
 	FMOVQ 0(R12), F0
-moved_1178:
+moved_1232:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1179
-	TBZ $0, R10, moved_1181
+	TBNZ $1, R10, full_1233
+	TBZ $0, R10, moved_1235
 	FMOVD F0, 0(R11)
-	B moved_1181
-full_1179:
+	B moved_1235
+full_1233:
 	FMOVQ F0, 0(R11)
-moved_1181:
-done_1175:
+moved_1235:
+done_1229:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_1172
+	BNE row_1226
 	RET
 
 // func dturnRowsNEON(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
@@ -10949,12 +11696,12 @@ TEXT ·dturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<3, R13
 	FMOVQ 16(R13), F15
 	LSL $3, R2
-row_1182:
+row_1236:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_1184
+	BEQ rest_1238
 	PCALIGN $32
-vector_1183:
+vector_1237:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -10969,46 +11716,46 @@ vector_1183:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_1183
-rest_1184:
+	BLT vector_1237
+rest_1238:
 	CMP $0, R12
-	BEQ done_1185
+	BEQ done_1239
 	ADD R13<<0, R9, R14
-	TBNZ $1, R1, full_1186
+	TBNZ $1, R1, full_1240
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1188
+	TBZ $0, R1, moved_1242
 	FMOVD 0(R14), F0
-	B moved_1188
-full_1186:
+	B moved_1242
+full_1240:
 	FMOVQ 0(R14), F0
-moved_1188:
+moved_1242:
 	ADD R13<<0, R10, R14
-	TBNZ $1, R1, full_1189
+	TBNZ $1, R1, full_1243
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1191
+	TBZ $0, R1, moved_1245
 	FMOVD 0(R14), F1
-	B moved_1191
-full_1189:
+	B moved_1245
+full_1243:
 	FMOVQ 0(R14), F1
-moved_1191:
+moved_1245:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R1, full_1192
+	TBNZ $1, R1, full_1246
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R1, moved_1194
+	TBZ $0, R1, moved_1248
 	FMOVD 0(R14), F2
-	B moved_1194
-full_1192:
+	B moved_1248
+full_1246:
 	FMOVQ 0(R14), F2
-moved_1194:
+moved_1248:
 	ADD R13<<0, R8, R14
-	TBNZ $1, R1, full_1195
+	TBNZ $1, R1, full_1249
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R1, moved_1197
+	TBZ $0, R1, moved_1251
 	FMOVD 0(R14), F3
-	B moved_1197
-full_1195:
+	B moved_1251
+full_1249:
 	FMOVQ 0(R14), F3
-moved_1197:
+moved_1251:
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x4ee5d484 // FSUB V4.2D, V4.2D, V5.2D
@@ -11016,28 +11763,28 @@ moved_1197:
 	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
 	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
 	ADD R13<<0, R3, R14
-	TBNZ $1, R1, full_1198
-	TBZ $0, R1, moved_1200
+	TBNZ $1, R1, full_1252
+	TBZ $0, R1, moved_1254
 	FMOVD F4, 0(R14)
-	B moved_1200
-full_1198:
+	B moved_1254
+full_1252:
 	FMOVQ F4, 0(R14)
-moved_1200:
+moved_1254:
 	ADD R13<<0, R6, R13
-	TBNZ $1, R1, full_1201
-	TBZ $0, R1, moved_1203
+	TBNZ $1, R1, full_1255
+	TBZ $0, R1, moved_1257
 	FMOVD F3, 0(R13)
-	B moved_1203
-full_1201:
+	B moved_1257
+full_1255:
 	FMOVQ F3, 0(R13)
-moved_1203:
-done_1185:
+moved_1257:
+done_1239:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1182
+	BNE row_1236
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -11065,51 +11812,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1204:
+row_1258:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1206
+	BEQ rest_1260
 	PCALIGN $32
-vector_1205:
+vector_1259:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1205
-rest_1206:
+	BLT vector_1259
+rest_1260:
 	CMP $0, R8
-	BEQ done_1207
+	BEQ done_1261
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1208
+	TBNZ $1, R1, full_1262
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1210
+	TBZ $0, R1, moved_1264
 	FMOVD 0(R10), F0
-	B moved_1210
-full_1208:
+	B moved_1264
+full_1262:
 	FMOVQ 0(R10), F0
-moved_1210:
+moved_1264:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1211
+	TBNZ $1, R1, full_1265
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1213
+	TBZ $0, R1, moved_1267
 	FMOVD 0(R10), F1
-	B moved_1213
-full_1211:
+	B moved_1267
+full_1265:
 	FMOVQ 0(R10), F1
-moved_1213:
+moved_1267:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1214
-	TBZ $0, R1, moved_1216
+	TBNZ $1, R1, full_1268
+	TBZ $0, R1, moved_1270
 	FMOVD F1, 0(R9)
-	B moved_1216
-full_1214:
+	B moved_1270
+full_1268:
 	FMOVQ F1, 0(R9)
-moved_1216:
-done_1207:
+moved_1270:
+done_1261:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1204
+	BNE row_1258
 	RET

@@ -61,6 +61,13 @@ var elementKernels = []kernel{
 		params: "dx, x, dy [n]F",
 		write:  inVectors((*vector).geluTanhBackward),
 	},
+	ofOneKernel("silu", "sets y ← x/(1 + e^−x).", (*vector).silu),
+	{
+		name: "gatedSiLUBackward",
+		does: "sets dgate ← dy·up·s·(1 + gate·(1−s)) and dup ← dy·gate·s, s = 1/(1 + e^−gate).",
+		params: "dgate, dup, gate, up, dy [n]F",
+		write:  inVectors((*vector).gatedSiLUBackward),
+	},
 	{
 		name:   "scale",
 		does:   "sets y ← c·x.",

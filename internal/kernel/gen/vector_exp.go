@@ -58,6 +58,49 @@ func (v *vector) expElements() {
 	v.ofOne(func(x reg.VecPhysical) { v.exp(x, z[1], z[2], z[3]) })
 }
 
+// onePlusExp sets e to 1 + e^−x; x stays, and the others are free.
+func (v *vector) onePlusExp(x, e, n, s, t reg.VecPhysical) {
+	v.sub(x, v.held["zero"], e)
+	v.exp(e, n, s, t)
+	v.add(v.held["one"], e, e)
+}
+
+func (v *vector) silu() {
+	z := v.vectors
+	v.holdExp(z[13], z[14])
+	v.hold("one", z[12])
+	v.hold("zero", z[11])
+	v.ofOne(func(x reg.VecPhysical) {
+		v.onePlusExp(x, z[1], z[2], z[3], z[4])
+		v.div(z[1], x, x)
+	})
+}
+
+func (v *vector) gatedSiLUBackward() {
+	z := v.vectors
+	v.holdExp(z[13], z[14])
+	one := v.hold("one", z[12])
+	v.hold("zero", z[11])
+	v.elements(func(part *mask) {
+		x, s, d, slope := z[0], z[1], z[5], z[6]
+		v.load(part, "gate", x)
+		v.onePlusExp(x, s, z[2], z[3], z[4])
+		v.div(s, one, s)
+		v.sub(s, one, slope)
+		v.mul(x, slope, slope)
+		v.add(one, slope, slope)
+		v.mul(s, slope, slope)
+		v.mul(x, s, s)
+		v.load(part, "dy", d)
+		v.mul(d, s, s) // dup
+		v.load(part, "up", z[7])
+		v.mul(z[7], d, d)
+		v.mul(slope, d, d)
+		v.store(part, d, "dgate")
+		v.store(part, s, "dup")
+	})
+}
+
 func (v *vector) tanhElements() {
 	z := v.vectors
 	v.holdExp(z[13], z[14])
