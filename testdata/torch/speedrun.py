@@ -34,6 +34,7 @@ from torch.nn import functional
 import gpt_train
 
 WIDTH, HEADS, LAYERS, INNER, CONTEXT, BATCH = 128, 4, 4, 344, 64, 12
+SHORT, SHORT_STEPS = 32, 90  # tokens of a window in speedrun's first steps
 
 
 class RMSNorm(nn.Module):
@@ -129,8 +130,8 @@ def speedrun(vocab):
     model = Llama(vocab)
     matrices = [p for n, p in model.named_parameters() if p.dim() > 1 and n != "embed.weight"]
     rest = [p for n, p in model.named_parameters() if p.dim() < 2 or n == "embed.weight"]
-    solvers = [Muon(matrices, lr=0.015, momentum=0.8), torch.optim.AdamW(rest, lr=0.015, weight_decay=0)]
-    return model, solvers, lambda step: gpt_train.rate(step, 0.015, 0.0015, 10, 210), 210, 0
+    solvers = [Muon(matrices, lr=0.015, momentum=0.75), torch.optim.AdamW(rest, lr=0.015, weight_decay=0)]
+    return model, solvers, lambda step: gpt_train.rate(step, 0.015, 0.0015, 9, 180), 180, 0
 
 
 def nano_char(vocab):
@@ -139,8 +140,9 @@ def nano_char(vocab):
     return model, [gpt_train.solver(model, (0.9, 0.99), 0.1)], gpt_train.rate, 2000, 250
 
 
-def random_windows(ids):
-    at = torch.randint(len(ids) - CONTEXT, (BATCH, 1)) + torch.arange(CONTEXT)
+def random_windows(ids, context=CONTEXT):
+    """Returns as many windows as have the tokens of a batch, and what follows."""
+    at = torch.randint(len(ids) - context, (BATCH * CONTEXT // context, 1)) + torch.arange(context)
     return ids[at], ids[at + 1]
 
 
@@ -176,7 +178,8 @@ def main():
             with torch.no_grad():
                 for part in training, validation:
                     sum(model(*random_windows(part)).item() for _ in range(20))
-        loss = model(*random_windows(training))
+        short = a.preset == "speedrun" and step < SHORT_STEPS
+        loss = model(*random_windows(training, SHORT if short else CONTEXT))
         model.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

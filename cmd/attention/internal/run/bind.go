@@ -105,10 +105,13 @@ func jsonOf(f *pflag.Flag) (any, error) {
 
 // listOf returns the values of a flag that may be given several times.
 func listOf(f *pflag.Flag) (any, error) {
-	var all []any
+	all := []any{}
 	for _, text := range f.Value.(pflag.SliceValue).GetSlice() {
 		if err := checkString(f, text); err != nil {
 			return nil, err
+		}
+		if f.Name == growthFlag && text == noGrowth {
+			continue
 		}
 		value, err := elementOf(f.Name, text)
 		if err != nil {

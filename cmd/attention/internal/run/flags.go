@@ -20,6 +20,7 @@ type flag struct {
 const (
 	groupFlag  = "group"
 	growthFlag = "context-growth"
+	noGrowth   = "none"
 )
 
 // trainFlags returns the flags of attention train. A flag that sets fields of other flags comes before them.
@@ -54,7 +55,7 @@ func trainFlags() []flag {
 				causalContext, wholeContext)},
 		{name: growthFlag, paths: []string{"context_growth"},
 			usage: "`stage` of shorter windows of a gpt, TOKENS:STEPS, such as 16:80 for windows of 16 in the first 80 steps; " +
-				"several add up, and then come windows of --context"},
+				"several add up, and then come windows of --context; none leaves out those of a preset"},
 		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias", "model.qkv_bias"},
 			usage: "add biases to the query, key and value projections (default of a gpt --bias); " +
 				"simple, self_v1 and additive have none"},

@@ -82,7 +82,7 @@ func parseStage(word string) (s text.GrowthStage, err error) {
 		s.Steps, err = strconv.Atoi(steps)
 	}
 	if err != nil {
-		return s, fmt.Errorf("got %.80q, want TOKENS:STEPS", word)
+		return s, fmt.Errorf("got %.80q, want TOKENS:STEPS, or %s", word, noGrowth)
 	}
 	return s, nil
 }

@@ -39,9 +39,11 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}, llama.Model.Parts)
 	fast := settled(t, "--preset", "speedrun")
 	require.Equal(t, Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU, QKNorm: layers.RMSNorm}, fast.Model.Parts)
-	require.Equal(t, train.SolverConfig{Name: train.Muon, Momentum: 0.8, AdjustLR: train.MatchRMSAdamW, Beta1: 0.9,
+	require.Equal(t, train.SolverConfig{Name: train.Muon, Momentum: 0.75, AdjustLR: train.MatchRMSAdamW, Beta1: 0.9,
 		Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices,
 		Groups: []train.ParamGroup{{Params: "embed_*", Solver: train.AdamW}}}, fast.Training.Solver)
+	require.Equal(t, []text.GrowthStage{{Context: 32, Steps: 90}}, fast.Growth)
+	require.Empty(t, settled(t, "--preset", "speedrun", "--context-growth", "none", "--order", "sequential").Growth)
 	d, _ := llama.Model.Blocks()
 	p, err := layers.Declare(layers.NewDecoder, d)
 	require.NoError(t, err)

@@ -57,8 +57,8 @@ func growthPhrases(stages []text.GrowthStage) (phrases []string) {
 	for _, s := range stages {
 		phrases = append(phrases, fmt.Sprintf("%s of windows of %d,", run.Count(s.Steps, "step"), s.Context))
 	}
-	phrases[0] = "at first " + phrases[0]
-	return append(phrases, "as many as fit a row")
+	phrases[0] = "first " + phrases[0]
+	return append(phrases, "several to a row")
 }
 
 // countPhrases returns the number of parameters.

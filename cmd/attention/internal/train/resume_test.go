@@ -39,7 +39,7 @@ func resume(t *testing.T, args ...string) string {
 // TestTrainResumes: a run that was stopped twice ends like one that was not, with every
 // solver and in both orders.
 func TestTrainResumes(t *testing.T) {
-	for _, c := range []struct{ name, flags string }{
+	for _, c := range []struct{ name, flags, prints string }{
 		{name: "sgd", flags: "--solver sgd --order sequential"},
 		{name: "momentum", flags: "--solver sgd --momentum 0.9 --weight-decay 0.1"},
 		{name: "adam", flags: "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential"},
@@ -47,7 +47,8 @@ func TestTrainResumes(t *testing.T) {
 		{name: "frozen", flags: "--freeze positions --freeze W_* --group output:lr_factor=3,weight_decay=0.1 --best"},
 		{name: "heads", flags: "--layer multi_head --head-stats --qk-clip 0.001"},
 		{name: "blocks", flags: "--model gpt --layers 3 --checkpoint-activations --head-stats"},
-		{name: "growth", flags: "--model gpt --layers 2 --context-growth 2:1 --context-growth 4:6 --context 8"},
+		{name: "growth", flags: "--model gpt --layers 2 --context-growth 2:1 --context-growth 4:6 --context 8",
+			prints: "of 9 windows of 8 characters\n          first 1 step of windows of 2, 6 steps of windows of 4,"},
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,6 +64,7 @@ func TestTrainResumes(t *testing.T) {
 			}
 			var out bytes.Buffer
 			require.NoError(t, trainTo(t.Context(), &out, run(calm)...))
+			require.Contains(t, out.String(), c.prints)
 			stopAfter(t, 5, run(folder)...)
 			stopAfter(t, 10, "--resume", folder)
 			printed := resume(t, folder)
