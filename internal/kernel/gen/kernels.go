@@ -239,8 +239,8 @@ var rowKernels = []kernel{
 		write:  inVectors((*vector).scaleRows),
 	},
 	{
-		name: "turnRows",
-		does: "sets ya ← xa·cos − xb·sin and yb ← xb·cos + xa·sin in each row, each product rounded. y may be x.",
+		name:   "turnRows",
+		does:   "sets ya ← xa·cos − xb·sin and yb ← xb·cos + xa·sin in each row, each product rounded. y may be x.",
 		params: "rows, n size; ld stride; ya, yb, xa, xb [(rows-1)*ld+n]F; cos, sin [n]F",
 		write:  inVectors((*vector).turnRows),
 	},

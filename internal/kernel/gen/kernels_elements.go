@@ -63,8 +63,8 @@ var elementKernels = []kernel{
 	},
 	ofOneKernel("silu", "sets y ← x/(1 + e^−x).", (*vector).silu),
 	{
-		name: "gatedSiLUBackward",
-		does: "sets dgate ← dy·up·s·(1 + gate·(1−s)) and dup ← dy·gate·s, s = 1/(1 + e^−gate).",
+		name:   "gatedSiLUBackward",
+		does:   "sets dgate ← dy·up·s·(1 + gate·(1−s)) and dup ← dy·gate·s, s = 1/(1 + e^−gate).",
 		params: "dgate, dup, gate, up, dy [n]F",
 		write:  inVectors((*vector).gatedSiLUBackward),
 	},
