@@ -108,8 +108,10 @@ func (r *attentionRun[F]) correct(row, h int, left rest) {
 		left.weights += sink
 		left.gradients -= sink * float64(r.delta[row])
 	}
-	delta, factor := F(float64(r.delta[row])+left.gradients/left.weights), F(1/left.weights)
-	if isFinite(delta) && isFinite(factor) {
-		r.delta[row], r.factor[row] = delta, factor
+	if delta := F(float64(r.delta[row]) + left.gradients/left.weights); isFinite(delta) {
+		r.delta[row] = delta
+	}
+	if factor := F(1 / left.weights); isFinite(factor) { // also of a row that a NaN among the values has reached
+		r.factor[row] = factor
 	}
 }

@@ -97,3 +97,16 @@ func TestSaturatedRowsOnAnyNumberOfProcessors(t *testing.T) {
 		require.True(t, sameBits(first[0].Sinks, last.Sinks))
 	}
 }
+
+// TestSaturatedRowsOfNaN: the gradient of values goes by weights alone, so a NaN among the values changes none of its
+// bits, in saturated rows neither.
+func TestSaturatedRowsOfNaN(t *testing.T) {
+	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 1, T: 100, S: 100, D: 7, DV: 2}, true)
+	p.a.Scale = 60
+	p.run()
+	want := slices.Clone(p.grad.V)
+	p.in.V[0] = math.NaN() // which all rows see
+	p.run()
+	require.True(t, math.IsNaN(float64(p.grad.Q[0])))
+	require.True(t, sameBits(want, p.grad.V))
+}

@@ -6,7 +6,7 @@
 //
 //	go run testdata/skills/seeds.go [SEEDS]
 //
-// SEEDS is how many, 3 without it. How many epochs a task takes is chosen by the mean of all seeds on the valid file, which
+// SEEDS is how many, 3 without it. How many epochs a task takes is chosen with the first seed by the valid file, which
 // holds arguments that neither the file to learn from nor that of the test has. The test file chooses nothing. Shares do
 // not depend on the load of the machine, times do.
 package main
@@ -26,7 +26,7 @@ import (
 )
 
 // base is the command that pretrains.
-const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --context-growth none --text skills/text.txt " +
+const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --text skills/text.txt " +
 	"--tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20"
 
 // task is something that a base is tuned to.
@@ -34,27 +34,19 @@ type task struct {
 	name        string
 	flags       string // of attention finetune
 	epochs      []int  // to choose from
-	valid, held string // files of check.go
-	models      []model
-	shares      []float64 // of test that the models of the chosen epochs have right
-	seconds     []float64 // of their processor time
-}
-
-// model is what a base was tuned to.
-type model struct {
-	out            string
-	seed, epochs   int
-	share, seconds float64 // share of valid
+	valid, test string // files of check.go
+	shares      []float64
+	seconds     []float64
 }
 
 // tasks are all of them.
 var tasks = []*task{
 	{name: "sums", flags: "--template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --lr 0.003",
-		epochs: []int{10, 15, 20}, valid: "valid.jsonl", held: "test.jsonl"},
+		epochs: []int{10, 15, 20}, valid: "valid.jsonl", test: "test.jsonl"},
 	{name: "classes", flags: "--task classify --data skills/classes --batch 16 --lr 0.005",
-		epochs: []int{4, 6, 8}, valid: "skills/classes/valid.tsv", held: "skills/classes/test.tsv"},
+		epochs: []int{4, 6, 8}, valid: "skills/classes/valid.tsv", test: "skills/classes/test.tsv"},
 	{name: "talks", flags: "--template skills/talks.jinja --data skills/talks --batch 16 --lr 0.005",
-		epochs: []int{4, 6, 8}, valid: "skills/talks/valid.jsonl", held: "skills/talks/test.jsonl"},
+		epochs: []int{4, 6, 8}, valid: "skills/talks/valid.jsonl", test: "skills/talks/test.jsonl"},
 }
 
 func main() {
@@ -82,9 +74,6 @@ func main() {
 		for _, t := range tasks {
 			t.tune(seed)
 		}
-	}
-	for _, t := range tasks {
-		t.test()
 	}
 	const row = "%-8s  %-14s  %-8s  %s\n"
 	fmt.Printf("\nMeans of %d seeds:\n\n"+row, seeds, "", "right", "least", "processor time")
@@ -135,37 +124,31 @@ func run(line string) (printed string, took float64) {
 	return string(out), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 }
 
-// tune tunes the base of a seed for each number of epochs.
+// tune tunes the base of a seed. With the first one it chooses the number of epochs.
 func (t *task) tune(seed int) {
+	type tuned struct {
+		out            string
+		epochs         int
+		share, seconds float64
+	}
+	tell := func(m tuned, file string) {
+		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), m.epochs,
+			m.share, file)
+	}
+	best := tuned{share: -1}
 	for _, epochs := range t.epochs {
-		m := model{out: fmt.Sprintf("%s%d-%d", t.name, seed, epochs), seed: seed, epochs: epochs}
+		m := tuned{out: fmt.Sprintf("%s%d-%d", t.name, seed, epochs), epochs: epochs}
 		const tune = "attention finetune --model base%[1]d %s --epochs %d --seed %[1]d --out %[4]s"
 		_, m.seconds = run(fmt.Sprintf(tune, seed, t.flags, epochs, m.out))
 		m.share = right(m.out, t.valid)
-		t.models = append(t.models, m)
-		t.tell(m, m.share, t.valid)
-	}
-}
-
-// test chooses the epochs whose models have most of valid right, the fewest of these, and asks them what is held out.
-func (t *task) test() {
-	sums := map[int]float64{}
-	for _, m := range t.models {
-		sums[m.epochs] += m.share
-	}
-	best := slices.MaxFunc(t.epochs, func(a, b int) int { return cmp.Compare(sums[a], sums[b]) })
-	for _, m := range t.models {
-		if m.epochs == best {
-			share := right(m.out, t.held)
-			t.shares, t.seconds = append(t.shares, share), append(t.seconds, m.seconds)
-			t.tell(m, share, t.held)
+		if tell(m, t.valid); m.share > best.share {
+			best = m
 		}
 	}
-}
-
-func (t *task) tell(m model, share float64, file string) {
-	fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", m.seed, t.name, seconds(m.seconds), m.epochs, share,
-		file)
+	t.epochs = []int{best.epochs}
+	best.share = right(best.out, t.test)
+	tell(best, t.test)
+	t.shares, t.seconds = append(t.shares, best.share), append(t.seconds, best.seconds)
 }
 
 // right returns the share of a file that a model has right.
