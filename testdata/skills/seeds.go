@@ -26,7 +26,7 @@ import (
 )
 
 // base is the command that pretrains.
-const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --text skills/text.txt " +
+const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --context-growth none --text skills/text.txt " +
 	"--tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20"
 
 // task is something that a base is tuned to.

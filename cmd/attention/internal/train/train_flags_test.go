@@ -160,7 +160,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--model gpt --context-growth 16", want: `--context-growth: got "16", want TOKENS:STEPS, or none`},
 		{args: "--model gpt --context-growth 16:x", want: `--context-growth: got "16:x", want TOKENS:STEPS, or none`},
 		{args: "--preset speedrun --order sequential",
-			want: "--preset speedrun: context_growth: got it for windows in order or in epochs, want it for random ones"},
+			want: "--preset: speedrun: context_growth: got it for windows in order or in epochs, want it for random ones"},
 		{args: "--model gpt --context-growth 16:0", want: "--context-growth[0].steps: got 0, want at least 1"},
 		{args: "--model gpt --context-growth 24:1",
 			want: "--context-growth[0].context: got 24, want a divisor of the context of 64, and less"},
