@@ -204,13 +204,14 @@ func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	}
 }
 
-// Rows of one position have the same angles, whether these are computed once or for each: the bits are those of the
-// rows alone.
+// Each row gets the bits that it gets alone, though angles of a position that several rows have are computed once.
 func TestRoPEOfRepeatedPositions(t *testing.T) {
 	const rows, width = 12, 2 * 6
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		x := arrayOf(t, normal(rand.New(rand.NewPCG(5, 6)), 2, rows/2, width).value(dt))
-		for _, c := range []graph.RoPEConfig{{Heads: 2}, {Heads: 2, Interleaved: true, Scaling: graph.LinearScaling, Factor: 3}} {
+		for _, c := range []graph.RoPEConfig{
+			{Heads: 2}, {Heads: 2, Interleaved: true, Scaling: graph.LinearScaling, Factor: 3},
+		} {
 			for _, first := range []float64{-2, 0, 7, 1e9} {
 				positions := zeros(2, rows/2)
 				for i := range positions.v {

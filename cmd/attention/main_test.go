@@ -195,7 +195,8 @@ func TestExport(t *testing.T) {
 
 // A model of the preset speedrun is a Qwen 3, whose norms have one epsilon, and goes out as one.
 func TestExportSpeedrun(t *testing.T) {
-	folder, _ := trainTiny(t, "--preset", "speedrun", "--context-growth", "none", "--tokenizer", text.GPT2, "--sample", "0")
+	folder, _ := trainTiny(t, "--preset", "speedrun", "--context-growth", "none", "--tokenizer", text.GPT2,
+		"--sample", "0")
 	for format, want := range map[string]string{"huggingface": `"model_type": "qwen3"`, "gguf": "qwen3.attention.layer_norm_rms"} {
 		to := filepath.Join(t.TempDir(), "to")
 		_, _, err := attention(t, "export", "--model", folder, "--format", format, "--out", to)

@@ -48,15 +48,15 @@ func (compiledHere[F]) gemmStrided(batch int, transA, transB Transpose, m, n, k 
 	runBatch(chosenPath, batch, &g, strideA, strideB, strideC)
 }
 
-// gemmSymmetric is Gemm for a product that is symmetric, and C too if it is read: C (n,n) ← α·op(A)·op(B) + β·C. The
-// bits are Gemm's; what lies below the diagonal is copied where that is less work.
+// gemmSymmetric is Gemm for a symmetric product, with a symmetric C if it is read: C (n,n) ← α·op(A)·op(B) + β·C. The
+// bits are Gemm's. By tiles it computes the panels down to the diagonal and copies the rest.
 func gemmSymmetric[F Float](transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
 	c []F, ldc int) {
 	compiledFor[F]().gemmSymmetric(transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (compiledHere[F]) gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
-	c []F, ldc int) {
+func (compiledHere[F]) gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int,
+	beta F, c []F, ldc int) {
 	checkProduct(1, transA, transB, n, n, k, len(a), lda, 0, len(b), ldb, 0, len(c), ldc, 0)
 	g := product[F]{
 		m: n, n: n, k: k, alpha: alpha, beta: beta,

@@ -137,8 +137,8 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestGemmSymmetric: the bits of Gemm for products of a matrix with its transpose and of a symmetric one with itself, on
-// one processor and several, with room behind the rows that stays as it was.
+// TestGemmSymmetric compares bits with Gemm's, for products of a matrix with its transpose and of a symmetric one with
+// itself, on one processor and several. What lies behind the rows stays as it was.
 func TestGemmSymmetric(t *testing.T) {
 	onPaths(t, testSymmetric[float32], testSymmetric[float64])
 }
@@ -148,7 +148,9 @@ func testSymmetric[F Float](t *testing.T, p path) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, procs := range []int{1, 3} {
 		setProcs(t, procs)
-		for _, s := range []struct{ n, k int }{{1, 7}, {3, 1}, {16, 16}, {33, 20}, {64, 64}, {97, 300}, {128, 344}, {261, 70}} {
+		for _, s := range []struct{ n, k int }{
+			{1, 7}, {3, 1}, {16, 16}, {33, 20}, {64, 64}, {97, 300}, {128, 344}, {261, 70},
+		} {
 			for _, trans := range bothWays {
 				x := normals[F](r, s.n*s.k)
 				ld, k := s.k, s.k

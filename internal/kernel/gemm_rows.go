@@ -102,8 +102,8 @@ func (g *product[F]) shareAlong(p path) {
 	pool.Put(w)
 }
 
-// evenParts returns how many parts, at most most, each block is cut into: as few as give every core as many, and four at
-// least. The longer a row is read along, the faster.
+// evenParts returns how many parts, at most most, each block is cut into: as few as give every core as many, and at
+// least four. The longer a row is read along, the faster.
 func evenParts(blocks, most int) int {
 	const least = 4 // so that no core waits long for another
 	for parts := 1; parts < most; parts++ {

@@ -24,9 +24,6 @@ type GrowthStage struct {
 	Steps   int `json:"steps"`   // at least 1
 }
 
-// String prints the stage, as in "16:80".
-func (s GrowthStage) String() string { return fmt.Sprintf("%d:%d", s.Context, s.Steps) }
-
 func (s GrowthStage) validate() error {
 	return cmp.Or(config.AtLeast(s, 1, "Context", "Steps"), config.AtMost(s, math.MaxInt32, "Steps"))
 }

@@ -41,7 +41,7 @@ func TestGrowingWindows(t *testing.T) {
 	}
 }
 
-// Without stages the batches are those of Windows.
+// Without stages a GrowingWindows returns the batches of a Windows.
 func TestGrownWindowsAreWindows(t *testing.T) {
 	ids := countingIDs(1000)
 	g, err := text.NewGrowingWindows(ids, text.GrowingConfig{Windows: growing.Windows}, 5)
