@@ -20,9 +20,8 @@ const maxLine = 1 << 20
 func (t *talk) listen(ctx context.Context, in io.Reader) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	lines, failed := make(chan string), make(chan error, 1)
+	lines, ended := make(chan string), make(chan error, 1)
 	go func() {
-		defer close(lines)
 		scanner := bufio.NewScanner(in)
 		scanner.Buffer(nil, maxLine)
 		for scanner.Scan() {
@@ -32,19 +31,18 @@ func (t *talk) listen(ctx context.Context, in io.Reader) error {
 				return
 			}
 		}
-		failed <- scanner.Err()
+		ended <- scanner.Err()
 	}()
 	for {
 		t.sign("> ")
 		select {
-		case line, ok := <-lines:
-			if !ok {
-				t.sign("\n")
-				return inputError(<-failed)
-			}
+		case line := <-lines:
 			if err := t.hear(ctx, line); err != nil {
 				return err
 			}
+		case err := <-ended:
+			t.sign("\n")
+			return inputError(err)
 		case <-t.interrupts:
 			t.sign("\nCtrl-D ends the talk.\n")
 		case <-ctx.Done():

@@ -2,10 +2,12 @@ package chat
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"attention/cmd/attention/internal/run"
 	"attention/train/text"
@@ -156,4 +158,22 @@ func TestStops(t *testing.T) {
 	require.Equal(t, "attention: "+file+" has the talk\n", notes)
 	require.Equal(t, "the\t\n", said)
 	require.Contains(t, read(t, file), `"content":"the"}`)
+}
+
+// TestListenEnds: a talk that is interrupted while a line waits ends, whatever it sees first.
+func TestListenEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 30 {
+		s := &talk{screen: screen{notes: slow{}}, interactive: true}
+		require.ErrorIs(t, s.listen(ctx, strings.NewReader(strings.Repeat("\n", 100))), context.Canceled)
+	}
+}
+
+// slow is a terminal that takes its time, in which the input is read.
+type slow struct{}
+
+func (slow) Write(p []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	return len(p), nil
 }
