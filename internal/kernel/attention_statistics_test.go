@@ -98,7 +98,7 @@ func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowS
 		{"sink", stats.Sink[row], share, 1},
 		{"distance", stats.Distance[row], distance, distance},
 	} {
-		p.equal(t, fmt.Sprintf("%s of row %d", x.name, row), x.got, x.want, x.abs, tol)
+		p.equal(t, fmt.Sprintf("%s of row %d", x.name, row), x.got, x.want, tol*x.abs)
 	}
 }
 
@@ -154,14 +154,14 @@ func testWeights[F Float](t *testing.T, _ path) {
 			for q := range a.T {
 				want.add(n.p[(i/a.S*a.T+q)*a.S+i%a.S])
 			}
-			x.equal(t, fmt.Sprintf("received %d", i), got, want.value(), want.value(), tol+sumError[F](a.T))
+			x.equal(t, fmt.Sprintf("received %d", i), got, want.value(), (tol+sumError[F](a.T))*want.value())
 		}
 		rows := []int{a.T - 1, rapid.IntRange(0, a.T-1).Draw(t, "row")}
 		weights := make([]F, heads*2*a.S)
 		AttentionRows(a, weights, rows, x.lse, x.in)
 		for i, got := range weights {
 			want := n.p[(i/a.S/2*a.T+rows[i/a.S%2])*a.S+i%a.S]
-			x.equal(t, fmt.Sprintf("weight %d", i), got, want, want, tol)
+			x.equal(t, fmt.Sprintf("weight %d", i), got, want, tol*want)
 		}
 		size := rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40})
 		x.closePooled(t, n, Cells{CellsOf(a.T, size.Draw(t, "height")), CellsOf(a.S, size.Draw(t, "width"))}, tol)
@@ -213,8 +213,8 @@ func (p *attentionProblem[F]) closePooled(t require.TestingT, n *naive, cells Ce
 		// A weight is added to those of its query in a tile, and these sums to those of the cell.
 		additions := min(wide, keyBlock) + tall*((wide+keyBlock-1)/keyBlock+1)
 		want := sum.value() / count
-		p.equal(t, fmt.Sprintf("largest %d", i), largest[i], most, most, tol)
-		p.equal(t, fmt.Sprintf("mean %d", i), mean[i], want, want, tol+sumError[F](additions))
+		p.equal(t, fmt.Sprintf("largest %d", i), largest[i], most, tol*most)
+		p.equal(t, fmt.Sprintf("mean %d", i), mean[i], want, (tol+sumError[F](additions))*want)
 	}
 }
 

@@ -254,13 +254,19 @@ func (p *attentionProblem[F]) run() {
 // the sum of their absolute products, which becomes the relative error of the weights, in the numerator and
 // in lse; the rest is sums, whose errors are random and do not reach 40 roundings.
 func (p *attentionProblem[F]) tolerance(n *naive) float64 {
-	tol := roundingOf[F]() * (40 + 6*n.scoreAbs)
-	if p.a.Precision == BFloat16 {
-		// The arguments are bfloat16 already. Rounding changes a weight by up to 2⁻⁸ of it, and with it the output; the
-		// gradient of a score by as much again, besides what the output changes in it.
-		tol += 2 * 0x1p-8
+	return roundingOf[F]() * (40 + 6*n.scoreAbs)
+}
+
+// bounds are the errors allowed of numbers with these companions: tolerance, and in bfloat16 what its roundings change.
+func (p *attentionProblem[F]) bounds(n *naive, abs, rounded []float64) []float64 {
+	tol, bounds := p.tolerance(n), make([]float64, len(abs))
+	for i := range bounds {
+		bounds[i] = tol * abs[i]
+		if p.a.Precision == BFloat16 {
+			bounds[i] += halfBF16 * rounded[i]
+		}
 	}
-	return tol
+	return bounds
 }
 
 // inBF16 makes the arguments those of bfloat16.
@@ -283,7 +289,7 @@ func roundingOf[F Float]() float64 {
 
 // close compares what lies in a layout with the reference, and checks that nothing else was written.
 func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, heads, rows, width int, at HeadLayout,
-	want, abs []float64, tol float64) {
+	want, bounds []float64) {
 	written := make([]bool, len(got))
 	i := 0
 	for b := range p.a.B {
@@ -293,7 +299,7 @@ func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, he
 					at := at.at(b, h, r) + d
 					written[at] = true
 					element := fmt.Sprintf("%s of batch %d, head %d, row %d, column %d", name, b, h, r, d)
-					p.equal(t, element, got[at], want[i], abs[i], tol)
+					p.equal(t, element, got[at], want[i], bounds[i])
 					i++
 				}
 			}
@@ -306,10 +312,10 @@ func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, he
 	}
 }
 
-func (p *attentionProblem[F]) equal(t require.TestingT, name string, got F, want, abs, tol float64) {
+func (p *attentionProblem[F]) equal(t require.TestingT, name string, got F, want, bound float64) {
 	// Weights below the smallest normal number are 0.
-	if g := float64(got); g != want && !(math.Abs(g-want) <= tol*abs+1e-31) {
-		require.Failf(t, "wrong", "%s: got %v, want %v within %g", name, g, want, tol*abs)
+	if g := float64(got); g != want && !(math.Abs(g-want) <= bound+1e-31) {
+		require.Failf(t, "wrong", "%s: got %v, want %v within %g", name, g, want, bound)
 	}
 }
 
@@ -317,66 +323,68 @@ func (p *attentionProblem[F]) verify(t require.TestingT) {
 	a, n := p.a, newNaive(p.a, p.in)
 	n.backward(dense(p.dout, a.B, a.H, a.T, a.DV, a.OutputAt))
 	tol := p.tolerance(n)
-	p.close(t, "out", p.out, a.H, a.T, a.DV, a.OutputAt, n.out, n.outAbs, tol)
+	p.close(t, "out", p.out, a.H, a.T, a.DV, a.OutputAt, n.out, p.bounds(n, n.outAbs, n.outAbs))
 	for i, v := range n.lse {
-		p.equal(t, fmt.Sprintf("lse of row %d", i), p.lse[i], v, 1+math.Abs(v), tol)
+		p.equal(t, fmt.Sprintf("lse of row %d", i), p.lse[i], v, tol*(1+math.Abs(v)))
 	}
-	p.close(t, "dq", p.grad.Q, a.H, a.T, a.D, a.QueryAt, n.dq, n.dqA, tol)
-	p.close(t, "dk", p.grad.K, a.K, a.S, a.D, a.KeyAt, n.dk, n.dkA, tol)
-	p.close(t, "dv", p.grad.V, a.K, a.S, a.DV, a.ValueAt, n.dv, n.dvA, tol)
+	p.close(t, "dq", p.grad.Q, a.H, a.T, a.D, a.QueryAt, n.dq, p.bounds(n, n.dqA, n.dqR))
+	p.close(t, "dk", p.grad.K, a.K, a.S, a.D, a.KeyAt, n.dk, p.bounds(n, n.dkA, n.dkR))
+	p.close(t, "dv", p.grad.V, a.K, a.S, a.DV, a.ValueAt, n.dv, p.bounds(n, n.dvA, n.dvA))
+	sinks, scores := p.bounds(n, n.dsA, n.dsR), p.bounds(n, n.dbA, n.dbR)
 	for h, v := range p.grad.Sinks {
-		p.equal(t, fmt.Sprintf("dsinks %d", h), v, n.ds[h], n.dsA[h], tol)
+		p.equal(t, fmt.Sprintf("dsinks %d", h), v, n.ds[h], sinks[h])
 	}
 	if p.in.Relative != nil {
-		p.closeSums(t, "drelative", p.grad.Relative, n, relativeIndex, tol, 0)
+		p.closeSums(t, "drelative", p.grad.Relative, n.db, scores, relativeIndex, 0)
 	}
 	if p.in.Bias != nil {
-		p.closeSums(t, "dbias", p.grad.Bias, n, biasIndex, tol, p.guard)
+		p.closeSums(t, "dbias", p.grad.Bias, n.db, scores, biasIndex, p.guard)
 	}
 	if p.in.Forget.Key != nil {
-		p.closeForgetting(t, n, tol)
+		p.closeForgetting(t, n.db, scores)
 	}
 }
 
-// closeForgetting compares the gradients of the sums of log-gates, which are sums over keys and over queries.
-func (p *attentionProblem[F]) closeForgetting(t require.TestingT, n *naive, tol float64) {
+// closeForgetting compares the gradients of the sums of log-gates, which are sums over keys and over queries
+// of those of scores, which have these bounds.
+func (p *attentionProblem[F]) closeForgetting(t require.TestingT, scores, bounds []float64) {
 	a, got := p.a, p.grad.Forget
-	query, queryAbs, key, keyAbs := a.NewForgetting(), a.NewForgetting(), a.NewForgetting(), a.NewForgetting()
-	for i, v := range n.db {
+	query, queryBound, key, keyBound := a.NewForgetting(), a.NewForgetting(), a.NewForgetting(), a.NewForgetting()
+	for i, v := range scores {
 		if !isBiased(a, i) {
 			continue
 		}
 		row, at := i/a.S, i/a.S/a.T*got.Rows+i%a.S
 		query.Query[row] += v
-		queryAbs.Query[row] += n.dbA[i]
+		queryBound.Query[row] += bounds[i]
 		key.Key[at] -= v
-		keyAbs.Key[at] += n.dbA[i]
+		keyBound.Key[at] += bounds[i]
 	}
 	for i, v := range got.Query {
-		p.equal(t, fmt.Sprintf("dforget of query %d", i), F(v), query.Query[i], queryAbs.Query[i], tol)
+		p.equal(t, fmt.Sprintf("dforget of query %d", i), F(v), query.Query[i], queryBound.Query[i])
 	}
 	for i, v := range got.Key {
-		p.equal(t, fmt.Sprintf("dforget of key %d", i), F(v), key.Key[i], keyAbs.Key[i], tol)
+		p.equal(t, fmt.Sprintf("dforget of key %d", i), F(v), key.Key[i], keyBound.Key[i])
 	}
 }
 
-// closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index; those that
-// none uses hold unused.
-func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, n *naive,
-	index func(*Attention, int) int, tol float64, unused F) {
-	want, abs, used := make([]float64, len(got)), make([]float64, len(got)), make([]bool, len(got))
-	for i, v := range n.db {
+// closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index, with sums of those
+// of scores, which have these bounds; those that none uses hold unused.
+func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, scores, bounds []float64,
+	index func(*Attention, int) int, unused F) {
+	want, bound, used := make([]float64, len(got)), make([]float64, len(got)), make([]bool, len(got))
+	for i, v := range scores {
 		if !isBiased(p.a, i) {
 			continue
 		}
 		at := index(p.a, i)
 		want[at] += v
-		abs[at] += n.dbA[i]
+		bound[at] += bounds[i]
 		used[at] = true
 	}
 	for i, v := range got {
 		if used[i] {
-			p.equal(t, fmt.Sprintf("%s %d", name, i), v, want[i], abs[i], tol)
+			p.equal(t, fmt.Sprintf("%s %d", name, i), v, want[i], bound[i])
 		} else if v != unused && (v == v || unused == unused) {
 			require.Failf(t, "written outside", "%s: element %d is %v", name, i, v)
 		}

@@ -3,21 +3,28 @@ package kernel
 import "math"
 
 // naive is an attention that keeps every (B,H,T,S) intermediate, in float64, with the formulas written out.
-// Every result has a companion: the same sum over absolute values, which is what rounding errors grow with.
+// Every result has a companion: the same sum over absolute values, which is what rounding errors grow with. Those that
+// end in R are what the roundings to bfloat16 change in a result at most, in units of halfBF16.
 //
 // Nothing runs beside this and other references. go:norace lets them be as fast under the race detector as elsewhere.
 type naive struct {
 	a              *Attention
 	q, k, v, bias  []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
-	p, z, slope    []float64 // (B,H,T,S): weights before dropout, factors of dropout, derivative of softcap
+	p, z, slope    []float64 // (B,H,T,S): weights before dropout, factors of dropout, derivative of softcap and Score
+	steep          []float64 // (B,H,T,S): size of Score's derivative, at least 1
 	out, lse       []float64
-	outAbs         []float64
-	scoreAbs       float64 // greatest Σ|q·k| and |bias|
+	outAbs         []float64 // also outR
+	scoreAbs       float64   // greatest Σ|q·k| and |bias|
 	dq, dk, dv, db []float64
-	dqA, dkA, dvA  []float64
-	dbA            []float64
+	dqA, dkA, dvA  []float64 // dvA also is dvR
+	dqR, dkR       []float64
+	dbA, dbR       []float64
 	sinks, ds, dsA []float64 // (H)
+	dsR            []float64
 }
+
+// halfBF16 is the largest relative error of a rounding to bfloat16, whose numbers have 8 digits.
+const halfBF16 = 0x1p-8
 
 // dense gathers rows that lie in a layout.
 func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
@@ -88,6 +95,7 @@ func newNaive[F Float](a *Attention, in QKV[F]) *naive {
 	}
 	size := a.B * a.H * a.T * a.S
 	n.p, n.slope, n.z = make([]float64, size), make([]float64, size), make([]float64, size)
+	n.steep = make([]float64, size)
 	one := make([]F, size)
 	for i := range one {
 		one[i] = 1
@@ -137,18 +145,19 @@ func (n *naive) forwardRow(row, key, b, t int) {
 		sink = n.sinks[h]
 		top = sink
 	}
-	p, slope := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S]
+	p, slope, steep := n.p[row*a.S:][:a.S], n.slope[row*a.S:][:a.S], n.steep[row*a.S:][:a.S]
 	for s := range a.S {
 		x, abs := dotAbs(n.q[row*a.D:][:a.D], n.k[(key+s)*a.D:])
 		x *= a.Scale
-		slope[s] = 1
+		slope[s], steep[s] = 1, 1
 		if a.Softcap > 0 {
 			y := math.Tanh(x / a.Softcap)
 			x, slope[s] = a.Softcap*y, 1-y*y
 		}
 		if a.Score != nil && s < a.biased() {
 			n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // what drawn functions add before a sine
-			slope[s] *= a.ScoreSlope(x, b, row/a.T%a.H, t, s)
+			change := a.ScoreSlope(x, b, row/a.T%a.H, t, s)
+			slope[s], steep[s] = slope[s]*change, max(1, math.Abs(change))
 			x = a.Score(x, b, row/a.T%a.H, t, s)
 		}
 		x += n.bias[row*a.S+s] + a.SigmoidBias
@@ -192,51 +201,77 @@ func (n *naive) forwardRow(row, key, b, t int) {
 }
 
 func (n *naive) backward(dout []float64) {
-	n.dq, n.dqA = make([]float64, len(n.q)), make([]float64, len(n.q))
-	n.dk, n.dkA = make([]float64, len(n.k)), make([]float64, len(n.k))
+	n.dq, n.dqA, n.dqR = make([]float64, len(n.q)), make([]float64, len(n.q)), make([]float64, len(n.q))
+	n.dk, n.dkA, n.dkR = make([]float64, len(n.k)), make([]float64, len(n.k)), make([]float64, len(n.k))
 	n.dv, n.dvA = make([]float64, len(n.v)), make([]float64, len(n.v))
-	n.db, n.dbA = make([]float64, len(n.p)), make([]float64, len(n.p))
-	n.ds, n.dsA = make([]float64, len(n.sinks)), make([]float64, len(n.sinks))
-	n.rows(func(row, key, _, _ int) { n.backwardRow(dout, row, key) })
+	n.db, n.dbA, n.dbR = make([]float64, len(n.p)), make([]float64, len(n.p)), make([]float64, len(n.p))
+	n.ds, n.dsA, n.dsR = make([]float64, len(n.sinks)), make([]float64, len(n.sinks)), make([]float64, len(n.sinks))
+	dp, dpAbs, common := make([]float64, n.a.S), make([]float64, n.a.S), make([]float64, n.a.D)
+	n.rows(func(row, key, _, _ int) { n.backwardRow(dout, row, key, dp, dpAbs, common) })
 }
 
-// backwardRow adds what a query's row gives to the gradients.
+// backwardRow adds what a query's row gives to the gradients. dp, dpAbs (S) and common (D) are room.
+//
+// In bfloat16, with u = halfBF16, the kernel rounds three operands; q, k, v and dout are bfloat16 already:
+//
+//   - p·z of the forward: out changes by Σ e·p·z·v with |e| ≤ u, and so delta = Σ dout·out by Σ e·p·z·dp, which is at
+//     most u·deltaR with deltaR = Σ p·z·|dp|. lse is of weights that are not rounded.
+//   - p·z of the backward, for dv.
+//   - ds·slope, by u·|slope|·(|ds| + p·u·deltaR): ds = p·(dp·z − delta) already has p·u·deltaR from delta.
+//
+// All of a row has the same error of delta: dq gets it times |Σ p·slope·k|. In dk errors of several rows meet, and in
+// gradients of biases, which get ds before it is rounded. A sigmoid has no delta.
 //
 //go:norace
-func (n *naive) backwardRow(dout []float64, row, key int) {
+func (n *naive) backwardRow(dout []float64, row, key int, dp, dpAbs, common []float64) {
 	a := n.a
-	do := dout[row*a.DV:][:a.DV]
-	delta, deltaAbs := 0., 0.
+	do, p, z := dout[row*a.DV:][:a.DV], n.p[row*a.S:][:a.S], n.z[row*a.S:][:a.S]
+	delta, deltaAbs, deltaR := 0., 0., 0.
 	for d, v := range do {
 		delta += v * n.out[row*a.DV+d]
 		deltaAbs += math.Abs(v) * n.outAbs[row*a.DV+d]
 	}
-	if h := row / a.T % a.H; n.sinks != nil {
-		n.ds[h] -= math.Exp(n.sinks[h]-n.lse[row]) * delta
-		n.dsA[h] += math.Exp(n.sinks[h]-n.lse[row]) * deltaAbs
+	for s := range a.S {
+		dp[s], dpAbs[s] = dotAbs(do, n.v[(key+s)*a.DV:])
+		deltaR += p[s] * z[s] * math.Abs(dp[s])
 	}
+	if h := row / a.T % a.H; n.sinks != nil {
+		share := math.Exp(n.sinks[h] - n.lse[row])
+		n.ds[h] -= share * delta
+		n.dsA[h] += share * deltaAbs
+		n.dsR[h] += share * deltaR
+	}
+	clear(common)
 	for s := range a.S {
 		i := row*a.S + s
-		dp, dpAbs := dotAbs(do, n.v[(key+s)*a.DV:])
-		ds := n.p[i] * (dp*n.z[i] - delta)
-		dsAbs := n.p[i] * (dpAbs*n.z[i] + deltaAbs)
+		ds := p[s] * (dp[s]*z[s] - delta)
+		dsAbs, dsR := p[s]*(dpAbs[s]*z[s]+deltaAbs), p[s]*deltaR
 		if a.Sigmoid {
-			ds, dsAbs = n.p[i]*(1-n.p[i])*dp*n.z[i], n.p[i]*dpAbs*n.z[i]
+			ds, dsAbs, dsR = p[s]*(1-p[s])*dp[s]*z[s], p[s]*dpAbs[s]*z[s], 0
 		}
-		n.db[i], n.dbA[i] = ds, dsAbs
+		n.db[i], n.dbA[i], n.dbR[i] = ds, dsAbs, dsR
 		for d, v := range do {
-			n.dv[(key+s)*a.DV+d] += n.p[i] * n.z[i] * v
-			n.dvA[(key+s)*a.DV+d] += math.Abs(n.p[i] * n.z[i] * v)
+			n.dv[(key+s)*a.DV+d] += p[s] * z[s] * v
+			n.dvA[(key+s)*a.DV+d] += math.Abs(p[s] * z[s] * v)
 		}
-		ds *= n.slope[i]
+		slope := a.Scale * n.slope[i]
+		ds *= slope
+		rounded := math.Abs(ds) + halfBF16*math.Abs(slope)*dsR
+		dsR *= slope
 		// The slope is a difference from 1 with the error of tanh: it counts with its absolute terms.
-		dsAbs *= a.Scale
+		dsAbs *= a.Scale * n.steep[i]
 		for d := range a.D {
-			q, k := &n.q[row*a.D+d], &n.k[(key+s)*a.D+d]
-			n.dq[row*a.D+d] += a.Scale * ds * *k
-			n.dqA[row*a.D+d] += dsAbs * math.Abs(*k)
-			n.dk[(key+s)*a.D+d] += a.Scale * ds * *q
-			n.dkA[(key+s)*a.D+d] += dsAbs * math.Abs(*q)
+			q, k := n.q[row*a.D+d], n.k[(key+s)*a.D+d]
+			n.dq[row*a.D+d] += ds * k
+			n.dqA[row*a.D+d] += dsAbs * math.Abs(k)
+			n.dqR[row*a.D+d] += rounded * math.Abs(k)
+			common[d] += dsR * k
+			n.dk[(key+s)*a.D+d] += ds * q
+			n.dkA[(key+s)*a.D+d] += dsAbs * math.Abs(q)
+			n.dkR[(key+s)*a.D+d] += (rounded + math.Abs(dsR)) * math.Abs(q)
 		}
+	}
+	for d, v := range common {
+		n.dqR[row*a.D+d] += math.Abs(v)
 	}
 }
