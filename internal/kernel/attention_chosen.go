@@ -175,7 +175,10 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 		copy(w.sum[:n], sum[t:])
 		copy(w.peak[:n], peak[t:])
 		copyRows(w.out, r.DV, r.out[r.OutputAt.at(b, h, t0+t):], r.OutputAt.Row, n, r.DV)
-		r.finish(w, b, h, t0+t, n, bad)
+		if bad {
+			spoil(w.sum[:n])
+		}
+		r.finish(w, b, h, t0+t, n, r.OutputAt.Row)
 	}
 }
 

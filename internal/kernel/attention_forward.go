@@ -30,13 +30,19 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 		r.stats = *stats
 		r.measure()
 	}
-	if r.Chosen != nil && !r.watched {
+	single := r.isSingle()
+	switch {
+	case single && !r.watched:
+	case r.Chosen != nil && !r.watched:
 		r.gather()
 		n := r.B * r.H * r.gathered.chunks
 		Parallel(n, r.grain(n, 2), r.chosen)
-	} else {
+	default:
 		n := r.B * r.H * r.blocks()
 		Parallel(n, r.grain(n, 2), r.forward)
+	}
+	if single { // after statistics too, for the same bits
+		Parallel(r.B*r.H, r.singleHeads(), r.singles)
 	}
 	r.end()
 	pool.Put(r)
@@ -118,23 +124,27 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
 		r.forwardTile(w, &s, b, h, t0, rows, s0, min(keyBlock, s.hi-s0))
 	}
-	r.finish(w, b, h, t0, rows, bad)
+	if bad {
+		spoil(w.sum[:rows])
+	}
+	r.finish(w, b, h, t0, rows, r.OutputAt.Row)
 	if r.watched {
 		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
 	}
 }
 
-// finish divides the sums of a block by those of the weights, and writes them and lse. bad is whether a sink makes
-// NaN of them.
-func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad bool) {
-	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
-	if bad {
-		for t, sum := range sums {
-			if sum != 0 {
-				sums[t] = F(math.NaN())
-			}
+// spoil makes NaN of the sums of rows that see something.
+func spoil[F Float](sums []F) {
+	for t, sum := range sums {
+		if sum != 0 {
+			sums[t] = F(math.NaN())
 		}
 	}
+}
+
+// finish divides the sums of a block by those of the weights, and writes them, step from one row to the next, and lse.
+func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
+	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
 	logarithms(logs, sums)
 	first := (b*r.H+h)*r.T + t0
 	lse, lost := r.lse[first:][:rows], r.lse[r.B*r.H*r.T+first:][:rows]
@@ -151,13 +161,13 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows int, bad boo
 	}
 	at := r.OutputAt.at(b, h, t0)
 	if r.Sigmoid {
-		copyRows(r.out[at:], r.OutputAt.Row, w.out, r.DV, rows, r.DV)
+		copyRows(r.out[at:], step, w.out, r.DV, rows, r.DV)
 		return
 	}
-	scaleRows(chosenPath, rows, r.DV, r.out[at:], r.OutputAt.Row, w.out, factors)
+	scaleRows(chosenPath, rows, r.DV, r.out[at:], step, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
-			copy(r.out[at+t*r.OutputAt.Row:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
+			copy(r.out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
 		}
 	}
 }

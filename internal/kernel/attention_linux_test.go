@@ -22,7 +22,10 @@ func TestAttentionStaysInside(t *testing.T) {
 	}
 }
 
-func testStaysInside[F Float](t *testing.T, _ path) { staysInside(t, drawProblem[F]) }
+func testStaysInside[F Float](t *testing.T, _ path) {
+	staysInside(t, drawProblem[F])
+	staysInside(t, func(t *rapid.T) *attentionProblem[F] { return drawQueries[F](t, 1, 8) })
+}
 
 func staysInside[F Float](t *testing.T, draw func(*rapid.T) *attentionProblem[F]) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -40,7 +40,7 @@ type attentionRun[F Float] struct {
 	failed atomic.Bool
 	shared struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
 
-	forward, chosen, sums, backward func(lo, hi int)
+	forward, chosen, singles, sums, backward func(lo, hi int)
 }
 
 // span is the range lo ≤ s < hi of the keys that any query of a block sees; it is empty if lo = hi. All queries see
@@ -51,7 +51,8 @@ var attentionRuns = pools{{New: newAttentionRun[float32]}, {New: newAttentionRun
 
 func newAttentionRun[F Float]() any {
 	r := new(attentionRun[F])
-	r.forward, r.chosen, r.sums, r.backward = r.forwardTasks, r.forwardChosen, r.sumTasks, r.backwardTasks
+	r.forward, r.chosen, r.singles = r.forwardTasks, r.forwardChosen, r.forwardSingles
+	r.sums, r.backward = r.sumTasks, r.backwardTasks
 	return r
 }
 

@@ -39,8 +39,7 @@ func (x *scores[F]) lines() (count, n, step int) {
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
-	biased := x.biased(&r.Attention)
-	fill := r.in.Bias != nil && r.Softcap == 0 && r.Score == nil && biased.keys == x.keys
+	fill := r.in.Bias != nil && r.Softcap == 0 && r.Score == nil && x.biased(&r.Attention).keys == x.keys
 	if fill {
 		if x.watched != nil {
 			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
@@ -53,13 +52,20 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	if x.watched != nil && !fill && r.changesProducts() {
 		r.watchProducts(x.watched, x, x.data)
 	}
+	r.alter(x, slope, fill)
+}
+
+// alter caps and changes a tile of products, and adds the biases; filled means that they have r.in.Bias already.
+func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 	if r.Softcap > 0 {
+		rows, n, step := x.lines()
 		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
 	}
 	if r.Score != nil {
 		r.change(x, slope)
 	}
-	if r.in.Bias != nil && !fill && biased.keys > 0 {
+	biased := x.biased(&r.Attention)
+	if r.in.Bias != nil && !filled && biased.keys > 0 {
 		for i := range x.queries {
 			bias := r.in.Bias[r.biasAt(x, i):]
 			for j := range biased.keys {

@@ -142,7 +142,10 @@ func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at Head
 	return at, batch*max(at.Batch, 1) + 5
 }
 
-func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
+func drawProblem[F Float](t *rapid.T) *attentionProblem[F] { return drawQueries[F](t, 0, 3) }
+
+// drawQueries draws a problem of n queries, 0 for any number, and at most so many heads in a group.
+func drawQueries[F Float](t *rapid.T, n, group int) *attentionProblem[F] {
 	lengths := []int{1, 2, 3, 5, 13, 64, 67, 128, 131, 197, 263}
 	widths := []int{1, 2, 3, 5, 7, 16, 17, 31, 64}
 	if testenv.Race { // the reference becomes ten times slower
@@ -153,7 +156,10 @@ func drawProblem[F Float](t *rapid.T) *attentionProblem[F] {
 		T: rapid.SampledFrom(lengths).Draw(t, "T"), S: rapid.SampledFrom(lengths).Draw(t, "S"),
 		D: rapid.SampledFrom(widths).Draw(t, "D"), DV: rapid.SampledFrom(widths).Draw(t, "DV"),
 	}
-	a.H = a.K * rapid.IntRange(1, 3).Draw(t, "group")
+	if n > 0 {
+		a.T = n
+	}
+	a.H = a.K * rapid.IntRange(1, group).Draw(t, "group")
 	if a.B*a.H*a.T*a.S > 1<<16 { // the reference is slow
 		a.B, a.H = 1, a.K
 	}

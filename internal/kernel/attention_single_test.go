@@ -1,0 +1,35 @@
+package kernel
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAttentionOfOneQueryAgainstNaive(t *testing.T) {
+	onPaths(t, testOneQuery[float32], testOneQuery[float64])
+}
+
+func testOneQuery[F Float](t *testing.T, _ path) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawQueries[F](t, 1, 70) // more heads than there are rows in a block
+		x.run()
+		x.verify(t)
+	})
+}
+
+// TestAttentionOfOneQueryOnAnyCores: with many, a group of heads is shared.
+func TestAttentionOfOneQueryOnAnyCores(t *testing.T) {
+	p := newAttentionProblem[float32](Attention{B: 2, H: 140, K: 2, T: 1, S: 300, D: 16, DV: 24}, true)
+	var out, lse []float32
+	for _, cores := range []int{1, 2, 5, 32, 600} {
+		setProcs(t, cores)
+		AttentionForward(p.a, p.out, p.lse, p.in)
+		if out == nil {
+			out, lse = slices.Clone(p.out), slices.Clone(p.lse)
+		}
+		requireBits(t, out, p.out)
+		requireBits(t, lse, p.lse)
+	}
+}
