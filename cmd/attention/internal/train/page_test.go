@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -37,23 +38,47 @@ type viewed struct {
 	folder string
 	stop   context.CancelFunc // as Ctrl-C does
 	ended  chan error
+	goOn   chan struct{} // closed to end a wait of the run at its table of losses; nil for a run that does not wait
 
 	mu      sync.Mutex
 	printed bytes.Buffer
 }
 
 func (v *viewed) Write(text []byte) (int, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.printed.Write(text)
+	v.print(text)
+	if v.goOn != nil && bytes.Contains(text, []byte(tableHead)) {
+		select {
+		case <-v.goOn:
+		case <-v.t.Context().Done():
+		}
+	}
+	return len(text), nil
 }
 
+func (v *viewed) print(text []byte) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.printed.Write(text)
+}
+
+// tableHead is a part of the head of the table of losses, which a run prints after its first evaluation.
+const tableHead = "validation  "
+
 // startViewed starts a tiny run with a page.
-func startViewed(t *testing.T, flags ...string) *viewed {
+func startViewed(t *testing.T, flags ...string) *viewed { return (&viewed{t: t}).start(flags...) }
+
+// startHeld starts a tiny run with a page that waits after its first evaluation until goOn is closed: what a test asks
+// before is asked of a run that trains.
+func startHeld(t *testing.T, flags ...string) *viewed {
+	return (&viewed{t: t, goOn: make(chan struct{})}).start(flags...)
+}
+
+func (v *viewed) start(flags ...string) *viewed {
+	t := v.t
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	v := &viewed{t: t, folder: filepath.Join(dir, "run"), ended: make(chan error, 1)}
+	v.folder, v.ended = filepath.Join(dir, "run"), make(chan error, 1)
 	var ctx context.Context
 	ctx, v.stop = context.WithCancel(t.Context())
 	t.Cleanup(v.stop)
@@ -96,29 +121,38 @@ func get(url string, body ...string) (answer []byte, ok bool) {
 	return answer, err == nil && r.StatusCode == http.StatusOK
 }
 
-// lastEvent reads the page's events until the server ends, and returns the state in the last one.
-func lastEvent(t *testing.T, url string) (state struct{ State, Error string }) {
+// follow waits for the first of the page's events: from then on the server knows that it is followed. The returned
+// function reads the others until the server ends, and returns the state in the last one.
+func follow(t *testing.T, url string) (last func() lastState) {
 	r, err := http.Get(url + "events")
 	require.NoError(t, err)
-	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
+	t.Cleanup(func() { r.Body.Close() })
+	events := bufio.NewReader(r.Body)
+	first, err := events.ReadString('\n')
 	require.NoError(t, err)
-	require.Regexp(t, `^data: \d+\n\n`, string(text), "a state, perhaps of a run that has gone on")
-	_, last, ok := strings.Cut(string(text), "event: end\ndata: ")
-	require.True(t, ok, "%.2000s", text)
-	require.NoError(t, json.Unmarshal([]byte(last), &state))
-	return state
+	require.Regexp(t, `^data: \d+\n$`, first, "a state, perhaps of a run that has gone on")
+	return func() (state lastState) {
+		text, err := io.ReadAll(events)
+		require.NoError(t, err)
+		_, last, ok := strings.Cut(string(text), "event: end\ndata: ")
+		require.True(t, ok, "%.2000s", text)
+		require.NoError(t, json.Unmarshal([]byte(last), &state))
+		return state
+	}
 }
+
+// lastState is what a page is told of the end of a run.
+type lastState struct{ State, Error string }
 
 // A run that somebody looks at, all the time, gives the same bits as one without a page. Its looks see the weights as
 // they change.
 func TestTrainViewChangesNoBit(t *testing.T) {
 	flags := append(tinyGPT, "--steps", "1000", "--eval-every", "50", "--head-stats")
 	plain, _ := tinyRun(t, flags...)
-	v := startViewed(t, flags...)
+	v := startHeld(t, flags...)
 	url := v.url()
-	events := make(chan string, 1)
-	go func() { events <- lastEvent(t, url).State }()
+	last := follow(t, url)
+	close(v.goOn)
 	seen := map[int]string{} // the first head's queries by the steps before
 	for range 100 {
 		var look struct {
@@ -138,8 +172,8 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 	}
 	v.says(`the run is done; serving its page until Ctrl-C`)
 	v.stop()
+	require.Equal(t, session.Finished, last().State)
 	require.NoError(t, <-v.ended, "the run was done before")
-	require.Equal(t, session.Finished, <-events)
 	require.Greater(t, len(seen), 2, "looks while it trained")
 	heads := map[string]bool{}
 	for _, head := range seen {
@@ -153,23 +187,24 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 
 // A run that is stopped, or fails, ends with its page, which is told so.
 func TestTrainViewTellsHowARunEnds(t *testing.T) {
-	v := startViewed(t, "--steps", "1000000", "--eval-every", "0")
+	v := startHeld(t, "--steps", "1000000", "--eval-every", "1")
 	url := v.url()
-	v.says("trained|training|page") // the head of the report
-	go func() {
-		time.Sleep(200 * time.Millisecond) // after the first steps
-		v.stop()
-	}()
-	require.Equal(t, session.Stopped, lastEvent(t, url).State)
+	last := follow(t, url)
+	v.says(tableHead)
+	v.stop()
+	close(v.goOn)
+	require.Equal(t, session.Stopped, last().State)
 	require.True(t, term.IsInterrupted(<-v.ended))
 	require.FileExists(t, filepath.Join(v.folder, run.ModelFile), "the run is saved as ever")
 	_, ok := get(url)
 	require.False(t, ok, "the page has ended")
 
-	v = startViewed(t, "--steps", "100000", "--lr", "1e30", "--warmup", "300", "--solver", "sgd", "--eval-every", "0")
-	last := lastEvent(t, v.url())
-	require.Equal(t, session.Failed, last.State)
-	require.Contains(t, last.Error, "finite")
+	v = startHeld(t, strings.Fields("--steps 100000 --eval-every 1 --lr 3e4 --warmup 300 --solver sgd --clip 0")...)
+	last = follow(t, v.url())
+	close(v.goOn)
+	state := last()
+	require.Equal(t, session.Failed, state.State)
+	require.Contains(t, state.Error, "finite")
 	require.ErrorIs(t, <-v.ended, train.ErrNotFinite)
 }
 
