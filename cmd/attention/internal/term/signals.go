@@ -13,14 +13,13 @@ import (
 // SIGPIPE counts only if the output has lost its reader: a browser that closes its connection sends it too.
 func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	arrived := make(chan os.Signal, 1)
-	if len(signals) > 0 { // Notify takes none as all
-		signal.Notify(arrived, signals...)
-	}
+	counts, perhaps := arrivals(signals...)
 	go func() {
 		for {
 			select {
-			case s := <-arrived:
+			case s := <-counts:
+				cancel(signalled{context.Canceled, s})
+			case s := <-perhaps:
 				if !ofConnection(s) {
 					cancel(signalled{context.Canceled, s})
 				}
@@ -30,9 +29,24 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(arrived)
+		signal.Stop(counts)
+		signal.Stop(perhaps)
 		cancel(nil)
 	}
+}
+
+// arrivals returns the first of the signals that arrives, and SIGPIPE, which perhaps does not count, in a channel of
+// its own: a signal that arrives while another one waits in its channel is lost.
+func arrivals(signals ...os.Signal) (counts, perhaps chan os.Signal) {
+	counts, perhaps = make(chan os.Signal, 1), make(chan os.Signal, 1)
+	for _, s := range signals {
+		if s == syscall.SIGPIPE {
+			signal.Notify(perhaps, s)
+		} else {
+			signal.Notify(counts, s)
+		}
+	}
+	return counts, perhaps
 }
 
 // signalled is an error with the signal that ended its command. Its text is the error's.

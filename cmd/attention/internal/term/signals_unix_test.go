@@ -5,6 +5,7 @@ package term
 import (
 	"context"
 	"os"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,22 @@ func TestUntilSignalIgnoresConnections(t *testing.T) {
 	require.NoError(t, ctx.Err())
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGUSR2))
 	<-ctx.Done()
+}
+
+// A SIGPIPE that waits to be looked at does not keep out a signal that counts.
+func TestArrivals(t *testing.T) {
+	counts, perhaps := arrivals(syscall.SIGPIPE, syscall.SIGUSR2)
+	defer signal.Stop(counts)
+	defer signal.Stop(perhaps)
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGPIPE))
+	require.Eventually(t, func() bool { return len(perhaps) == 1 }, time.Minute, time.Millisecond)
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGUSR2))
+	select {
+	case s := <-counts:
+		require.Equal(t, syscall.SIGUSR2, s)
+	case <-time.After(time.Minute):
+		require.FailNow(t, "the signal is lost")
+	}
 }
 
 func TestLost(t *testing.T) {
