@@ -79,9 +79,12 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 		signal.Notify(interrupts, os.Interrupt)
 		defer signal.Stop(interrupts)
 		t.interrupts = interrupts
-		var release func()
-		ctx, release = term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM) // an interrupt has ended the first
+		talking, release := term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM) // an interrupt ends the first
 		defer release()
+		if err := ctx.Err(); err != nil { // a signal came while the model was opened
+			return term.Stopped(ctx, err)
+		}
+		ctx = talking
 	}
 	if err := t.listen(ctx, in); !errors.Is(err, syscall.EPIPE) { // else the reader is gone
 		return term.Stopped(ctx, err)

@@ -136,6 +136,22 @@ func TestInterruptedAnswer(t *testing.T) {
 	require.Equal(t, 2, strings.Count(read(t, file), `"role":"assistant"`))
 }
 
+// TestInterruptedOpening: a signal that comes while the model is opened ends the command, at a terminal too.
+func TestInterruptedOpening(t *testing.T) {
+	dir, _ := varied(t)
+	s := newTerminal(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	root := commandtest.Root(New())
+	root.SetIn(s.input)
+	root.SetOut(s)
+	root.SetErr(s)
+	root.SetArgs([]string{"chat", "--model", dir, "--template", "chatml"})
+	_, err := s.keys.WriteString("\x04") // ends a talk that begins all the same
+	require.NoError(t, err)
+	require.EqualError(t, root.ExecuteContext(ctx), "interrupted")
+}
+
 // TestInterruptedInput: without a terminal Ctrl-C ends the command.
 func TestInterruptedInput(t *testing.T) {
 	dir, _ := varied(t)
