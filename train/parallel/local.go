@@ -89,14 +89,14 @@ func (l *local) send(to int, message []byte) error {
 	}
 	select {
 	case <-l.left[to].done: // which a link with room would hide
-		return l.left[to].reason
+		return l.reasonOf(to)
 	default:
 	}
 	select {
 	case l.links[l.rank][to] <- append([]byte(nil), message...):
 		return nil
 	case <-l.left[to].done:
-		return l.left[to].reason
+		return l.reasonOf(to)
 	case <-l.end.done:
 		return l.end.reason
 	}
@@ -116,7 +116,17 @@ func (l *local) receive(from int) ([]byte, error) {
 	case message := <-link: // its last one
 		return message, nil
 	default:
-		return nil, l.left[from].reason
+		return nil, l.reasonOf(from)
+	}
+}
+
+// reasonOf returns why a process has left: it may have ended the group before.
+func (l *local) reasonOf(rank int) error {
+	select {
+	case <-l.end.done:
+		return l.end.reason
+	default:
+		return l.left[rank].reason
 	}
 }
 

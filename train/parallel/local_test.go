@@ -71,3 +71,17 @@ func TestLocalLeaves(t *testing.T) {
 	require.ErrorContains(t, group[2].Agree(nil), left)
 	require.ErrorContains(t, group[0].Agree(nil), left)
 }
+
+// A process that ends the group and leaves it is known for its reason, not for having left.
+func TestLocalAborts(t *testing.T) {
+	group, err := parallel.NewLocal(2)
+	require.NoError(t, err)
+	group[1].Abort(errors.New("enough"))
+	require.NoError(t, group[1].Close())
+	for range 30 {
+		for _, message := range [][2][]byte{{nil, make([]byte, 1)}, {{1}, nil}} {
+			err := group[0].Exchange(1, message[0], 1, message[1])
+			require.EqualError(t, err, "parallel: rank 1 ended the group: enough")
+		}
+	}
+}
