@@ -16,7 +16,10 @@ func Together(t *testing.T, size int, f func(g *parallel.Group) error) []error {
 	errs := make([]error, size)
 	var running sync.WaitGroup
 	for i, g := range group {
-		running.Go(func() { errs[i] = f(g) })
+		running.Go(func() {
+			defer g.Close() // so that the others do not wait for one that has failed
+			errs[i] = f(g)
+		})
 	}
 	running.Wait()
 	return errs
