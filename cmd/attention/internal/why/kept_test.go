@@ -54,7 +54,11 @@ func TestWhyView(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- commandtest.Run(ctx, in, io.Discard, New(), "--view") }()
+	go func() {
+		err := commandtest.Run(ctx, in, io.Discard, New(), "--view")
+		in.CloseWithError(err) // else a URL that is not printed would be waited for
+		ended <- err
+	}()
 	line := make([]byte, 1000)
 	n, err := out.Read(line)
 	require.NoError(t, err)
