@@ -95,8 +95,10 @@ func TestStreamsStay(t *testing.T) {
 	of := small()
 	of.answer, of.body = 200*time.Millisecond, 200*time.Millisecond
 	pause, text := 3*of.answer, "data: 1\n\n"
+	var asked atomic.Int64
 	url, open := serving(t, of, limited(make(chan struct{}, 1), http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
 			for {
 				if _, err := fmt.Fprint(w, text); err != nil || http.NewResponseController(w).Flush() != nil {
 					return
@@ -118,6 +120,6 @@ func TestStreamsStay(t *testing.T) {
 	require.Eventually(t, func() bool { return open.Load() == 0 }, time.Minute, time.Millisecond)
 	pause, text = 0, large
 	dial(t, url, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	require.Eventually(t, func() bool { return open.Load() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return asked.Load() == 2 }, time.Minute, time.Millisecond)
 	require.Eventually(t, func() bool { return open.Load() == 0 }, time.Minute, time.Millisecond)
 }
