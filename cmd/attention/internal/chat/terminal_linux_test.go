@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,10 +51,21 @@ func (s *terminal) Write(p []byte) (int, error) {
 	defer s.lock.Unlock()
 	if s.interrupts {
 		s.interrupts = false
+		if !isAwaited() {
+			panic("got a text that no answer prints")
+		}
 		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-		time.Sleep(50 * time.Millisecond) // in which it arrives
+		for end := time.Now().Add(10 * time.Second); isAwaited() && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	return s.text.Write(p)
+}
+
+// isAwaited reports whether an answer still waits for Ctrl-C: it has been stopped when it does not.
+func isAwaited() bool {
+	stacks := make([]byte, 1<<20)
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("untilInterrupt"))
 }
 
 // clear clears the screen.
