@@ -40,6 +40,7 @@ type process struct {
 	t     *testing.T
 	page  *page // a tab for its page, which is there before the run begins: some runs are over soon
 	ended chan error
+	goOn  chan struct{} // closed to read what it prints after the URL: a run that prints much waits for that; or nil
 
 	mu      sync.Mutex
 	printed bytes.Buffer
@@ -47,9 +48,19 @@ type process struct {
 
 func (p *process) Write(text []byte) (int, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.printed.Write(text)
+	p.printed.Write(text)
+	p.mu.Unlock()
+	if p.goOn != nil && pageURL.MatchString(p.text()) {
+		select {
+		case <-p.goOn:
+		case <-p.t.Context().Done():
+		}
+	}
+	return len(text), nil
 }
+
+// pageURL finds the URL of the page in what is printed.
+var pageURL = regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
 
 func (p *process) text() string {
 	p.mu.Lock()
@@ -59,10 +70,14 @@ func (p *process) text() string {
 
 // startTrain starts attention train --view and waits until its page is served.
 func startTrain(t *testing.T, args ...string) *process {
+	return (&process{t: t, ended: make(chan error, 1)}).start(args...)
+}
+
+func (p *process) start(args ...string) *process {
+	t := p.t
 	if runtime.GOOS == "windows" {
 		t.Skip("a test cannot send a process Ctrl-C there")
 	}
-	p := &process{t: t, ended: make(chan error, 1)}
 	t.Cleanup(func() {
 		if p.Cmd != nil && p.Process != nil {
 			_ = p.Process.Kill()
@@ -78,9 +93,8 @@ func startTrain(t *testing.T, args ...string) *process {
 	p.Env = append(os.Environ(), "GOMAXPROCS=1") // the browser needs a processor, too
 	require.NoError(t, p.Start())
 	go func() { p.ended <- p.Wait() }()
-	url := regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
 	require.Eventually(t, func() bool {
-		found := url.FindStringSubmatch(p.text())
+		found := pageURL.FindStringSubmatch(p.text())
 		if found != nil {
 			p.page.goes(found[1])
 		}
@@ -219,13 +233,16 @@ func TestTrainView(t *testing.T) {
 	require.Equal(t, 0, run.interrupt())
 }
 
-// A run whose loss is not finite ends at once; the page that was open says why.
+// A run whose loss is not finite ends at once; the page that was open says why. Before that the run prints more than a
+// pipe holds, and so waits until the page is open.
 func TestTrainViewNotFinite(t *testing.T) {
 	t.Parallel()
-	run := startTrain(t, strings.Fields("--width 8 --context 16 --batch 2 --solver sgd --clip 0 --lr 10 --warmup 100000 "+
-		"--steps 200000 --eval-every 0 --save-every 0 --out "+filepath.Join(t.TempDir(), "run"))...)
+	run := (&process{t: t, ended: make(chan error, 1), goOn: make(chan struct{})}).start(strings.Fields(
+		"--width 8 --context 16 --batch 2 --solver sgd --clip 0 --lr 10 --warmup 100000 --steps 200000 --eval-every 5 " +
+			"--eval-batches 1 --save-every 0 --out " + filepath.Join(t.TempDir(), "run"))...)
 	p := run.follow()
-	p.status("not finite: train: step ")
+	close(run.goOn)
+	p.status("not finite: train: ")
 	require.Equal(t, "failed", js[string](p, `document.querySelector(".status").dataset.state`))
 	require.Equal(t, 1, run.wait())
 	p.status("The program has ended")
