@@ -28,10 +28,13 @@ func TestViewChangesNoBit(t *testing.T) {
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	out, ended := &shared{}, make(chan error, 1)
+	before, look := context.WithCancel(ctx)
+	defer look()
+	out, ended := &shared{before: before}, make(chan error, 1)
 	go func() { ended <- commandtest.Run(ctx, out, out, New(), append(flags, "--out", seen, "--view")...) }()
 	url := strings.TrimSuffix(out.says(t, `http://127\.0\.0\.1:\d+/[A-Z2-7]+/#`), "#")
 	looks := map[string]bool{lookAt(t, url): true}
+	look()
 	out.says(t, "serving its page until Ctrl-C")
 	looks[lookAt(t, url)] = true
 	require.Len(t, looks, 2, "the adapters have moved")
@@ -40,13 +43,18 @@ func TestViewChangesNoBit(t *testing.T) {
 	requireSameRun(t, calm, seen)
 }
 
-// shared is what a command prints while a test reads it.
+// shared is what a command prints while a test reads it. At its table of losses the command waits for the first look,
+// which ends before.
 type shared struct {
+	before  context.Context
 	mu      sync.Mutex
 	printed bytes.Buffer
 }
 
 func (s *shared) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("held-out loss  ")) { // the head of the table
+		commandtest.AwaitLook(s.before)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.printed.Write(p)

@@ -38,7 +38,8 @@ type viewed struct {
 	folder string
 	stop   context.CancelFunc // as Ctrl-C does
 	ended  chan error
-	goOn   chan struct{} // closed to end a wait of the run at its table of losses; nil for a run that does not wait
+	goOn   chan struct{} // closed to let go on a run that startHeld has started
+	atLine func()        // called by the run when it has printed a line of its table of losses; or nil
 
 	mu      sync.Mutex
 	printed bytes.Buffer
@@ -46,11 +47,8 @@ type viewed struct {
 
 func (v *viewed) Write(text []byte) (int, error) {
 	v.print(text)
-	if v.goOn != nil && bytes.Contains(text, []byte(tableHead)) {
-		select {
-		case <-v.goOn:
-		case <-v.t.Context().Done():
-		}
+	if v.atLine != nil && regexp.MustCompile(tableLine).Match(text) {
+		v.atLine()
 	}
 	return len(text), nil
 }
@@ -61,8 +59,8 @@ func (v *viewed) print(text []byte) {
 	v.printed.Write(text)
 }
 
-// tableHead is a part of the head of the table of losses, which a run prints after its first evaluation.
-const tableHead = "validation  "
+// tableLine matches a line of the table of losses, which a run prints after each evaluation.
+const tableLine = `(?m)^ +\d+ +\d+\.\d{4} `
 
 // startViewed starts a tiny run with a page.
 func startViewed(t *testing.T, flags ...string) *viewed { return (&viewed{t: t}).start(flags...) }
@@ -70,7 +68,14 @@ func startViewed(t *testing.T, flags ...string) *viewed { return (&viewed{t: t})
 // startHeld starts a tiny run with a page that waits after its first evaluation until goOn is closed: what a test asks
 // before is asked of a run that trains.
 func startHeld(t *testing.T, flags ...string) *viewed {
-	return (&viewed{t: t, goOn: make(chan struct{})}).start(flags...)
+	v := &viewed{t: t, goOn: make(chan struct{})}
+	v.atLine = func() {
+		select {
+		case <-v.goOn:
+		case <-t.Context().Done():
+		}
+	}
+	return v.start(flags...)
 }
 
 func (v *viewed) start(flags ...string) *viewed {
@@ -149,10 +154,11 @@ type lastState struct{ State, Error string }
 func TestTrainViewChangesNoBit(t *testing.T) {
 	flags := append(tinyGPT, "--steps", "1000", "--eval-every", "50", "--head-stats")
 	plain, _ := tinyRun(t, flags...)
-	v := startHeld(t, flags...)
+	looking, looked := context.WithCancel(t.Context())
+	defer looked()
+	v := (&viewed{t: t, atLine: func() { commandtest.AwaitLook(looking) }}).start(flags...)
 	url := v.url()
 	last := follow(t, url)
-	close(v.goOn)
 	seen := map[int]string{} // the first head's queries by the steps before
 	for range 100 {
 		var look struct {
@@ -170,6 +176,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 			require.True(t, ok, "%s: %s", path, text)
 		}
 	}
+	looked()
 	v.says(`the run is done; serving its page until Ctrl-C`)
 	v.stop()
 	require.Equal(t, session.Finished, last().State)
@@ -190,7 +197,7 @@ func TestTrainViewTellsHowARunEnds(t *testing.T) {
 	v := startHeld(t, "--steps", "1000000", "--eval-every", "1")
 	url := v.url()
 	last := follow(t, url)
-	v.says(tableHead)
+	v.says(tableLine)
 	v.stop()
 	close(v.goOn)
 	require.Equal(t, session.Stopped, last().State)
