@@ -95,16 +95,21 @@ func TestTrainInterrupted(t *testing.T) {
 	text, calm := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm/run") // pictures name their run
 	folder := filepath.Join(dir, "it's stopped/run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	flags := []string{"--steps", "3000", "--dropout", "0.2", "--save-every", "0", "--keep", "1"}
+	flags := []string{"--steps", "3000", "--dropout", "0.2", "--save-every", "0", "--keep", "1", "--eval-every", "2"}
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, calm), flags...)...))
 
-	c := startTrain(t, append(append(tinyFlags(text, dir), "--out", folder), flags...)...)
+	reader, stdout, err := os.Pipe() // which holds less than the run prints, so that it does not end before it is read
+	require.NoError(t, err)
+	defer reader.Close()
+	c := startTrainTo(t, stdout, append(append(tinyFlags(text, dir), "--out", folder), flags...)...)
+	require.NoError(t, stdout.Close())
 	require.True(t, c.until(func() bool { return fileSize(filepath.Join(folder, metrics.FileName)) > 0 }))
-	err := trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
+	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	require.ErrorIs(t, err, checkpoint.ErrInUse)
 	require.EqualError(t, err, fmt.Sprintf("--resume: train: checkpoints: %s: in use by another process (%d), want none",
 		filepath.Join(folder, run.CheckpointsFolder, "lock"), c.process.Pid))
 	require.NoError(t, c.process.Signal(os.Interrupt))
+	go io.Copy(io.Discard, reader)
 	<-c.done
 	var exit *exec.ExitError
 	require.ErrorAs(t, c.err, &exit, c.printed)
