@@ -256,6 +256,16 @@ func TestTrainViewOpens(t *testing.T) {
 	v.says("the run is done")
 	v.stop()
 	require.NoError(t, <-v.ended)
+
+	// An opener that fails when the run is done.
+	script = "#!/bin/sh\nwhile [ -d " + bin + " ] && [ ! -e " + bin + "/done ]; do /bin/sleep 0.01; done; exit 3\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755))
+	v = startViewed(t, "--open")
+	v.says("the run is done")
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "done"), nil, 0o644))
+	v.says("attention: --open: exit status 3, want a browser; ")
+	v.stop()
+	require.NoError(t, <-v.ended)
 }
 
 // Of several processes only rank 0 has a page.

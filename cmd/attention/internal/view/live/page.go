@@ -105,10 +105,12 @@ func (p *Page) Rest() { close(p.live.rests) }
 func (p *Page) note() {
 	select {
 	case err := <-p.opened:
-		fmt.Fprintf(p.notes, "attention: %v\n", err)
+		p.noteError(err)
 	default:
 	}
 }
+
+func (p *Page) noteError(err error) { fmt.Fprintf(p.notes, "attention: %v\n", err) }
 
 // wait serves the page of a run that is done until the context ends.
 func (p *Page) wait(ctx context.Context) {
@@ -117,7 +119,14 @@ func (p *Page) wait(ctx context.Context) {
 	}
 	p.note()
 	fmt.Fprintln(p.notes, "attention: the run is done; serving its page until Ctrl-C")
-	<-ctx.Done()
+	for {
+		select {
+		case err := <-p.opened:
+			p.noteError(err)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close sends the browsers the last state of the run and ends the page.
