@@ -3,7 +3,6 @@ package train
 import (
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"attention/internal/dense"
@@ -18,19 +17,19 @@ func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	if len(s.rooms) < workers {
 		s.rooms = make([]*tensor.Dense, workers)
 	}
-	defer kernel.SideBySide(workers)()
 	var next atomic.Int64
-	var all sync.WaitGroup
-	for worker := range workers {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(numbers); i = int(next.Add(1)) - 1 {
-				at, p := s.slots[numbers[i]], params[numbers[i]]
-				room := &s.rooms[worker]
-				dense.ByType(at.dtype, muon[float32], muon[float64])(s.config, at, lr*at.factor, p, room)
-			}
-		})
-	}
-	all.Wait()
+	end := func() {}
+	kernel.Parallel(workers, 1, func(worker, _ int) {
+		if worker == 0 {
+			end = kernel.SideBySide(workers)
+		}
+		for i := int(next.Add(1)) - 1; i < len(numbers); i = int(next.Add(1)) - 1 {
+			at, p := s.slots[numbers[i]], params[numbers[i]]
+			room := &s.rooms[worker]
+			dense.ByType(at.dtype, muon[float32], muon[float64])(s.config, at, lr*at.factor, p, room)
+		}
+	})
+	end()
 }
 
 // muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient
