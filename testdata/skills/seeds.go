@@ -6,9 +6,9 @@
 //
 //	go run testdata/skills/seeds.go [SEEDS]
 //
-// SEEDS is how many, 3 without it. How many epochs a task takes is chosen with the first seed by the valid file, which
-// holds arguments that neither the file to learn from nor that of the test has. The test file chooses nothing. Shares do
-// not depend on the load of the machine, times do.
+// SEEDS is how many, 3 without it. How many epochs a task takes is what does best with all seeds on average in the valid
+// file, which holds arguments that neither the file to learn from nor that of the test has; of equals it is the fewest.
+// The test file chooses nothing. Shares do not depend on the load of the machine, times do.
 package main
 
 import (
@@ -32,11 +32,16 @@ const base = "attention train --preset speedrun --lr 0.02 --momentum 0.95 --cont
 // task is something that a base is tuned to.
 type task struct {
 	name        string
-	flags       string // of attention finetune
-	epochs      []int  // to choose from
-	valid, test string // files of check.go
-	shares      []float64
-	seconds     []float64
+	flags       string    // of attention finetune
+	epochs      []int     // to choose from
+	valid, test string    // files of check.go
+	tuned       [][]tuned // of each number of epochs, with each seed
+}
+
+// tuned is a model of a task.
+type tuned struct {
+	out            string
+	share, seconds float64 // percent of valid that is right, processor time
 }
 
 // tasks are all of them.
@@ -75,11 +80,18 @@ func main() {
 			t.tune(seed)
 		}
 	}
-	const row = "%-8s  %-14s  %-8s  %s\n"
-	fmt.Printf("\nMeans of %d seeds:\n\n"+row, seeds, "", "right", "least", "processor time")
-	fmt.Printf(row, "base", "", "", spread(times, "s"))
+	const row = "%-8s  %-6s  %-14s  %-14s  %-8s  %s\n"
+	fmt.Printf("\nMeans of %d seeds:\n\n"+row, seeds, "", "epochs", "valid", "test", "least", "processor time")
+	fmt.Printf(row, "base", "", "", "", "", spread(times, "s"))
 	for _, t := range tasks {
-		fmt.Printf(row, t.name, spread(t.shares, "%"), fmt.Sprintf("%.1f %%", slices.Min(t.shares)), spread(t.seconds, "s"))
+		epochs, models := t.choose()
+		var valid, test, times []float64
+		for _, m := range models {
+			valid, test, times = append(valid, m.share), append(test, right(m.out, t.test)), append(times, m.seconds)
+		}
+		fmt.Printf(row, t.name, strconv.Itoa(epochs), spread(valid, "%"), spread(test, "%"),
+			fmt.Sprintf("%.1f %%", slices.Min(test)), spread(times, "s"))
+		fmt.Printf("%8s  test of each seed: %v\n", "", test)
 	}
 }
 
@@ -124,31 +136,33 @@ func run(line string) (printed string, took float64) {
 	return string(out), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 }
 
-// tune tunes the base of a seed. With the first one it chooses the number of epochs.
+// tune tunes the base of a seed with each number of epochs.
 func (t *task) tune(seed int) {
-	type tuned struct {
-		out            string
-		epochs         int
-		share, seconds float64
-	}
-	tell := func(m tuned, file string) {
-		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), m.epochs,
-			m.share, file)
-	}
-	best := tuned{share: -1}
-	for _, epochs := range t.epochs {
-		m := tuned{out: fmt.Sprintf("%s%d-%d", t.name, seed, epochs), epochs: epochs}
+	t.tuned = slices.Grow(t.tuned, len(t.epochs))[:len(t.epochs)]
+	for i, epochs := range t.epochs {
+		m := tuned{out: fmt.Sprintf("%s%d-%d", t.name, seed, epochs)}
 		const tune = "attention finetune --model base%[1]d %s --epochs %d --seed %[1]d --out %[4]s"
 		_, m.seconds = run(fmt.Sprintf(tune, seed, t.flags, epochs, m.out))
 		m.share = right(m.out, t.valid)
-		if tell(m, t.valid); m.share > best.share {
-			best = m
+		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), epochs, m.share,
+			t.valid)
+		t.tuned[i] = append(t.tuned[i], m)
+	}
+}
+
+// choose returns the number of epochs with the greatest sum of shares, and its models.
+func (t *task) choose() (epochs int, models []tuned) {
+	best := -1.0
+	for i, of := range t.tuned {
+		sum := 0.0
+		for _, m := range of {
+			sum += m.share
+		}
+		if sum > best {
+			best, epochs, models = sum, t.epochs[i], of
 		}
 	}
-	t.epochs = []int{best.epochs}
-	best.share = right(best.out, t.test)
-	tell(best, t.test)
-	t.shares, t.seconds = append(t.shares, best.share), append(t.seconds, best.seconds)
+	return epochs, models
 }
 
 // right returns the share of a file that a model has right.
