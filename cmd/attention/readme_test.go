@@ -78,7 +78,7 @@ var shortened = map[string]string{
 		"--accumulate 1 --eval-batches 1 --sample 1",
 	"attention train --preset speedrun --lr 0.02 --momentum 0.95 --context-growth none --text skills/text.txt --tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20 --out runs/base": "--steps 2 " +
 		"--eval-batches 1",
-	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 20 --lr 0.003 --out runs/sums": "--steps 2 " +
+	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 60 --lr 0.003 --out runs/sums": "--steps 2 " +
 		"--eval-every 0",
 	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 8 --lr 0.005 --out runs/talks": "--steps 2 " +
 		"--eval-every 0 --sample 4",

@@ -47,7 +47,7 @@ type tuned struct {
 // tasks are all of them.
 var tasks = []*task{
 	{name: "sums", flags: "--template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --lr 0.003",
-		epochs: []int{10, 15, 20}, valid: "valid.jsonl", test: "test.jsonl"},
+		epochs: []int{10, 20, 40, 60}, valid: "valid.jsonl", test: "test.jsonl"},
 	{name: "classes", flags: "--task classify --data skills/classes --batch 16 --lr 0.005",
 		epochs: []int{4, 6, 8}, valid: "skills/classes/valid.tsv", test: "skills/classes/test.tsv"},
 	{name: "talks", flags: "--template skills/talks.jinja --data skills/talks --batch 16 --lr 0.005",
