@@ -20,7 +20,7 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 			case s := <-counts:
 				cancel(signalled{context.Canceled, s})
 			case s := <-perhaps:
-				if !ofConnection(s) {
+				if !ofConnection() {
 					cancel(signalled{context.Canceled, s})
 				}
 			case <-ctx.Done():
@@ -40,7 +40,7 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 func arrivals(signals ...os.Signal) (counts, perhaps chan os.Signal) {
 	counts, perhaps = make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, s := range signals {
-		if s == syscall.SIGPIPE {
+		if isPipe(s) {
 			signal.Notify(perhaps, s)
 		} else {
 			signal.Notify(counts, s)

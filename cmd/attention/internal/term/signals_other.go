@@ -10,5 +10,6 @@ func LostSignals() []os.Signal { return nil }
 // FinishSignals returns nil: the system has no such signals.
 func FinishSignals() []os.Signal { return nil }
 
-// ofConnection returns false: the system has no such signals.
-func ofConnection(os.Signal) bool { return false }
+// isPipe and ofConnection return false: the system has no such signal.
+func isPipe(os.Signal) bool { return false }
+func ofConnection() bool    { return false }

@@ -24,8 +24,11 @@ func LostSignals() []os.Signal {
 // which mpirun passes on to the processes that it started.
 func FinishSignals() []os.Signal { return []os.Signal{syscall.SIGUSR1} }
 
-// ofConnection reports whether a signal is the SIGPIPE of a connection, not of the output.
-func ofConnection(s os.Signal) bool { return s == syscall.SIGPIPE && !lost(os.Stdout, os.Stderr) }
+// isPipe reports whether a signal is SIGPIPE, which perhaps does not count.
+func isPipe(s os.Signal) bool { return s == syscall.SIGPIPE }
+
+// ofConnection reports whether a SIGPIPE is of a connection, not of the output.
+func ofConnection() bool { return !lost(os.Stdout, os.Stderr) }
 
 // lost reports whether one of the files is a pipe, a socket or a terminal that has no reader any more.
 func lost(files ...*os.File) bool {
