@@ -50,7 +50,9 @@ func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows 
 		clear(w.raw[i*2*singleKeys:][:2*singleKeys])
 	}
 	for s0 := s.lo; s0 < s.hi; s0 += singleKeys {
-		x := scores[F]{data: w.p, b: b, queries: 1, s0: s0, keys: min(singleKeys, s.hi-s0), queryStep: singleKeys, keyStep: 1}
+		x := scores[F]{
+			data: w.p, b: b, queries: 1, s0: s0, keys: min(singleKeys, s.hi-s0), queryStep: singleKeys, keyStep: 1,
+		}
 		k, v, ahead := keys.from(s0), values.from(s0), rowsAhead[F]{}
 		switch s1 := s0 + singleKeys; {
 		case s1 < s.hi:

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// BenchmarkAttentionOfOneQuery times what a new token does with the keys and values of S tokens before it in H heads of
-// 64, K of the keys, of which so many lie in memory that no cache has them. It reports the microseconds and how long one
-// thread takes to read as much in turns with it, as a share: medians.
+// BenchmarkAttentionOfOneQuery times a new token's attention to S tokens before it, in H heads of width 64 with K heads
+// of keys, which come from memory. It reports medians: microseconds, and of-reading, the time in which one thread reads
+// as much divided by that.
 func BenchmarkAttentionOfOneQuery(b *testing.B) {
 	for _, s := range []struct{ h, k, s int }{
 		{12, 12, 64}, {12, 12, 256}, {12, 12, 1024}, {14, 2, 64}, {14, 2, 1024}, {14, 2, 4096},

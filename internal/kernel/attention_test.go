@@ -144,7 +144,7 @@ func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at Head
 
 func drawProblem[F Float](t *rapid.T) *attentionProblem[F] { return drawQueries[F](t, 0, 3) }
 
-// drawQueries draws a problem of n queries, 0 for any number, and at most so many heads in a group.
+// drawQueries draws a problem of n queries, of any number if n is 0, and at most group heads for each head of keys.
 func drawQueries[F Float](t *rapid.T, n, group int) *attentionProblem[F] {
 	lengths := []int{1, 2, 3, 5, 13, 64, 67, 128, 131, 197, 263}
 	widths := []int{1, 2, 3, 5, 7, 16, 17, 31, 64}

@@ -6,9 +6,9 @@
 //
 //	go run testdata/skills/seeds.go [SEEDS]
 //
-// SEEDS is how many, 3 without it. How many epochs a task takes is what does best with all seeds on average in the valid
-// file, which holds arguments that neither the file to learn from nor that of the test has; of equals it is the fewest.
-// The test file chooses nothing. Shares do not depend on the load of the machine, times do.
+// SEEDS is how many, 3 without it. A task takes as many epochs as do best in the valid file on average over the seeds,
+// of equals the fewest. That file holds arguments that neither the file to learn from nor that of the test has. The
+// test file chooses nothing. Shares do not depend on the load of the machine, times do.
 package main
 
 import (
@@ -144,8 +144,8 @@ func (t *task) tune(seed int) {
 		const tune = "attention finetune --model base%[1]d %s --epochs %d --seed %[1]d --out %[4]s"
 		_, m.seconds = run(fmt.Sprintf(tune, seed, t.flags, epochs, m.out))
 		m.share = right(m.out, t.valid)
-		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), epochs, m.share,
-			t.valid)
+		fmt.Printf("seed %d  %-8s  %s  %d epochs, %5.1f %% of %s right\n", seed, t.name, seconds(m.seconds), epochs,
+			m.share, t.valid)
 		t.tuned[i] = append(t.tuned[i], m)
 	}
 }
