@@ -63,7 +63,7 @@ func examples() *text.Examples {
 }
 
 func lessons() *text.Lessons {
-	l, err := text.NewLessons(text.LessonConfig{Tokenizer: gpt2, Ends: []int{0}})
+	l, err := text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: gpt2, Ends: []int{0}})
 	if err != nil {
 		panic(err)
 	}
@@ -232,7 +232,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*text.Examples]():     {func(*world) any { return examples() }},
 	reflect.TypeFor[*text.Lessons]():      {func(*world) any { return lessons() }},
 	reflect.TypeFor[*text.Packed](): {func(*world) any {
-		p, err := text.NewPacked(examples(), lessons(), text.PackConfig{Batch: 1, Context: 8})
+		p, err := text.NewPacked(context.Background(), examples(), lessons(), text.PackConfig{Batch: 1, Context: 8})
 		if err != nil {
 			panic(err)
 		}

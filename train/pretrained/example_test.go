@@ -43,10 +43,11 @@ func Example() {
 	defer examples.Close()
 	template, err := text.OpenTemplateAs(folder, text.Alpaca, base.Tokenizer)
 	check(err)
-	lessons, err := text.NewLessons(text.LessonConfig{Tokenizer: base.Tokenizer, Template: template, Ends: base.Ends})
+	lessons, err := text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: base.Tokenizer, Template: template,
+		Ends: base.Ends})
 	check(err)
 	c := text.PackConfig{Batch: 1, Context: 256}
-	rows, err := text.NewPacked(examples, lessons, c)
+	rows, err := text.NewPacked(context.Background(), examples, lessons, c)
 	check(err)
 
 	var losses []float64

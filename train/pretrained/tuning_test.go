@@ -34,12 +34,12 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 	if err != nil {
 		return nil, err
 	}
-	lessons, err := text.NewLessons(text.LessonConfig{Tokenizer: base.Tokenizer, Template: template, Ends: base.Ends})
+	lessons, err := text.NewLessons(ctx, text.LessonConfig{Tokenizer: base.Tokenizer, Template: template, Ends: base.Ends})
 	if err != nil {
 		return nil, err
 	}
 	c := text.PackConfig{Batch: 1, Context: 256}
-	rows, err := text.NewPacked(examples, lessons, c)
+	rows, err := text.NewPacked(ctx, examples, lessons, c)
 	if err != nil {
 		return nil, err
 	}

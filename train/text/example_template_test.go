@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"context"
 	"fmt"
 
 	"attention/train/text"
@@ -16,12 +17,12 @@ func ExampleTemplate() {
 		return
 	}
 	talk := []text.Message{{Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hi!"}}
-	said, spans, err := template.RenderSpans(talk, text.TemplateConfig{})
+	said, spans, err := template.RenderSpans(context.Background(), talk, text.TemplateConfig{})
 	fmt.Println(said, err)
 	for _, s := range spans {
 		fmt.Printf("%q\n", said[s.From:s.To])
 	}
-	asked, err := template.Render(talk[:1], text.TemplateConfig{AddGenerationPrompt: true})
+	asked, err := template.Render(context.Background(), talk[:1], text.TemplateConfig{AddGenerationPrompt: true})
 	fmt.Println(asked, err)
 	// Output:
 	// <|user|>Hello<|end|>

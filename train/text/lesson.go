@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -47,7 +48,7 @@ type LessonConfig struct {
 type Lessons struct{ config LessonConfig }
 
 // NewLessons refuses a template with special tokens that the tokenizer lacks.
-func NewLessons(c LessonConfig) (*Lessons, error) {
+func NewLessons(ctx context.Context, c LessonConfig) (*Lessons, error) {
 	switch {
 	case c.Tokenizer == nil:
 		return nil, fmt.Errorf("text: lessons: %w", config.Errorf(c, "Tokenizer", "got nil, want one"))
@@ -60,7 +61,7 @@ func NewLessons(c LessonConfig) (*Lessons, error) {
 		}
 	}
 	if c.Template != nil {
-		if err := c.Template.CheckTokens(c.Tokenizer, c.Rendering); err != nil {
+		if err := c.Template.CheckTokens(ctx, c.Tokenizer, c.Rendering); err != nil {
 			return nil, fmt.Errorf("text: lessons: template: %w", err)
 		}
 	}
@@ -71,8 +72,8 @@ func NewLessons(c LessonConfig) (*Lessons, error) {
 var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]`)
 
 // CheckTokens refuses a tokenizer that lacks special tokens of the template's texts: they would be text like any other.
-func (t *Template) CheckTokens(tokenizer Tokenizer, c TemplateConfig) error {
-	text, err := t.Render([]Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
+func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) error {
+	text, err := t.Render(ctx, []Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (t *Template) CheckTokens(tokenizer Tokenizer, c TemplateConfig) error {
 // Of returns the lesson of an example: of a plain text all tokens are learned, and of a conversation what the assistant
 // says, to the token that ends it. Where the template gives earlier answers other texts than it gave them as the last
 // ones, as Qwen 3's does, only the last is learned; whole is false then.
-func (l *Lessons) Of(e Example) (lesson Lesson, whole bool, err error) {
+func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
 	if l.config.Classes != nil {
 		lesson, err = l.ofLabel(e)
 		return lesson, true, err
@@ -103,7 +104,7 @@ func (l *Lessons) Of(e Example) (lesson Lesson, whole bool, err error) {
 	if l.config.Template == nil {
 		return lesson, false, errors.New("got a conversation without a template, want one")
 	}
-	text, spans, err := l.config.Template.RenderSpans(e.Messages, l.config.Rendering)
+	text, spans, err := l.config.Template.RenderSpans(ctx, e.Messages, l.config.Rendering)
 	if err != nil {
 		return lesson, false, err
 	}

@@ -78,10 +78,11 @@ func TestLessons(t *testing.T) {
 			want: turn("user", "2+2?") + turn("assistant", "4") + turn("user", "3+3?") + answer("<think>\nmore\n</think>\n\n6")},
 		{name: "a text", template: "qwen2.5", example: text.Example{Text: "it all"}, want: "{it all<|im_end|>}"},
 	} {
-		l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Template: templateOf(t, row.template+".jinja"),
-			Ends: []int{end}, TrainOnPrompts: row.prompts})
+		l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer,
+			Template: templateOf(t, row.template+".jinja"),
+			Ends:     []int{end}, TrainOnPrompts: row.prompts})
 		require.NoError(t, err)
-		lesson, whole, err := l.Of(row.example)
+		lesson, whole, err := l.Of(t.Context(), row.example)
 		require.NoError(t, err)
 		require.Equal(t, row.want, learned(t, tokenizer, lesson), row.name)
 		require.Equal(t, !row.lastOnly, whole, row.name)
@@ -94,9 +95,9 @@ func TestLessonsEnd(t *testing.T) {
 	template, err := text.ParseTemplate("{% for m in messages %}{% if m.role == 'user' %}Q: {{ m.content }}\nA: " +
 		"{% else %}{% generation %}{{ m.content }}{% endgeneration %}{{ ' ' }}{% endif %}{% endfor %}")
 	require.NoError(t, err)
-	l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Template: template, Ends: []int{end}})
+	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer, Template: template, Ends: []int{end}})
 	require.NoError(t, err)
-	lesson, _, err := l.Of(text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
+	lesson, _, err := l.Of(t.Context(), text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
 	require.NoError(t, err)
 	require.Equal(t, "Q: a\nA: {b<|end|>}", learned(t, tokenizer, lesson))
 }
@@ -114,11 +115,11 @@ func TestWrongLessons(t *testing.T) {
 		{text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}, Template: templateOf(t, "qwen3.jinja")},
 			"text: lessons: template: got the token <|im_start|>, which the tokenizer does not have, want another template"},
 	} {
-		_, err := text.NewLessons(row.config)
+		_, err := text.NewLessons(t.Context(), row.config)
 		require.EqualError(t, err, row.want)
 	}
-	l, err := text.NewLessons(text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}})
+	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}})
 	require.NoError(t, err)
-	_, _, err = l.Of(text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
+	_, _, err = l.Of(t.Context(), text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
 	require.EqualError(t, err, "got a conversation without a template, want one")
 }

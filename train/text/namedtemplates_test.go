@@ -40,7 +40,7 @@ func TestNamedTemplates(t *testing.T) {
 	} {
 		template, err := text.OpenTemplateAs(dir, row.name, nil)
 		require.NoError(t, err)
-		got, err := template.Render(row.talk, text.TemplateConfig{AddGenerationPrompt: row.prompt})
+		got, err := template.Render(t.Context(), row.talk, text.TemplateConfig{AddGenerationPrompt: row.prompt})
 		require.NoError(t, err)
 		require.Equal(t, row.want, got, row.name)
 	}
@@ -53,7 +53,7 @@ func TestNamedTemplates(t *testing.T) {
 	require.ErrorContains(t, err, file+": text: template: ")
 	alpacas, err := text.OpenTemplateAs(dir, text.Alpaca, nil)
 	require.NoError(t, err)
-	_, err = alpacas.Render(append(talk, system), text.TemplateConfig{})
+	_, err = alpacas.Render(t.Context(), append(talk, system), text.TemplateConfig{})
 	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning,")
 }
 
@@ -81,7 +81,7 @@ func TestTemplatesBeginAsTexts(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"), []byte(row.config), 0o644))
 		template, err := text.TemplateFor(dir, row.source, tokenizer)
 		require.NoError(t, err)
-		got, err := template.Render([]text.Message{say("user", "Why?")}, text.TemplateConfig{})
+		got, err := template.Render(t.Context(), []text.Message{say("user", "Why?")}, text.TemplateConfig{})
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(got, row.begin), "%s\n%s", got, row)
 	}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -67,18 +68,18 @@ type Packed struct {
 	next    int // of the epoch's rows
 }
 
-// NewPacked reads each example once to count its tokens.
-func NewPacked(e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
+// NewPacked reads each example once to count its tokens, until ctx ends.
+func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: packing: %w", err)
 	}
-	if e == nil || l == nil {
-		return nil, errors.New("text: packing: got nil, want examples and lessons")
+	if ctx == nil || e == nil || l == nil {
+		return nil, errors.New("text: packing: got nil, want a context, examples and lessons")
 	}
 	c.Long = cmp.Or(c.Long, CutLong)
 	p := &Packed{config: c, file: e, lessons: l, lengths: make([]int32, e.Len())}
 	for i := range p.lengths {
-		if err := p.measure(i); err != nil {
+		if err := cmp.Or(context.Cause(ctx), p.measure(ctx, i)); err != nil {
 			return nil, err
 		}
 	}
@@ -102,12 +103,12 @@ func NewPacked(e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
 func (p *Packed) Summary() PackSummary { return p.summary }
 
 // lesson returns the lesson of an example, cut to a row.
-func (p *Packed) lesson(i int) (lesson Lesson, whole bool, err error) {
+func (p *Packed) lesson(ctx context.Context, i int) (lesson Lesson, whole bool, err error) {
 	example, err := p.file.At(i)
 	if err != nil {
 		return lesson, false, err
 	}
-	if lesson, whole, err = p.lessons.Of(example); err != nil {
+	if lesson, whole, err = p.lessons.Of(ctx, example); err != nil {
 		return lesson, false, p.file.about(i, err)
 	}
 	return lesson, whole, nil
@@ -124,8 +125,8 @@ func (p *Packed) cut(l Lesson) Lesson {
 }
 
 // measure counts an example.
-func (p *Packed) measure(i int) error {
-	lesson, whole, err := p.lesson(i)
+func (p *Packed) measure(ctx context.Context, i int) error {
+	lesson, whole, err := p.lesson(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (p *Packed) fill(b int, row []int32) error {
 	inputs, targets, segments, positions := part(Inputs), part(Targets), part(Segments), part(Positions)
 	at := 0
 	for segment, i := range row {
-		lesson, _, err := p.lesson(int(i))
+		lesson, _, err := p.lesson(context.Background(), int(i))
 		if err != nil {
 			return err
 		}

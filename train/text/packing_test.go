@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ func examples(t *testing.T, name, content string) *text.Examples {
 
 // textLessons makes lessons of plain texts, whose bytes are their ids and whose end is 0.
 func textLessons(t *testing.T) *text.Lessons {
-	l, err := text.NewLessons(text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Ends: []int{0}})
+	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Ends: []int{0}})
 	require.NoError(t, err)
 	return l
 }
@@ -73,7 +74,8 @@ func TestPacked(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"text\": %q}\n", strings.Repeat(string(rune('a'+n)), n))
 	}
 	e := examples(t, "train.jsonl", lines.String())
-	p, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true, Shuffle: true, Seed: 3})
+	p, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true,
+		Shuffle: true, Seed: 3})
 	require.NoError(t, err)
 	require.Equal(t, text.PackSummary{Examples: 8, Tokens: 4 + 6 + 2 + 8 + 3 + 5 + 10 + 7, Learned: 45 - 8, Rows: 5,
 		Batches: 3, Fill: 0.9, Cut: 1}, p.Summary())
@@ -101,19 +103,25 @@ func TestPacked(t *testing.T) {
 	_, err = p.Next()
 	require.NoError(t, err)
 	state, rest := p.State(), epoch()
-	again, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true, Shuffle: true, Seed: 3})
+	again, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true,
+		Shuffle: true, Seed: 3})
 	require.NoError(t, err)
 	require.NoError(t, again.SetState(state))
 	p = again
 	require.Equal(t, rest, epoch(), "resumed")
 	require.Error(t, p.SetState(state[1:]))
 
-	skipped, err := text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 1, Context: 5, Long: text.SkipLong})
+	skipped, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 1, Context: 5, Long: text.SkipLong})
 	require.NoError(t, err)
 	require.Equal(t, text.PackSummary{Examples: 4, Tokens: 14, Learned: 10, Rows: 3, Batches: 3, Fill: 14.0 / 15, Skipped: 4},
 		skipped.Summary())
-	_, err = text.NewPacked(e, textLessons(t), text.PackConfig{Batch: 1, Context: 1})
+	_, err = text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 1, Context: 1})
 	require.EqualError(t, err, "text: packing: Context: got 1, want at least 2")
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = text.NewPacked(stopped, e, textLessons(t), text.PackConfig{Batch: 1, Context: 5})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // Examples stay on the disk: in memory is a number for each, whatever their size.
@@ -133,7 +141,7 @@ func TestExamplesStayOnTheDisk(t *testing.T) {
 	e, err := text.OpenExamples(path)
 	require.NoError(t, err)
 	defer e.Close()
-	p, err := text.NewPacked(e, lessons, text.PackConfig{Batch: 1, Context: 64})
+	p, err := text.NewPacked(t.Context(), e, lessons, text.PackConfig{Batch: 1, Context: 64})
 	require.NoError(t, err)
 	_, err = p.Next()
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,21 +130,22 @@ type TemplateConfig struct {
 // Render returns the text of a conversation. It begins with the text of the BOS token if the model wants one: a
 // tokenizer adds none. A template that refuses the conversation is an error with its message, a *jinja.Raised. A
 // content of parts is one text to a template that takes no parts.
-func (t *Template) Render(messages []Message, c TemplateConfig) (string, error) {
-	text, _, err := t.render(messages, c)
+func (t *Template) Render(ctx context.Context, messages []Message, c TemplateConfig) (string, error) {
+	text, _, err := t.render(ctx, messages, c)
 	return text, err
 }
 
 // render also returns the generation blocks.
-func (t *Template) render(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
-	text, blocks, err = t.renderAs(messages, c)
+func (t *Template) render(ctx context.Context, messages []Message, c TemplateConfig) (text string,
+	blocks []AssistantSpan, err error) {
+	text, blocks, err = t.renderAs(ctx, messages, c)
 	hasParts := func(m Message) bool { return m.Parts != nil }
 	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, hasParts) {
 		joined := slices.Clone(messages)
 		for i, m := range joined {
 			joined[i].Content, joined[i].Parts = m.Text(), nil
 		}
-		text, blocks, err = t.renderAs(joined, c)
+		text, blocks, err = t.renderAs(ctx, joined, c)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("text: template: %w", err)
@@ -152,7 +154,8 @@ func (t *Template) render(messages []Message, c TemplateConfig) (text string, bl
 }
 
 // renderAs renders messages as they are.
-func (t *Template) renderAs(messages []Message, c TemplateConfig) (text string, blocks []AssistantSpan, err error) {
+func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateConfig) (text string,
+	blocks []AssistantSpan, err error) {
 	all := make([]any, len(messages))
 	for i, m := range messages {
 		all[i] = m.dict()
@@ -169,7 +172,7 @@ func (t *Template) renderAs(messages []Message, c TemplateConfig) (text string, 
 	if c.ThinkingOff {
 		variables.Set("enable_thinking", false)
 	}
-	text, spans, err := t.compiled.Render(&variables, c.Now)
+	text, spans, err := t.compiled.Render(ctx, &variables, c.Now)
 	for _, s := range spans {
 		isItem := func(m any) bool { return slices.ContainsFunc(s.Items, func(item any) bool { return item == m }) }
 		blocks = append(blocks, AssistantSpan{From: s.From, To: s.To, Message: slices.IndexFunc(all, isItem)})

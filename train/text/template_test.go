@@ -62,7 +62,7 @@ func TestTemplates(t *testing.T) {
 		require.Greater(t, len(renderings), 17)
 		for title, want := range renderings {
 			c := stored.Conversations[title]
-			got, err := template.Render(c.Messages, c.config(t))
+			got, err := template.Render(t.Context(), c.Messages, c.config(t))
 			if want, ok := want.(string); ok {
 				require.NoError(t, err, "%s: %s", name, title)
 				require.Equal(t, want, got, "%s: %s", name, title)
@@ -124,9 +124,9 @@ func TestRenderSpans(t *testing.T) {
 	} {
 		template := templateOf(t, row.template+".jinja")
 		config := text.TemplateConfig{Now: moment}
-		got, spans, err := template.RenderSpans(row.messages, config)
+		got, spans, err := template.RenderSpans(t.Context(), row.messages, config)
 		require.NoError(t, err, row.template)
-		want, err := template.Render(row.messages, config)
+		want, err := template.Render(t.Context(), row.messages, config)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		var parts []string
@@ -153,14 +153,15 @@ func TestTemplateErrors(t *testing.T) {
 	} {
 		template, err := text.ParseTemplate(row.source)
 		require.NoError(t, err)
-		_, _, err = template.RenderSpans([]text.Message{say("user", "a"), say("assistant", "b")}, text.TemplateConfig{})
+		_, _, err = template.RenderSpans(t.Context(), []text.Message{say("user", "a"), say("assistant", "b")},
+			text.TemplateConfig{})
 		require.EqualError(t, err, row.want, row.name)
 	}
 }
 
 // TestContentOfParts: it is one text to a template that takes none.
 func TestContentOfParts(t *testing.T) {
-	got, err := templateOf(t, "qwen2.5.jinja").Render([]text.Message{say("system", "S"),
+	got, err := templateOf(t, "qwen2.5.jinja").Render(t.Context(), []text.Message{say("system", "S"),
 		{Role: "user", Parts: []string{"a", "b"}}}, text.TemplateConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nab<|im_end|>\n", got)
@@ -189,7 +190,7 @@ func TestParseTemplateConfig(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, row.name)
-		got, err := template.Render(nil, text.TemplateConfig{})
+		got, err := template.Render(t.Context(), nil, text.TemplateConfig{})
 		require.NoError(t, err, row.name)
 		require.Equal(t, row.text, got, row.name)
 	}
@@ -201,7 +202,7 @@ func TestOpenTemplate(t *testing.T) {
 	render := func(want string) {
 		template, err := text.OpenTemplate(dir)
 		require.NoError(t, err)
-		got, err := template.Render(nil, text.TemplateConfig{})
+		got, err := template.Render(t.Context(), nil, text.TemplateConfig{})
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}

@@ -1,12 +1,14 @@
 package jinja
 
 import (
+	"context"
 	"strings"
 	"time"
 )
 
 // run is one rendering.
 type run struct {
+	ctx      context.Context
 	out      *strings.Builder
 	spans    []Span
 	items    []any // of the loops that run
@@ -43,6 +45,9 @@ func (r *run) within(f func(vars map[string]any)) {
 
 // took counts steps.
 func (r *run) took(n int) {
+	if r.ctx != nil && (r.steps+n)>>12 != r.steps>>12 && r.ctx.Err() != nil {
+		panic(failure{context.Cause(r.ctx)})
+	}
 	if r.steps += n; r.steps > mostSteps {
 		fail("got a rendering of more than %d steps, want fewer", mostSteps)
 	}

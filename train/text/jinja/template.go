@@ -5,6 +5,8 @@
 package jinja
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,10 +65,14 @@ func Parse(source string) (t *Template, err error) {
 }
 
 // Render returns the text of the template with variables of these names, and the spans of its generation blocks.
-// strftime_now formats now. Values are nil, bool, int, float64, string, []any and *Dict.
-func (t *Template) Render(variables *Dict, now time.Time) (text string, spans []Span, err error) {
+// strftime_now formats now. Where ctx ends, its cause is the error. Values are nil, bool, int,
+// float64, string, []any and *Dict.
+func (t *Template) Render(ctx context.Context, variables *Dict, now time.Time) (text string, spans []Span, err error) {
+	if ctx == nil {
+		return "", nil, errors.New("context: got nil, want one")
+	}
 	var out strings.Builder
-	r := &run{out: &out, now: now, line: 1}
+	r := &run{ctx: ctx, out: &out, now: now, line: 1}
 	defer rescue(&err, &r.line)
 	vars := map[string]any{"namespace": function(newNamespace), "range": function(numbers),
 		"raise_exception": function(raise), "strftime_now": function(strftime)}

@@ -1,7 +1,9 @@
 package jinja_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -35,7 +37,7 @@ func TestSmallTemplates(t *testing.T) {
 	for source, want := range stored.Small {
 		template, err := jinja.Parse(source)
 		require.NoError(t, err, source)
-		got, _, err := template.Render(dict(t, string(stored.Variables)), moment)
+		got, _, err := template.Render(t.Context(), dict(t, string(stored.Variables)), moment)
 		require.NoError(t, err, source)
 		require.Equal(t, want, got, source)
 	}
@@ -49,7 +51,7 @@ func TestGenerationBlocks(t *testing.T) {
 !{% endfor %}{% generation %}{% endgeneration %}`)
 	require.NoError(t, err)
 	variables := dict(t, `{"list": [{"a": 1, "b": "x"}, {"a": 2, "b": "yy"}]}`)
-	text, spans, err := template.Render(variables, moment)
+	text, spans, err := template.Render(t.Context(), variables, moment)
 	require.NoError(t, err)
 	require.Equal(t, "<1>\néx!<2>\néyy!", text)
 	require.Len(t, spans, 3)
@@ -126,17 +128,28 @@ func TestErrors(t *testing.T) {
 	} {
 		template, err := jinja.Parse(row.source)
 		if err == nil {
-			_, _, err = template.Render(&jinja.Dict{}, moment)
+			_, _, err = template.Render(t.Context(), &jinja.Dict{}, moment)
 		}
 		require.EqualError(t, err, row.want, row.name)
 	}
+}
+
+// TestRenderHearsContext: a rendering ends with the cause of its context.
+func TestRenderHearsContext(t *testing.T) {
+	template, err := jinja.Parse("{% for a in range(1000000) %}{% endfor %}")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stop")
+	cancel(stop)
+	_, _, err = template.Render(ctx, &jinja.Dict{}, moment)
+	require.ErrorIs(t, err, stop)
 }
 
 // TestDeepOperators: an expression of many operators takes no more stack than there is.
 func TestDeepOperators(t *testing.T) {
 	template, err := jinja.Parse("{{ 0" + strings.Repeat("+1", 500_000) + " }}")
 	require.NoError(t, err)
-	text, _, err := template.Render(&jinja.Dict{}, moment)
+	text, _, err := template.Render(t.Context(), &jinja.Dict{}, moment)
 	require.NoError(t, err)
 	require.Equal(t, "500000", text)
 }
@@ -168,7 +181,8 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		template, err := jinja.Parse(source)
 		if err == nil {
-			_, _, err = template.Render(dict(t, `{"messages": [{"role": "user", "content": "Hi"}], "tools": null}`), moment)
+			_, _, err = template.Render(t.Context(), dict(t, `{"messages": [{"role": "user", "content": "Hi"}],
+				"tools": null}`), moment)
 		}
 		if err != nil {
 			require.Less(t, len(err.Error()), 500)

@@ -78,7 +78,7 @@ func (t *talk) untilInterrupt(ctx context.Context) (context.Context, func()) {
 // draw makes the model read the talk, and draws the answer.
 func (a *answer) draw(ctx context.Context) error {
 	began := program.Now()
-	ids, err := a.prompt(nil, min(a.tokens, a.capacity/4))
+	ids, err := a.prompt(ctx, nil, min(a.tokens, a.capacity/4))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a *answer) next(ctx context.Context) (int, error) {
 	if !errors.Is(err, generate.ErrFull) {
 		return id, err
 	}
-	ids, err := a.prompt(a.ids, 1)
+	ids, err := a.prompt(ctx, a.ids, 1)
 	if errors.Is(err, errLong) {
 		return 0, errors.New("the context is full: the answer ends here")
 	}

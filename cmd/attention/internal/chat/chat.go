@@ -68,7 +68,7 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 	if err != nil {
 		return err
 	}
-	t, err := c.newTalk(m)
+	t, err := c.newTalk(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 }
 
 // newTalk returns a talk with a model in which nothing has been said.
-func (c *command) newTalk(m *run.OpenModel) (*talk, error) {
+func (c *command) newTalk(ctx context.Context, m *run.OpenModel) (*talk, error) {
 	decoder, ok := m.Model.Network.(*layers.Decoder)
 	if !ok {
 		return nil, fmt.Errorf("--model: %s: got a model of one attention layer, want a GPT or another decoder", c.Dir)
@@ -103,7 +103,7 @@ func (c *command) newTalk(m *run.OpenModel) (*talk, error) {
 	if c.system != "" {
 		t.system = []text.Message{{Role: "system", Content: c.system}}
 	}
-	if err := c.openTemplate(t); err != nil {
+	if err := c.openTemplate(ctx, t); err != nil {
 		return nil, err
 	}
 	c.Sampling.Room = 1024
@@ -114,7 +114,7 @@ func (c *command) newTalk(m *run.OpenModel) (*talk, error) {
 }
 
 // openTemplate gives a talk its template, which the model must have the tokens for.
-func (c *command) openTemplate(t *talk) (err error) {
+func (c *command) openTemplate(ctx context.Context, t *talk) (err error) {
 	if t.template = t.model.Template; t.template == nil || c.template != "" {
 		t.template, err = text.OpenTemplateAs(c.Dir, c.template, t.model.Tokenizer)
 	}
@@ -128,9 +128,9 @@ func (c *command) openTemplate(t *talk) (err error) {
 	if ok && t.template.EOS == "" {
 		t.template.EOS = tokenizer.Token(t.model.EndOfText)
 	}
-	if err := t.template.CheckTokens(t.model.Tokenizer, t.rendering); err != nil {
+	if err := t.template.CheckTokens(ctx, t.model.Tokenizer, t.rendering); err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
 	t.ends = append(t.model.Ends[:len(t.model.Ends):len(t.model.Ends)], t.model.EndOfText)
-	return t.findEnd()
+	return t.findEnd(ctx)
 }

@@ -66,7 +66,7 @@ func TestChatIsTheModels(t *testing.T) {
 	questions := []string{"all?", "is it the answer", "to it"}
 	for _, q := range questions {
 		talk = append(talk, say("user", q))
-		rendered, err := template.Render(talk, text.TemplateConfig{AddGenerationPrompt: true})
+		rendered, err := template.Render(t.Context(), talk, text.TemplateConfig{AddGenerationPrompt: true})
 		require.NoError(t, err)
 		ids, err := tokenizer.EncodeSpecial(rendered)
 		require.NoError(t, err)

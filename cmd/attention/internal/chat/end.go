@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,10 +14,10 @@ const anAnswer, aQuestion = "\ue000\ue001", "\ue002\ue003"
 
 // findEnd finds what the template writes after an answer: a special token, whose id ends answers then, and the first
 // line of text after it, such as the heading of the next message, before which an answer ends, too.
-func (t *talk) findEnd() error {
+func (t *talk) findEnd(ctx context.Context) error {
 	talk := append(slices.Clone(t.system), text.Message{Role: "user", Content: aQuestion},
 		text.Message{Role: "assistant", Content: anAnswer}, text.Message{Role: "user", Content: aQuestion})
-	rendered, err := t.template.Render(talk, t.rendering)
+	rendered, err := t.template.Render(ctx, talk, t.rendering)
 	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}

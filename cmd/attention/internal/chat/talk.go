@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -63,10 +64,10 @@ func (t *talk) messages(first int) []text.Message {
 }
 
 // render returns the tokens of the turns from one on, up to where the next answer begins.
-func (t *talk) render(first int) ([]int, error) {
+func (t *talk) render(ctx context.Context, first int) ([]int, error) {
 	c := t.rendering
 	c.AddGenerationPrompt = true
-	rendered, err := t.template.Render(t.messages(first), c)
+	rendered, err := t.template.Render(ctx, t.messages(first), c)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +79,8 @@ var errLong = errors.New("the context is full")
 
 // prompt returns the tokens of the talk with those of an answer that has begun. If they leave less room than is asked
 // for, the oldest turns are forgotten until half of the context is free, but not the last.
-func (t *talk) prompt(begun []int, room int) ([]int, error) {
-	ids, err := t.render(t.first)
+func (t *talk) prompt(ctx context.Context, begun []int, room int) ([]int, error) {
+	ids, err := t.render(ctx, t.first)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (t *talk) prompt(begun []int, room int) ([]int, error) {
 	if len(ids)+len(begun)+room > t.capacity {
 		for len(ids)+len(begun) > t.capacity/2 && first < len(t.turns)-1 {
 			first++
-			if ids, err = t.render(first); err != nil {
+			if ids, err = t.render(ctx, first); err != nil {
 				return nil, err
 			}
 		}

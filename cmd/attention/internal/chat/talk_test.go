@@ -59,7 +59,7 @@ func TestPrompt(t *testing.T) {
 		of.turns = append(of.turns, turn{said: "q3"})
 		begun, err := tokenizer.EncodeSpecial(row.begun)
 		require.NoError(t, err)
-		ids, err := of.prompt(begun, row.room)
+		ids, err := of.prompt(t.Context(), begun, row.room)
 		if row.want == "" {
 			require.EqualError(t, err, "the context is full: got a message with which the talk has "+
 				strconv.Itoa(row.capacity)+" tokens, want fewer than "+strconv.Itoa(row.capacity))
@@ -139,7 +139,7 @@ func TestEnds(t *testing.T) {
 		template, err := text.OpenTemplateAs(t.TempDir(), row.template, nil)
 		require.NoError(t, err)
 		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template}
-		require.NoError(t, of.findEnd())
+		require.NoError(t, of.findEnd(t.Context()))
 		require.Equal(t, row.stop, of.stop, row.template)
 		require.Equal(t, row.ends, of.ends, row.template)
 	}

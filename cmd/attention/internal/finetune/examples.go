@@ -1,6 +1,7 @@
 package finetune
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,16 +20,16 @@ type examples struct {
 }
 
 // open opens the examples of a run, as its base learns them.
-func (e *examples) open(c *run.Config, g *run.Base) (err error) {
+func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base) (err error) {
 	if len(g.Ends) == 0 {
 		return errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
-	e.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: g.Tokenizer, Template: g.Template, Ends: g.Ends,
+	e.lessons, err = text.NewLessons(ctx, text.LessonConfig{Tokenizer: g.Tokenizer, Template: g.Template, Ends: g.Ends,
 		TrainOnPrompts: c.Tuning.TrainOnPrompts, Classes: c.Tuning.Classes})
 	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
-	if e.training, err = e.openFile("data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+	if e.training, err = e.openFile(ctx, "data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
 		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil {
 		return err
 	}
@@ -36,13 +37,14 @@ func (e *examples) open(c *run.Config, g *run.Base) (err error) {
 	if e.talks = first.Messages != nil; err != nil || c.Tuning.Valid == nil {
 		return err
 	}
-	e.valid, err = e.openFile("valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
+	e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
 		Long: c.Tuning.Long, Once: true})
 	return err
 }
 
 // openFile opens a file of examples, which must be the one that the run began with.
-func (e *examples) openFile(flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed, err error) {
+func (e *examples) openFile(ctx context.Context, flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed,
+	err error) {
 	if s.SHA256 != "" {
 		err = s.Same()
 	}
@@ -52,7 +54,7 @@ func (e *examples) openFile(flag string, s *run.TextSource, c text.PackConfig) (
 	}
 	if err == nil {
 		e.files = append(e.files, file)
-		p, err = text.NewPacked(file, e.lessons, c)
+		p, err = text.NewPacked(ctx, file, e.lessons, c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
@@ -61,12 +63,12 @@ func (e *examples) openFile(flag string, s *run.TextSource, c text.PackConfig) (
 }
 
 // first returns the ids of the first example: a held-out one, if there is one.
-func (e *examples) first() ([]int, error) {
+func (e *examples) first(ctx context.Context) ([]int, error) {
 	example, err := e.files[len(e.files)-1].At(0)
 	if err != nil {
 		return nil, err
 	}
-	lesson, _, err := e.lessons.Of(example)
+	lesson, _, err := e.lessons.Of(ctx, example)
 	return lesson.IDs, err
 }
 
@@ -83,7 +85,7 @@ const mostAsked = 100
 
 // prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are
 // any. Those that leave no room for an answer are none.
-func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
+func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
 	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n && b.Template != nil; i++ {
 		example, err := file.At(i)
@@ -95,7 +97,7 @@ func (e *examples) prompts(b *run.Base, n int) (all []prompt, err error) {
 			continue
 		}
 		p := prompt{question: example.Messages[last-1].Text(), answer: example.Messages[last].Text()}
-		rendered, err := b.Template.Render(example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
+		rendered, err := b.Template.Render(ctx, example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
 		if err == nil {
 			p.ids, err = text.EncodeSpecial(b.Tokenizer, rendered)
 		}

@@ -116,10 +116,10 @@ func TestAlpaca(t *testing.T) {
 	const prompt = "Below is an instruction that describes a task. " +
 		"Write a response that appropriately completes the request." +
 		"\n\n### Instruction:\nEvaluate the phrase.\n\n### Input:\nfreind --> friend\n\n### Response:\n"
-	got, err := of.Render(e.Messages[:1], text.TemplateConfig{AddGenerationPrompt: true})
+	got, err := of.Render(t.Context(), e.Messages[:1], text.TemplateConfig{AddGenerationPrompt: true})
 	require.NoError(t, err)
 	require.Equal(t, prompt, got)
-	got, spans, err := of.RenderSpans(append(e.Messages, e.Messages...), text.TemplateConfig{})
+	got, spans, err := of.RenderSpans(t.Context(), append(e.Messages, e.Messages...), text.TemplateConfig{})
 	require.NoError(t, err)
 	require.Equal(t, prompt+"It is right.<|endoftext|>\n\n### Instruction:\nEvaluate the phrase.\n\n### Input:\n"+
 		"freind --> friend\n\n### Response:\nIt is right.<|endoftext|>", got)

@@ -1,6 +1,7 @@
 package finetune
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -8,14 +9,14 @@ import (
 )
 
 // showLessons prints what of the first n examples is learned: a line for each token, those that the loss counts marked.
-func (e *examples) showLessons(w io.Writer, tokenizer text.Tokenizer, n int) error {
+func (e *examples) showLessons(ctx context.Context, w io.Writer, tokenizer text.Tokenizer, n int) error {
 	file := e.files[0]
 	for i := range min(n, file.Len()) {
 		example, err := file.At(i)
 		if err != nil {
 			return err
 		}
-		lesson, _, err := e.lessons.Of(example)
+		lesson, _, err := e.lessons.Of(ctx, example)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.Where(i), err)
 		}

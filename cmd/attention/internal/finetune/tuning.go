@@ -45,7 +45,7 @@ func (o *options) execute(ctx context.Context, c live.Command) (err error) {
 		return err
 	}
 	if o.show > 0 {
-		return r.examples.showLessons(c.Out, r.base.Tokenizer, o.show)
+		return r.examples.showLessons(ctx, c.Out, r.base.Tokenizer, o.show)
 	}
 	p, err := r.plan(c)
 	if err != nil {
@@ -135,10 +135,10 @@ func (r *tuning) open(flag string) (err error) {
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
 	}
-	if err := r.examples.open(c, r.base); err != nil || c.Sample.Tokens == 0 {
+	if err := r.examples.open(r.ctx, c, r.base); err != nil || c.Sample.Tokens == 0 {
 		return err
 	}
-	r.prompts, err = r.examples.prompts(r.base, shownAnswers)
+	r.prompts, err = r.examples.prompts(r.ctx, r.base, shownAnswers)
 	return err
 }
 
@@ -160,7 +160,7 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	}
 	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
 	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
-	first, err := r.examples.first()
+	first, err := r.examples.first(r.ctx)
 	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
 		Copy: func() (*run.OpenModel, error) { return c.CopyBase(r.base) }})
 	return p, err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -34,7 +35,8 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 		return nil, err
 	}
 	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, length: t.Context}
-	c.lessons, err = text.NewLessons(text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends, Classes: t.Classes})
+	c.lessons, err = text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
+		Classes: t.Classes})
 	return c, err
 }
 

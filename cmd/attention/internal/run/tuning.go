@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -194,7 +195,7 @@ func endsOf(g *pretrained.GPT, t *text.Template) []int {
 		return ends
 	}
 	talk := []text.Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}
-	rendered, err := t.Render(talk, text.TemplateConfig{})
+	rendered, err := t.Render(context.Background(), talk, text.TemplateConfig{})
 	if err != nil { // where the template is used it is reported
 		return ends
 	}
