@@ -11,8 +11,9 @@ import (
 type DecoderBlockConfig struct {
 	// Block has the attention of the sequence to itself, with a causal Mask as a rule.
 	Block BlockConfig `json:"block"`
-	// Cross is attention to the memory. The zero value means Block.Attention without its mask
-	// and positions.
+	// Cross is attention to the memory. The zero value means plain attention with Block.Attention's sizes, biases of
+	// projections, Layout, OutStd, Scale, Softcap, QKNorm, Sinks, Gate and dropouts. Its mask and positions, Sparse,
+	// Score, Forget, Differential, Sigmoid, added keys and ContextLength are for the sequence itself.
 	Cross AttentionConfig `json:"cross,omitzero"`
 }
 
@@ -42,10 +43,22 @@ func (c DecoderBlockConfig) validate() error {
 func (c DecoderBlockConfig) resolved() DecoderBlockConfig {
 	c.Block = c.Block.resolved()
 	if c.Cross.EmbedDim == 0 {
-		c.Cross = c.Block.Attention
-		c.Cross.Mask, c.Cross.RoPE, c.Cross.ALiBi, c.Cross.RelativeBias = nil, nil, false, nil
+		c.Cross = c.Block.Attention.forMemory()
 	}
 	return c
+}
+
+// forMemory returns the default attention to a memory beside attention c of a sequence to itself.
+func (c AttentionConfig) forMemory() AttentionConfig {
+	return AttentionConfig{
+		EmbedDim: c.EmbedDim, KDim: c.KDim, VDim: c.VDim, OutDim: c.OutDim,
+		NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, HeadDim: c.HeadDim, ValueDim: c.ValueDim,
+		QKVBias: c.QKVBias, OutBias: c.OutBias, ContextOnly: c.ContextOnly, Layout: c.Layout, OutStd: c.OutStd,
+		Scale: c.Scale, Softcap: c.Softcap,
+		QKNorm: c.QKNorm, QKNormEps: c.QKNormEps, QKNormWhole: c.QKNormWhole, QKNormOffset: c.QKNormOffset,
+		Sinks: c.Sinks, Gate: c.Gate,
+		Dropout: c.Dropout, ContextDropout: c.ContextDropout, OutDropout: c.OutDropout,
+	}
 }
 
 // DecoderBlock is a block that also attends to a memory, an encoder's output for another

@@ -1,6 +1,7 @@
 package layers_test
 
 import (
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -75,4 +76,39 @@ func TestDecoderBlockMask(t *testing.T) {
 	causal := run(mask.Causal{}, nil)
 	require.Equal(t, causal, run(nil, mask.Causal{}))
 	require.NotEqual(t, causal, run(nil, nil))
+}
+
+// All of a memory is visible to each token, whatever rules the tokens have among themselves. The memory's last token
+// is changed.
+func TestDecoderBlockSeesWholeMemory(t *testing.T) {
+	for name, set := range map[string]func(*layers.AttentionConfig){
+		"plain":  func(*layers.AttentionConfig) {},
+		"sparse": func(c *layers.AttentionConfig) { c.Sparse = &graph.BlockSparse{BlockSize: 2, Blocks: 1} },
+		"forget": func(c *layers.AttentionConfig) { c.Forget = true },
+		"length": func(c *layers.AttentionConfig) { c.ContextLength = 6 },
+	} {
+		block := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 4, NumHeads: 1, Mask: mask.Causal{}}}
+		set(&block.Attention)
+		p := layers.NewParams(tensor.Float64, 1)
+		l, err := layers.NewDecoderBlock(p.Scope("b"), layers.DecoderBlockConfig{Block: block})
+		require.NoError(t, err, name)
+		require.NotContains(t, strings.Join(shapes(p), " "), "cross_attn.fgate", name)
+		memory := golden.Numbers(tensor.Float64, 9, 4)
+		run := func() []float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			y, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 6, 4)),
+				Memory: input(t, b, "memory", memory)})
+			require.NoError(t, err, name)
+			return values(t, y)[0]
+		}
+		before := run()
+		last := memory.Data().([]float64)[8*4:]
+		for i := range last {
+			last[i] = -3 * last[i]
+		}
+		after := run()
+		for i := range before {
+			require.NotEqual(t, before[i], after[i], "%s: element %d", name, i)
+		}
+	}
 }
