@@ -6,13 +6,14 @@ import (
 	"sync/atomic"
 
 	"attention/graph/mask"
+	"attention/internal/config"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 )
 
 // A ScoreMod changes the scores of an attention, as flex_attention's score_mod does: a ScoreFunc or a ScoreGraph. It
-// gets them after Scale and Softcap, before the biases and the mask.
+// gets them after Scale and Softcap, before the biases and the mask. A pointer to one of the two is refused.
 type ScoreMod interface {
 	fmt.Stringer
 	// check refuses a change that is none, or wrong for scores of these axes.
@@ -129,7 +130,11 @@ func (a *attentionArgs) checkScore() error {
 	if g, ok := a.Score.(ScoreGraph); ok && a.op != "Attention" {
 		return a.errorf("score: got %v, want a ScoreFunc, or Attention for it", g)
 	}
-	if err := a.Score.check(a.scores); err != nil {
+	err := config.NotPointer(a.Score)
+	if err == nil {
+		err = a.Score.check(a.scores)
+	}
+	if err != nil {
 		return a.errorf("score: %w", err)
 	}
 	return nil

@@ -48,6 +48,10 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 			Type string `json:"type"`
 			constant
 		}{constantType, s})
+	case *CosineLR:
+		return ScheduleConfig{*s}.MarshalJSON()
+	case *WSD:
+		return ScheduleConfig{*s}.MarshalJSON()
 	case CosineLR:
 		return json.Marshal(struct {
 			Type string `json:"type"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"attention/internal/config"
 	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
@@ -31,11 +32,14 @@ type Mask interface {
 }
 
 // Validate reports what is wrong with a mask whatever the sequences are: negative
-// lengths, an unknown alignment, a Func without a function, nil within And, Or and Not. A
-// nil mask is All.
+// lengths, an unknown alignment, a Func without a function, nil within And, Or and Not, a
+// pointer to a mask. A nil mask is All.
 func Validate(m Mask) error {
 	if m == nil {
 		return nil
+	}
+	if err := config.NotPointer(m); err != nil {
+		return err
 	}
 	return m.validate()
 }
@@ -56,7 +60,7 @@ func WithNodes(m Mask, of func(*G.Node) *G.Node) (Mask, error) {
 	if of == nil {
 		return nil, errors.New("got nil, want a function that gives nodes")
 	}
-	if err := m.validate(); err != nil {
+	if err := Validate(m); err != nil {
 		return nil, err
 	}
 	return m.withNodes(of), nil
@@ -69,7 +73,7 @@ func Resolve(m Mask, s Scores) (Mask, []Input, error) {
 	if m == nil {
 		return All{}, nil, nil
 	}
-	if err := m.validate(); err != nil {
+	if err := Validate(m); err != nil {
 		return nil, nil, err
 	}
 	in := inputs{Scores: s}
@@ -83,7 +87,7 @@ func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) {
 	if m == nil {
 		return KeySet{}, errors.New("got nil, want a mask")
 	}
-	if err := m.validate(); err != nil {
+	if err := Validate(m); err != nil {
 		return KeySet{}, err
 	}
 	if err := s.check(); err != nil {

@@ -21,7 +21,7 @@ func (m not) validate() error {
 	if m.Of == nil {
 		return fmt.Errorf("got nil in And, Or or Not, want a mask")
 	}
-	return m.Of.validate()
+	return Validate(m.Of)
 }
 
 func (m not) resolve(in *inputs) (Mask, error) {

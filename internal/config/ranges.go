@@ -70,6 +70,14 @@ func NotNil[C any](c *C) error {
 	return nil
 }
 
+// NotPointer returns an error if x, whose type decides what is done with it, is a pointer to such a type.
+func NotPointer(x any) error {
+	if t := reflect.TypeOf(x); t != nil && t.Kind() == reflect.Pointer {
+		return fmt.Errorf("got %v, want %v, not a pointer to it", t, t.Elem())
+	}
+	return nil
+}
+
 // OneOf returns an error about a field of config c unless got is one of words.
 func OneOf[T ~string](c any, field string, got T, words ...T) error {
 	if slices.Contains(words, got) {
