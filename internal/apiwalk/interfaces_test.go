@@ -32,8 +32,7 @@ var closed = map[reflect.Type]func(t *testing.T, x any) error{
 }
 
 // open are the interfaces that others may implement, by pointers too: code calls their methods.
-var open = strings.Fields(`layers.AttentionCache parallel.Transport text.Tokenizer train.Group train.Schedule
-	train.Source`)
+var open = strings.Fields(`layers.AttentionCache parallel.Transport text.Tokenizer train.Group train.Schedule`)
 
 // A field of an interface type that takes a mask, a change of scores, … takes it as a value: nothing is checked and then
 // passed over because it is a pointer.
