@@ -50,7 +50,7 @@ func TestTunedModels(t *testing.T) {
 	require.Equal(t, want, generate("whole"))
 	said, _, err = attention(t, "export", "--model", "tuned", "--format", "adapter", "--out", "adapter")
 	require.NoError(t, err)
-	require.Equal(t, "In adapter: adapter_config.json, adapter_model.safetensors\n", said)
+	require.Equal(t, "In adapter: adapter_config.json, adapter_model.safetensors, chat_template.jinja\n", said)
 	_, _, err = attention(t, "export", "--model", base, "--adapter", "adapter", "--format", "huggingface",
 		"--dtype", "float32", "--out", "again")
 	require.NoError(t, err)

@@ -18,7 +18,8 @@ import (
 
 // WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
 // or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
-// that they are added to. The adapters of GPT-NeoX's queries, keys and values are one of their common map there, of
+// that they are added to. With
+// ChatTemplate, there is a chat_template.jinja. The adapters of GPT-NeoX's queries, keys and values are one of their common map there, of
 // their ranks together; all others have that rank, too, filled up with zeros.
 func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
 	w, err := g.adapter(base)
@@ -33,7 +34,7 @@ func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
 	if err := oneline.Join(err, out.Close()); err != nil {
 		return nil, about(dir, err)
 	}
-	return []string{adapterConfigName, adapterWeightsName}, nil
+	return w.names(adapterConfigName), nil
 }
 
 // adapter returns the files of an adapter.
@@ -80,6 +81,9 @@ func (g *GPT) adapter(base string) (*writing, error) {
 		"target_modules": t.shortTargets(targets), "modules_to_save": whole, "bias": "none",
 		"fan_in_fan_out": t.family == &gpt2, "inference_mode": true})
 	w := &writing{files: []file{{adapterWeightsName, func(to io.Writer) error { return safetensors.Write(to, f) }}}}
+	if g.ChatTemplate != "" {
+		w.add(chatTemplateName, []byte(g.ChatTemplate))
+	}
 	w.add(adapterConfigName, contents)
 	return w, err
 }

@@ -75,11 +75,16 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 	if err = oneline.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
-	names := []string{configName}
+	return w.names(configName), nil
+}
+
+// names returns the names of the files, the config's, which is written last, first.
+func (w *writing) names(config string) []string {
+	names := []string{config}
 	for _, f := range w.files[:len(w.files)-1] {
 		names = append(names, f.name)
 	}
-	return names, nil
+	return names
 }
 
 // writing is a folder to be written. config.json comes last: a folder without it is not a model.

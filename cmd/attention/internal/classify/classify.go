@@ -74,11 +74,8 @@ func (c *command) run(w, notes io.Writer) error {
 	if len(texts) == 0 {
 		return errors.New("--text: got no text, want one")
 	}
-	in, err := run.Inspect(c.model)
+	in, err := run.Source{Dir: c.model, Base: c.base}.Inspect(notes)
 	if err != nil {
-		return fmt.Errorf("--model: %w", err)
-	}
-	if err := in.MoveBase(c.base); err != nil {
 		return err
 	}
 	m, err := in.OpenClasses()

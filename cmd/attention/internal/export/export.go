@@ -54,7 +54,8 @@ torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
 adapter      of a run of attention finetune, what it has trained without the
              model, in the form of PEFT: adapter_config.json and
              adapter_model.safetensors. Other formats have one model of both,
-             and with --adapter DIR of a model and such an adapter of PEFT's.
+             and so of an adapter of PEFT's: --adapter DIR adds it to --model;
+             --model DIR alone finds the base that the adapter names.
 
 attention generate reads huggingface and torch, and what save_pretrained and
 model.py's save write.
@@ -82,7 +83,7 @@ const example = `  attention export --model runs/shakespeare --format huggingfac
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var from source
+	var from run.Source
 	var out, typ string
 	var alone bool
 	var c weightsConfig
@@ -115,10 +116,9 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&from.model, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
+	f.StringVar(&from.Dir, "model", "", "`folder` of the model (default: that of the newest GPT in runs)")
 	f.StringVar(&c.format, "format", "", "`format` to write: huggingface, torch, gguf or adapter")
-	f.StringVar(&from.base, "base", "", "`folder` in which the base of a run of attention finetune is now")
-	f.StringVar(&from.adapter, "adapter", "", "`folder` of an adapter in PEFT's form that is added to the model")
+	from.Flags(f)
 	f.StringVar(&out, "out", "", "`path` to write: a folder, new or empty; of gguf a file")
 	f.StringVar(&c.dtype, "dtype", "",
 		"`type` of the weights: float32, float16, bfloat16 or float64 (default the folder's)")
@@ -163,7 +163,7 @@ func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, from source, c weightsConfig, out string) (files []string, err error) {
+func write(notes io.Writer, from run.Source, c weightsConfig, out string) (files []string, err error) {
 	var how pretrained.WriteConfig
 	if c.format != adapter {
 		how, err = c.parse()
@@ -180,12 +180,14 @@ func write(notes io.Writer, from source, c weightsConfig, out string) (files []s
 	if err != nil {
 		return nil, err
 	}
-	if c.format != adapter {
+	_, has := m.Params.LoRA()
+	switch {
+	case c.format != adapter:
 		files, err = m.Write(out, how)
-	} else if in.Config.Tuning == nil {
-		return nil, fmt.Errorf("--format: got %s of a model that is no run of attention finetune, want one", adapter)
-	} else {
-		files, err = m.WriteAdapter(out, in.Config.Tuning.Base.Name)
+	case !has:
+		return nil, fmt.Errorf("--format: got %s of a model without one, want a run of attention finetune, or --adapter", adapter)
+	default:
+		files, err = m.WriteAdapter(out, in.Base())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
@@ -200,7 +202,7 @@ const (
 )
 
 // writeGGUF reads a model and writes it for llama.cpp.
-func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, alone bool, out string) error {
+func writeGGUF(cmd *cobra.Command, from run.Source, typ pretrained.GGUFType, alone bool, out string) error {
 	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
 	switch {
 	case !slices.Contains(pretrained.GGUFTypes(), typ):
@@ -225,26 +227,15 @@ func writeGGUF(cmd *cobra.Command, from source, typ pretrained.GGUFType, alone b
 	return nil
 }
 
-// source says where a model is.
-type source struct{ model, base, adapter string }
-
 // read reads a model.
-func read(notes io.Writer, from source) (*pretrained.GPT, *run.Inspection, error) {
-	in, err := run.InspectOrNewest(from.model, notes, run.GPTModel, run.DecoderModel)
+func read(notes io.Writer, from run.Source) (*pretrained.GPT, *run.Inspection, error) {
+	in, err := from.Inspect(notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--model: %w", err)
-	}
-	if err := in.MoveBase(from.base); err != nil {
 		return nil, nil, err
 	}
 	m, err := in.Exported()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--model: %w", err)
-	}
-	if from.adapter != "" {
-		if err := m.ReadAdapter(from.adapter); err != nil {
-			return nil, nil, fmt.Errorf("--adapter: %w", err)
-		}
+		return nil, nil, in.Named(err)
 	}
 	return m, in, nil
 }

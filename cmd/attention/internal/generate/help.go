@@ -18,6 +18,8 @@ the newest run of attention train in the folder runs is taken.
     smollm3, olmo2, gemma2, gemma3_text, gpt_neox. A key of config.json that is
     not known here is an error, unless it changes no number.
   - a folder written by attention export.
+  - an adapter in PEFT's form, with the base that its adapter_config.json names,
+    or that of --base. --adapter adds one to another model.
   - a run of attention train. Its model of one attention layer reads the whole
     window again for each token. If the run is not finished, or was resumed
     since it was, the weights are those of its newest checkpoint.

@@ -13,17 +13,16 @@ import (
 
 // Drawing says by which model tokens are drawn, and how.
 type Drawing struct {
-	Dir       string // of the model; "" is the newest run
-	Base      string // of a run of attention finetune, if it has moved
+	Source
 	Sampling  generate.Config
 	precision string
 }
 
-// DirFlag defines the flag of the model.
+// DirFlag defines the flags of the model.
 func (d *Drawing) DirFlag(f *pflag.FlagSet) {
 	f.StringVar(&d.Dir, "model", "",
 		"`folder` of the model (default: that of the newest run of attention train in runs)")
-	f.StringVar(&d.Base, "base", "", "`folder` in which the base of a run of attention finetune is now")
+	d.Flags(f)
 }
 
 // SamplingFlags defines the flags of how tokens are drawn.
@@ -60,20 +59,17 @@ var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "-
 // Open reads the model, or of the runs the newest of these kinds, whose name it notes with what else there is to say
 // about it. Only ids of its tokenizer will be drawn.
 func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
-	in, err := InspectOrNewest(d.Dir, notes, kinds...)
+	in, err := d.Inspect(notes, kinds...)
 	if err != nil {
-		return nil, fmt.Errorf("--model: %w", err)
-	}
-	d.Dir = in.Dir
-	if err := in.MoveBase(d.Base); err != nil {
 		return nil, err
 	}
+	d.Dir = in.Dir
 	if err := in.checkWrites(); err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
 	m, err := in.Open()
 	if err != nil {
-		return nil, fmt.Errorf("--model: %w", err)
+		return nil, in.Named(err)
 	}
 	if err := flags.CheckPrecision(d.Sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return nil, err

@@ -39,7 +39,8 @@ func (in *Inspection) Exported() (*pretrained.GPT, error) {
 		return m.base.GPT, nil
 	}
 	model := m.Model.Network.(*layers.Decoder)
-	return &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}, nil
+	g := &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}
+	return g, in.added.add(g)
 }
 
 // Spec is everything in the folder of a GPT or another decoder except the weights.

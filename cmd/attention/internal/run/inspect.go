@@ -34,6 +34,7 @@ type Inspection struct {
 	Checkpoints []int  // steps of the run's checkpoints, ascending
 
 	base       string             // where the base of a run of attention finetune is now; "" means where it was
+	added      addedAdapter       // to the model; the zero value for none
 	contents   []byte             // of config.json
 	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
 	metadata   map[string]string  // of a run's model; nil without one
@@ -50,6 +51,9 @@ func Inspect(dir string) (*Inspection, error) {
 	path := filepath.Join(dir, ConfigFile)
 	contents, err := folder.ReadFile(path, folder.MaxConfig)
 	if errors.Is(err, os.ErrNotExist) {
+		if pretrained.IsAdapter(dir) {
+			return nil, errAdapter(dir)
+		}
 		return nil, fmt.Errorf("%w, want the folder of a model, with %s and %s", err, ConfigFile, ModelFile)
 	}
 	if err != nil {

@@ -39,15 +39,3 @@ func Newest(notes io.Writer, kinds ...string) (dir string, err error) {
 	fmt.Fprintf(notes, "attention: --model: the newest run, %s\n", program.Shell(dir))
 	return dir, nil
 }
-
-// InspectOrNewest reads what a folder holds, or without one the newest run, of a model of one of these kinds.
-func InspectOrNewest(dir string, notes io.Writer, kinds ...string) (*Inspection, error) {
-	if dir != "" {
-		return Inspect(dir)
-	}
-	dir, err := Newest(notes, kinds...)
-	if err != nil {
-		return nil, err
-	}
-	return Inspect(dir)
-}

@@ -18,8 +18,8 @@ func TestNewest(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	var notes strings.Builder
-	_, err := InspectOrNewest("", &notes, GPTModel)
-	require.EqualError(t, err, "missing, want the folder of a model: runs has none to take; attention train makes one")
+	_, err := Source{}.Inspect(&notes, GPTModel)
+	require.EqualError(t, err, "--model: missing, want the folder of a model: runs has none to take; attention train makes one")
 	at := time.Now().Add(-time.Hour)
 	for _, of := range []struct{ name, from string }{
 		{name: "9", from: "finished_gpt"}, {name: "my run", from: "gpt"}, {name: "1", from: "finished_layer"},
@@ -42,16 +42,16 @@ func TestNewest(t *testing.T) {
 		{kinds: []string{GPTModel}, want: "my run"},
 	} {
 		notes.Reset()
-		in, err := InspectOrNewest("", &notes, row.kinds...)
+		in, err := Source{}.Inspect(&notes, row.kinds...)
 		require.NoError(t, err)
 		require.Equal(t, filepath.Join(Runs, row.want), in.Dir)
 		require.Equal(t, "attention: --model: the newest run, "+
 			map[string]string{"1": "runs/1", "my run": "'runs/my run'"}[row.want]+"\n", notes.String())
 	}
-	_, err = InspectOrNewest("", &notes, DatesModel)
+	_, err = Source{}.Inspect(&notes, DatesModel)
 	require.ErrorContains(t, err, "runs has none to take")
 	notes.Reset()
-	in, err := InspectOrNewest("runs/9", &notes, LayerModel)
+	in, err := Source{Dir: "runs/9"}.Inspect(&notes, LayerModel)
 	require.NoError(t, err)
 	require.Equal(t, "runs/9", in.Dir)
 	require.Empty(t, notes.String(), "it is named")

@@ -23,7 +23,7 @@ type OpenModel struct {
 	EndOfText int            // id; −1 if there is none
 	Ends      []int          // ids that end a text, besides EndOfText
 	Notes     []string       // on the origin of the weights, to be printed
-	Template  *text.Template // of a run of attention finetune; nil of others, and of one that has none
+	Template  *text.Template // of a run of attention finetune, or of an adapter's folder; nil if it has none
 
 	base *Base // of a run of attention finetune
 }
@@ -31,8 +31,8 @@ type OpenModel struct {
 // Open reads the model with its weights: a GPT, or the model of a run of attention train, finished or not.
 func (in *Inspection) Open() (*OpenModel, error) {
 	switch {
-	case !in.IsRun():
-		return in.openForeign()
+	case !in.IsRun() || in.added.dir != "":
+		return in.openGPT()
 	case in.unfinished:
 		return in.openCheckpoint(in.Checkpoints)
 	}
@@ -78,9 +78,9 @@ func (m *OpenModel) Ids() int {
 	return n
 }
 
-// openForeign reads a GPT that is not a run's.
-func (in *Inspection) openForeign() (*OpenModel, error) {
-	g, err := in.readPretrained()
+// openGPT reads a GPT that is not a run's, or that has an adapter added.
+func (in *Inspection) openGPT() (*OpenModel, error) {
+	g, err := in.Exported()
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,11 @@ func (in *Inspection) openForeign() (*OpenModel, error) {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
 			"want \"vocabulary\", a tokenizer.json or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	return &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}, nil
+	m := &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}
+	if g.ChatTemplate != "" { // of an adapter's folder
+		m.Template, err = text.TemplateFor(in.Dir, g.ChatTemplate, g.Tokenizer)
+	}
+	return m, err
 }
 
 // pretrained returns the folder of a model that is no run's.
@@ -104,7 +108,11 @@ func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.ReadGPT()
+	g, err := f.ReadGPT()
+	if err != nil {
+		return nil, err
+	}
+	return g, in.added.add(g)
 }
 
 // openCheckpoint reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is

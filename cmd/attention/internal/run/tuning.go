@@ -206,10 +206,10 @@ func endsOf(g *pretrained.GPT, t *text.Template) []int {
 	return ends
 }
 
-// MoveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.
-func (in *Inspection) MoveBase(dir string) error {
+// moveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.
+func (in *Inspection) moveBase(dir string) error {
 	if dir != "" && in.Config.Tuning == nil {
-		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune", dir, in.Dir)
+		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune and no adapter", dir, in.Dir)
 	}
 	in.base = dir
 	return nil

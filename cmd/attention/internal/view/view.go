@@ -21,10 +21,10 @@ of yours. The page is part of the program; nothing of it comes from or goes to
 another machine.
 
 MODEL: --model DIR is what attention generate takes (GPT-2's folder, an export,
-or a run of attention train), a run of attention translate, or a checkpoint's
-file in a run's folder. Of a run the training is shown too. A second --model is
-compared with the first, and a run with its checkpoints. Without --model, --run
-and --chapter the newest run in the folder runs is shown.
+an adapter, or a run of attention train), a run of attention translate, or a
+checkpoint's file in a run's folder. Of a run the training is shown too. A second
+--model is compared with the first, and a run with its checkpoints. Without
+--model, --run and --chapter the newest run in the folder runs is shown.
 
 TEXT: --text is what the model reads. attention translate's reads a date; a
 second line is how its translation begins, the rest is the model's.
@@ -59,6 +59,7 @@ const example = `  attention view --model runs/first --text "It is the attention
 // command holds the flags of attention view.
 type command struct {
 	models         []string
+	source         run.Source // of each model, but for its folder
 	runDir         string
 	text, textFile string
 	addr, export   string
@@ -83,6 +84,7 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&c.models, "model", nil, "`folder` of the model (default: that of the newest run in runs)")
+	c.source.Flags(f)
 	f.StringVar(&c.runDir, "run", "", "`folder` of a run, whose training is shown, also while it trains, or of runs")
 	f.BoolVar(&c.chapter, "chapter", false, "show the steps of attention chapter's sections")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
@@ -97,6 +99,8 @@ func (c *command) validate() error {
 	switch {
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
+	case len(c.models) != 1 && c.source != (run.Source{}):
+		return errors.New("--base, --adapter: got one without a single --model, want one --model; an adapter's folder is one, too")
 	case c.open && c.export != "":
 		return errors.New("--open: got it besides --export, which serves no page, want one of them")
 	}
@@ -158,22 +162,24 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 	}
 	var checkpoints []*look.Model
 	for _, dir := range dirs {
-		m, err := look.Open(dir)
+		from := c.source
+		from.Dir = dir
+		m, err := look.OpenFrom(from)
 		if err != nil && len(c.models) == 0 {
-			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", err)
+			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", errors.Unwrap(err)) // without its flag
 			return nil
 		}
 		if err != nil {
 			if _, notRun := follow.Open(dir); notRun == nil {
-				return fmt.Errorf("--model: %w; --run %s shows its training", err, dir)
+				return fmt.Errorf("%w; --run %s shows its training", err, dir)
 			}
-			return fmt.Errorf("--model: %w", err)
+			return err
 		}
 		for _, note := range m.Notes {
 			fmt.Fprintf(notes, "attention: %s\n", note)
 		}
 		config.Models = append(config.Models, m)
-		checkpoints = append(checkpoints, m.Checkpoints(dir)...)
+		checkpoints = append(checkpoints, m.Checkpoints(from)...)
 	}
 	config.Models = append(config.Models, checkpoints...)
 	if config.Run == nil && len(c.models) > 0 {

@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"attention/cmd/attention/internal/run"
@@ -60,33 +61,40 @@ type place struct {
 // newest, as a number of steps, asks for the weights of the folder itself, not of one of its checkpoints.
 const newest = -1
 
-// Open reads the model of a folder, or of a checkpoint's file. That of a checkpoint is read again for each look; it is
-// read here so that a damaged one is an error.
-func Open(path string) (*Model, error) {
-	dir, steps, ok := run.CheckpointAt(path)
+// Open is OpenFrom for a folder, or a checkpoint's file.
+func Open(path string) (*Model, error) { return OpenFrom(run.Source{Dir: path}) }
+
+// OpenFrom reads a model, whose folder may be a checkpoint's file. That of a checkpoint is read again for each look; it
+// is read here so that a damaged one is an error.
+func OpenFrom(from run.Source) (*Model, error) {
+	dir, steps, ok := run.CheckpointAt(from.Dir)
 	if !ok {
-		dir, steps = path, newest
+		dir, steps = from.Dir, newest
 	}
-	n, notes, err := openNetwork(dir, steps)
+	from.Dir = dir
+	n, name, notes, err := openNetwork(from, steps)
 	if err != nil {
 		return nil, err
 	}
 	if ok {
-		return newModel(checkpointName(dir, steps), n, opener(dir, steps)), nil
+		return newModel(checkpointName(dir, steps), n, opener(from, steps)), nil
 	}
-	m := newModel(run.Name(dir), n, func() (network, error) { return n, nil })
+	m := newModel(name, n, func() (network, error) { return n, nil })
 	m.Notes = notes
 	return m, nil
 }
 
-// openNetwork reads the network of a folder: with its newest weights, or as it was at the checkpoint after some steps.
-func openNetwork(dir string, steps int) (n network, notes []string, err error) {
-	in, err := run.Inspect(dir)
+// openNetwork reads a network and its name: with its newest weights, or as it was at the checkpoint after some steps.
+func openNetwork(from run.Source, steps int) (n network, name string, notes []string, err error) {
+	in, err := from.Inspect(io.Discard)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	if in.Kind == run.DatesModel {
-		return openTranslation(in, steps)
+		if n, notes, err = openTranslation(in, steps); err != nil {
+			return nil, "", nil, in.Named(err)
+		}
+		return n, in.Name(), notes, nil
 	}
 	open := in.Open
 	if steps != newest {
@@ -94,9 +102,9 @@ func openNetwork(dir string, steps int) (n network, notes []string, err error) {
 	}
 	m, err := open()
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, in.Named(err)
 	}
-	return language{m}, m.Notes, nil
+	return language{m}, in.Name(), m.Notes, nil
 }
 
 func newModel(name string, n network, open func() (network, error)) *Model {
@@ -104,9 +112,9 @@ func newModel(name string, n network, open func() (network, error)) *Model {
 }
 
 // opener returns a function that reads the network of a run at a checkpoint.
-func opener(dir string, steps int) func() (network, error) {
+func opener(from run.Source, steps int) func() (network, error) {
 	return func() (network, error) {
-		n, _, err := openNetwork(dir, steps)
+		n, _, _, err := openNetwork(from, steps)
 		return n, err
 	}
 }
@@ -115,16 +123,16 @@ func checkpointName(dir string, steps int) string {
 	return fmt.Sprintf("%s, step %d", run.Name(dir), steps)
 }
 
-// Checkpoints returns the models of the run in a folder at each of its checkpoints, the oldest first. m is the run's
-// own model. Weights are read when a model is looked at.
-func (m *Model) Checkpoints(dir string) (all []*Model) {
-	steps, err := checkpoint.Steps(filepath.Join(dir, run.CheckpointsFolder))
+// Checkpoints returns the models of a run at each of its checkpoints, the oldest first. m is the run's own model.
+// Weights are read when a model is looked at.
+func (m *Model) Checkpoints(from run.Source) (all []*Model) {
+	steps, err := checkpoint.Steps(filepath.Join(from.Dir, run.CheckpointsFolder))
 	if err != nil {
 		return nil // not a run's folder
 	}
 	for _, n := range steps {
 		at := *m
-		at.Name, at.Notes, at.open = checkpointName(dir, n), nil, opener(dir, n)
+		at.Name, at.Notes, at.open = checkpointName(from.Dir, n), nil, opener(from, n)
 		all = append(all, &at)
 	}
 	return all
