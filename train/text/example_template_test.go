@@ -28,7 +28,7 @@ func ExampleTemplate() {
 	// <|user|>Hello<|end|>
 	// <|assistant|>Hi!<|end|>
 	//  <nil>
-	// "Hi!<|end|>\n"
+	// "Hi!<|end|>"
 	// <|user|>Hello<|end|>
 	// <|assistant|> <nil>
 }

@@ -90,8 +90,8 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 }
 
 // Of returns the lesson of an example: of a plain text all tokens are learned, and of a conversation what the assistant
-// says, to the token that ends it. Where the template gives earlier answers other texts than it gave them as the last
-// ones, as Qwen 3's does, only the last is learned; whole is false then.
+// says, with the token that ends each answer. An answer of which the template leaves out a part, as Qwen 3's leaves out
+// the thoughts of earlier ones, is not learned; whole is false then.
 func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
 	if l.config.Classes != nil {
 		lesson, err = l.ofLabel(e)
@@ -105,33 +105,31 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 		return lesson, false, errors.New("got a conversation without a template, want one")
 	}
 	text, spans, err := l.config.Template.RenderSpans(ctx, e.Messages, l.config.Rendering)
+	if err == nil {
+		lesson.IDs, err = l.encode(text)
+	}
 	if err != nil {
 		return lesson, false, err
 	}
-	whole = !slices.ContainsFunc(spans, func(s AssistantSpan) bool { return s.Changed })
-	if !whole {
-		last := spans[len(spans)-1].Message
-		spans = slices.DeleteFunc(spans, func(s AssistantSpan) bool { return s.Message != last })
-	}
-	if lesson.IDs, err = l.encode(text); err != nil {
-		return lesson, false, err
-	}
-	lesson.Learned = make([]bool, len(lesson.IDs))
+	lesson.Learned = slices.Repeat([]bool{l.config.TrainOnPrompts}, len(lesson.IDs))
+	whole = true
+	last, isLearned := len(e.Messages)-1, func(i int) bool { w := e.Messages[i].Weight; return w == nil || *w != 0 }
+	end, ended := len(lesson.IDs), false // of the last message
 	for _, s := range spans {
-		if w := e.Messages[s.Message].Weight; w != nil && *w == 0 {
+		whole = whole && !s.Changed
+		if s.Changed || !isLearned(s.Message) {
 			continue
 		}
-		if err := l.learn(&lesson, text, s); err != nil {
+		to, ends, err := l.learn(&lesson, text, s)
+		if err != nil {
 			return lesson, false, err
 		}
-	}
-	if l.config.TrainOnPrompts {
-		for i := range lesson.Learned {
-			lesson.Learned[i] = true
+		if s.Message == last {
+			end, ended = to, ends
 		}
 	}
-	if err := l.end(&lesson, text); err != nil {
-		return lesson, false, err
+	if last >= 0 && e.Messages[last].Role == "assistant" && isLearned(last) && !ended {
+		lesson.IDs, lesson.Learned = append(lesson.IDs[:end], l.config.Ends[0]), append(lesson.Learned[:end], true)
 	}
 	if lesson.count() == 0 {
 		return lesson, false, errors.New("got no token to learn, want one")
@@ -184,37 +182,41 @@ func (l *Lessons) encode(text string) ([]int, error) {
 // afterEnd are the characters that may follow the token that ends an answer.
 const afterEnd = " \t\r\n"
 
-// learn marks the tokens of a span, without what follows the token that ends it.
-func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) error {
-	end := s.From + len(strings.TrimRight(text[s.From:s.To], afterEnd))
-	if end == s.From {
-		return fmt.Errorf("template: got nothing of what the assistant says in message %d, want its text", s.Message+1)
-	}
-	from, err := l.tokensBefore(lesson.IDs, text[:s.From])
+// learn marks the tokens of a span, without blanks after the token that ends it. It returns how many tokens there are up
+// to its end, and whether the last of them can end an answer.
+func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) (to int, ended bool, err error) {
+	from, err := l.tokensBefore(lesson.IDs, text[:s.From], false)
 	if err != nil {
-		return err
+		return 0, false, err
 	}
-	to, err := l.tokensBefore(lesson.IDs, text[:end])
+	trimmed := strings.TrimRight(text[:s.To], afterEnd)
+	if to, err = l.tokensBefore(lesson.IDs, trimmed, true); err != nil {
+		return 0, false, err
+	}
+	if ended = to > from && l.ends(lesson.IDs[to-1]); !ended {
+		to, err = l.tokensBefore(lesson.IDs, text[:s.To], true)
+	}
 	for i := from; i < to; i++ {
 		lesson.Learned[i] = true
 	}
-	return err
+	return max(from, to), ended, err
 }
 
-// tokensBefore returns how many of the ids of a text are those of its beginning, too.
-func (l *Lessons) tokensBefore(ids []int, beginning string) (n int, err error) {
+// ends reports whether a token can end an answer.
+func (l *Lessons) ends(id int) bool {
+	t, ok := l.config.Tokenizer.(*BPETokenizer)
+	return ok && t.IsSpecial(id) || slices.Contains(l.config.Ends, id)
+}
+
+// tokensBefore returns how many of the ids of a text are those of its beginning, too; with a token that goes on after
+// it, if that counts.
+func (l *Lessons) tokensBefore(ids []int, beginning string, across bool) (n int, err error) {
 	first, err := l.encode(beginning)
 	for n < min(len(first), len(ids)) && first[n] == ids[n] {
 		n++
 	}
-	return n, err
-}
-
-// end puts the token that ends a text after its last word, unless there is one.
-func (l *Lessons) end(lesson *Lesson, text string) error {
-	last, err := l.tokensBefore(lesson.IDs, strings.TrimRight(text, afterEnd))
-	if last == 0 || !slices.Contains(l.config.Ends, lesson.IDs[last-1]) {
-		lesson.IDs, lesson.Learned = append(lesson.IDs[:last], l.config.Ends[0]), append(lesson.Learned[:last], true)
+	if across && n < min(len(first), len(ids)) {
+		n++
 	}
-	return err
+	return n, err
 }

@@ -131,34 +131,33 @@ type TemplateConfig struct {
 // tokenizer adds none. A template that refuses the conversation is an error with its message, a *jinja.Raised. A
 // content of parts is one text to a template that takes no parts.
 func (t *Template) Render(ctx context.Context, messages []Message, c TemplateConfig) (string, error) {
-	text, _, err := t.render(ctx, messages, c)
-	return text, err
+	r, err := t.render(ctx, messages, c)
+	return r.text, err
 }
 
-// render also returns the generation blocks.
-func (t *Template) render(ctx context.Context, messages []Message, c TemplateConfig) (text string,
-	blocks []AssistantSpan, err error) {
-	text, blocks, err = t.renderAs(ctx, messages, c)
+// render also returns the parts of the text.
+func (t *Template) render(ctx context.Context, messages []Message, c TemplateConfig) (r rendering, err error) {
+	r, err = t.renderAs(ctx, messages, c)
 	hasParts := func(m Message) bool { return m.Parts != nil }
 	if err != nil && !jinja.IsRaised(err) && slices.ContainsFunc(messages, hasParts) {
 		joined := slices.Clone(messages)
 		for i, m := range joined {
 			joined[i].Content, joined[i].Parts = m.Text(), nil
 		}
-		text, blocks, err = t.renderAs(ctx, joined, c)
+		r, err = t.renderAs(ctx, joined, c)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("text: template: %w", err)
+		return rendering{}, fmt.Errorf("text: template: %w", err)
 	}
-	return text, blocks, nil
+	return r, nil
 }
 
 // renderAs renders messages as they are.
-func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateConfig) (text string,
-	blocks []AssistantSpan, err error) {
-	all := make([]any, len(messages))
+func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateConfig) (r rendering, err error) {
+	all, index := make([]any, len(messages)), map[*jinja.Dict]int{}
 	for i, m := range messages {
-		all[i] = m.dict()
+		d := m.dict()
+		all[i], index[d] = d, i
 	}
 	var variables jinja.Dict
 	variables.Set("messages", all)
@@ -173,9 +172,25 @@ func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateC
 		variables.Set("enable_thinking", false)
 	}
 	text, spans, err := t.compiled.Render(ctx, &variables, c.Now)
+	r = rendering{text: text, passes: map[int]AssistantSpan{}}
 	for _, s := range spans {
-		isItem := func(m any) bool { return slices.ContainsFunc(s.Items, func(item any) bool { return item == m }) }
-		blocks = append(blocks, AssistantSpan{From: s.From, To: s.To, Message: slices.IndexFunc(all, isItem)})
+		span := AssistantSpan{From: s.From, To: s.To, Message: -1}
+		for _, item := range s.Items {
+			d, _ := item.(*jinja.Dict)
+			if i, ok := index[d]; ok && span.Message < 0 {
+				span.Message = i
+			}
+		}
+		before := r.passes[span.Message]
+		switch {
+		case s.Pass && span.Message >= 0 && s.To-s.From > before.To-before.From:
+			r.passes[span.Message] = span
+		case !s.Pass && s.From < s.To:
+			if span.Message < 0 {
+				span.Message = len(all) - 1
+			}
+			r.blocks = append(r.blocks, span)
+		}
 	}
-	return text, blocks, err
+	return r, err
 }

@@ -2,94 +2,157 @@ package text
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // AssistantSpan is what the assistant says in the text of a conversation, from byte From to byte To: with the token
-// that ends it, without what tells whose turn it is.
+// that ends it, without the header that tells whose turn it is.
 type AssistantSpan struct {
 	From, To int
 	Message  int  // index of the message
-	Changed  bool // the template gives the message another text than where the conversation ends with it
+	Changed  bool // the template leaves out a part of the message, such as its thoughts, because others follow
 }
 
-// RenderSpans returns the text of a conversation and the spans of the assistant's messages in it. They are those of the
-// template's generation blocks, if there are any: a message may have several. Otherwise a message begins where the text
-// of the messages before it ends, and ends where the text of the messages up to it does. If a template gives earlier
-// messages other texts, it is found by another text in its place.
+// generationBlock matches the beginning of a generation block as transformers does.
+var generationBlock = regexp.MustCompile(`\{%-?\s*generation\s*-?%\}`)
+
+// RenderSpans returns the text of a conversation and the spans of the assistant's messages in it. With generation
+// blocks in the template, the spans are those of the blocks: a message may have several, and a block outside of the
+// loop over the messages belongs to the last one. Without any, a span is what the loop over the messages writes for the
+// message, without the generation prompt at its beginning and blanks at its end, and with the end of a text if the
+// template writes it after the loop.
 func (t *Template) RenderSpans(ctx context.Context, messages []Message, c TemplateConfig) (text string,
 	spans []AssistantSpan, err error) {
-	text, blocks, err := t.render(ctx, messages, c)
+	a := answers{messages: messages, render: func(of []Message, prompted bool) (rendering, error) {
+		c.AddGenerationPrompt = prompted
+		return t.render(ctx, of, c)
+	}}
+	r, err := a.render(messages, false)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, b := range blocks {
-		if b.Message < 0 {
-			return "", nil, errors.New("text: template: got a generation block outside of a loop over messages, want it within")
-		}
+	if generationBlock.MatchString(t.Source) {
+		return r.text, r.blocks, nil
 	}
-	if len(blocks) > 0 {
-		return text, blocks, nil
-	}
+	a.whole = r
 	for i, m := range messages {
 		if m.Role != "assistant" {
 			continue
 		}
-		s, ok := t.between(ctx, text, messages[:i+1], c)
-		if !ok {
-			s, ok = t.inPlace(ctx, text, messages, i, c)
-		}
+		s, ok := r.passes[i]
 		if !ok {
 			return "", nil, fmt.Errorf("text: template: got no generation blocks, and a text in which message %d "+
 				"cannot be told from the others, want blocks", i+1)
 		}
+		s.From, s.To, s.Changed = s.From+a.header(i), s.To+a.end(i), a.changed(i)
+		s.To = s.From + len(strings.TrimRight(r.text[s.From:s.To], afterEnd))
 		spans = append(spans, s)
 	}
-	return text, spans, nil
+	return r.text, spans, ctx.Err()
 }
 
-// between returns the span of the last of the messages in a text that begins with theirs, and reports whether it does.
-func (t *Template) between(ctx context.Context, text string, messages []Message, c TemplateConfig) (s AssistantSpan,
-	ok bool) {
-	s.Message = len(messages) - 1
-	c.AddGenerationPrompt = true
-	before, _, err := t.render(ctx, messages[:s.Message], c)
-	if err != nil || !strings.HasPrefix(text, before) {
-		return s, false
+// rendering is the text of a conversation with its parts.
+type rendering struct {
+	text   string
+	blocks []AssistantSpan       // of the generation blocks
+	passes map[int]AssistantSpan // what loops over the messages write for each, by its index
+}
+
+// of returns what is written for a message.
+func (r rendering) of(i int) string { return r.text[r.passes[i].From:r.passes[i].To] }
+
+// tail returns what is written after the messages.
+func (r rendering) tail() string {
+	end := 0
+	for _, s := range r.passes {
+		end = max(end, s.To)
 	}
-	c.AddGenerationPrompt = false
-	upTo, _, err := t.render(ctx, messages, c)
-	s.From, s.To = len(before), len(upTo)
-	return s, err == nil && s.From <= s.To && strings.HasPrefix(text, upTo)
+	return r.text[end:]
+}
+
+// answers finds answers in a conversation by what the template writes for others.
+type answers struct {
+	render   func(of []Message, prompted bool) (rendering, error)
+	messages []Message
+	whole    rendering
+}
+
+// prompted returns what the template writes after messages to ask for an answer.
+func (a answers) prompted(messages []Message) (string, bool) {
+	r, err := a.render(messages, true)
+	return r.tail(), err == nil
+}
+
+// header returns the length of the generation prompt at the beginning of message i: of as much of it as the template
+// writes before another content, if it does not write all.
+func (a answers) header(i int) int {
+	given, prompt := a.whole.of(i), ""
+	for _, before := range [][]Message{a.messages[:i], {{Role: "user", Content: stand}}} {
+		asked, ok := a.prompted(before)
+		if ok && strings.HasPrefix(given, asked) {
+			return len(asked)
+		}
+		prompt = asked
+	}
+	if before, _, ok := a.around(len(a.messages), i); ok {
+		prompt = prompt[:common(prompt, before)]
+	}
+	return common(prompt, given)
+}
+
+// end returns the length of what the template writes after its loop if message i is the last, such as the end of a
+// text, if it writes the same after the message here. The prompt for another answer is no end.
+func (a answers) end(i int) int {
+	last, err := a.render(a.messages[:i+1], false)
+	end := last.tail()
+	if err != nil || end == "" || !strings.HasPrefix(a.whole.text[a.whole.passes[i].To:], end) {
+		return 0
+	}
+	if prompt, ok := a.prompted(a.messages[:i+1]); ok && prompt == end {
+		return 0
+	}
+	return len(end)
+}
+
+// changed reports whether the template writes another text for message i than if the conversation ended with it, apart
+// from what it writes around any content.
+func (a answers) changed(i int) bool {
+	last, err := a.render(a.messages[:i+1], false)
+	if err != nil || last.of(i) == a.whole.of(i) {
+		return false
+	}
+	before, after, ok := a.around(len(a.messages), i)
+	lastBefore, lastAfter, lastOK := a.around(i+1, i)
+	said, begins := strings.CutPrefix(a.whole.of(i), before)
+	said, ends := strings.CutSuffix(said, after)
+	return !(ok && lastOK && begins && ends && last.of(i) == lastBefore+said+lastAfter)
 }
 
 // stand stands for a content: no template looks for it.
 const stand = "\ue000\ue001\ue002"
 
-// inPlace returns the span of message i in the text of messages, and reports whether another content in its place
-// changes only that part.
-func (t *Template) inPlace(ctx context.Context, text string, messages []Message, i int, c TemplateConfig) (
-	s AssistantSpan, ok bool) {
-	marked := slices.Clone(messages)
-	marked[i].Content, marked[i].Parts = stand, nil
-	whole, _, err := t.render(ctx, marked, c)
-	before, after, ok := strings.Cut(whole, stand)
-	if err != nil || !ok || !strings.HasPrefix(text, before) || !strings.HasSuffix(text[len(before):], after) {
-		return s, false
+// around returns what the template writes for message i around another content in its place, in a conversation of the
+// first n messages.
+func (a answers) around(n, i int) (before, after string, ok bool) {
+	marked := slices.Clone(a.messages[:n])
+	marked[i] = Message{Role: marked[i].Role, Content: stand}
+	if a.messages[i].Parts != nil {
+		marked[i].Content, marked[i].Parts = "", []string{stand}
 	}
-	c.AddGenerationPrompt = false
-	upTo, _, err := t.render(ctx, marked[:i+1], c)
-	_, end, ok := strings.Cut(upTo, stand)
-	s = AssistantSpan{len(before), len(text) - len(after), i, true}
-	for n := 0; n < min(len(end), len(after)) && end[n] == after[n]; n++ {
-		s.To++
+	r, err := a.render(marked, false)
+	if err != nil {
+		return "", "", false
 	}
-	for s.To < len(text) && !utf8.RuneStart(text[s.To]) {
-		s.To--
+	return strings.Cut(r.of(i), stand)
+}
+
+// common returns the length of what two texts begin with.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
-	return s, err == nil && ok
+	return n
 }

@@ -35,13 +35,24 @@ func (s loop) execute(r *run) jump {
 			r.items[len(r.items)-1] = item
 			set(item)
 			state.i = i
-			if r.execute(s.body) == leaves {
+			from := r.out.Len()
+			j := r.execute(s.body)
+			r.pass(item, from)
+			if j == leaves {
 				break
 			}
 		}
 		r.items = r.items[:len(r.items)-1]
 	})
 	return ends
+}
+
+// pass keeps the span that a pass of a loop has rendered.
+func (r *run) pass(item any, from int) {
+	if _, ok := item.(*Dict); ok && r.captured == 0 && from < r.out.Len() {
+		r.took(4)
+		r.spans = append(r.spans, Span{From: from, To: r.out.Len(), Items: []any{item}, Pass: true})
+	}
 }
 
 // loopState is the variable loop: where a loop is.

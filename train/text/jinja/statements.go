@@ -121,6 +121,6 @@ func (s generation) execute(r *run) jump {
 	}
 	from := r.out.Len()
 	j := r.execute(s.body)
-	r.spans = append(r.spans, Span{from, r.out.Len(), append([]any(nil), r.items...)})
+	r.spans = append(r.spans, Span{From: from, To: r.out.Len(), Items: append([]any(nil), r.items...)})
 	return j
 }

@@ -17,10 +17,11 @@ type Template struct {
 	body []statement
 }
 
-// Span is a part of a rendered text that a generation block has rendered, from byte From to byte To.
+// Span is a part of a rendered text that a generation block or a pass of a loop has rendered, from byte From to byte To.
 type Span struct {
 	From, To int
-	Items    []any // of the loops around the block, the outer ones first
+	Items    []any // of the loops around the block, the outer ones first; of a pass its own one
+	Pass     bool  // a pass of a loop over dicts
 }
 
 // mostSteps bounds a rendering: a step is a statement, an expression, two items of a list or 16 bytes of a text.
@@ -64,9 +65,9 @@ func Parse(source string) (t *Template, err error) {
 	return &Template{body}, nil
 }
 
-// Render returns the text of the template with variables of these names, and the spans of its generation blocks.
-// strftime_now formats now. Where ctx ends, its cause is the error. Values are nil, bool, int,
-// float64, string, []any and *Dict.
+// Render returns the text of the template with variables of these names, and the spans of its generation blocks and
+// of the passes of its loops over dicts. strftime_now formats now. Where ctx ends, its cause is the error. Values are
+// nil, bool, int, float64, string, []any and *Dict.
 func (t *Template) Render(ctx context.Context, variables *Dict, now time.Time) (text string, spans []Span, err error) {
 	if ctx == nil {
 		return "", nil, errors.New("context: got nil, want one")

@@ -43,8 +43,8 @@ func TestSmallTemplates(t *testing.T) {
 	}
 }
 
-// TestGenerationBlocks: their spans are those of what is in them, with the items of the loops around them.
-func TestGenerationBlocks(t *testing.T) {
+// TestSpans: the spans of generation blocks and of passes of loops are those of what is in them, with their items.
+func TestSpans(t *testing.T) {
 	template, err := jinja.Parse(`{% for m in list %}<{{ m.a }}>
   {% generation %}
 é{{ m.b }}{%- endgeneration %}
@@ -54,13 +54,14 @@ func TestGenerationBlocks(t *testing.T) {
 	text, spans, err := template.Render(t.Context(), variables, moment)
 	require.NoError(t, err)
 	require.Equal(t, "<1>\néx!<2>\néyy!", text)
-	require.Len(t, spans, 3)
+	require.Len(t, spans, 5)
 	list, _ := variables.Get("list")
-	for i, want := range []string{"éx", "éyy", ""} {
+	for i, want := range []string{"éx", "<1>\néx!", "éyy", "<2>\néyy!", ""} {
 		require.Equal(t, want, text[spans[i].From:spans[i].To])
-		if i < 2 {
+		require.Equal(t, i%2 == 1, spans[i].Pass)
+		if i < 4 {
 			require.Len(t, spans[i].Items, 1)
-			require.Same(t, list.([]any)[i], spans[i].Items[0])
+			require.Same(t, list.([]any)[i/2], spans[i].Items[0])
 		}
 	}
 }
