@@ -50,7 +50,7 @@ type PackSummary struct {
 	Fill                      float64 // the share of the rows' places that hold a token
 	Cut, Skipped              int     // examples that were too long
 	NothingLeft               int     // of those cut, examples without a token to learn, which are skipped, too
-	LastOnly                  int     // conversations of which only the last answer is learned
+	LastOnly                  int     // conversations with answers that are not learned (AssistantSpan.Changed)
 }
 
 // Packed is a Resumable source of rows that hold several examples each, none of which sees another: a model's

@@ -183,7 +183,7 @@ func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateC
 		}
 		before := r.passes[span.Message]
 		switch {
-		case s.Pass && span.Message >= 0 && s.To-s.From > before.To-before.From:
+		case s.Pass && span.Message >= 0 && s.To-s.From >= before.To-before.From:
 			r.passes[span.Message] = span
 		case !s.Pass && s.From < s.To:
 			if span.Message < 0 {

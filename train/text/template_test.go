@@ -147,7 +147,7 @@ func TestTemplateErrors(t *testing.T) {
 		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
 			"text: template: line 1: got a rendering of more than 10000000 steps, want fewer"},
 		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation " +
-			"blocks, and a text in which message 2 cannot be told from the others, want blocks"},
+			"blocks, and no loop over the messages that writes message 2, want one"},
 	} {
 		template, err := text.ParseTemplate(row.source)
 		require.NoError(t, err)

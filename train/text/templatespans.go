@@ -43,9 +43,12 @@ func (t *Template) RenderSpans(ctx context.Context, messages []Message, c Templa
 			continue
 		}
 		s, ok := r.passes[i]
+		if s.From == s.To { // of a content without a letter
+			_, _, ok = a.around(len(messages), i)
+		}
 		if !ok {
-			return "", nil, fmt.Errorf("text: template: got no generation blocks, and a text in which message %d "+
-				"cannot be told from the others, want blocks", i+1)
+			return "", nil, fmt.Errorf("text: template: got no generation blocks, and no loop over the messages "+
+				"that writes message %d, want one", i+1)
 		}
 		s.From, s.To, s.Changed = s.From+a.header(i), s.To+a.end(i), a.changed(i)
 		s.To = s.From + len(strings.TrimRight(r.text[s.From:s.To], afterEnd))

@@ -49,7 +49,7 @@ func (s loop) execute(r *run) jump {
 
 // pass keeps the span that a pass of a loop has rendered.
 func (r *run) pass(item any, from int) {
-	if _, ok := item.(*Dict); ok && r.captured == 0 && from < r.out.Len() {
+	if _, ok := item.(*Dict); ok && r.captured == 0 {
 		r.took(4)
 		r.spans = append(r.spans, Span{From: from, To: r.out.Len(), Items: []any{item}, Pass: true})
 	}

@@ -139,7 +139,7 @@ func TestBadTemplates(t *testing.T) {
 		{"no template", "{% for", `{"prompt": "a", "completion": "b"}`, "--template: "},
 		{"an empty file", " ", `{"prompt": "a", "completion": "b"}`, "got an empty file, want a template"},
 		{"no answer in its text", "{{ messages[0].content }}", `{"prompt": "a", "completion": "b"}`,
-			"line 1: template: got nothing of what the assistant says in message 2"},
+			"line 1: text: template: got no generation blocks, and no loop over the messages that writes message 2"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			template, data := filepath.Join(dir, "t.jinja"), filepath.Join(dir, "x.jsonl")
