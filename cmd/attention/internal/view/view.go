@@ -22,9 +22,9 @@ another machine.
 
 MODEL: --model DIR is what attention generate takes (GPT-2's folder, an export,
 an adapter, or a run of attention train), a run of attention translate, or a
-checkpoint's file in a run's folder. Of a run the training is shown too. A second
---model is compared with the first, and a run with its checkpoints. Without
---model, --run and --chapter the newest run in the folder runs is shown.
+checkpoint's file in a run's folder. Of a run the training is shown too. A
+second --model is compared with the first, and a run with its checkpoints.
+Without --model, --run and --chapter the newest run in the folder runs is shown.
 
 TEXT: --text is what the model reads. attention translate's reads a date; a
 second line is how its translation begins, the rest is the model's.
