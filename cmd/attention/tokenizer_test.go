@@ -75,3 +75,37 @@ func TestTokenizerFile(t *testing.T) {
 	_, _, err = attention(t, "train", "--resume", "run", "--steps", "5")
 	require.EqualError(t, err, "--resume: open run/tokenizer.json: no such file or directory")
 }
+
+// Added tokens in a text have their own ids, wherever the text comes from: the ids are those that tokenize prints, which
+// are the Rust engine's (TestRust in train/text). A text that ends with the end token gets no second one.
+func TestAddedTokensInTexts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	words := strings.Repeat("the cat sat on the mat, the dog lay on the log; ", 60)
+	const said = "<|endoftext|>the<|endoftext|>"
+	require.NoError(t, os.WriteFile("text", []byte(words), 0o644))
+	require.NoError(t, os.WriteFile("data.jsonl", []byte(`{"text": "`+said+`"}`), 0o644))
+	call := func(line string) string {
+		printed, _, err := attention(t, strings.Fields(line)...)
+		require.NoError(t, err, line)
+		return printed
+	}
+	call("tokenize --train --text-file text --vocab 270 --out mine.json")
+	require.Equal(t, "[269,257,269]\n", call("tokenize --tokenizer mine.json --json --text "+said))
+	const small = "train --text text --steps 1 --eval-batches 1 --sample 0 --tokenizer mine.json --width 8 --context 16 "
+	call(small + "--model gpt --layers 1 --heads 2 --out run")
+
+	shown := call("finetune --model run --data data.jsonl --show 1")
+	require.Equal(t, []string{"example", "1:", "3", "tokens", "269", `"<|endoftext|>"`, "257", "learned", `"the"`,
+		"269", "learned", `"<|endoftext|>"`}, strings.Fields(shown))
+	call("generate --model run --tokens 1 --seed 1 --weights w.safetensors --prompt " + said)
+	weights, err := os.ReadFile("w.safetensors")
+	require.NoError(t, err)
+	require.Contains(t, string(weights), `"tokens":"[\"\\u003c|endoftext|\\u003e\",\"the\",\"\\u003c|endoftext|\\u003e\",`)
+	call("view --model run --export page.html --text " + said)
+	page, err := os.ReadFile("page.html")
+	require.NoError(t, err)
+	require.Contains(t, string(page), `"tokens":[{"id":269,"text":"\u003c|endoftext|\u003e"},{"id":257,"text":"the"},`+
+		`{"id":269,"text":"\u003c|endoftext|\u003e"}]`)
+	_, _, err = attention(t, strings.Fields(small+"--layer self_v2 --out x --prompt "+said)...)
+	require.ErrorContains(t, err, "--prompt: got 3 tokens, want at least --context 16")
+}

@@ -224,7 +224,6 @@ var exportedFunctions = []struct {
 	{"record.QueryParts", record.QueryParts},
 	{"record.Read", record.Read},
 	{"record.Open", record.Open},
-	{"text.EncodeSpecial", text.EncodeSpecial},
 	{"text.NewCorpus", text.NewCorpus},
 	{"text.Check", text.Check},
 	{"text.NewCycle", text.NewCycle},

@@ -5,7 +5,8 @@
 // Made with tiktoken 1.0.22 for JavaScript, which is OpenAI's own code and
 // vocabulary. Run it in this directory; NODE_PATH says where that package is.
 //
-// The file is a list of texts and their ids. "<|endoftext|>" is text like any other.
+// The file is a list of texts and their ids. "<|endoftext|>" in a text is the special token: all are allowed, as
+// in Hugging Face's engine.
 const fs = require("fs");
 const { get_encoding } = require("tiktoken");
 
@@ -39,5 +40,5 @@ for (let i = 0; i < 60; i++) {
 
 const gpt2 = get_encoding("gpt2");
 const escaped = (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
-const rows = texts.map((text) => JSON.stringify({ text, ids: [...gpt2.encode_ordinary(text)] }).replace(/[^ -~]/g, escaped));
+const rows = texts.map((text) => JSON.stringify({ text, ids: [...gpt2.encode(text, "all")] }).replace(/[^ -~]/g, escaped));
 fs.writeFileSync("gpt2.json", "[\n" + rows.join(",\n") + "\n]\n");

@@ -24,7 +24,7 @@ func TestGGUFTokens(t *testing.T) {
 		if of.Config().Name == text.GPT2 {
 			end = text.GPT2EndOfText
 		}
-		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts})
+		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts, Special: end >= 0})
 	}
 	for i, v := range llamacpp(t, jobs...) {
 		t.Run(tokenizers[i].Config().Name, func(t *testing.T) {

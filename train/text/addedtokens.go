@@ -73,9 +73,8 @@ func (f *tokenFinder) next(text string, from int) (t *addedToken, start, end int
 	return nil, 0, 0
 }
 
-// split yields the tokens in a text and what is between them: the text if token is nil. Special ones are text unless
-// special.
-func (f *tokenFinder) split(text string, special bool, yield func(start, end int, token *addedToken) error) error {
+// split yields the tokens in a text and what is between them: the text if token is nil.
+func (f *tokenFinder) split(text string, yield func(start, end int, token *addedToken) error) error {
 	end := 0 // of what has been yielded
 	for from := 0; f.nodes != nil; {
 		t, start, stop := f.next(text, from)
@@ -83,7 +82,7 @@ func (f *tokenFinder) split(text string, special bool, yield func(start, end int
 			break
 		}
 		from = stop
-		if t.Special && !special || t.SingleWord && !alone(text, start, stop) {
+		if t.SingleWord && !alone(text, start, stop) {
 			continue
 		}
 		if t.LStrip {

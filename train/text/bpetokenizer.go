@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,24 +81,25 @@ func (t *BPETokenizer) Merges() [][2]string {
 func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
 
 // Encode returns the ids of text, which must be UTF-8: the error for a byte that
-// is not names it and its offset. Special tokens in it, such as "<|endoftext|>",
-// are text like any other, and the template adds none.
-func (t *BPETokenizer) Encode(text string) ([]int, error) { return t.encode(text, false) }
-
-// EncodeSpecial returns the ids of text in which special tokens have their own
-// ids, as in a talk that a chat template has written. Encode is for what people
-// say in it.
-func (t *BPETokenizer) EncodeSpecial(text string) ([]int, error) { return t.encode(text, true) }
-
-// EncodeSpecial is a BPETokenizer's EncodeSpecial, and Encode of a tokenizer without special tokens.
-func EncodeSpecial(t Tokenizer, text string) ([]int, error) {
-	switch t := t.(type) {
-	case nil:
-		return nil, errors.New("text: tokenizer: got nil, want one")
-	case *BPETokenizer:
-		return t.EncodeSpecial(text)
+// is not names it and its offset. Added tokens in it, such as "<|endoftext|>", have
+// their own ids, wherever the text comes from, as with the engine that wrote the
+// file. The template adds none (see WithTemplate).
+func (t *BPETokenizer) Encode(text string) ([]int, error) {
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("text: %w", err)
 	}
-	return t.Encode(text)
+	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
+	err := t.raw.split(text, func(start, end int, token *addedToken) error {
+		if token != nil {
+			e.ids = append(e.ids, token.ID)
+			return nil
+		}
+		return e.normal(text[start:end], start == 0)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("text: tokenizer: %w", err)
+	}
+	return e.ids, nil
 }
 
 // WithTemplate returns ids between those that the template puts before and after
@@ -136,25 +136,6 @@ func (t *BPETokenizer) decodeNext(state *decoding, id int) string {
 	return t.decoder.text(state, t.tokens[id])
 }
 
-// encode returns the ids of text.
-func (t *BPETokenizer) encode(text string, special bool) ([]int, error) {
-	if err := checkUTF8(text); err != nil {
-		return nil, fmt.Errorf("text: %w", err)
-	}
-	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
-	err := t.raw.split(text, special, func(start, end int, token *addedToken) error {
-		if token != nil {
-			e.ids = append(e.ids, token.ID)
-			return nil
-		}
-		return e.normal(text[start:end], special, start == 0)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("text: tokenizer: %w", err)
-	}
-	return e.ids, nil
-}
-
 // encoder encodes one text.
 type encoder struct {
 	*BPETokenizer
@@ -166,14 +147,14 @@ type encoder struct {
 }
 
 // normal encodes a text without added tokens that are looked for before it is normalized.
-func (e *encoder) normal(text string, special, first bool) error {
+func (e *encoder) normal(text string, first bool) error {
 	if e.normalize != nil {
 		var err error
 		if text, err = e.normalize(text); err != nil {
 			return err
 		}
 	}
-	return e.done.split(text, special, func(start, end int, token *addedToken) error {
+	return e.done.split(text, func(start, end int, token *addedToken) error {
 		if token != nil {
 			e.ids = append(e.ids, token.ID)
 			return nil

@@ -32,7 +32,7 @@ func ExampleReadTokenizer() {
 		fmt.Println(err)
 		return
 	}
-	ids, err := t.EncodeSpecial("hi hi<|end|>")
+	ids, err := t.Encode("hi hi<|end|>")
 	if err != nil {
 		fmt.Println(err)
 		return

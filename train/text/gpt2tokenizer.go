@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// GPT2EndOfText is the id between the texts that GPT-2 was trained on. Encode
-// never returns it; Decode returns "<|endoftext|>" for it.
+// GPT2EndOfText is the id between the texts that GPT-2 was trained on, that of "<|endoftext|>".
 const GPT2EndOfText = 50256
 
 // endOfText is its token.

@@ -23,7 +23,7 @@ func TestRustReadsLearned(t *testing.T) {
 	require.NoError(t, err)
 	answer := askRust(t, file, texts, nil)
 	for i, s := range texts {
-		ids, err := tokenizer.EncodeSpecial(s)
+		ids, err := tokenizer.Encode(s)
 		require.NoError(t, err)
 		require.Equal(t, answer.IDs[i], ids, "%q", s)
 		require.Equal(t, answer.Texts[i], strings.Join(stream(t, tokenizer, ids), ""), "%q", s)

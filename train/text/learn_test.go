@@ -169,7 +169,7 @@ func TestReadLearned(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text, again)
 	}
-	ids, err := tokenizer.EncodeSpecial("<|endoftext|>")
+	ids, err := tokenizer.Encode("<|endoftext|>")
 	require.NoError(t, err)
 	require.Equal(t, []int{279}, ids)
 	require.True(t, tokenizer.IsSpecial(279))

@@ -137,15 +137,17 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 	return lesson, whole, nil
 }
 
-// ofText is Of for a plain text.
+// ofText is Of for a plain text, to which the token that ends a text is added unless it ends with one.
 func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
-	if lesson.IDs, err = l.config.Tokenizer.Encode(text); err != nil {
+	if lesson.IDs, err = l.encode(text); err != nil {
 		return lesson, err
 	}
 	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok {
 		lesson.IDs = t.WithTemplate(lesson.IDs)
 	}
-	lesson.IDs = append(lesson.IDs, l.config.Ends[0])
+	if n := len(lesson.IDs); n == 0 || !slices.Contains(l.config.Ends, lesson.IDs[n-1]) {
+		lesson.IDs = append(lesson.IDs, l.config.Ends[0])
+	}
 	lesson.Learned = slices.Repeat([]bool{true}, len(lesson.IDs))
 	return lesson, nil
 }
@@ -174,9 +176,9 @@ func (l *Lessons) Asked(text string) ([]int, error) {
 	return lesson.IDs, err
 }
 
-// encode returns the ids of a rendered text.
+// encode returns the ids of a text as it is written.
 func (l *Lessons) encode(text string) ([]int, error) {
-	return EncodeSpecial(l.config.Tokenizer, text)
+	return l.config.Tokenizer.Encode(text)
 }
 
 // afterEnd are the characters that may follow the token that ends an answer.

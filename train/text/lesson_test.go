@@ -77,6 +77,10 @@ func TestLessons(t *testing.T) {
 		{name: "thoughts that are dropped", template: "qwen3", example: text.Example{Messages: thoughts}, lastOnly: true,
 			want: turn("user", "2+2?") + turn("assistant", "4") + turn("user", "3+3?") + answer("<think>\nmore\n</think>\n\n6")},
 		{name: "a text", template: "qwen2.5", example: text.Example{Text: "it all"}, want: "{it all<|im_end|>}"},
+		{name: "a text with its end", template: "qwen2.5", example: text.Example{Text: "it all<|im_end|>"},
+			want: "{it all<|im_end|>}"}, // as TRL 1.16's add_eos, which asks endswith; so a newline is followed by an end
+		{name: "a text with a line's end", template: "qwen2.5", example: text.Example{Text: "it all<|im_end|>\n"},
+			want: "{it all<|im_end|>\n<|im_end|>}"},
 	} {
 		l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer,
 			Template: templateOf(t, row.template+".jinja"),
@@ -86,6 +90,11 @@ func TestLessons(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, row.want, learned(t, tokenizer, lesson), row.name)
 		require.Equal(t, !row.lastOnly, whole, row.name)
+		if row.example.Messages == nil {
+			asked, err := l.Asked(row.example.Text)
+			require.NoError(t, err)
+			require.Equal(t, lesson.IDs, asked, row.name)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func TestOpenTokenizer(t *testing.T) {
 	write("merges.txt", "#version: 0.2\na b\nĠ ab\n")
 	tokenizer, err := text.OpenTokenizer(dir)
 	require.NoError(t, err)
-	ids, err := tokenizer.EncodeSpecial("ab ab<|endoftext|>a b")
+	ids, err := tokenizer.Encode("ab ab<|endoftext|>a b")
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 4, 5, 0, 2, 1}, ids)
 	require.True(t, tokenizer.IsSpecial(5))

@@ -93,7 +93,7 @@ func TestRust(t *testing.T) {
 			answer := askRust(t, file, texts, nil)
 			wrong := 0
 			for i, s := range texts {
-				ids, err := tokenizer.EncodeSpecial(s)
+				ids, err := tokenizer.Encode(s)
 				require.NoError(t, err)
 				if !slices.Equal(answer.IDs[i], ids) {
 					if wrong++; wrong <= 5 {
@@ -188,7 +188,7 @@ func TestTransformers(t *testing.T) {
 				require.NoError(t, err)
 			}
 			for _, row := range rows {
-				ids, err := tokenizer.EncodeSpecial(row.Text)
+				ids, err := tokenizer.Encode(row.Text)
 				require.NoError(t, err)
 				if name == "llama3" { // its template is that of transformers, not of the file
 					ids = append([]int{128000}, ids...)
@@ -215,7 +215,7 @@ func BenchmarkRust(b *testing.B) {
 					answer := askRust(b, file, texts[i:i+1], [][]int{})
 					rust = min(rust, answer.Seconds[0])
 					begun := time.Now()
-					ids, err := tokenizer.EncodeSpecial(texts[i])
+					ids, err := tokenizer.Encode(texts[i])
 					ours = min(ours, time.Since(begun).Seconds())
 					require.NoError(b, err)
 					require.True(b, slices.Equal(ids, answer.IDs[0]))

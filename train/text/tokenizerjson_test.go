@@ -53,7 +53,7 @@ func TestTokenizerJSON(t *testing.T) {
 			require.NoError(t, err)
 			require.Greater(t, len(c.Rows), 40)
 			for _, row := range c.Rows {
-				ids, err := tokenizer.EncodeSpecial(row.Text)
+				ids, err := tokenizer.Encode(row.Text)
 				require.NoError(t, err)
 				require.Equal(t, row.IDs, ids, "%q", row.Text)
 				if row.Template != nil {
@@ -171,12 +171,9 @@ func TestTokenizerJSONErrors(t *testing.T) {
 	}
 	tokenizer, err := text.ReadTokenizer([]byte(small()))
 	require.NoError(t, err)
-	ids, err := tokenizer.EncodeSpecial("cab<s>abcz")
+	ids, err := tokenizer.Encode("cab<s>abcz")
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 2, 5, 4}, ids)
-	ids, err = tokenizer.Encode("<s>ab")
-	require.NoError(t, err)
-	require.Equal(t, []int{2}, ids, "a special token is text")
 }
 
 // TestHostileTokenizers: deep and long files, and patterns that take for ever, end soon.
@@ -223,7 +220,7 @@ func FuzzTokenizerJSON(f *testing.F) {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
-		ids, err := tokenizer.EncodeSpecial(s)
+		ids, err := tokenizer.Encode(s)
 		if err != nil {
 			return
 		}

@@ -29,7 +29,7 @@ func TestChat(t *testing.T) {
 func TestSecondTurnReadsItsTokens(t *testing.T) {
 	dir, tokenizer := parrot(t, "the answer<|im_end|>")
 	count := func(text string) int {
-		ids, err := tokenizer.EncodeSpecial(text)
+		ids, err := tokenizer.Encode(text)
 		require.NoError(t, err)
 		return len(ids)
 	}
@@ -68,7 +68,7 @@ func TestChatIsTheModels(t *testing.T) {
 		talk = append(talk, say("user", q))
 		rendered, err := template.Render(t.Context(), talk, text.TemplateConfig{AddGenerationPrompt: true})
 		require.NoError(t, err)
-		ids, err := tokenizer.EncodeSpecial(rendered)
+		ids, err := tokenizer.Encode(rendered)
 		require.NoError(t, err)
 		from, err := generate.New(g.Model, generate.Config{})
 		require.NoError(t, err)

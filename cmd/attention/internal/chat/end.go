@@ -24,7 +24,7 @@ func (t *talk) findEnd(ctx context.Context) error {
 	_, after, _ := strings.Cut(rendered, anAnswer)
 	after, _, _ = strings.Cut(after, aQuestion)
 	if tokenizer, ok := t.model.Tokenizer.(*text.BPETokenizer); ok {
-		ids, err := tokenizer.EncodeSpecial(strings.TrimSpace(after))
+		ids, err := tokenizer.Encode(strings.TrimSpace(after))
 		if err != nil {
 			return fmt.Errorf("--template: %w", err)
 		}

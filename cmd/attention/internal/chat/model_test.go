@@ -60,7 +60,7 @@ func model(t testing.TB, width int, change func(*layers.Params, *text.BPETokeniz
 // parrot returns a model that says the same after each newline, which has no token twice.
 func parrot(t testing.TB, says string) (string, *text.BPETokenizer) {
 	return model(t, 272, func(p *layers.Params, tokenizer *text.BPETokenizer) {
-		ids, err := tokenizer.EncodeSpecial("\n" + says)
+		ids, err := tokenizer.Encode("\n" + says)
 		require.NoError(t, err)
 		for name, v := range p.All() {
 			x := v.Float32s()

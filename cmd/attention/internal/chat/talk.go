@@ -71,7 +71,7 @@ func (t *talk) render(ctx context.Context, first int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text.EncodeSpecial(t.model.Tokenizer, rendered)
+	return t.model.Tokenizer.Encode(rendered)
 }
 
 // errLong is the error of a message that does not fit into the context.

@@ -27,7 +27,7 @@ func TestPrompt(t *testing.T) {
 	question := func(q string) string { return "<|im_start|>user\n" + q + "<|im_end|>\n<|im_start|>assistant\n" }
 	whole := func(q string) string { return question(q) + answer + "<|im_end|>\n" }
 	count := func(text string) int {
-		ids, err := tokenizer.EncodeSpecial(text)
+		ids, err := tokenizer.Encode(text)
 		require.NoError(t, err)
 		return len(ids)
 	}
@@ -57,7 +57,7 @@ func TestPrompt(t *testing.T) {
 			of.turns = append(of.turns, turn{q, answer})
 		}
 		of.turns = append(of.turns, turn{said: "q3"})
-		begun, err := tokenizer.EncodeSpecial(row.begun)
+		begun, err := tokenizer.Encode(row.begun)
 		require.NoError(t, err)
 		ids, err := of.prompt(t.Context(), begun, row.room)
 		if row.want == "" {

@@ -99,7 +99,7 @@ func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []promp
 		p := prompt{question: example.Messages[last-1].Text(), answer: example.Messages[last].Text()}
 		rendered, err := b.Template.Render(ctx, example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
 		if err == nil {
-			p.ids, err = text.EncodeSpecial(b.Tokenizer, rendered)
+			p.ids, err = b.Tokenizer.Encode(rendered)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)

@@ -85,7 +85,7 @@ func (c Config) encode(content string, file *text.BPETokenizer) (ids []int, t te
 	if file == nil {
 		return c.Vocabulary.Encode(content)
 	}
-	ids, err = file.EncodeSpecial(content)
+	ids, err = file.Encode(content)
 	return ids, file, err
 }
 

@@ -199,7 +199,7 @@ func endsOf(g *pretrained.GPT, t *text.Template) []int {
 	if err != nil { // where the template is used it is reported
 		return ends
 	}
-	ids, err := b.EncodeSpecial(strings.TrimSpace(rendered))
+	ids, err := b.Encode(strings.TrimSpace(rendered))
 	if n := len(ids); err == nil && n > 0 && b.IsSpecial(ids[n-1]) && !slices.Contains(ends, ids[n-1]) {
 		ends = append(ends, ids[n-1])
 	}

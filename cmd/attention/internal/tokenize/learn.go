@@ -20,7 +20,7 @@ func (o options) learn(w io.Writer, content string) error {
 	if err != nil {
 		return err
 	}
-	ids, err := t.EncodeSpecial(content)
+	ids, err := t.Encode(content)
 	if err != nil {
 		return err
 	}

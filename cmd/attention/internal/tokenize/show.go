@@ -39,7 +39,7 @@ func (o options) show(w io.Writer, content string) error {
 		}
 		return out.Err()
 	}
-	ids, err := t.EncodeSpecial(content)
+	ids, err := t.Encode(content)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (o options) show(w io.Writer, content string) error {
 // printLines prints an array of ids for each line of a text. Its last line needs no end.
 func printLines(out io.Writer, t *text.BPETokenizer, content string) error {
 	for line := range strings.Lines(content) {
-		ids, err := t.EncodeSpecial(strings.TrimRight(line, "\r\n"))
+		ids, err := t.Encode(strings.TrimRight(line, "\r\n"))
 		if err != nil {
 			return err
 		}
