@@ -10,7 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Packing says where texts lie that share rows.
+// Packing says where texts lie that share rows. Its zero value means that each text has a row of its own, from the
+// row's first token on: what follows the text changes nothing.
 type Packing struct {
 	Segments  *G.Node // (B, T), int or int64: the number of each token's text in its row
 	Positions *G.Node // (B, T), int or int64: of each token in its text
@@ -24,8 +25,34 @@ func (m *Decoder) PackedLoss(b *Build, ids, targets *G.Node, p Packing) (*G.Node
 	return f.result(m.loss(f, m.packedVectors(f, ids, p), targets))
 }
 
+// SharesRows reports whether PackedLoss takes rows that hold several texts: whether each layer does the same wherever
+// in a row a text begins. Linear attention does not, whose state goes through a row, nor sparse attention, whose blocks
+// begin with the row, nor attention with extra keys, functions of scores, or masks other than windows.
+func (c DecoderConfig) SharesRows() bool {
+	for _, b := range c.Blocks {
+		b = b.resolved()
+		a := b.Attention
+		if b.Latent != nil {
+			a = b.Latent.Attention
+		}
+		if b.Linear != nil || a.Sparse != nil || a.Score != nil || a.ScoreGraph != nil || a.AddBiasKV || a.AddZeroAttn ||
+			!mask.IsRelative(a.Mask) {
+			return false
+		}
+	}
+	return true
+}
+
 // packedVectors returns the vectors (B, T, E) from which the scores are computed.
 func (m *Decoder) packedVectors(f *formula, ids *G.Node, p Packing) *G.Node {
+	switch {
+	case p == Packing{}:
+		return m.vectors(f, ids)
+	case !m.config.SharesRows():
+		f.fail(errorf(f.name, "segments: got rows that texts share, want rows of their own: the attention of a text would "+
+			"depend on where in its row it begins"))
+		return f.Of(nil, nil)
+	}
 	if !f.isIDs("ids", ids, m.config.ContextLength) || !f.isLike("segments", p.Segments, ids) ||
 		!f.isLike("positions", p.Positions, ids) {
 		return f.Of(nil, nil)

@@ -28,3 +28,13 @@ func TestReach(t *testing.T) {
 		require.Equal(t, max(row.want, 0), before, "%v", row.mask)
 	}
 }
+
+func TestIsRelative(t *testing.T) {
+	window := mask.SlidingWindow{Left: 3, Right: 1}
+	for _, m := range []mask.Mask{nil, mask.All{}, mask.Causal{}, window, mask.Not(window), mask.And(mask.Causal{}, window)} {
+		require.True(t, mask.IsRelative(m), "%v", m)
+	}
+	for _, m := range []mask.Mask{mask.Prefix{N: 2}, mask.Or(mask.Causal{}, mask.Prefix{N: 2}), mask.Segments{}} {
+		require.False(t, mask.IsRelative(m), "%v", m)
+	}
+}

@@ -140,6 +140,7 @@ var exportedFunctions = []struct {
 	{"mask.Bind", mask.Bind},
 	{"mask.Not", mask.Not},
 	{"mask.Reach", mask.Reach},
+	{"mask.IsRelative", mask.IsRelative},
 	{"mask.ScoresOf", mask.ScoresOf},
 	{"layers.NewAdditiveAttention", layers.NewAdditiveAttention},
 	{"layers.NewAttention", layers.NewAttention},

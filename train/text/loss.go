@@ -37,3 +37,12 @@ func PackedInputs(b *layers.Build, c WindowConfig) (ids, targets *G.Node, p laye
 	in := func(name string) *G.Node { return b.InputOf(tensor.Int, name, c.Batch, c.Context) }
 	return in(Inputs), in(Targets), layers.Packing{Segments: in(Segments), Positions: in(Positions)}
 }
+
+// BuildInputs declares the inputs of the source's batches. Of rows that are not shared there is no packing.
+func (p *Packed) BuildInputs(b *layers.Build) (ids, targets *G.Node, of layers.Packing) {
+	if !p.config.Alone {
+		return PackedInputs(b, WindowConfig{Batch: p.config.Batch, Context: p.config.Context})
+	}
+	in := func(name string) *G.Node { return b.InputOf(tensor.Int, name, p.config.Batch, p.config.Context) }
+	return in(Inputs), in(Targets), of
+}

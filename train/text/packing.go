@@ -32,6 +32,7 @@ type PackConfig struct {
 	Batch   int    `json:"batch"`   // B, rows of a batch; at least 1
 	Context int    `json:"context"` // T, tokens of a row; at least 2
 	Long    string `json:"long"`    // CutLong or SkipLong; "" means CutLong
+	Alone   bool   `json:"alone"`   // each lesson has a row of its own, for models that do not share rows
 	Shuffle bool   `json:"shuffle"` // each epoch has rows and an order of its own
 	Once    bool   `json:"once"`    // an epoch ends with io.EOF, after which the next one begins
 	Seed    uint64 `json:"seed"`
@@ -63,6 +64,7 @@ type Packed struct {
 	summary PackSummary
 	lengths []int32 // of the examples' lessons; 0 for one that is left out
 	rows    [][]int32
+	all     train.Values // the inputs of a batch of rows that are shared
 	batch   train.Batch
 	epoch   uint64
 	next    int // of the epoch's rows
@@ -92,9 +94,12 @@ func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Pac
 	p.arrange()
 	p.summary.Rows, p.summary.Batches = len(p.rows), (len(p.rows)+c.Batch-1)/c.Batch
 	p.summary.Fill = float64(p.summary.Tokens) / float64(p.summary.Rows*c.Context)
-	p.batch.Inputs = train.Values{}
+	p.all = train.Values{}
 	for _, name := range []string{Inputs, Targets, Segments, Positions} {
-		p.batch.Inputs[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
+		p.all[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
+	}
+	if p.batch.Inputs = p.all; c.Alone {
+		p.batch.Inputs = train.Values{Inputs: p.all[Inputs], Targets: p.all[Targets]}
 	}
 	return p, nil
 }
@@ -177,7 +182,7 @@ func (p *Packed) Next() (train.Batch, error) {
 // fill fills row b with examples. What is left is a segment of its own without targets.
 func (p *Packed) fill(b int, row []int32) error {
 	T := p.config.Context
-	part := func(name string) []int { return p.batch.Inputs[name].Ints()[b*T : (b+1)*T] }
+	part := func(name string) []int { return p.all[name].Ints()[b*T : (b+1)*T] }
 	inputs, targets, segments, positions := part(Inputs), part(Targets), part(Segments), part(Positions)
 	at := 0
 	for segment, i := range row {

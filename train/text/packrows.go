@@ -23,7 +23,13 @@ func (p *Packed) arrange() {
 	}
 	shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.lengths[b], p.lengths[a]) })
-	p.rows = packRows(order, p.lengths, p.config.Context)
+	if p.rows = nil; p.config.Alone {
+		for _, i := range order {
+			p.rows = append(p.rows, []int32{i})
+		}
+	} else {
+		p.rows = packRows(order, p.lengths, p.config.Context)
+	}
 	shuffle(len(p.rows), func(i, j int) { p.rows[i], p.rows[j] = p.rows[j], p.rows[i] })
 }
 

@@ -52,7 +52,7 @@ func classesOf(path string) (classes []string, err error) {
 func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
 	b := layers.NewBuild(r.Params, layers.Eval)
-	ids, _, packing := text.PackedInputs(b, r.windows())
+	ids, _, packing := r.examples.valid.BuildInputs(b)
 	scores := b.Of(r.base.Classifier.PackedScores(b, ids, packing)) // (B, T, C)
 	p, err := train.NewPredictor(b, scores)
 	if err != nil {

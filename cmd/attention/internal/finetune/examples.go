@@ -29,16 +29,19 @@ func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base) (err er
 	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
-	if e.training, err = e.openFile(ctx, "data", &c.Text, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
-		Long: c.Tuning.Long, Shuffle: true, Seed: uint64(c.Training.Seed)}); err != nil {
+	rows := text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context, Long: c.Tuning.Long,
+		Alone: !g.Model.Config().SharesRows()}
+	learned := rows
+	learned.Shuffle, learned.Seed = true, uint64(c.Training.Seed)
+	if e.training, err = e.openFile(ctx, "data", &c.Text, learned); err != nil {
 		return err
 	}
 	first, err := e.files[0].At(0)
 	if e.talks = first.Messages != nil; err != nil || c.Tuning.Valid == nil {
 		return err
 	}
-	e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, text.PackConfig{Batch: c.Batch, Context: c.Tuning.Context,
-		Long: c.Tuning.Long, Once: true})
+	rows.Once = true
+	e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, rows)
 	return err
 }
 

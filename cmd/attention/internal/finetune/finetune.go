@@ -30,8 +30,8 @@ template of the model's folder, or by --template; a model that has none gets the
 Alpaca prompt, "### Instruction:" and "### Response:".
 
 Short examples share rows of --context tokens, in which none sees another: loss
-and gradients are those of rows of their own. Longer ones are cut, or left out
-with --long skip. The tokens/s that are printed are all that rows have room for,
+and gradients are those of rows of their own, which examples get where attention
+is linear or sparse. Longer ones are cut, or left out with --long skip. The tokens/s that are printed are all that rows have room for,
 learned or not.
 
 A run's folder holds the adapter and what resumes it, not the model, which it

@@ -26,6 +26,9 @@ func (r *tuning) printHead() {
 	trained := p.Count() - p.CountFrozen()
 	r.Print("trained", fmt.Sprintf("%d parameters,", trained), fmt.Sprintf("%d are frozen", p.CountFrozen()))
 	r.Print("data", append([]string{term.Line(c.Text.Name) + ":"}, dataPhrases(r.examples.training.Summary())...)...)
+	if !r.base.Model.Config().SharesRows() {
+		r.Print("", "each example has a row of its own: this attention depends on where in a row a text begins")
+	}
 	if v := r.examples.valid; v != nil {
 		r.Print("held out", append([]string{term.Line(c.Tuning.Valid.Name) + ":"}, dataPhrases(v.Summary())...)...)
 	}

@@ -168,16 +168,11 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 
 // loss returns the mean cross entropy of the learned tokens.
 func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
-	ids, targets, packing := text.PackedInputs(b, r.windows())
+	ids, targets, packing := r.examples.training.BuildInputs(b)
 	if c := r.base.Classifier; c != nil {
 		return c.PackedLoss(b, ids, targets, packing)
 	}
 	return r.base.Model.PackedLoss(b, ids, targets, packing)
-}
-
-// windows returns the shape of a batch.
-func (r *tuning) windows() text.WindowConfig {
-	return text.WindowConfig{Batch: r.config.Batch, Context: r.config.Tuning.Context}
 }
 
 // run takes the remaining steps and writes the result to the folder.

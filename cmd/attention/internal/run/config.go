@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/text"
@@ -174,9 +172,9 @@ func (c Config) validateGrowth() error {
 	if !ok {
 		return config.Errorf(c, "Growth", "got it with %s, want it with a %s", c.Model.Title(), GPTModel)
 	}
-	if slices.ContainsFunc(d.Blocks, func(b layers.BlockConfig) bool { return b.Linear != nil }) {
-		return config.Errorf(c, "Growth", "got it with linear attention, whose state would go on from one window of a row "+
-			"to the next, want it with attention that takes masks")
+	if !d.SharesRows() {
+		return config.Errorf(c, "Growth", "got it with linear or sparse attention, which depends on where in a row a window begins, "+
+			"want it with another")
 	}
 	return c.Sources().Validate()
 }

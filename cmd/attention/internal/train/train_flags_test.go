@@ -167,8 +167,10 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--layer causal --context-growth 16:1", want: "--context-growth: got it with causal, want it with a gpt"},
 		{args: "--model gpt --order sequential --context-growth 16:1",
 			want: "--context-growth: got it for windows in order or in epochs, want it for random ones"},
-		{args: "--model gpt --attention gla --context-growth 16:1", want: "--context-growth: got it with linear attention, " +
-			"whose state would go on from one window of a row to the next, want it with attention that takes masks"},
+		{args: "--model gpt --attention gla --context-growth 16:1", want: "--context-growth: got it with linear or sparse " +
+			"attention, which depends on where in a row a window begins, want it with another"},
+		{args: "--model gpt --attention moba --context-growth 16:1", want: "--context-growth: got it with linear or sparse " +
+			"attention, which depends on where in a row a window begins, want it with another"},
 		{args: "--patience -1", want: "--patience: got -1, want at least 0"},
 		{args: "--patience 2 --eval-every 0",
 			want: "--patience: got 2 with --eval-every=0, want it with evaluations during the run"},
