@@ -157,7 +157,7 @@ func FuzzAttentionConfig(f *testing.F) {
 		f.Add(text)
 	}
 	for _, text := range []string{`{"d_in":4,"num_heads":2,"causal":"lower_right","window":[2,1],"prefix":3}`, `null`,
-		`[]`, `{"mask":null}`,
+		`[]`, `{"mask":null}`, `{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[]},"window":[]}`,
 		`{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
 		f.Add([]byte(text))
 	}

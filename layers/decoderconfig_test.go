@@ -3,6 +3,7 @@ package layers_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -161,6 +162,10 @@ func FuzzDecoderConfig(f *testing.F) {
 		text, err := json.Marshal(c)
 		require.NoError(f, err)
 		f.Add(text)
+		for _, list := range []string{"blocks", "pattern"} {
+			f.Add(slices.Concat(text[:len(text)-1], []byte(`,"`+list+`":[]}`)))
+			f.Add(slices.Concat([]byte(`{"`+list+`":[],`), text[1:]))
+		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var c layers.DecoderConfig

@@ -21,8 +21,8 @@ type GPTConfig struct {
 	NumHeads       int `json:"n_head"`              // H, a divisor of EmbedDim
 	NumKVHeads     int `json:"n_kv_head,omitempty"` // K, a divisor of NumHeads; 0 means H
 	DimFeedforward int `json:"n_inner,omitempty"`   // width within the MLPs; 0 means 4·EmbedDim
-	// Activation has transformers' names: gelu_new, gelu_pytorch_tanh (the same), gelu, relu
-	// or silu; empty means gelu.
+	// Activation has transformers' names: gelu_new, gelu_pytorch_tanh and gelu_fast (the same), gelu, relu, relu2,
+	// silu or swish (the same); empty means gelu.
 	Activation string `json:"activation_function"`
 
 	Eps float64 `json:"layer_norm_epsilon"` // 0 means 1e-5
@@ -77,7 +77,7 @@ func (c *GPTConfig) UnmarshalJSON(text []byte) error {
 
 // gptActivations are transformers' names of activations.
 var gptActivations = map[string]Activation{"gelu": GELU, "gelu_new": GELUTanh, "gelu_pytorch_tanh": GELUTanh,
-	"relu": ReLU, "silu": SiLU}
+	"gelu_fast": GELUTanh, "relu": ReLU, "relu2": ReLUSquared, "silu": SiLU, "swish": SiLU}
 
 // maxBlocks is more than any model has, and few enough that counts of elements fit an int.
 const maxBlocks = 1 << 16
@@ -97,7 +97,7 @@ func (c GPTConfig) validate() error {
 		return err
 	}
 	if _, ok := gptActivations[c.resolved().Activation]; !ok {
-		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu or silu",
+		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu, relu2 or silu",
 			c.Activation)
 	}
 	err = config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer)
@@ -161,7 +161,7 @@ func (c DecoderConfig) GPT() (GPTConfig, bool) {
 		EmbeddingDropout: c.EmbeddingDropout, AttentionDropout: a.Dropout, ResidualDropout: a.OutDropout,
 		TieWordEmbeddings: c.TieWordEmbeddings, Bias: b.MLP.Bias, Initializer: c.Initializer,
 	}
-	for _, name := range []string{"gelu", "gelu_new", "relu", "silu"} {
+	for _, name := range []string{"gelu", "gelu_new", "relu", "relu2", "silu"} {
 		if gptActivations[name] == b.MLP.Activation {
 			g.Activation = name
 		}

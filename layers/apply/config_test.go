@@ -213,6 +213,7 @@ func FuzzLayerConfig(f *testing.F) {
 		`"relative_bias":{"buckets":1}}`))
 	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))
+	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"or","of":[]},"window":[]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text)
 		if err != nil {

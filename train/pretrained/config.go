@@ -43,27 +43,19 @@ type configExtra struct {
 	Vocabulary *text.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if there is none
 	Dtype      string                `json:"dtype"`        // of the weights, transformers 5's key
 	OldDtype   string                `json:"torch_dtype"`
-
-	// Options of transformers' GPT-2 that must have these values: true, false, false.
-	ScaleWeights   *bool `json:"scale_attn_weights"`
-	ScaleByLayer   bool  `json:"scale_attn_by_inverse_layer_idx"`
-	CrossAttention bool  `json:"add_cross_attention"`
 }
 
-// ErrNotGPT is the error for a folder that holds a model of no family known here.
-var ErrNotGPT = errors.New("the model is no GPT")
+// ErrFamily is the error for a folder that holds a model of no family known here.
+var ErrFamily = errors.New("family not supported")
 
-// parseConfig parses a config.json. A key that would change what the model computes, and that its family does not have,
-// is an error.
+// parseConfig parses a config.json. A key that transformers reads for the family and that is not obeyed here is an
+// error; others are ignored.
 func parseConfig(contents []byte) (c folderConfig, err error) {
 	if err := config.Foreign.Decode(contents, &c.configExtra); err != nil {
 		return folderConfig{}, err
 	}
 	if c.Format != "" && c.Format != Torch {
 		return folderConfig{}, fmt.Errorf("format: got %.60q, want %q or none", c.Format, Torch)
-	}
-	if err := checkKind(contents); err != nil {
-		return folderConfig{}, err
 	}
 	if c.Format == Torch {
 		c.family = &gpt2
@@ -84,18 +76,22 @@ func parseConfig(contents []byte) (c folderConfig, err error) {
 	return c, err
 }
 
+// gptSizes are the other families' names of GPT-2's sizes. Where a file has both, transformers takes these.
+type gptSizes struct {
+	EmbedDim      *int `json:"hidden_size"`
+	ContextLength *int `json:"max_position_embeddings"`
+	NumHeads      *int `json:"num_attention_heads"`
+	NumLayers     *int `json:"num_hidden_layers"`
+}
+
 // parseGPT reads the keys of GPT-2.
 func (c *folderConfig) parseGPT(contents []byte) error {
-	switch {
-	case c.ScaleWeights != nil && !*c.ScaleWeights:
-		return errors.New("scale_attn_weights: got false, want true: attention without a scale is not supported")
-	case c.ScaleByLayer:
-		return errors.New("scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported")
-	case c.CrossAttention:
-		return errors.New("add_cross_attention: got true, want false: GPT-2 with an encoder is not supported")
-	}
 	c.gpt = layers.GPT2Defaults()
 	if err := config.Foreign.Decode(contents, &c.gpt); err != nil {
+		return err
+	}
+	sizes := gptSizes{&c.gpt.EmbedDim, &c.gpt.ContextLength, &c.gpt.NumHeads, &c.gpt.NumLayers}
+	if err := config.Foreign.Decode(contents, &sizes); err != nil {
 		return err
 	}
 	c.decoder = c.gpt.Decoder()

@@ -24,8 +24,8 @@ func TestWrongConfigs(t *testing.T) {
 		want   string
 	}{
 		{name: "another model", config: hub.with(fields{"model_type": "mamba"}),
-			want: `model_type: got "mamba", want one of ` + families + ": the model is no GPT"},
-		{name: "no model", config: fields{}, want: `model_type: got "", want one of ` + families + ": the model is no GPT"},
+			want: `model_type: got "mamba": family not supported, want one of ` + families},
+		{name: "no model", config: fields{}, want: `model_type: got "": family not supported, want one of ` + families},
 		{name: "another format", config: hub.with(fields{"format": "onnx"}),
 			want: `format: got "onnx", want "torch" or none`},
 		{name: "attention without a scale", config: hub.with(fields{"scale_attn_weights": false}),
@@ -81,7 +81,7 @@ func TestParse(t *testing.T) {
 	require.Equal(t, pretrained.Spec{Config: got.Model.Config(), Dtype: tensor.Float64, Tokenizer: got.Tokenizer}, spec)
 
 	_, err = pretrained.Open(dir)
-	require.ErrorIs(t, err, pretrained.ErrNotGPT)
+	require.ErrorIs(t, err, pretrained.ErrFamily)
 	_, err = pretrained.Parse(write(t, hub, gpt(t)), []byte("[1]"))
 	require.ErrorContains(t, err, ": config.json: got [1], want a JSON object")
 }

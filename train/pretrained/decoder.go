@@ -65,17 +65,14 @@ func (f *family) kind(s settings, layer int) (layerKind, error) {
 	case s.NoRopeInterval > 0:
 		k.turned = (layer+1)%s.NoRopeInterval != 0
 	}
-	if s.LayerTypes != nil {
-		t := s.LayerTypes[layer]
-		if err := config.OneOf(s, "LayerTypes", t, fullAttention, slidingAttention); err != nil {
-			return k, err
-		}
-		k.window = t == slidingAttention
-	} else {
-		k.window = f.slides != nil && f.slides(s, layer)
+	if s.LayerTypes == nil {
+		k.window = f.slides != nil && s.SlidingWindow > 0 && f.slides(s, layer) &&
+			(s.UseSlidingWindow || !f.knows("use_sliding_window"))
+		return k, nil
 	}
-	k.window = k.window && s.SlidingWindow > 0 && (s.UseSlidingWindow || !f.knows("use_sliding_window"))
-	return k, nil
+	t := s.LayerTypes[layer]
+	k.window = t == slidingAttention && s.SlidingWindow > 0
+	return k, config.OneOf(s, "LayerTypes", t, fullAttention, slidingAttention)
 }
 
 // period returns the shortest beginning of a list of which it is the repetition.
@@ -112,7 +109,7 @@ func (f *family) blockOf(s settings, k layerKind) (b layers.BlockConfig, err err
 		a.Mask = mask.SlidingWindow{Left: s.SlidingWindow - 1}
 	}
 	if k.turned {
-		if a.RoPE, err = s.rope(k.window, a.HeadDim); err != nil {
+		if a.RoPE, err = f.rope(s, k.window, a.HeadDim); err != nil {
 			return b, err
 		}
 	}

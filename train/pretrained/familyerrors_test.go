@@ -29,9 +29,8 @@ func parsed(t testing.TB, name string, more fields) error {
 	return err
 }
 
-// A key that would change what a model computes is refused by name, unless it says nothing.
+// A key that transformers reads and that is not obeyed is refused by name.
 func TestRefusedKeys(t *testing.T) {
-	const unknown = "want null, false or 0: what it changes in a model of "
 	long := strings.Repeat("x", 100)
 	for _, row := range []struct {
 		name string
@@ -40,39 +39,39 @@ func TestRefusedKeys(t *testing.T) {
 		got  any
 		want string
 	}{
-		{name: "a key of no family", of: "llama", key: "attention_sink_size", got: 4,
-			want: "attention_sink_size: got 4, " + unknown + "llama is not known here"},
-		{name: "of GPT-2 too", of: "gpt2", key: "rope_theta", got: 1e4, want: "rope_theta: got 10000, " + unknown + "gpt2"},
-		{name: "a key of another family", of: "mistral", key: "attention_bias", got: true,
-			want: "attention_bias: got true, " + unknown + "mistral"},
 		{name: "both ways", of: "gemma3", key: "use_bidirectional_attention", got: true,
-			want: "use_bidirectional_attention: got true, " + unknown + "gemma3_text"},
-		{name: "multipliers", of: "llama", key: "logits_scaling", got: 8.0, want: "logits_scaling: got 8, " + unknown},
-		{name: "a long value", of: "llama", key: "x", got: []string{long}, want: `x: got ["` + long[:58] + "…, "},
+			want: "use_bidirectional_attention: got true, want false: attention to later positions is not supported"},
+		{name: "not causal", of: "llama", key: "is_causal", got: false, want: "is_causal: got false, want true: attention"},
+		{name: "a long value", of: "llama", key: "auto_map", got: []string{long}, want: `auto_map: got ["` + long[:58] + "…, "},
 		{name: "quantized", of: "llama", key: "quantization_config", got: fields{"bits": 4},
-			want: `quantization_config: got {"bits":4}, want none: quantized weights are not read, but those that they ` +
+			want: `quantization_config: got {"bits":4}, want none: quantized weights are not read; give the folder they ` +
 				"were made from"},
 		{name: "code", of: "llama", key: "auto_map", got: fields{"AutoModel": "m.M"},
 			want: `auto_map: got {"AutoModel":"m.M"}, want none: code beside a model is not run`},
-		{name: "experts", of: "mistral", key: "num_local_experts", got: 8,
-			want: "num_local_experts: got 8, want none: a mixture of experts is not supported"},
+		{name: "a layer's own", of: "qwen3", key: "per_layer_config", got: fields{"1": fields{"head_dim": 8}},
+			want: `per_layer_config: got {"1":{"head_dim":8}}, want none: layers with a config of their own`},
+		{name: "GPT-NeoX's heads", of: "gpt_neox", key: "head_dim", got: 8, want: "head_dim: got 8, want none: "},
+		{name: "no types of layers", of: "qwen2", key: "layer_types", got: []string{},
+			want: "layer_types: got 0, want one for each of the 2 layers"},
+		{name: "no layers with positions", of: "smollm3", key: "no_rope_layers", got: []int{},
+			want: "no_rope_layers: got 0, want one for each of the 3 layers"},
 		{name: "an activation", of: "llama", key: "hidden_act", got: "mish", want: `hidden_act: got "mish", want one known`},
 		{name: "a type of layers", of: "qwen3", key: "layer_types", got: []string{"full_attention", "linear_attention"},
 			want: `layer_types: got "linear_attention", want one of full_attention, sliding_attention`},
 		{name: "too few layers", of: "smollm3", key: "no_rope_layers", got: []int{1},
 			want: "no_rope_layers: got 1, want one for each of the 3 layers"},
-		{name: "dynamic positions", of: "llama", key: "rope_scaling", got: fields{"type": "dynamic", "factor": 2},
-			want: `rope_scaling.rope_type: got "dynamic", want default, linear, llama3 or yarn`},
-		{name: "a setting of positions", of: "llama", key: "rope_scaling",
-			got:  fields{"type": "yarn", "factor": 2, "mscale": 0.7, "mscale_all_dim": nil},
-			want: `rope_scaling: unknown field "mscale"`},
+		{name: "long positions", of: "llama", key: "rope_scaling", got: fields{"type": "longrope", "factor": 2},
+			want: `rope_scaling.rope_type: got "longrope", want default, dynamic, linear, llama3 or yarn`},
+		{name: "a part of a head", of: "llama", key: "rope_scaling",
+			got:  fields{"rope_type": "linear", "factor": 2, "partial_rotary_factor": 0.5},
+			want: "rope_scaling.partial_rotary_factor: got 0.5, want 1: a model of llama turns whole heads"},
 		{name: "untruncated", of: "llama", key: "rope_scaling", got: fields{"type": "yarn", "factor": 2, "truncate": false},
 			want: "rope_scaling.truncate: got false, want true"},
-		{name: "positions of one type of layers", of: "gemma3_types", key: "rope_parameters",
+		{name: "positions of each type of layers", of: "qwen3", key: "rope_parameters",
 			got:  fields{"full_attention": fields{"rope_theta": 1e6}},
-			want: "rope_parameters: got none for sliding_attention, want one for each type of layers"},
+			want: "rope_parameters: got one for each type of layers, want one for all: qwen3 has no others"},
 		{name: "a part of no pair", of: "gpt_neox", key: "rotary_pct", got: 0.25,
-			want: "rope_scaling.partial_rotary_factor: got 0.25 of 4 elements, want two of them to all"},
+			want: "rope_parameters.partial_rotary_factor: got 0.25 of 4 elements, want two of them to all"},
 		{name: "a billion layers", of: "gemma3", key: "num_hidden_layers", got: 1000000000,
 			want: "num_hidden_layers: got 1000000000, want at most 65536"},
 		{name: "no width", of: "llama", key: "hidden_size", got: nil, want: "hidden_size: got 0, want at least 1"},
@@ -85,7 +84,45 @@ func TestRefusedKeys(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 	}
 	for _, nothing := range []any{nil, false, 0, 0.0, "", []int{}, fields{}} {
-		require.NoError(t, parsed(t, "llama", fields{"attention_sink_size": nothing, "quantization_config": nothing}))
+		require.NoError(t, parsed(t, "llama", fields{"auto_map": nothing, "quantization_config": nothing}))
+	}
+	require.NoError(t, parsed(t, "llama", fields{"is_causal": true, "use_bidirectional_attention": true}))
+}
+
+// A key that no line of transformers' files of the family reads is ignored. It is named unless it is known.
+func TestIgnoredKeys(t *testing.T) {
+	g, err := pretrained.ReadGPT(familyFolder(t, "llama"))
+	require.NoError(t, err)
+	want := g.Model.Config()
+	known := fields{"_model_name_or_path": "x", "_flash_attn_2_enabled": true, "_from_auto": true,
+		"max_sequence_length": 2048, "model_max_length": 2048, "seq_length": 2048, "unk_token_id": 1, "cls_token_id": 1,
+		"unsloth_processed": true, "neuron": fields{"a": 1}, "use_bfloat16": true, "use_flash_attn": true,
+		"hidden_dropout_prob": 0.1, "initializer_factor": 1.0, "tokenizer_name": "x", "license": "mit", "n_ctx": 99,
+		"partial_rotary_factor": 1.0, "min_p": 0.1, "max_time": 3.0, "pad_token_id": 1,
+		"attention_sink_size": nil, "x": fields{}, "rope_scaling": fields{"finetuned": true, "attn_factor": 1.0,
+			"mrope_section": []int{1, 1}, "rope_type": "default"}}
+	for _, row := range []struct {
+		name             string
+		more, generation fields
+		want             []string
+	}{
+		{name: "known", more: known, generation: fields{"do_sample": true, "temperature": 0.6, "top_p": 0.9}},
+		{name: "unknown", more: fields{"logits_scaling": 8.0, "num_local_experts": 8}, want: []string{"logits_scaling",
+			"num_local_experts"}},
+		{name: "of another family", more: fields{"layer_types": []string{"full_attention"}}, want: []string{"layer_types"}},
+		{name: "of positions", more: fields{"rope_scaling": fields{"rope_type": "default", "own": 3}},
+			want: []string{"rope_scaling.own"}},
+		{name: "of generation", generation: fields{"suppress_tokens": []int{3}, "stop_strings": nil},
+			want: []string{"generation_config.json: suppress_tokens"}},
+	} {
+		dir := write(t, configOf(t, "llama").with(row.more), tensorsIn(t, familyFolder(t, "llama")))
+		if row.generation != nil {
+			writeJSON(t, filepath.Join(dir, "generation_config.json"), row.generation)
+		}
+		g, err := pretrained.ReadGPT(dir)
+		require.NoError(t, err, row.name)
+		require.ElementsMatch(t, row.want, g.Ignored, row.name)
+		require.Equal(t, want, g.Model.Config(), row.name)
 	}
 }
 
@@ -164,6 +201,16 @@ func FuzzFamilyConfig(f *testing.F) {
 	f.Add([]byte(`{"model_type": "smollm3", "no_rope_layers": [], "layer_types": [], "num_hidden_layers": 2,
 		"vocab_size": 17, "hidden_size": 4611686018427387904, "num_attention_heads": 3, "intermediate_size": 1,
 		"max_position_embeddings": 1}`))
+	f.Add([]byte(`{"model_type": "smollm3", "no_rope_layers": [], "layer_types": [], "num_hidden_layers": 2, "hidden_size": 12,
+		"num_attention_heads": 3, "vocab_size": 17, "intermediate_size": 8, "max_position_embeddings": 16}`))
+	for _, key := range []string{"layer_types", "no_rope_layers", "architectures", "eos_token_id", "bos_token_id",
+		"rope_scaling", "rope_parameters", "id2label", "vocabulary"} {
+		for _, name := range familyCases {
+			text, err := json.Marshal(configOf(f, name).with(fields{key: []int{}}))
+			require.NoError(f, err)
+			f.Add(text)
+		}
+	}
 	f.Add([]byte(`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": 3}, "sliding_window_pattern": -1}`))
 	dir := write(f, configOf(f, "llama"), tensorsIn(f, familyFolder(f, "llama")))
 	g, err := pretrained.ReadGPT(dir)

@@ -8,8 +8,8 @@ var gemma2 = family{
 	name: "gemma2", architecture: "Gemma2ForCausalLM", classifier: "Gemma2ForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
-		query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_theta rope_scaling rope_parameters`,
-	unused: "hidden_act sliding_window_size",
+		query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_theta`,
+	refuses: "use_bidirectional_attention",
 	absent: settings{NumKVHeads: 4, HeadDim: 256, HiddenActivation: "gelu_pytorch_tanh", RMSNormEps: 1e-6,
 		RopeTheta: 10000, SlidingWindow: 4096, QueryPreAttnScalar: 256, AttnLogitSoftcapping: 50,
 		FinalLogitSoftcapping: 30, TieWordEmbeddings: true},

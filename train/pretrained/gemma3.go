@@ -8,9 +8,8 @@ var gemma3 = family{
 	name: "gemma3_text", architecture: "Gemma3ForCausalLM", classifier: "Gemma3TextForSequenceClassification",
 	keys: sharedKeys + `
 		num_key_value_heads head_dim hidden_activation rms_norm_eps attention_bias sliding_window layer_types
-		sliding_window_pattern query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping
-		rope_theta rope_scaling rope_parameters rope_local_base_freq`,
-	unused: "hidden_act _sliding_window_pattern",
+		sliding_window_pattern query_pre_attn_scalar final_logit_softcapping rope_theta rope_local_base_freq`,
+	refuses: "use_bidirectional_attention",
 	absent: settings{NumKVHeads: 4, HeadDim: 256, HiddenActivation: "gelu_pytorch_tanh", RMSNormEps: 1e-6,
 		RopeTheta: 1e6, RopeLocalBaseFreq: 10000, SlidingWindow: 4096, SlidingWindowPattern: 6,
 		QueryPreAttnScalar: 256, TieWordEmbeddings: true},

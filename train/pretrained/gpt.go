@@ -29,6 +29,9 @@ type GPT struct {
 	// Labels are the names of the classes that the model gives texts by the parameter score.weight, of a
 	// layers.Classifier; nil of a model that continues texts.
 	Labels []string
+	// Ignored are the keys of config.json and generation_config.json that are not obeyed, unless they are known to be of
+	// no consequence.
+	Ignored []string
 	// ChatTemplate is the source of the template that goes out in place of the folder's; "" keeps that.
 	ChatTemplate string
 
@@ -55,7 +58,7 @@ type Folder struct {
 }
 
 // Open reads the config.json of a folder in one of the Formats. For a model of another family the error is
-// ErrNotGPT.
+// ErrFamily.
 func Open(dir string) (*Folder, error) {
 	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
 	if err != nil {
@@ -132,7 +135,12 @@ func (f *Folder) readGPT() (*GPT, error) {
 	defer w.close()
 	p := layers.NewStoredParams(w.dtype())
 	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: f.config.endOfText(f.tokenizer), origin: f.origin(w)}
-	if g.Ends, err = f.ends(); err != nil {
+	generation, err := f.generation()
+	if err != nil {
+		return nil, err
+	}
+	g.Ignored = f.ignored(generation)
+	if g.Ends, err = f.ends(generation); err != nil {
 		return nil, err
 	}
 	if g.Model, err = layers.NewDecoder(p.Scope(""), f.config.decoder); err != nil {

@@ -8,7 +8,8 @@ var gptNeoX = family{
 	name: "gpt_neox", architecture: "GPTNeoXForCausalLM", classifier: "GPTNeoXForSequenceClassification",
 	keys: sharedKeys + `
 		hidden_act layer_norm_eps attention_bias hidden_dropout use_parallel_residual
-		rotary_emb_base rotary_pct rope_scaling rope_parameters`,
+		rotary_emb_base rotary_pct`,
+	refuses: "head_dim",
 	absent: settings{HiddenAct: "gelu", LayerNormEps: 1e-5, AttentionBias: true, UseParallelResidual: true,
 		RotaryEmbBase: 10000, RotaryPct: 0.25},
 	block: layers.BlockConfig{

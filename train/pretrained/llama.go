@@ -6,8 +6,7 @@ import "attention/layers"
 var llama = family{
 	name: "llama", architecture: "LlamaForCausalLM", classifier: "LlamaForSequenceClassification",
 	keys: sharedKeys + `
-		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias mlp_bias
-		rope_theta rope_scaling rope_parameters`,
+		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias mlp_bias rope_theta`,
 	absent:  settings{HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000},
 	block:   rmsBlock,
 	weights: llamaNames,

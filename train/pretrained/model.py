@@ -22,8 +22,9 @@ from torch.nn import functional as F
 
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 ACTIVATIONS = {
-    "gelu": F.gelu, "gelu_new": functools.partial(F.gelu, approximate="tanh"),
-    "gelu_pytorch_tanh": functools.partial(F.gelu, approximate="tanh"), "relu": F.relu, "silu": F.silu,
+    "gelu": F.gelu, **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_fast"),
+                                    functools.partial(F.gelu, approximate="tanh")),
+    "relu": F.relu, "relu2": lambda x: F.relu(x) ** 2, "silu": F.silu, "swish": F.silu,
 }
 
 

@@ -6,8 +6,7 @@ import "attention/layers"
 var olmo2 = family{
 	name: "olmo2", architecture: "Olmo2ForCausalLM",
 	keys: sharedKeys + `
-		num_key_value_heads hidden_act rms_norm_eps attention_bias rope_theta rope_scaling rope_parameters`,
-	unused: "head_dim",
+		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias rope_theta`,
 	absent: settings{HiddenAct: "silu", RMSNormEps: 1e-5, RopeTheta: 10000},
 	block: layers.BlockConfig{
 		Attention:     layers.AttentionConfig{QKNorm: layers.RMSNorm, QKNormWhole: true},

@@ -7,9 +7,8 @@ import "attention/layers"
 var qwen2 = family{
 	name: "qwen2", architecture: "Qwen2ForCausalLM", classifier: "Qwen2ForSequenceClassification",
 	keys: sharedKeys + `
-		num_key_value_heads hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers layer_types
-		rope_theta rope_scaling rope_parameters`,
-	unused: "head_dim", // which the model has no use for
+		num_key_value_heads head_dim hidden_act rms_norm_eps sliding_window use_sliding_window max_window_layers
+		layer_types rope_theta`,
 	absent: settings{NumKVHeads: 32, HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000, SlidingWindow: 4096,
 		MaxWindowLayers: 28},
 	block: layers.BlockConfig{

@@ -6,8 +6,8 @@ import "attention/layers"
 var qwen3 = family{
 	name: "qwen3", architecture: "Qwen3ForCausalLM", classifier: "Qwen3ForSequenceClassification",
 	keys: sharedKeys + `
-		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias
-		sliding_window use_sliding_window max_window_layers layer_types rope_theta rope_scaling rope_parameters`,
+		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias sliding_window
+		use_sliding_window max_window_layers layer_types rope_theta`,
 	absent: settings{NumKVHeads: 32, HeadDim: 128, HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 10000,
 		SlidingWindow: 4096, MaxWindowLayers: 28},
 	block: layers.BlockConfig{

@@ -3,6 +3,8 @@ package pretrained
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"math"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -21,74 +23,105 @@ type ropeSettings struct {
 	BetaFast        float64 `json:"beta_fast"`
 	BetaSlow        float64 `json:"beta_slow"`
 	AttentionFactor float64 `json:"attention_factor"`
+	MScale          float64 `json:"mscale"`
+	MScaleAllDim    float64 `json:"mscale_all_dim"`
 	Truncate        bool    `json:"truncate"`
 }
 
+// ropeKeys are the keys of rope_scaling and rope_parameters that transformers reads for the types of positions here.
+const ropeKeys = `rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings low_freq_factor
+	high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate full_attention
+	sliding_attention short_factor long_factor `
+
 // rope returns the rotary positions of the layers with the window or of those without.
-func (s settings) rope(window bool, headDim int) (*graph.RoPEConfig, error) {
-	r := ropeSettings{Theta: cmp.Or(s.RotaryEmbBase, s.RopeTheta), Partial: cmp.Or(s.RotaryPct, 1), Truncate: true}
-	field, text := "RopeScaling", s.RopeScaling
-	local := window && s.RopeLocalBaseFreq > 0
-	if local {
-		r.Theta, text = s.RopeLocalBaseFreq, nil
+func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, error) {
+	r := ropeSettings{Theta: cmp.Or(s.RotaryEmbBase, s.RopeTheta), Truncate: true,
+		Partial: cmp.Or(s.RotaryPct, s.PartialRotary, 1)}
+	if window && f.localRope() {
+		r.Theta = s.RopeLocalBaseFreq
 	}
-	if len(members(s.RopeParameters)) > 0 {
-		field, text = "RopeParameters", s.RopeParameters
-		types := members(text)
-		if of, ok := types[map[bool]string{false: fullAttention, true: slidingAttention}[window]]; ok {
-			text = of
-		} else if local || types[fullAttention] != nil || types[slidingAttention] != nil {
-			return nil, config.Errorf(s, field, "got none for %s, want one for each type of layers", slidingAttention)
-		}
+	field, own := f.ropeMembers(s, window)
+	if _, nested := own[fullAttention]; nested {
+		return nil, config.Errorf(s, field, "got one for each type of layers, want one for all: %s has no others", f.name)
 	}
-	if text != nil {
-		if err := (config.Reader{AllowNull: true}).Decode(withoutNothing(text), &r); err != nil {
-			return nil, config.In(s, field, err)
-		}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
 	}
-	c, err := r.config(s.MaxPositions, headDim)
+	if err := config.Foreign.Decode(text, &r); err != nil {
+		return nil, config.In(s, field, err)
+	}
+	if f.localRope() {
+		r.Truncate = true // which transformers looks for beside the types of layers
+	} else {
+		r.OriginalLength = cmp.Or(s.OriginalLength, r.OriginalLength)
+	}
+	c, err := f.ropeConfig(r, s.MaxPositions, headDim)
 	return c, config.In(s, field, err)
 }
 
-// withoutNothing returns a JSON object without the members that are null, false, 0 or empty, but for truncate.
-func withoutNothing(text []byte) []byte {
-	all := members(text)
-	for key, value := range all {
-		if key != "truncate" && isNothing(value) {
-			delete(all, key)
+// localRope reports whether layers with the window have positions of their own.
+func (f *family) localRope() bool { return f.knows("rope_local_base_freq") }
+
+// ropeMembers returns the field that says how the layers with the window or of those without turn, and its members that
+// say something. rope_scaling takes the place of rope_parameters, or is added to those of layers without window.
+func (f *family) ropeMembers(s settings, window bool) (field string, own map[string]json.RawMessage) {
+	scaling, field := members(s.RopeScaling), "RopeParameters"
+	own = members(s.RopeParameters)
+	if f.localRope() {
+		own = members(own[map[bool]string{false: fullAttention, true: slidingAttention}[window]])
+		if len(own) == 0 {
+			own["rope_type"] = []byte(`"default"`)
 		}
+		if !window {
+			maps.Copy(own, scaling)
+		}
+	} else if len(scaling) > 0 {
+		field, own = "RopeScaling", scaling
 	}
-	text, _ = json.Marshal(all) // which was valid
-	return text
+	maps.DeleteFunc(own, func(key string, value json.RawMessage) bool { return key != "truncate" && isNothing(value) })
+	return field, own
 }
 
-// config returns the settings in our form.
-func (r ropeSettings) config(positions, headDim int) (*graph.RoPEConfig, error) {
-	c := &graph.RoPEConfig{Base: r.Theta}
-	if r.Partial != 1 {
+// ropeConfig returns the settings in our form.
+func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPEConfig, error) {
+	c, kind := &graph.RoPEConfig{Base: r.Theta}, cmp.Or(r.Type, r.OldType, "default")
+	switch {
+	case r.Partial == 1, kind == "default" && !f.knows("rotary_pct"): // transformers turns whole heads
+	case !f.knows("rotary_pct"):
+		return nil, config.Errorf(r, "Partial", "got %v, want 1: a model of %s turns whole heads", r.Partial, f.name)
+	default:
 		c.Dims = int(float64(headDim) * r.Partial)
 		if c.Dims < 2 || r.Partial > 1 {
 			return nil, config.Errorf(r, "Partial", "got %v of %d elements, want two of them to all", r.Partial, headDim)
 		}
 	}
-	switch kind := cmp.Or(r.Type, r.OldType, "default"); kind {
-	case "default":
+	original := cmp.Or(r.OriginalLength, positions)
+	switch kind {
+	case "default", "dynamic": // the same up to max_position_embeddings
 	case "linear":
 		c.Scaling, c.Factor = graph.LinearScaling, r.Factor
 	case "llama3":
-		c.Scaling, c.Factor, c.OriginalLength = graph.Llama3Scaling, r.Factor, r.OriginalLength
+		c.Scaling, c.Factor, c.OriginalLength = graph.Llama3Scaling, r.Factor, original
 		c.LowFreqFactor, c.HighFreqFactor = r.LowFreqFactor, r.HighFreqFactor
 	case "yarn":
-		c.Scaling, c.Factor, c.OriginalLength = graph.YaRNScaling, r.Factor, cmp.Or(r.OriginalLength, positions)
+		c.Scaling, c.OriginalLength = graph.YaRNScaling, original
+		c.Factor = cmp.Or(r.Factor, float64(positions)/float64(original))
 		c.BetaFast, c.BetaSlow, c.AttentionFactor = r.BetaFast, r.BetaSlow, r.AttentionFactor
+		if c.AttentionFactor == 0 && r.MScale != 0 && r.MScaleAllDim != 0 {
+			c.AttentionFactor = yarnGain(c.Factor, r.MScale) / yarnGain(c.Factor, r.MScaleAllDim)
+		}
 		if !r.Truncate {
 			return nil, config.Errorf(r, "Truncate", "got false, want true")
 		}
 	default:
-		return nil, config.Errorf(r, "Type", "got %.60q, want default, linear, llama3 or yarn", kind)
+		return nil, config.Errorf(r, "Type", "got %.60q, want default, dynamic, linear, llama3 or yarn", kind)
 	}
 	return c, nil
 }
+
+// yarnGain is YaRN's factor of what is turned, by its appendix A.2, with the weight that transformers calls mscale.
+func yarnGain(factor, weight float64) float64 { return 0.1*weight*math.Log(max(factor, 1)) + 1 }
 
 // ropeText returns rotary positions in the form of rope_scaling; nil for default ones.
 func ropeText(c *graph.RoPEConfig) json.RawMessage {

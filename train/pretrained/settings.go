@@ -34,11 +34,13 @@ type settings struct {
 
 	RopeTheta         float64         `json:"rope_theta"`
 	RopeScaling       json.RawMessage `json:"rope_scaling"`
-	RopeParameters    json.RawMessage `json:"rope_parameters"`      // transformers 5's, in place of all others
+	RopeParameters    json.RawMessage `json:"rope_parameters"`      // transformers 5's; RopeScaling comes first
 	RopeLocalBaseFreq float64         `json:"rope_local_base_freq"` // of layers with the window
 	RotaryEmbBase     float64         `json:"rotary_emb_base"`      // GPT-NeoX's rope_theta
 	RotaryPct         float64         `json:"rotary_pct"`
-	NoRopeLayers      []int           `json:"no_rope_layers"` // 0 means without positions
+	PartialRotary     float64         `json:"partial_rotary_factor"`            // RotaryPct of other families
+	OriginalLength    int             `json:"original_max_position_embeddings"` // in place of rope_parameters' own
+	NoRopeLayers      []int           `json:"no_rope_layers"`                   // 0 means without positions
 	NoRopeInterval    int             `json:"no_rope_layer_interval"`
 
 	SlidingWindow        int      `json:"sliding_window"` // 0 means none
@@ -107,10 +109,10 @@ func (s settings) validate() error {
 	case s.HeadDim == 0 && s.HiddenSize%s.NumHeads != 0:
 		return config.Errorf(s, "NumHeads", "got %d, want a divisor of %s=%d, or %s", s.NumHeads, config.Field("HiddenSize"),
 			s.HiddenSize, config.Field("HeadDim"))
-	case len(s.LayerTypes) != 0 && len(s.LayerTypes) != s.NumHiddenLayers:
+	case s.LayerTypes != nil && len(s.LayerTypes) != s.NumHiddenLayers:
 		return config.Errorf(s, "LayerTypes", "got %d, want one for each of the %d layers", len(s.LayerTypes),
 			s.NumHiddenLayers)
-	case len(s.NoRopeLayers) != 0 && len(s.NoRopeLayers) < s.NumHiddenLayers:
+	case s.NoRopeLayers != nil && len(s.NoRopeLayers) < s.NumHiddenLayers:
 		return config.Errorf(s, "NoRopeLayers", "got %d, want one for each of the %d layers", len(s.NoRopeLayers),
 			s.NumHiddenLayers)
 	}

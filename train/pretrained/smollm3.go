@@ -4,9 +4,8 @@ package pretrained
 var smollm3 = family{
 	name: "smollm3", architecture: "SmolLM3ForCausalLM", classifier: "SmolLM3ForSequenceClassification",
 	keys: sharedKeys + `
-		num_key_value_heads hidden_act rms_norm_eps attention_bias mlp_bias sliding_window use_sliding_window
-		layer_types no_rope_layers no_rope_layer_interval rope_theta rope_scaling rope_parameters`,
-	unused: "head_dim max_window_layers",
+		num_key_value_heads head_dim hidden_act rms_norm_eps attention_bias mlp_bias sliding_window
+		use_sliding_window layer_types no_rope_layers no_rope_layer_interval rope_theta`,
 	absent: settings{NumKVHeads: 4, HiddenAct: "silu", RMSNormEps: 1e-6, RopeTheta: 2e6, NoRopeInterval: 4,
 		TieWordEmbeddings: true},
 	block: rmsBlock,

@@ -95,20 +95,22 @@ func (c folderConfig) ids(value any) (ids []int) {
 	return ids
 }
 
-// ends returns the ids that end a text.
-func (f *Folder) ends() ([]int, error) {
+// generation returns the contents of generation_config.json, {} if there is none.
+func (f *Folder) generation() ([]byte, error) {
 	text, err := folder.ReadFile(filepath.Join(f.dir, generationName), folder.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte("{}"), nil
+	}
+	return text, err
+}
+
+// ends returns the ids that end a text, by the contents of generation_config.json or else of config.json.
+func (f *Folder) ends(generation []byte) ([]int, error) {
 	var of struct {
 		EOS any `json:"eos_token_id"`
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, err
-	default:
-		if err := config.Foreign.Decode(text, &of); err != nil {
-			return nil, fmt.Errorf("%s: %w", generationName, err)
-		}
+	if err := config.Foreign.Decode(generation, &of); err != nil {
+		return nil, fmt.Errorf("%s: %w", generationName, err)
 	}
 	if ids := f.config.ids(of.EOS); len(ids) > 0 {
 		return ids, nil

@@ -68,7 +68,8 @@ func (t *target) keys() map[string]any {
 // unset is how keys are written that are 0: as null, or not at all.
 var unset = map[string]string{"sliding_window": "null", "layer_types": "null", "no_rope_layers": "null",
 	"rope_scaling": "null", "attn_logit_softcapping": "null", "final_logit_softcapping": "null",
-	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": ""}
+	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": "",
+	"partial_rotary_factor": "", "original_max_position_embeddings": ""}
 
 // gptConfig returns config.json of GPT-2 with all defaults: a GPTConfig's and more.
 func (t *target) gptConfig() ([]byte, error) {

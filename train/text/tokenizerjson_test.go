@@ -211,6 +211,8 @@ func FuzzTokenizerJSON(f *testing.F) {
 		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "b*"},
 			"behavior": "Contiguous"}`),
 		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "ByteLevel"}`),
+		small(`"normalizer": null`, `"normalizer": {"type": "Sequence", "normalizers": []}`),
+		small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}`),
 	} {
 		f.Add(file, "ab <s>c é")
 	}

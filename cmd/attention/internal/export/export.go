@@ -237,5 +237,6 @@ func read(notes io.Writer, from run.Source) (*pretrained.GPT, *run.Inspection, e
 	if err != nil {
 		return nil, nil, in.Named(err)
 	}
+	run.NoteIgnored(notes, in.Dir, m)
 	return m, in, nil
 }

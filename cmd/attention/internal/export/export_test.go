@@ -61,10 +61,10 @@ func TestExportWrong(t *testing.T) {
 			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
 		{args: []string{"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: the model is no GPT: " + run + ": got a run of attention train of one layer, want a GPT; " +
+			want: "--model: " + run + ": got a run of attention train of one layer, want a GPT; " +
 				"this one is for: attention generate --model " + run + " --prompt TEXT"},
 		{args: []string{"--model", dates, "--format", "torch", "--out", filepath.Join(full, "y")},
-			want: "--model: the model is no GPT: " + dates + ": got a run of attention translate, want a GPT; " +
+			want: "--model: " + dates + ": got a run of attention translate, want a GPT; " +
 				"this one is for: attention translate --model " + dates + " --date 8/6/63"},
 		{args: []string{"--model", dir, "--format", "torch", "--out", full},
 			want: "--out: pretrained: " + full + ": got a folder that is not empty, want a new or empty one"},

@@ -78,6 +78,7 @@ func (o *options) prepare(r *tuning, c live.Command) (err error) {
 		if err := r.open("--model"); err != nil {
 			return err
 		}
+		run.NoteIgnored(c.Notes, r.config.Tuning.Base.Name, r.base.GPT)
 		return o.complete(&r.config, r.examples.training.Summary().Batches)
 	}
 	dir, _ := run.FolderOf(o.resume)

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"fmt"
-
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -84,7 +82,7 @@ func (in *Inspection) Spec() (Spec, error) {
 // checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
 func (in *Inspection) checkGPT() error {
 	if in.Kind != GPTModel && in.Kind != DecoderModel {
-		return fmt.Errorf("%w: %w", pretrained.ErrNotGPT, in.ErrKind("a GPT"))
+		return in.ErrKind("a GPT")
 	}
 	return in.checkFinished()
 }

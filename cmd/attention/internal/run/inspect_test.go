@@ -132,9 +132,9 @@ func TestInspectGPT(t *testing.T) {
 	in, err = Inspect(copyOf(t, "finished_layer"))
 	require.NoError(t, err)
 	_, err = in.GPT()
-	require.ErrorIs(t, err, pretrained.ErrNotGPT)
+	require.EqualError(t, err, in.ErrKind("a GPT").Error())
 	_, err = in.Spec()
-	require.EqualError(t, err, "the model is no GPT: "+in.ErrKind("a GPT").Error())
+	require.EqualError(t, err, in.ErrKind("a GPT").Error())
 }
 
 // A model whose metadata has another format, or no checksum, is one line.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"attention/internal/about"
 	"attention/layers"
@@ -88,11 +90,31 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 		return nil, fmt.Errorf("%s: config.json: got no vocabulary of a tokenizer known here, "+
 			"want \"vocabulary\", a tokenizer.json or GPT-2's %d tokens", in.Dir, text.GPT2EndOfText+1)
 	}
-	m := &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends}
+	m := &OpenModel{Model: NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends,
+		Notes: ignoredKeys(in.Dir, g)}
 	if g.ChatTemplate != "" { // of an adapter's folder
 		m.Template, err = text.TemplateFor(in.Dir, g.ChatTemplate, g.Tokenizer)
 	}
 	return m, err
+}
+
+// NoteIgnored prints a line about the keys of a folder's config files that its model does not obey, if there are any.
+func NoteIgnored(to io.Writer, dir string, g *pretrained.GPT) {
+	for _, note := range ignoredKeys(dir, g) {
+		fmt.Fprintf(to, "attention: %s\n", note)
+	}
+}
+
+func ignoredKeys(dir string, g *pretrained.GPT) []string {
+	if len(g.Ignored) == 0 {
+		return nil
+	}
+	names := g.Ignored
+	more := ""
+	if n := len(names) - 10; n > 0 {
+		names, more = names[:10], fmt.Sprintf(" and %d more", n)
+	}
+	return []string{fmt.Sprintf("%s: keys that are ignored: %s%s", dir, strings.Join(names, ", "), more)}
 }
 
 // pretrained returns the folder of a model that is no run's.

@@ -115,7 +115,7 @@ func TestTrainInitWrong(t *testing.T) {
 			want: "--init: " + gpt + ": model.vocab_size: got 28, want at least the 256 bytes of the tokenizer"},
 		{args: "--init " + gpt + " --model layer",
 			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
-		{args: "--init " + layer, want: "--init: the model is no GPT: " + layer +
+		{args: "--init " + layer, want: "--init: " + layer +
 			": got a run of attention train of one layer, want a GPT"},
 		{args: "--model gpt --init " + gguf, want: "--init: " + gguf + ": got a GGUF file, which is written and not read, " +
 			"want the folder of a model, with config.json and model.safetensors"},
