@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,7 +14,6 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
@@ -24,12 +24,15 @@ const repository = "../.."
 // manual is the command's own README.
 const manual = "README.md"
 
+// guide is the contributor's guide.
+const guide = "../../internal/README.md"
+
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, "benchmarks.md", finetuning, "../../layers/README.md",
+var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", finetuning, "../../layers/README.md",
 	"../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
-var foreign = []string{"curl ", "apt-get ", "python3 ", "go test "}
+var foreign = []string{"curl ", "apt-get ", "python3 ", "go test ", "hf "}
 
 // install is the shell line that installs the program from the repository, for the first README. What it installs runs
 // the lines after it; those of other READMEs are run by the test binary.
@@ -46,14 +49,13 @@ const untilCtrlC = "> said 2>&1 & until grep -qs Ctrl-C said || ! kill -0 $!; do
 // shortened are the lines of long runs, with the flags that they get here besides
 // their own, or with their end.
 var shortened = map[string]string{
-	goRun + "train --steps 800 --out runs/first":                             "--steps 20",
-	"attention train --out runs/first":                                       "--steps 20",
-	"attention train --layer causal --out runs/causal":                       "--steps 20",
-	"attention train --preset tiny --out runs/tiny":                          "--steps 20",
-	"attention translate --out runs/dates":                                   "--steps 10",
-	"attention translate --heads 1 --steps 300 --seed 2 --out attention.png": "--steps 10",
-	"attention why": "--steps 1 --seeds 1",
-	"attention compare --text tinyshakespeare.txt":                                                                                            "--steps 1 --attention full,linear",
+	goRun + "train --steps 800 --out runs/first":       "--steps 20",
+	"attention train --out runs/first":                 "--steps 20",
+	"attention train --layer causal --out runs/causal": "--steps 20",
+	"attention train --preset tiny --out runs/tiny":    "--steps 20",
+	"attention translate --out runs/dates":             "--steps 10",
+	"attention why":                                    "--steps 1 --seeds 1",
+	"attention compare --text tinyshakespeare.txt":     "--steps 1 --attention full,linear",
 	"attention compare --task recall --attention full,grouped,window,linear,gated_delta_net --out compare/recall":                             "--steps 1",
 	"attention train --preset nano-char --text tinyshakespeare.txt --out runs/shakespeare":                                                    "--steps 2",
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --out runs/pairs":                             "--steps 2",
@@ -88,7 +90,8 @@ var shortened = map[string]string{
 	"go run testdata/skills/check.go runs/talks skills/talks/test.jsonl":   "9",
 	"go run testdata/skills/check.go runs/classes skills/classes/test.tsv": "9",
 
-	`attention view --model runs/first --text "It is the attention of each word"`: untilCtrlC,
+	`attention view --model runs/first --text "It is the attention of each word"`:                         untilCtrlC,
+	`attention view --model smollm2 --text "The animal didn't cross the street because it was too tired"`: untilCtrlC,
 	"attention view --chapter":                                 untilCtrlC,
 	"attention view --run runs":                                untilCtrlC,
 	"attention why --view":                                     untilCtrlC,
@@ -185,14 +188,22 @@ func readmeFolder(t *testing.T, root, path string) (dir string, environment []st
 		write("novel.txt", text)
 		write("tinyshakespeare.txt", "ROMEO:\n"+text)
 		write("the-verdict.txt", text)
-		run := filepath.Join(dir, "small")
-		trainText(t, append(strings.Fields("--model gpt --tokenizer gpt2 --layers 1 --heads 1 --width 4 --context 256"),
-			strings.Fields("--batch 1 --steps 1 --eval-batches 1 --sample 0 --out "+run)...)...)
-		_, _, err := attention(t, "export", "--model", run, "--format", "huggingface", "--out", filepath.Join(dir, "gpt2"))
-		require.NoError(t, err)
+		exportSmall(t, filepath.Join(dir, "gpt2"))
+	}
+	if strings.Contains(markdown, "--local-dir smollm2") {
+		exportSmall(t, filepath.Join(dir, "smollm2"), "--rope", "--norm", "rms", "--mlp", "swiglu", "--bias=false")
 	}
 	programs := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
 	return dir, append(os.Environ(), "PATH="+programs, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
+}
+
+// exportSmall writes a folder of Hugging Face with a small model, trained with more flags, in place of a published one.
+func exportSmall(t *testing.T, dir string, flags ...string) {
+	run := filepath.Join(t.TempDir(), "small")
+	trainText(t, slices.Concat(strings.Fields("--model gpt --tokenizer gpt2 --layers 1 --heads 1 --width 4 --context 256"),
+		strings.Fields("--batch 1 --steps 1 --eval-batches 1 --sample 0 --out "+run), flags)...)
+	_, _, err := attention(t, "export", "--model", run, "--format", "huggingface", "--out", dir)
+	require.NoError(t, err)
 }
 
 // TestReadmeRuns holds each README to the runs that its own earlier lines make.
@@ -214,27 +225,17 @@ func TestReadmeRuns(t *testing.T) {
 	}
 }
 
-// TestManualFlags holds the manual to the commands' flags: a command's section has all of them, and no README has
-// others.
+// TestManualFlags: the manual has a section for each command, and no README has flags that no command has.
 func TestManualFlags(t *testing.T) {
-	mentioned := func(markdown string) (flags []string) {
-		for _, match := range regexp.MustCompile("`--([a-z][a-z0-9-]*)").FindAllStringSubmatch(markdown, -1) {
-			flags = append(flags, match[1])
-		}
-		return flags
-	}
-	known := []string{"help", "version", "quick"} // the last one of a script
+	known := []string{"help", "version", "quick", "local-dir"} // the last two are those of a script and of hf
 	for _, command := range newRoot().Commands() {
-		_, section, ok := strings.Cut(readFile(t, manual), "\n## attention "+command.Name()+"\n")
-		require.True(t, ok, "no section of %s", command.Name())
-		section, _, _ = strings.Cut(section, "\n## ")
-		command.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			known = append(known, f.Name)
-			require.Contains(t, mentioned(section), f.Name, "flags of %s", command.Name())
-		})
+		require.Contains(t, readFile(t, manual), "\n## attention "+command.Name()+"\n")
+		command.LocalFlags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	}
 	for _, path := range readmes {
-		require.Subset(t, known, mentioned(readFile(t, path)), path)
+		for _, match := range regexp.MustCompile("`--([a-z][a-z0-9-]*)").FindAllStringSubmatch(readFile(t, path), -1) {
+			require.Contains(t, known, match[1], path)
+		}
 	}
 }
 
@@ -255,42 +256,31 @@ func TestReadmeLinks(t *testing.T) {
 	}
 }
 
-// TestReadmeRooms: the first README's table of rooms has every package and no folder that is not there.
-func TestReadmeRooms(t *testing.T) {
-	_, rooms, ok := strings.Cut(readFile(t, readmes[0]), "\n| folder | what |\n")
-	require.True(t, ok)
-	folders := regexp.MustCompile("`([a-z/]+)/`").FindAllStringSubmatch(rooms, -1)
-	require.NotEmpty(t, folders)
-	for _, folder := range folders {
-		require.DirExists(t, filepath.Join(repository, folder[1]))
-	}
-	list := exec.CommandContext(t.Context(), "go", "list", "./...")
-	list.Dir = repository
-	packages, err := list.Output()
-	require.NoError(t, err)
-	for path := range strings.Lines(string(packages)) {
-		path = strings.TrimPrefix(strings.TrimSpace(path), "attention/")
-		named := []string{filepath.Base(path)}
-		if strings.HasPrefix(path, "cmd/") { // of the program the table has commands as a whole, and what packages are below
-			named = strings.Split(path, "/")
+// TestGuideRooms: the contributor's guide names every public package, and only files and folders that exist.
+func TestGuideRooms(t *testing.T) {
+	text := readFile(t, guide)
+	for _, p := range listPackages(t) {
+		room := strings.TrimPrefix(p.ImportPath, "attention/")
+		if !strings.Contains(room, "internal/") {
+			require.Contains(t, text, "`"+room+"`")
 		}
-		require.True(t, strings.Contains(rooms, "`"+path+"/`") || slices.ContainsFunc(named, func(name string) bool {
-			return strings.Contains(rooms, "`"+name+"`") || strings.HasPrefix(path, "cmd/") && isCommand(name)
-		}), path)
+	}
+	var files []string
+	require.NoError(t, filepath.WalkDir(repository, func(path string, _ fs.DirEntry, err error) error {
+		files = append(files, filepath.ToSlash(path))
+		return err
+	}))
+	for _, named := range regexp.MustCompile("`([a-z0-9_/.]+(?:/[a-z0-9_]+|\\.(?:go|js|py)))`").FindAllStringSubmatch(text, -1) {
+		require.True(t, slices.ContainsFunc(files, func(path string) bool {
+			return strings.HasSuffix(path, "/"+named[1])
+		}), "%s names %s, which is not there", guide, named[1])
 	}
 }
 
-// isCommand reports whether the program has a command.
-func isCommand(name string) bool {
-	return slices.ContainsFunc(newRoot().Commands(), func(c *cobra.Command) bool { return c.Name() == name })
-}
-
-// TestReadmeSize keeps the first page short and its picture small.
+// TestReadmeSize keeps the first pages short.
 func TestReadmeSize(t *testing.T) {
-	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 180)
-	picture, err := os.Stat(filepath.Join(repository, "testdata/readme/attention.png"))
-	require.NoError(t, err)
-	require.LessOrEqual(t, picture.Size(), int64(100_000))
+	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 150)
+	require.LessOrEqual(t, strings.Count(readFile(t, guide), "\n"), 200)
 }
 
 // codeBlocks returns the contents of all blocks of a language in Markdown.

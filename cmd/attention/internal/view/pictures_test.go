@@ -20,9 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPictures takes the pictures of the READMEs anew, of a model that learns for a minute:
+// TestPictures takes the pictures of the READMEs: one of SmolLM2-135M-Instruct, whose folder VIEW_MODEL names, the
+// others of a model that is trained for a minute:
 //
-//	VIEW_PICTURES=pictures go test -run TestPictures ./cmd/attention/internal/view
+//	VIEW_PICTURES=pictures VIEW_MODEL=smollm2 go test -run TestPictures ./cmd/attention/internal/view
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("VIEW_PICTURES")
 	if dir == "" {
@@ -38,13 +39,17 @@ func TestPictures(t *testing.T) {
 	const text = "text=It+is+the+attention+of+each+word+that+tells+what"
 	p := openPage(t, "", "--run", model)
 	for _, picture := range []struct{ name, state, ready string }{
-		{"attention", "panel=attention&theme=light&" + text, arcsDrawn},
 		{"changed", "panel=attention&theme=dark&hide=43&factors=1x0x0&" + text, `document.querySelector(".arcs .before")`},
 		{"journey", "panel=journey&theme=light&layer=1&head=1&q=20&text=It+is+the+attention+of+each+word", journeyShown},
 		{"heads", "panel=heads&theme=light&" + text, `document.querySelectorAll(".statistics tbody tr").length === 16`},
 		{"training", "panel=training&theme=light&probe=1&phead=1", `document.querySelector("#moment")`},
 	} {
 		p.take(dir, picture.name, picture.state, picture.ready)
+	}
+	if smollm2 := os.Getenv("VIEW_MODEL"); smollm2 != "" {
+		p = openPage(t, "", "--model", smollm2)
+		p.take(dir, "attention", "panel=attention&theme=light&layer=13&head=8&q=8&"+
+			"text=The+animal+didn%27t+cross+the+street+because+it+was+too+tired", arcsDrawn)
 	}
 	p = openPage(t, "", "--chapter")
 	p.take(dir, "chapter", "section=9&theme=light", `document.querySelectorAll(".matrix").length > 5`)
