@@ -192,6 +192,7 @@ func readmeFolder(t *testing.T, root, path string) (dir string, environment []st
 	}
 	if strings.Contains(markdown, "--local-dir smollm2") {
 		exportSmall(t, filepath.Join(dir, "smollm2"), "--rope", "--norm", "rms", "--mlp", "swiglu", "--bias=false")
+		write("smollm2/chat_template.jinja", "{% for m in messages %}{{ m.role }}: {{ m.content }}<|endoftext|>{% endfor %}")
 	}
 	programs := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
 	return dir, append(os.Environ(), "PATH="+programs, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
