@@ -48,7 +48,7 @@ func (m *maker) param(name string, init Init, shape ...int) (p Param) {
 func (m *maker) weight(name string, init Init, at layout, out, in int) Param {
 	p := m.param(name, init, at.weightShape(out, in)...)
 	if m.err == nil {
-		m.scope.params.linear[p.name] = at.transposed
+		m.scope.params.linear[p.name] = linearMap{transposed: at.transposed}
 	}
 	return p
 }

@@ -51,6 +51,13 @@ func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
 	if !c.TieWordEmbeddings {
 		m.head = part(&parts, at.head, newEmbeddingLike, c.table(c.VocabSize))
 	}
+	if parts.err == nil { // both may get an adapter
+		of := linearMap{apart: true, table: true}
+		if s.params.linear[m.head.weight.name] = (linearMap{apart: true}); c.TieWordEmbeddings {
+			of.head = s.join(at.head + ".weight")
+		}
+		s.params.linear[m.tokens.weight.name] = of
+	}
 	return done(&parts, m)
 }
 
@@ -94,7 +101,8 @@ func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 func (m *Decoder) loss(f *formula, x, targets *G.Node) *G.Node {
 	c := f.gradientsAlong(m.head.weight)
 	c.Scale, c.Softcap = m.config.LogitScale, m.config.LogitSoftcap
-	return f.Of(graph.LinearCrossEntropy(x, f.node(m.head.weight), targets, c))
+	x, weight := f.beside(x, m.head.weight)
+	return f.Of(graph.LinearCrossEntropy(x, weight, targets, c))
 }
 
 // vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
@@ -113,7 +121,7 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 // transform returns the vectors (…, T, E) from which the scores are computed. Without learned positions those are nil.
 // beside returns what the attention of layer i gets beside its query.
 func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
-	x := f.stage("tokens", m.rowText(), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
+	x := f.stage("tokens", m.rowText(f), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
 	if positions != nil {
 		f.stage("positions", "row of "+short(m.positions.weight), positions)
 		x = f.stage("embedded", "tokens + positions", f.Of(graph.Add(x, positions))) // (…, T, E)
@@ -128,8 +136,8 @@ func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i in
 }
 
 // rowText returns the formula of the vectors of tokens.
-func (m *Decoder) rowText() string {
-	text := "row of " + short(m.tokens.weight)
+func (m *Decoder) rowText(f *formula) string {
+	text := "row of " + short(m.tokens.weight) + f.adapterText(m.tokens.weight)
 	if scale := m.config.EmbeddingScale; scale != 0 && scale != 1 {
 		text += fmt.Sprintf(", times %v", scale)
 	}
@@ -138,16 +146,16 @@ func (m *Decoder) rowText() string {
 
 // score returns the logits (…, V) of vectors (…, E).
 func (m *Decoder) score(f *formula, x *G.Node) *G.Node {
-	logits := f.scale(f.Of(f.b.precision.Linear(x, f.node(m.head.weight), nil)), m.config.LogitScale)
+	logits := f.scale(f.linear(x, m.head.weight, Param{}, false), m.config.LogitScale)
 	if m.config.LogitSoftcap > 0 {
 		logits = f.Of(graph.Softcap(logits, m.config.LogitSoftcap))
 	}
-	return f.stage("logits", m.logitText(), logits)
+	return f.stage("logits", m.logitText(f), logits)
 }
 
 // logitText returns the formula of score.
-func (m *Decoder) logitText() string {
-	text := "last norm·" + short(m.head.weight) + "ᵀ"
+func (m *Decoder) logitText(f *formula) string {
+	text := f.linearText("last norm", m.head.weight, Param{}, false)
 	if scale := m.config.LogitScale; scale != 0 && scale != 1 {
 		text += fmt.Sprintf("·%v", scale)
 	}

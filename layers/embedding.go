@@ -100,5 +100,5 @@ func (l *Embedding) apply(f *formula, ids *G.Node) *G.Node {
 	if l.padding != nil {
 		return f.Of(graph.PaddedEmbedding(f.node(l.weight), ids, *l.padding))
 	}
-	return f.Of(graph.Embedding(f.node(l.weight), ids))
+	return f.rows(l.weight, ids)
 }

@@ -105,7 +105,8 @@ func (f *formula) split(x *G.Node, widths ...int) G.Nodes {
 func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig) {
 	c.Precision = f.b.precision
 	if f.b.Mode() == Train {
-		c.WithX, c.WithWeight = len(f.b.Learnables()) > 0, !f.b.params.Frozen(weight.name)
+		_, adapted := f.b.params.adapters[weight.name]
+		c.WithX, c.WithWeight = len(f.b.Learnables()) > 0, adapted || !f.b.params.Frozen(weight.name)
 	}
 	return c
 }

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/dense"
 	"attention/internal/pattern"
 	"attention/internal/torchrand"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -26,21 +24,36 @@ type LoRAConfig struct {
 	// RankStabilized scales adapters by Alpha/√Rank (Kalajdzievski 2023).
 	RankStabilized bool    `json:"use_rslora,omitempty"`
 	Dropout        float64 `json:"lora_dropout,omitempty"` // of an adapter's input, in Train graphs
-	// Targets are patterns, as for Params.Freeze, of the linear maps that get an adapter: "q_proj", "c_attn". AllLinear
-	// is all but the output head; nil means the same.
+	// Targets are patterns, as for Params.Freeze, of the weights that get an adapter: "q_proj", "c_attn". They are linear
+	// maps, and a Decoder's token embeddings ("embed_tokens", "wte") and output head ("lm_head"), which are one weight if
+	// they are tied. AllLinear is all linear maps without the head; nil means the same.
 	Targets []string `json:"target_modules,omitempty"`
+	// RankPattern and AlphaPattern are the Rank and Alpha of the targets that their patterns match. Of several patterns of
+	// a target the longest counts.
+	RankPattern  map[string]int     `json:"rank_pattern,omitempty"`
+	AlphaPattern map[string]float64 `json:"alpha_pattern,omitempty"`
 	// Whole are patterns of parameters that are trained whole beside the adapters: "embed_tokens", "norm".
 	Whole []string `json:"modules_to_save,omitempty"`
 	Seed  int64    `json:"-"` // of the adapters' initial values
 }
 
-// AllLinear is the LoRAConfig.Targets of all linear maps but the output head, as in peft.
+// AllLinear is the LoRAConfig.Targets of all linear maps except the output head, as in peft.
 const AllLinear = "all-linear"
 
 // Validate returns an error that names the first wrong field.
 func (c LoRAConfig) Validate() error {
 	err := cmp.Or(config.AtLeast(c, 0, "Rank", "Alpha"), config.AtMost(c, math.MaxInt32, "Rank"),
 		config.Probability(c, "Dropout"))
+	for _, key := range slices.Sorted(maps.Keys(c.RankPattern)) {
+		if r := c.RankPattern[key]; err == nil && (r < 1 || r > math.MaxInt32) {
+			err = config.Errorf(c, "RankPattern", "got %d of %.60q, want 1 to %d", r, key, math.MaxInt32)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.AlphaPattern)) {
+		if a := c.AlphaPattern[key]; err == nil && !(a > 0 && a <= math.MaxFloat64) {
+			err = config.Errorf(c, "AlphaPattern", "got %v of %.60q, want a finite number above 0", a, key)
+		}
+	}
 	if err == nil && len(c.Targets) > 1 && slices.Contains(c.Targets, AllLinear) {
 		return config.Errorf(c, "Targets", "got %s among %d patterns, want it alone", AllLinear, len(c.Targets))
 	}
@@ -56,24 +69,37 @@ func (c LoRAConfig) resolved() LoRAConfig {
 	return c
 }
 
-// scale returns what adapters are multiplied by.
-func (c LoRAConfig) scale() float64 {
+// scale returns what an adapter of a rank is multiplied by.
+func (c LoRAConfig) scale(rank int, alpha float64) float64 {
 	if c.RankStabilized {
-		return c.Alpha / math.Sqrt(float64(c.Rank))
+		return alpha / math.Sqrt(float64(rank))
 	}
-	return c.Alpha / float64(c.Rank)
+	return alpha / float64(rank)
 }
 
 // adapter is the low-rank addition to one weight.
-type adapter struct{ a, b Param } // (r, in), (out, r)
+type adapter struct {
+	a, b  Param // (r, in), (out, r)
+	scale float64
+}
+
+// linearMap says how a weight that may get an adapter is used.
+type linearMap struct {
+	transposed bool   // it is stored as (in, out)
+	apart      bool   // it is a table of tokens or an output head, which AllLinear leaves out
+	table      bool   // its rows are looked up: those of an id are (in)
+	head       string // the name that it would have as an output head of its own, if it is a table tied to the head
+}
 
 // AddLoRA adds adapters to linear maps, and freezes all else but what c.Whole matches. A map x·Wᵀ becomes
 //
 //	x·Wᵀ + scale·(dropout(x)·Aᵀ)·Bᵀ
 //
 // with the new parameters lora_A.weight (r, in), drawn as an nn.Linear's weight (Kaiming-uniform with a = √5), and
-// lora_B.weight (out, r), of zeros, beside W's: so it begins as it was. Builds that follow have the adapters. It is an
-// error to add adapters twice, and if a pattern matches no linear map; then nothing is changed.
+// lora_B.weight (out, r), of zeros, beside W's: so it begins as it was. Token embeddings W (V, E) become
+// W + scale·B·A, with lora_A.weight (r, E), drawn from a normal distribution with the deviation 1, and lora_B.weight
+// (V, r), of zeros: PEFT's lora_embedding_B and lora_embedding_A, transposed. Builds that follow have the adapters. It
+// is an error to add adapters twice, and if a pattern matches none of the weights; then nothing is changed.
 func (p *Params) AddLoRA(c LoRAConfig) error {
 	if err := p.addLoRA(c.resolved()); err != nil {
 		return fmt.Errorf("layers: LoRA: %w", err)
@@ -93,7 +119,15 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 		return err
 	}
 	base := slices.Clone(p.names)
-	whole, err := matchAny(c, "Whole", c.Whole, base)
+	whole, err := p.matchAny(c, "Whole", c.Whole, base)
+	if err != nil {
+		return err
+	}
+	ranks, err := byPattern(c, "RankPattern", c.RankPattern, targets)
+	if err != nil {
+		return err
+	}
+	alphas, err := byPattern(c, "AlphaPattern", c.AlphaPattern, targets)
 	if err != nil {
 		return err
 	}
@@ -103,14 +137,18 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 	for _, name := range targets {
 		out, in := p.mapOf(name)
 		at := p.Scope(strings.TrimSuffix(name, ".weight"))
-		m := maker{scope: at}
-		p.adapters[name] = adapter{
-			a: m.param("lora_A.weight", Constant(0), c.Rank, in), b: m.param("lora_B.weight", Constant(0), out, c.Rank)}
+		m, rank := maker{scope: at}, cmp.Or(ranks[name], c.Rank)
+		p.adapters[name] = adapter{m.param("lora_A.weight", Constant(0), rank, in),
+			m.param("lora_B.weight", Constant(0), out, rank), c.scale(rank, cmp.Or(alphas[name], c.Alpha))}
 		if m.err != nil {
 			return m.err
 		}
+		init := linearWeight(in)
+		if p.linear[name].table {
+			init = Normal(0, 1)
+		}
 		if a := p.adapters[name].a.Value(); a != nil { // nil if the parameters are only declared
-			linearWeight(in).fill(random, a)
+			init.fill(random, a)
 		}
 	}
 	p.lora = &c
@@ -125,26 +163,31 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 
 // targets returns the names of the weights that get an adapter.
 func (p *Params) targets(c LoRAConfig) ([]string, error) {
-	var names []string
+	var all, names []string
 	for _, name := range p.names {
-		if _, ok := p.linear[name]; ok {
-			names = append(names, name)
+		if m, ok := p.linear[name]; ok {
+			if all = append(all, name); !m.apart {
+				names = append(names, name)
+			}
 		}
 	}
-	if len(names) == 0 {
+	if len(all) == 0 {
 		return nil, config.Errorf(c, "Targets", "got parameters without a linear map, want some with one")
 	}
 	if c.Targets[0] == AllLinear {
 		return names, nil
 	}
-	return matchAny(c, "Targets", c.Targets, names)
+	return p.matchAny(c, "Targets", c.Targets, all)
 }
 
 // matchAny returns the names that any of the patterns in a field of a config matches, in order.
-func matchAny(c any, field string, patterns, names []string) ([]string, error) {
+func (p *Params) matchAny(c any, field string, patterns, names []string) ([]string, error) {
 	found := map[string]bool{}
 	for _, text := range patterns {
 		matched, err := pattern.Match(text, names)
+		if tied := p.tiedTo(text); err != nil && tied != "" {
+			err = fmt.Errorf("got %q, which is tied to %s in this model, want the name of that", text, tied)
+		}
 		if err != nil {
 			return nil, config.Errorf(c, field, "%w", err)
 		}
@@ -155,10 +198,39 @@ func matchAny(c any, field string, patterns, names []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !found[name] }), nil
 }
 
+// tiedTo returns the name of the token embeddings to which an output head is tied that a pattern matches; "" if there
+// is none.
+func (p *Params) tiedTo(text string) string {
+	for name, m := range p.linear {
+		if _, err := pattern.Match(text, []string{m.head}); m.head != "" && err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// byPattern returns the values of the names that patterns match. Of several patterns the longest counts.
+func byPattern[V any](c LoRAConfig, field string, patterns map[string]V, names []string) (map[string]V, error) {
+	of := map[string]V{}
+	keys := slices.SortedFunc(maps.Keys(patterns), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	for _, key := range keys {
+		matched, err := pattern.Match(key, names)
+		if err != nil {
+			return nil, config.Errorf(c, field, "%w", err)
+		}
+		for _, name := range matched {
+			of[name] = patterns[key]
+		}
+	}
+	return of, nil
+}
+
 // mapOf returns the widths of a linear map by the name of its weight.
 func (p *Params) mapOf(name string) (out, in int) {
 	s := p.shapes[name]
-	if p.linear[name] {
+	if p.linear[name].transposed {
 		return s[1], s[0]
 	}
 	return s[0], s[1]
@@ -194,59 +266,4 @@ func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
 			}
 		}
 	}
-}
-
-// Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
-// parameter's own value if it has no adapter.
-func (p *Params) Merged(name string) (value *tensor.Dense, ok bool) {
-	value, ok = p.Get(name)
-	low, has := p.adapters[name]
-	if !ok || !has {
-		return value, ok
-	}
-	product, err := low.b.Value().MatMul(low.a.Value()) // (out, in)
-	if err != nil {
-		return nil, false
-	}
-	if value = dense.Widened(value); value == p.values[name] {
-		value = value.Clone().(*tensor.Dense)
-	}
-	dense.ByType(p.dt, addScaled[float32], addScaled[float64])(value, product, p.lora.scale(), p.linear[name])
-	return value, true
-}
-
-// addScaled adds scale·d (out, in) to a weight.
-func addScaled[F float32 | float64](weight, d *tensor.Dense, scale float64, transposed bool) {
-	to, from, in := dense.Floats[F](weight), dense.Floats[F](d), d.Shape()[1]
-	row, col := in, 1
-	if transposed {
-		row, col = 1, d.Shape()[0]
-	}
-	for i, v := range from {
-		to[i/in*row+i%in*col] += F(scale) * v
-	}
-}
-
-// merged returns the node of a weight (out, in) with what its adapter adds, in place of adapted in an Eval graph.
-func (f *formula) merged(weight Param) *G.Node {
-	w := f.node(weight)
-	low, ok := f.b.params.adapters[weight.name]
-	if !ok {
-		return w
-	}
-	b := f.Of(graph.Scale(f.node(low.b), f.b.params.lora.scale()))
-	return f.Of(graph.Add(w, f.Of(f.b.precision.MatMul(b, f.node(low.a)))))
-}
-
-// adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.
-func (f *formula) adapted(y, x *G.Node, weight Param) *G.Node {
-	low, ok := f.b.params.adapters[weight.name]
-	if !ok {
-		return y
-	}
-	c := f.b.params.lora
-	x = f.dropout(x, c.Dropout)
-	h := f.Of(f.b.precision.Linear(x, f.node(low.a), nil)) // (…, r)
-	h = f.Of(graph.Scale(h, c.scale()))
-	return f.Of(graph.Add(y, f.Of(f.b.precision.Linear(h, f.node(low.b), nil)))) // (…, out)
 }

@@ -1,6 +1,7 @@
 package layers_test
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"testing"
@@ -70,18 +71,50 @@ func logits(t *testing.T, m *layers.Decoder) []float64 {
 	return values(t, out)[0]
 }
 
-// New adapters change no bit, and a model with trained ones is the model of the merged weights.
+// tunedLoss returns a decoder's loss on a few tokens and its gradients by the names of the parameters.
+func tunedLoss(t *testing.T, m *layers.Decoder) (loss float64, gradients map[string]*tensor.Dense) {
+	b := layers.NewBuild(m.Params(), layers.Train)
+	node := b.Of(m.Loss(b, input(t, b, "ids", intVector(3, 1, 4, 1, 5)), input(t, b, "targets", intVector(1, 4, 1, 5, 9))))
+	require.NoError(t, b.Err())
+	wrt := b.Learnables()
+	grads, err := G.Grad(node, wrt...)
+	require.NoError(t, err)
+	all := values(t, append(G.Nodes{b.Of(G.Reshape(node, tensor.Shape{1}))}, grads...)...)
+	gradients = map[string]*tensor.Dense{}
+	for i, n := range wrt {
+		gradients[n.Name()] = golden.Dense(tensor.Float64, all[1+i], n.Shape()...)
+	}
+	return all[0][0], gradients
+}
+
+// New adapters change no bit. A model with trained ones is the model of the merged weights W + s·B·A: its logits, its
+// loss and, by the chain rule, its gradients, s·dW·Aᵀ by B and s·Bᵀ·dW by A.
 func TestLoRAMerged(t *testing.T) {
-	for name, c := range map[string]layers.DecoderConfig{
-		"llama": tinyDecoder(),
-		"gpt2": layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: true,
-			TieWordEmbeddings: true}.Decoder(),
+	untied, gpt := tinyDecoder(), layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+		Bias: true, TieWordEmbeddings: true}.Decoder()
+	tied, scaled := untied, untied
+	untied.TieWordEmbeddings, tied.TieWordEmbeddings = false, true
+	scaled.EmbeddingScale, scaled.LogitScale, scaled.LogitSoftcap = 3, 0.5, 20
+	for name, c := range map[string]struct {
+		model layers.DecoderConfig
+		lora  layers.LoRAConfig
+		head  string // a weight that has an adapter
+	}{
+		"llama":      {untied, layers.LoRAConfig{Rank: 2}, "model.layers.0.self_attn.q_proj.weight"},
+		"gpt2":       {gpt, layers.LoRAConfig{Rank: 2, RankStabilized: true}, "transformer.h.0.attn.c_attn.weight"},
+		"head":       {untied, layers.LoRAConfig{Rank: 2, Targets: []string{"lm_head", "v_proj"}}, "lm_head.weight"},
+		"table":      {untied, layers.LoRAConfig{Rank: 3, Targets: []string{"embed_tokens"}}, "model.embed_tokens.weight"},
+		"both":       {scaled, layers.LoRAConfig{Targets: []string{"embed_tokens", "lm_head"}}, "model.embed_tokens.weight"},
+		"tied":       {tied, layers.LoRAConfig{Rank: 2, Targets: []string{"embed_tokens", "q_proj"}}, "model.embed_tokens.weight"},
+		"tied gpt2":  {gpt, layers.LoRAConfig{Rank: 2, Targets: []string{"wte"}}, "transformer.wte.weight"},
+		"some ranks": {untied, layers.LoRAConfig{RankPattern: map[string]int{"*_proj": 3, "self_attn.q_proj": 1}, AlphaPattern: map[string]float64{"q_proj": 5}}, "model.layers.0.self_attn.q_proj.weight"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, p := newDecoder(t, tensor.Float64, c)
+			m, p := newDecoder(t, tensor.Float64, c.model)
 			before := logits(t, m)
 			base := names(p)
-			require.NoError(t, p.AddLoRA(layers.LoRAConfig{Rank: 2, Dropout: 0.5, Seed: 7}))
+			c.lora.Seed = 7
+			require.NoError(t, p.AddLoRA(c.lora))
 			require.Equal(t, before, logits(t, m), "B is 0")
 			for name, v := range p.All() {
 				if p.IsAdapter(name) {
@@ -91,20 +124,59 @@ func TestLoRAMerged(t *testing.T) {
 			adapted := logits(t, m)
 			require.NotEqual(t, before, adapted)
 
-			merged, q := newDecoder(t, tensor.Float64, c)
+			merged, q := newDecoder(t, tensor.Float64, c.model)
 			for _, name := range base {
 				v, ok := p.Merged(name)
 				require.True(t, ok)
 				require.NoError(t, q.Set(name, v))
 			}
 			golden.Close(t, "merged", adapted, logits(t, merged), 1e-12, 1e-12)
+
+			got, gradients := tunedLoss(t, m)
+			want, whole := tunedLoss(t, merged)
+			require.InDelta(t, want, got, 1e-12)
+			require.Contains(t, gradients, strings.TrimSuffix(c.head, "weight")+"lora_B.weight")
+			for name, byB := range gradients {
+				stem, ok := strings.CutSuffix(name, "lora_B.weight")
+				if !ok {
+					continue
+				}
+				a, _ := p.Get(stem + "lora_A.weight")
+				b, _ := p.Get(name)
+				dW := whole[stem+"weight"]
+				if strings.Contains(name, ".h.") { // GPT-2's are stored (in, out)
+					require.NoError(t, dW.T())
+				}
+				byA := gradients[stem+"lora_A.weight"]
+				scale := loraScale(c.lora, a.Shape()[0], strings.Contains(name, "q_proj"))
+				requireScaled(t, name, must(dW.MatMul(must(a.SafeT()))), scale, byB)
+				requireScaled(t, stem+"lora_A.weight", must(must(b.SafeT()).MatMul(dW)), scale, byA)
+			}
 		})
 	}
 }
 
+// loraScale returns what an adapter is multiplied by, with another Alpha for queries in the case that has one.
+func loraScale(c layers.LoRAConfig, rank int, query bool) float64 {
+	alpha := cmp.Or(c.Alpha, 8)
+	if query {
+		alpha = cmp.Or(c.AlphaPattern["q_proj"], alpha)
+	}
+	if c.RankStabilized {
+		return alpha / math.Sqrt(float64(rank))
+	}
+	return alpha / float64(rank)
+}
+
+// requireScaled requires that a gradient is a matrix times a number.
+func requireScaled(t *testing.T, name string, want *tensor.Dense, scale float64, got *tensor.Dense) {
+	scaled := must(want.MulScalar(scale, true))
+	golden.Close(t, name, scaled.Float64s(), got.Float64s(), 1e-12, 1e-10)
+}
+
 func TestAddLoRA(t *testing.T) {
 	c := tinyDecoder()
-	c.NumLayers = 2
+	c.NumLayers, c.TieWordEmbeddings = 2, true
 	_, p := newDecoder(t, tensor.Float32, c)
 	base := p.Len()
 	_, has := p.LoRA()
@@ -118,10 +190,19 @@ func TestAddLoRA(t *testing.T) {
 		{layers.LoRAConfig{Dropout: 1}, "Dropout: got 1, want a number from 0 to below 1"},
 		{layers.LoRAConfig{Targets: []string{"q_proj", layers.AllLinear}},
 			"Targets: got all-linear among 2 patterns, want it alone"},
-		{layers.LoRAConfig{Targets: []string{"lm_head"}},
-			`Targets: got "lm_head", want a pattern of the 14 parameters' names`},
+		{layers.LoRAConfig{Targets: []string{"lm_haed"}},
+			`Targets: got "lm_haed", want a pattern of the 15 parameters' names`},
+		{layers.LoRAConfig{Targets: []string{"q_proj", "lm_head"}},
+			`Targets: got "lm_head", which is tied to model.embed_tokens.weight in this model, want the name of that`},
+		{layers.LoRAConfig{Whole: []string{"lm_head.weight"}},
+			`Whole: got "lm_head.weight", which is tied to model.embed_tokens.weight in this model`},
+		{layers.LoRAConfig{RankPattern: map[string]int{"q_proj": 0}}, `RankPattern: got 0 of "q_proj", want 1 to 2147483647`},
+		{layers.LoRAConfig{AlphaPattern: map[string]float64{"q_proj": math.NaN()}},
+			`AlphaPattern: got NaN of "q_proj", want a finite number above 0`},
+		{layers.LoRAConfig{Targets: []string{"q_proj"}, RankPattern: map[string]int{"v_proj": 2}},
+			`RankPattern: got "v_proj", want a pattern of the 2 parameters' names`},
 		{layers.LoRAConfig{Whole: []string{"embd"}},
-			`Whole: got "embd", want a pattern of the 21 parameters' names, such as`},
+			`Whole: got "embd", want a pattern of the 20 parameters' names, such as`},
 	} {
 		require.ErrorContains(t, p.AddLoRA(row.config), "layers: LoRA: "+row.want)
 		require.Equal(t, base, p.Len())

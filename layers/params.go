@@ -22,9 +22,9 @@ type Params struct {
 	start  start
 	frozen map[string]bool
 
-	linear   map[string]bool    // by the name of a linear map's weight, whether it is stored as (in, out)
-	lora     *LoRAConfig        // resolved; nil without adapters
-	adapters map[string]adapter // by the names of the weights that they add to
+	linear   map[string]linearMap // by the names of weights that may get an adapter
+	lora     *LoRAConfig          // resolved; nil without adapters
+	adapters map[string]adapter   // by the names of the weights that they add to
 
 	buffers []namedBuffer
 }
@@ -43,7 +43,7 @@ const (
 // the seed (torch.manual_seed), in the order the parameters are made.
 func NewParams(dt tensor.Dtype, seed int64) *Params {
 	return &Params{dt: dt, random: torchrand.New(uint64(seed)), shapes: map[string]tensor.Shape{},
-		values: map[string]*tensor.Dense{}, linear: map[string]bool{}}
+		values: map[string]*tensor.Dense{}, linear: map[string]linearMap{}}
 }
 
 // NewBlankParams is NewParams for parameters whose values will be set: they begin with 0.

@@ -69,10 +69,15 @@ func (f *formula) linearText(from string, weight, bias Param, transposed bool) s
 	if bias != (Param{}) {
 		text += " + " + short(bias)
 	}
+	return text + f.adapterText(weight)
+}
+
+// adapterText returns what a formula says of the adapter of a weight.
+func (f *formula) adapterText(weight Param) string {
 	if _, ok := f.b.params.adapters[weight.name]; ok {
-		text += " + what its adapter adds"
+		return " + what its adapter adds"
 	}
-	return text
+	return ""
 }
 
 // short returns the last parts of a parameter's name.

@@ -167,6 +167,8 @@ func TestFinetuneErrors(t *testing.T) {
 		{"--long: got \"x\", want one of cut, skip", append(flags, "--long", "x")},
 		{"got no example of at most 4 tokens", append(flags, "--context", "4", "--long", "skip")},
 		{"LoRA: Targets: got \"z_proj\"", append(flags, "--targets", "z_proj")},
+		{"LoRA: Targets: got \"lm_head\", which is tied to model.embed_tokens.weight in this model, want the name of that",
+			append(flags, "--targets", "lm_head")},
 		{"--batch: got 0, want at least 1", append(flags, "--batch", "0")},
 		{"--lr: got -1", append(flags, "--lr", "-1")},
 	} {
@@ -184,6 +186,7 @@ func TestWhatIsTrained(t *testing.T) {
 		"5508 parameters, 0 are frozen":    {"--lora", "0"},
 		"680 parameters, 5496 are frozen":  {"--whole", "model.norm"},
 		"96 parameters, 5508 are frozen":   {"--targets", "q_proj"},
+		"600 parameters, 5508 are frozen":  {"--targets", "embed_tokens"}, // 2·(288 + 12)
 		"4124 parameters, 2052 are frozen": {"--whole", "embed_tokens"},
 	} {
 		_, flags := files(t, "--steps", "2", "--sample", "0", "--out", filepath.Join(t.TempDir(), "run"))

@@ -67,7 +67,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.Float64Var(&l.Dropout, "lora-dropout", l.Dropout, "`probability` of dropping an input of an adapter")
 	f.BoolVar(&l.RankStabilized, "rslora", l.RankStabilized, "scale by --lora-alpha over the root of the rank")
 	f.StringSliceVar(&l.Targets, "targets", l.Targets,
-		"`patterns` of the linear maps with adapters, such as q_proj,v_proj (default "+layers.AllLinear+")")
+		"`patterns` of what gets adapters, such as q_proj,v_proj,lm_head (default "+layers.AllLinear+")")
 	f.StringSliceVar(&l.Whole, "whole", l.Whole, "`patterns` of what is trained whole, such as embed_tokens,norm")
 
 	f.StringVar(&o.template, "template", o.template,

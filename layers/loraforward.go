@@ -1,0 +1,90 @@
+package layers
+
+import (
+	"attention/graph"
+	"attention/internal/dense"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
+// parameter's own value if it has no adapter.
+func (p *Params) Merged(name string) (value *tensor.Dense, ok bool) {
+	value, ok = p.Get(name)
+	low, has := p.adapters[name]
+	if !ok || !has {
+		return value, ok
+	}
+	product, err := low.b.Value().MatMul(low.a.Value()) // (out, in)
+	if err != nil {
+		return nil, false
+	}
+	if value = dense.Widened(value); value == p.values[name] {
+		value = value.Clone().(*tensor.Dense)
+	}
+	dense.ByType(p.dt, addScaled[float32], addScaled[float64])(value, product, low.scale, p.linear[name].transposed)
+	return value, true
+}
+
+// addScaled adds scale·d (out, in) to a weight.
+func addScaled[F float32 | float64](weight, d *tensor.Dense, scale float64, transposed bool) {
+	to, from, in := dense.Floats[F](weight), dense.Floats[F](d), d.Shape()[1]
+	row, col := in, 1
+	if transposed {
+		row, col = 1, d.Shape()[0]
+	}
+	for i, v := range from {
+		to[i/in*row+i%in*col] += F(scale) * v
+	}
+}
+
+// merged returns the node of a weight (out, in) with what its adapter adds, in place of adapted in an Eval graph.
+func (f *formula) merged(weight Param) *G.Node {
+	w := f.node(weight)
+	low, ok := f.b.params.adapters[weight.name]
+	if !ok {
+		return w
+	}
+	b := f.Of(graph.Scale(f.node(low.b), low.scale))
+	return f.Of(graph.Add(w, f.Of(f.b.precision.MatMul(b, f.node(low.a)))))
+}
+
+// adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.
+func (f *formula) adapted(y, x *G.Node, weight Param) *G.Node {
+	low, ok := f.b.params.adapters[weight.name]
+	if !ok {
+		return y
+	}
+	return f.Of(graph.Add(y, f.Of(f.b.precision.Linear(f.narrowed(x, low), f.node(low.b), nil)))) // (…, out)
+}
+
+// narrowed returns scale·dropout(x)·Aᵀ (…, r) of an adapter.
+func (f *formula) narrowed(x *G.Node, of adapter) *G.Node {
+	h := f.Of(f.b.precision.Linear(f.dropout(x, f.b.params.lora.Dropout), f.node(of.a), nil))
+	return f.Of(graph.Scale(h, of.scale))
+}
+
+// rows returns the rows (…, E) of a table that ids (…) name, with what its adapter adds.
+func (f *formula) rows(table Param, ids *G.Node) *G.Node {
+	y := f.Of(graph.Embedding(f.node(table), ids))
+	low, ok := f.b.params.adapters[table.name]
+	if !ok {
+		return y
+	}
+	h := f.Of(graph.Scale(f.Of(graph.Embedding(f.node(low.b), ids)), low.scale)) // (…, r)
+	return f.Of(graph.Add(y, f.Of(f.b.precision.MatMul(h, f.node(low.a)))))
+}
+
+// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ is that of a linear map with its adapter,
+// for a loss that has a product of its own: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an adapter they are x
+// and W.
+func (f *formula) beside(x *G.Node, weight Param) (*G.Node, *G.Node) {
+	w := f.node(weight)
+	low, ok := f.b.params.adapters[weight.name]
+	if !ok || f.b.Err() != nil {
+		return x, w
+	}
+	w = f.Of(graph.Rows(w, 0, w.Shape()[0])) // widened if it is stored
+	return f.Of(graph.Concat(x, f.narrowed(x, low))), f.Of(graph.Concat(w, f.node(low.b)))
+}
