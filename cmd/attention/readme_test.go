@@ -278,6 +278,21 @@ func TestGuideRooms(t *testing.T) {
 	}
 }
 
+// TestFiguresNameTheirKernels: a section with means of trainings over seeds names the kernels, which decide in what order
+// sums are added and so what a seed trains to.
+func TestFiguresNameTheirKernels(t *testing.T) {
+	of, found := regexp.MustCompile(`(?i)seeds?\b`), 0
+	for _, path := range readmes {
+		for _, section := range regexp.MustCompile(`(?m)^##? `).Split(readFile(t, path), -1) {
+			if of.MatchString(section) && strings.Contains(section, " ± ") {
+				found++
+				require.Regexp(t, "AVX-512|AVX2|avx512|avx2", section, path)
+			}
+		}
+	}
+	require.Greater(t, found, 5)
+}
+
 // TestReadmeSize keeps the first pages short.
 func TestReadmeSize(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 150)

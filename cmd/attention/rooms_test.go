@@ -136,7 +136,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
 		train train/lookback train/text layers layers/generate graph`,
-	"cmd/attention/internal/view": `cmd/attention/internal/run
+	"cmd/attention/internal/view": `cmd/attention/internal/run cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run

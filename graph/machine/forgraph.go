@@ -25,6 +25,9 @@ import (
 // Dropout) into training. The running statistics of a BatchNorm that has some stay as
 // they are. The mode counts at each run: SetTraining(false) of an op makes the same machine
 // evaluate.
+//
+// ForGraph refuses a graph that reads logarithms of a SoftMax as probabilities, as far as that can be told (see the
+// package's faults of Gorgonia).
 func ForGraph(g *G.ExprGraph) (*Machine, error) { return GraphConfig{}.ForGraph(g) }
 
 // GraphConfig is what a machine for a graph does beyond ForGraph.
@@ -42,6 +45,9 @@ type GraphConfig struct {
 func (c GraphConfig) ForGraph(g *G.ExprGraph) (*Machine, error) {
 	if g == nil {
 		return nil, errors.New("machine: graph: got nil, want one")
+	}
+	if err := checkLogarithms(g); err != nil {
+		return nil, err
 	}
 	f := &graphNodes{config: c, grads: map[*G.Node]G.Value{}}
 	m, err := planned(f.wanted(g))

@@ -31,6 +31,10 @@
 //     whatever their probabilities; slices whose bounds differ by 256; inputs of one name
 //     and shape; constant tensors that print alike. Take graph.Softmax, graph.Dropout and
 //     graph.Split; name inputs and constants.
+//   - Log of a SoftMax, or of a product with one, turns the SoftMax node itself into
+//     logarithms, for all its readers: BinaryXent of a SoftMax and entropies p⊙log p are
+//     wrong. ForGraph refuses those; a product with another node, or Read, of such a SoftMax
+//     gets logarithms without a word. Take graph.Softmax.
 //   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Take
 //     graph.Dropout, divide by Sqrt, and multiply matrices of one column and one row.
 //   - AveragePool1D is MaxPool1D; AveragePool2D divides by the width of the image.

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,36 @@ func TestReference(t *testing.T) {
 		}
 		for _, in := range l.inputs() {
 			require.Contains(t, Reference, "\n  "+in.name+" ")
+		}
+	}
+}
+
+// TestReferenceShapes: the reference states the shapes of an attention's own parameters as the layer declares them.
+func TestReferenceShapes(t *testing.T) {
+	const sizes = `"d_in": 66, "num_heads": 3, "num_kv_heads": 1, "head_dim": 22, "value_dim": 10`
+	letters := strings.NewReplacer("D/2", "11", "H·D", "66", "K·D", "22", "D", "22", "H", "3")
+	words := strings.Join(strings.Fields(Reference), " ")
+	for _, row := range []struct{ says, of, options string }{
+		{"(D) with qk_norm", "q_norm.weight k_norm.weight", `"qk_norm": "rms"`},
+		{"(D/2) if also differential", "q_norm.weight k_norm.weight", `"qk_norm": "rms", "differential": {}`},
+		{"(H·D) and (K·D) with qk_norm_whole", "q_norm.weight", `"qk_norm": "rms", "qk_norm_whole": true`},
+		{"(K·D) with qk_norm_whole", "k_norm.weight", `"qk_norm": "rms", "qk_norm_whole": true`},
+		{"(D/2) and subln.weight", "lambda_q1 lambda_k1 lambda_q2 lambda_k2", `"differential": {}`},
+		{"(H); lambda_q1", "sinks", `"sinks": true`},
+	} {
+		require.Contains(t, words, row.says)
+		l, err := Parse([]byte(`{"layer": "attention", ` + sizes + `, ` + row.options + `}`))
+		require.NoError(t, err)
+		shape, _, _ := strings.Cut(row.says, ")")
+		for _, name := range strings.Fields(row.of) {
+			found := false
+			for declared, is := range l.parameters.Shapes() {
+				if declared == name {
+					found = true
+					require.Equal(t, letters.Replace(shape+")"), fmt.Sprint(is), "%s with %s", name, row.options)
+				}
+			}
+			require.True(t, found, name)
 		}
 	}
 }

@@ -51,7 +51,8 @@ func main() {
 	if len(parts) == 0 {
 		parts = []string{"nano-char", "bf16", "speedrun", "ingredients", "translate", "why"}
 		fmt.Printf("# Figures of trainings\n\nMeans of seeds 1 to %d ± their standard deviation, and each seed's, by "+
-			"`claims` beside this file.\n", seeds)
+			"`claims` beside this file.\nThe host and its kernels are below each table: other kernels add in another order, "+
+			"so that a seed trains to another figure.\n", seeds)
 	}
 	for _, part := range parts {
 		switch part {

@@ -2,6 +2,7 @@
 package chapter
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -58,9 +59,9 @@ where they have it. Its sections:
 				return err
 			}
 			if cmd.Flags().Changed("pictures") {
-				return draw(cmd.OutOrStdout(), dir, dt, sections)
+				return draw(cmd.Context(), cmd.OutOrStdout(), dir, dt, sections)
 			}
-			return walk(cmd.OutOrStdout(), dt, sections)
+			return walk(cmd.Context(), cmd.OutOrStdout(), dt, sections)
 		},
 	}
 	cmd.Flags().StringVar(&only, "section", "",
@@ -74,9 +75,9 @@ where they have it. Its sections:
 }
 
 // walk prints sections, each as soon as its steps are computed.
-func walk(w io.Writer, dt tensor.Dtype, sections []chapter.Section) error {
+func walk(ctx context.Context, w io.Writer, dt tensor.Dtype, sections []chapter.Section) error {
 	for _, s := range sections {
-		steps, err := s.Run(dt)
+		steps, err := term.Await(ctx, func() ([]chapter.Step, error) { return s.Run(dt) })
 		if err != nil {
 			return err
 		}

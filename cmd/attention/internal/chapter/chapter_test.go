@@ -83,5 +83,5 @@ func TestChapterRefuses(t *testing.T) {
 func TestChapterStopsWhenNobodyReads(t *testing.T) {
 	r, w := io.Pipe()
 	require.NoError(t, r.Close())
-	require.ErrorIs(t, walk(w, tensor.Float32, chapter.Sections()[:1]), io.ErrClosedPipe)
+	require.ErrorIs(t, walk(t.Context(), w, tensor.Float32, chapter.Sections()[:1]), io.ErrClosedPipe)
 }

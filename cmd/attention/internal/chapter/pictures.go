@@ -1,6 +1,8 @@
 package chapter
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -8,6 +10,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/oneline"
@@ -116,7 +119,7 @@ func drawable(text string) string {
 }
 
 // draw writes the pictures of sections into a folder and prints their paths to w.
-func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section) (err error) {
+func draw(ctx context.Context, w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section) (err error) {
 	if dir == "" {
 		return fmt.Errorf("--pictures: got nothing, want the name of a folder")
 	}
@@ -126,16 +129,24 @@ func draw(w io.Writer, dir string, dt tensor.Dtype, sections []chapter.Section) 
 	}
 	defer func() { err = oneline.Join(err, in.Close()) }()
 	for _, s := range sections {
-		steps, err := s.Run(dt)
+		steps, err := term.Await(ctx, func() ([]chapter.Step, error) { return s.Run(dt) })
 		if err != nil {
 			return err
 		}
-		all, err := pictures(s, steps)
+		all, err := term.Await(ctx, func() ([]picture, error) { return pictures(s, steps) })
 		if err != nil {
 			return err
 		}
 		for _, p := range all {
-			if err := in.Write(p.name, p.write); err != nil {
+			drawn, err := term.Await(ctx, func() (*bytes.Buffer, error) {
+				var b bytes.Buffer
+				return &b, p.write(&b)
+			})
+			if err != nil {
+				return err
+			}
+			err = in.Write(p.name, func(w io.Writer) error { _, err := w.Write(drawn.Bytes()); return err })
+			if err != nil {
 				return fmt.Errorf("--pictures: %w", err)
 			}
 			if _, err := fmt.Fprintln(w, in.Path(p.name)); err != nil {

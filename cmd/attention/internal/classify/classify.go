@@ -4,6 +4,7 @@ package classify
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func New() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -54,7 +55,7 @@ func New() *cobra.Command {
 }
 
 // run prints the classes of each text.
-func (c *command) run(w, notes io.Writer) error {
+func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	texts := c.texts
 	switch {
 	case c.model == "":
@@ -62,7 +63,7 @@ func (c *command) run(w, notes io.Writer) error {
 	case c.file != "" && len(texts) > 0:
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case c.file != "":
-		content, err := run.ReadFile("--text-file", c.file)
+		content, err := term.Await(ctx, func() ([]byte, error) { return run.ReadFile("--text-file", c.file) })
 		if err != nil {
 			return fmt.Errorf("--text-file: %w", err)
 		}
@@ -87,7 +88,7 @@ func (c *command) run(w, notes io.Writer) error {
 	}
 	out := term.NewOutput(w)
 	for _, text := range texts {
-		chances, err := m.Of(text)
+		chances, err := term.Await(ctx, func() ([]float64, error) { return m.Of(text) })
 		if err != nil {
 			return fmt.Errorf("--text: %w", err)
 		}

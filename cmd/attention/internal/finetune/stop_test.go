@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
@@ -86,4 +87,26 @@ func TestStoppedRunsResume(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(stopped, run.ModelFile))
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+// TestStoppedLastAnswers: a run that is stopped while it prints its last answers is finished: the model is whole, and the
+// one line says where it is.
+func TestStoppedLastAnswers(t *testing.T) {
+	_, flags := files(t, "--steps", "2", "--eval-every", "0")
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &stopper{at: " steps in ", stop: cancel}
+	err := commandtest.Run(ctx, out, out, New(), append(flags, "--out", dir)...)
+	require.True(t, term.IsInterrupted(err), "%v: %s", err, out.String())
+	require.ErrorContains(t, err, "interrupted before the last answers; "+dir+" holds the model")
+	state, wrong, _, err := session.StateOf(dir)
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+	require.Equal(t, session.Finished, state)
+	in, err := run.Inspect(dir)
+	require.NoError(t, err)
+	m, err := in.Open()
+	require.NoError(t, err)
+	require.Empty(t, m.Notes)
 }

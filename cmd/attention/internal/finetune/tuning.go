@@ -191,11 +191,14 @@ func (r *tuning) run(ctx context.Context) (err error) {
 	if err := r.Train(ctx); err != nil {
 		return r.Fail(err)
 	}
+	var shown error
 	if err = r.Save(); err == nil {
 		r.printSummary()
-		err = cmp.Or(r.printComparison(ctx), r.printConfusion(ctx))
+		if shown = cmp.Or(r.printComparison(ctx), r.printConfusion(ctx)); shown != nil && ctx.Err() != nil {
+			shown = term.Interrupted(fmt.Errorf("interrupted before the last answers; %s holds the model", r.Folder.Path))
+		}
 	}
-	if err := oneline.Join(err, r.End(err), r.Out.Err()); err != nil {
+	if err := oneline.Join(err, shown, r.End(err), r.Out.Err()); err != nil {
 		return err
 	}
 	r.PrintTraffic()

@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -11,16 +12,22 @@ import (
 )
 
 // learn learns a tokenizer from a text, writes it and prints how long its tokens are there.
-func (o options) learn(w io.Writer, content string) error {
-	learned, err := text.LearnBytePairs(content, o.vocab)
+func (o options) learn(ctx context.Context, w io.Writer, content string) error {
+	learned, err := term.Await(ctx, func() ([]byte, error) {
+		learned, err := text.LearnBytePairs(content, o.vocab)
+		if err != nil {
+			return nil, fmt.Errorf("--vocab: %w", err)
+		}
+		return learned, nil
+	})
 	if err != nil {
-		return fmt.Errorf("--vocab: %w", err)
+		return err
 	}
 	t, err := text.ReadTokenizer(learned)
 	if err != nil {
 		return err
 	}
-	ids, err := t.Encode(content)
+	ids, err := term.Await(ctx, func() ([]int, error) { return t.Encode(content) })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package tokenize
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,36 +29,32 @@ func (o options) open() (*text.BPETokenizer, error) {
 }
 
 // show prints the tokens of a text, or the ids of its lines.
-func (o options) show(w io.Writer, content string) error {
+func (o options) show(ctx context.Context, w io.Writer, content string) error {
 	t, err := o.open()
 	if err != nil {
 		return err
 	}
 	out := term.NewOutput(w)
 	if o.json {
-		if err := printLines(out, t, content); err != nil {
-			return err
-		}
-		return out.Err()
+		return cmp.Or(printLines(ctx, out, t, content), out.Err())
 	}
-	ids, err := t.Encode(content)
+	ids, err := term.Await(ctx, func() ([]int, error) { return t.Encode(content) })
 	if err != nil {
 		return err
 	}
-	cells, err := cellsOf(t, ids)
+	cells, err := term.Await(ctx, func() ([]string, error) { return cellsOf(t, ids) })
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "tokenizer  %s, %s\ntext       %s\n\n", term.Printable(o.tokenizer), run.Count(t.Len(), "token"),
 		sizes(content, len(ids)))
-	printCells(out, cells)
-	return out.Err()
+	return cmp.Or(printCells(ctx, out, cells), out.Err())
 }
 
 // printLines prints an array of ids for each line of a text. Its last line needs no end.
-func printLines(out io.Writer, t *text.BPETokenizer, content string) error {
+func printLines(ctx context.Context, out io.Writer, t *text.BPETokenizer, content string) error {
 	for line := range strings.Lines(content) {
-		ids, err := t.Encode(strings.TrimRight(line, "\r\n"))
+		ids, err := term.Await(ctx, func() ([]int, error) { return t.Encode(strings.TrimRight(line, "\r\n")) })
 		if err != nil {
 			return err
 		}
@@ -97,8 +95,8 @@ func cellsOf(t *text.BPETokenizer, ids []int) ([]string, error) {
 	return cells, nil
 }
 
-// printCells prints cells in columns, row by row.
-func printCells(out io.Writer, cells []string) {
+// printCells prints cells in columns, row by row, until ctx is done.
+func printCells(ctx context.Context, out io.Writer, cells []string) error {
 	const gap = 2
 	widest := 0
 	for _, c := range cells {
@@ -108,8 +106,12 @@ func printCells(out io.Writer, cells []string) {
 	for i, c := range cells {
 		if i%perRow == perRow-1 || i == len(cells)-1 {
 			fmt.Fprintln(out, c)
+			if err := term.Stopped(ctx, ctx.Err()); err != nil {
+				return err
+			}
 			continue
 		}
 		fmt.Fprint(out, c, strings.Repeat(" ", widest+gap-uniseg.StringWidth(c)))
 	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
 	"attention/train/text"
 
@@ -53,14 +54,14 @@ func New() *cobra.Command {
 			if err := o.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			content, err := o.content()
+			content, err := term.Await(cmd.Context(), o.content)
 			if err != nil {
 				return err
 			}
 			if o.train {
-				return o.learn(cmd.OutOrStdout(), content)
+				return o.learn(cmd.Context(), cmd.OutOrStdout(), content)
 			}
-			return o.show(cmd.OutOrStdout(), content)
+			return o.show(cmd.Context(), cmd.OutOrStdout(), content)
 		},
 	}
 	f := cmd.Flags()

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/serve"
@@ -129,7 +130,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	if c.export != "" {
-		return c.write(ctx, config, notes)
+		return term.Stopped(ctx, c.write(ctx, config, notes))
 	}
 	s, err := serve.New(config)
 	if err != nil {

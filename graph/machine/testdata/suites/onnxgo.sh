@@ -9,7 +9,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../../../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-sed -e 's,^module .*,module onnxcases,' -e '/^ignore/d' "$root/go.mod" > "$folder/go.mod"
+sed -e 's,^module .*,module onnxcases,' -e '/^ignore/d' -e "s,=> \./,=> $root/," "$root/go.mod" > "$folder/go.mod"
 cp "$root/go.sum" "$folder"
 cd "$folder"
 go mod edit -require attention@v0.0.0 -replace "attention=$root" -require github.com/owulveryck/onnx-go@v0.5.0
