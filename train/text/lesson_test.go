@@ -12,6 +12,15 @@ import (
 
 // chatTokenizer returns a byte-level tokenizer that has special tokens, and the id of the one that ends a turn.
 func chatTokenizer(t *testing.T, special ...string) (*text.BPETokenizer, int) {
+	tokenizer, err := text.ReadTokenizer(chatTokenizerFile(t, special...))
+	require.NoError(t, err)
+	end, ok := tokenizer.ID(special[len(special)-1])
+	require.True(t, ok)
+	return tokenizer, end
+}
+
+// chatTokenizerFile returns the tokenizer.json of a byte-level tokenizer that has special tokens.
+func chatTokenizerFile(t *testing.T, special ...string) []byte {
 	learned, err := text.LearnBytePairs(strings.Repeat("the answer is the answer to it all ", 50), 270)
 	require.NoError(t, err)
 	var file map[string]any
@@ -22,11 +31,7 @@ func chatTokenizer(t *testing.T, special ...string) (*text.BPETokenizer, int) {
 	}
 	data, err := json.Marshal(file)
 	require.NoError(t, err)
-	tokenizer, err := text.ReadTokenizer(data)
-	require.NoError(t, err)
-	end, ok := tokenizer.ID(special[len(special)-1])
-	require.True(t, ok)
-	return tokenizer, end
+	return data
 }
 
 // learned returns the text of a lesson with what is learned in braces.
@@ -98,17 +103,52 @@ func TestLessons(t *testing.T) {
 	}
 }
 
-// TestLessonsEnd: a text without a token that ends it gets one, which is learned.
+// TestLessonsEnd: a conversation that ends with an answer without a token that ends it gets one, which is learned.
+// After a message of the user, or an answer of weight 0, nothing is.
 func TestLessonsEnd(t *testing.T) {
-	tokenizer, end := chatTokenizer(t, "<|end|>")
-	template, err := text.ParseTemplate("{% for m in messages %}{% if m.role == 'user' %}Q: {{ m.content }}\nA: " +
-		"{% else %}{% generation %}{{ m.content }}{% endgeneration %}{{ ' ' }}{% endif %}{% endfor %}")
-	require.NoError(t, err)
-	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer, Template: template, Ends: []int{end}})
-	require.NoError(t, err)
-	lesson, _, err := l.Of(t.Context(), text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
-	require.NoError(t, err)
-	require.Equal(t, "Q: a\nA: {b<|end|>}", learned(t, tokenizer, lesson))
+	tokenizer, end := chatTokenizer(t, "<|other|>", "<|end|>")
+	const plain, inst = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}" +
+		"assistant: {% endif %}", "{% for m in messages %}{% if m.role == 'user' %}<|other|> {{ m.content }} <|other|>" +
+		"{% else %} {{ m.content }}<|end|>{% endif %}{% endfor %}"
+	const block = "{% for m in messages %}{% if m.role == 'user' %}Q: {{ m.content }}\nA: {% else %}{% generation %}" +
+		"{{ m.content }}{% endgeneration %}{{ ' ' }}{% endif %}{% endfor %}"
+	unlearned := text.Message{Role: "assistant", Content: "c", Weight: new(0.0)}
+	for _, row := range []struct {
+		name, template string
+		messages       []text.Message
+		prompts        bool
+		want           string
+	}{
+		{"an answer", block, []text.Message{say("user", "a"), say("assistant", "b")}, false, "Q: a\nA: {b<|end|>}"},
+		{"an empty answer", block, []text.Message{say("user", "a"), say("assistant", "")}, false, "Q: a\nA:  {<|end|>}"},
+		{"the user last", block, []text.Message{say("user", "a"), say("assistant", "b"), say("user", "c")}, false,
+			"Q: a\nA: {b} Q: c\nA: "},
+		{"weight 0 last", block, []text.Message{say("user", "a"), say("assistant", "b"), unlearned}, false,
+			"Q: a\nA: {b} c "},
+		{"no blocks", plain, []text.Message{say("user", "a"), say("assistant", "b"), say("user", "c"),
+			say("assistant", "d")}, false, "user: a\nassistant: {b}\nuser: c\nassistant: {d<|end|>}"},
+		{"no blocks, an empty answer", plain, []text.Message{say("user", "a"), say("assistant", "")}, false,
+			"user: a\nassistant: {<|end|>}"},
+		{"no blocks, the user last", plain, []text.Message{say("assistant", "b"), say("user", "c")}, false,
+			"assistant: {b}\nuser: c\n"},
+		{"no blocks, weight 0 last", plain, []text.Message{say("user", "a"), say("assistant", "b"), unlearned}, false,
+			"user: a\nassistant: {b}\nassistant: c\n"},
+		{"prompts too, the user last", plain, []text.Message{say("assistant", "b"), say("user", "c")}, true,
+			"{assistant: b\nuser: c\n}"},
+		{"Mistral's form, the user last", inst, []text.Message{say("user", "a"), say("assistant", "b"), say("user", "c")},
+			false, "<|other|> a <|other|>{ b<|end|>}<|other|> c <|other|>"},
+		{"a text that ends", plain, nil, false, "{a<|end|>}"},
+	} {
+		template, err := text.ParseTemplate(row.template)
+		require.NoError(t, err)
+		l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer, Template: template,
+			Ends: []int{end}, TrainOnPrompts: row.prompts})
+		require.NoError(t, err)
+		lesson, whole, err := l.Of(t.Context(), text.Example{Messages: row.messages, Text: "a"})
+		require.NoError(t, err, row.name)
+		require.True(t, whole)
+		require.Equal(t, row.want, learned(t, tokenizer, lesson), row.name)
+	}
 }
 
 func TestWrongLessons(t *testing.T) {

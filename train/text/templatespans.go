@@ -22,8 +22,8 @@ var generationBlock = regexp.MustCompile(`\{%-?\s*generation\s*-?%\}`)
 // RenderSpans returns the text of a conversation and the spans of the assistant's messages in it. With generation
 // blocks in the template, the spans are those of the blocks: a message may have several, and a block outside of the
 // loop over the messages belongs to the last one. Without any, a span is what the loop over the messages writes for the
-// message, without the generation prompt at its beginning and blanks at its end, and with the end of a text if the
-// template writes it after the loop.
+// message, without the generation prompt at its beginning and blanks at its end; another one is what the template writes
+// after its loop if it ends with the message.
 func (t *Template) RenderSpans(ctx context.Context, messages []Message, c TemplateConfig) (text string,
 	spans []AssistantSpan, err error) {
 	a := answers{messages: messages, render: func(of []Message, prompted bool) (rendering, error) {
@@ -50,7 +50,11 @@ func (t *Template) RenderSpans(ctx context.Context, messages []Message, c Templa
 			return "", nil, fmt.Errorf("text: template: got no generation blocks, and no loop over the messages "+
 				"that writes message %d, want one", i+1)
 		}
-		s.From, s.To, s.Changed = s.From+a.header(i), s.To+a.end(i), a.changed(i)
+		s.From, s.Changed = s.From+a.header(i), a.changed(i)
+		if end := a.end(i); end > 0 {
+			spans = append(spans, s, AssistantSpan{s.To, s.To + end, i, s.Changed})
+			continue
+		}
 		s.To = s.From + len(strings.TrimRight(r.text[s.From:s.To], afterEnd))
 		spans = append(spans, s)
 	}
@@ -84,26 +88,40 @@ type answers struct {
 }
 
 // prompted returns what the template writes after messages to ask for an answer.
-func (a answers) prompted(messages []Message) (string, bool) {
+func (a answers) prompted(messages []Message) (string, error) {
 	r, err := a.render(messages, true)
-	return r.tail(), err == nil
+	return r.tail(), err
 }
 
-// header returns the length of the generation prompt at the beginning of message i: of as much of it as the template
-// writes before another content, if it does not write all.
-func (a answers) header(i int) int {
+// header returns the length of what the template writes for message i up to the generation prompt and with it, or with
+// as much of the prompt as the template writes there, and with blanks before the content.
+func (a answers) header(i int) (end int) {
 	given, prompt := a.whole.of(i), ""
-	for _, before := range [][]Message{a.messages[:i], {{Role: "user", Content: stand}}} {
-		asked, ok := a.prompted(before)
-		if ok && strings.HasPrefix(given, asked) {
-			return len(asked)
+	for _, talk := range [][]Message{a.messages[:i], {{Role: "user", Content: stand}}} {
+		if prompt, _ = a.prompted(talk); prompt != "" && strings.HasPrefix(given, prompt) {
+			end = len(prompt)
+			break
 		}
-		prompt = asked
 	}
-	if before, _, ok := a.around(len(a.messages), i); ok {
-		prompt = prompt[:common(prompt, before)]
+	if prompt == "" || end > 0 && strings.TrimLeft(given[end:], afterEnd) == given[end:] {
+		return end
 	}
-	return common(prompt, given)
+	before, _, _ := a.around(len(a.messages), i)
+	if end == 0 {
+		switch at := strings.LastIndex(before, prompt); {
+		case at >= 0: // after what begins a text
+			end = at + len(prompt)
+		case strings.HasSuffix(prompt, before): // after what ends the message before
+			end = len(before)
+		default:
+			end = common(prompt, before)
+		}
+		end = common(given, before[:end])
+	}
+	if strings.HasPrefix(given, before) && end < len(before) && strings.Trim(before[end:], afterEnd) == "" {
+		return len(before)
+	}
+	return end
 }
 
 // end returns the length of what the template writes after its loop if message i is the last, such as the end of a
@@ -114,7 +132,7 @@ func (a answers) end(i int) int {
 	if err != nil || end == "" || !strings.HasPrefix(a.whole.text[a.whole.passes[i].To:], end) {
 		return 0
 	}
-	if prompt, ok := a.prompted(a.messages[:i+1]); ok && prompt == end {
+	if prompt, err := a.prompted(a.messages[:i+1]); err == nil && prompt == end {
 		return 0
 	}
 	return len(end)
