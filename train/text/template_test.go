@@ -18,7 +18,7 @@ import (
 // moment is when the renderings of testdata were made.
 var moment = time.Date(2026, 11, 5, 13, 7, 0, 0, time.UTC)
 
-// conversation is what testdata/templates/render.mjs renders.
+// conversation is what testdata/templates/render.py renders.
 type conversation struct {
 	Messages            []text.Message
 	Tools               []json.RawMessage
@@ -47,7 +47,7 @@ func templateOf(t *testing.T, name string) *text.Template {
 	return template
 }
 
-// TestTemplates: conversations are rendered as by @huggingface/jinja (testdata/templates/render.mjs).
+// TestTemplates: conversations are rendered, or refused, as by transformers (testdata/templates/render.py).
 func TestTemplates(t *testing.T) {
 	var stored struct {
 		Conversations map[string]conversation
@@ -68,10 +68,10 @@ func TestTemplates(t *testing.T) {
 				require.Equal(t, want, got, "%s: %s", name, title)
 				continue
 			}
-			message := want.(map[string]any)["error"].(string)
-			require.EqualError(t, err, err.Error())
-			require.ErrorContains(t, err, "the template refuses: "+message, "%s: %s", name, title)
-			require.True(t, jinja.IsRaised(err))
+			message, raised := want.(map[string]any)["raised"].(string)
+			require.Error(t, err, "%s: %s", name, title)
+			require.Equal(t, raised, jinja.IsRaised(err), "%s: %s", name, title)
+			require.ErrorContains(t, err, message, "%s: %s", name, title)
 		}
 	}
 }
@@ -79,12 +79,13 @@ func TestTemplates(t *testing.T) {
 // TestTemplatesAnew: the script makes the stored renderings.
 func TestTemplatesAnew(t *testing.T) {
 	const folder = "testdata/templates"
-	if _, err := os.Stat(filepath.Join(folder, "node_modules/@huggingface/jinja")); err != nil {
-		t.Skip("needs npm ci --ignore-scripts in train/text/" + folder)
+	python := os.Getenv("ATTENTION_PYTHON")
+	if python == "" {
+		t.Skip("needs ATTENTION_PYTHON, a Python with the packages of " + folder + "/README.md")
 	}
 	want, err := os.ReadFile(filepath.Join(folder, "renderings.json"))
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "node", "render.mjs", "-")
+	cmd := exec.CommandContext(t.Context(), python, "render.py", "-")
 	cmd.Dir = folder
 	got, err := cmd.Output()
 	require.NoError(t, err)
@@ -140,12 +141,12 @@ func TestRenderSpans(t *testing.T) {
 
 func TestTemplateErrors(t *testing.T) {
 	_, err := text.ParseTemplate("{% include 'x' %}")
-	require.EqualError(t, err, "text: template: line 1: got the block include, want set, if, for, break, continue, "+
-		"macro or generation")
+	require.EqualError(t, err, "text: template: line 1: got the block include, want one of "+
+		"break, call, continue, filter, for, generation, if, macro, set, with")
 	for _, row := range []struct{ name, source, want string }{
 		{"it raises", "\n{{ raise_exception('no') }}", "text: template: line 2: the template refuses: no"},
 		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-			"text: template: line 1: got a rendering of more than 10000000 steps, want fewer"},
+			"text: template: line 1: got a rendering of more than 80000000 steps, want fewer"},
 		{"no place", "{{ messages|length }}{{ messages[-1].content|length }}", "text: template: got no generation " +
 			"blocks, and no loop over the messages that writes message 2, want one"},
 	} {
@@ -180,7 +181,7 @@ func TestParseTemplateConfig(t *testing.T) {
 			failure: "text: tokenizer_config.json: chat_template: got no template with the name default, want one"},
 		{name: "no JSON", config: `{`, failure: "text: tokenizer_config.json: unexpected end of JSON input"},
 		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, " +
-			"want set, if, for, break, continue, macro or generation"},
+			"want one of break, call, continue, filter, for, generation, if, macro, set, with"},
 	} {
 		template, err := text.ParseTemplateConfig([]byte(row.config), row.source)
 		if row.failure != "" {
@@ -217,7 +218,7 @@ func TestOpenTemplate(t *testing.T) {
 	render("b")
 	write("chat_template.jinja", "{% x %}")
 	_, err = text.OpenTemplate(dir)
-	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want set, ")
+	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want one of ")
 }
 
 // TestMessageJSON: a message is written as it is read.

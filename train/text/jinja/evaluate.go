@@ -8,32 +8,36 @@ func (e literal) evaluate(*run) any { return e.value }
 
 type variable struct{ name string }
 
-func (e variable) evaluate(r *run) any {
-	r.took(1)
-	return r.scope.get(e.name)
-}
+func (e variable) evaluate(r *run) any { return r.scope.get(e.name) }
 
 type list struct{ items []expression }
 
-func (e list) evaluate(r *run) any {
-	items := make([]any, len(e.items))
-	for i, item := range e.items {
-		items[i] = item.evaluate(r)
+func (e list) evaluate(r *run) any { return r.all(e.items) }
+
+// all returns the values of expressions.
+func (r *run) all(of []expression) []any {
+	items := r.newList(len(of))
+	for _, item := range of {
+		items = append(items, r.eval(item))
 	}
 	return items
 }
+
+type tupleOf struct{ items []expression }
+
+func (e tupleOf) evaluate(r *run) any { return tuple(r.all(e.items)) }
 
 type dict struct{ keys, values []expression }
 
 func (e dict) evaluate(r *run) any {
 	var d Dict
 	for i, key := range e.keys {
-		value := key.evaluate(r)
-		name, ok := value.(string)
+		name, ok := textOf(r.eval(key))
 		if !ok {
-			fail("got %s as a key, want a string", typeName(value))
+			fail("got another key of a dict, want a string")
 		}
-		d.Set(name, e.values[i].evaluate(r))
+		r.spend(keyCost)
+		d.Set(name, r.eval(e.values[i]))
 	}
 	return &d
 }
@@ -43,35 +47,101 @@ type choice struct{ test, yes, no expression }
 
 func (e choice) evaluate(r *run) any {
 	switch {
-	case truth(e.test.evaluate(r)):
-		return e.yes.evaluate(r)
+	case truth(r.eval(e.test)):
+		return r.eval(e.yes)
 	case e.no == nil:
-		return undefined{}
+		return undefined{"what has no else"}
 	}
-	return e.no.evaluate(r)
+	return r.eval(e.no)
 }
 
-type either struct{ x, y expression }
-
-func (e either) evaluate(r *run) any {
-	if x := e.x.evaluate(r); truth(x) {
-		return x
-	}
-	return e.y.evaluate(r)
+// logical is the first of its items that is true, as by or, or that is not, as by and; or else the last.
+type logical struct {
+	until bool
+	items []expression
 }
 
-type both struct{ x, y expression }
-
-func (e both) evaluate(r *run) any {
-	if x := e.x.evaluate(r); !truth(x) {
-		return x
+func (e logical) evaluate(r *run) (x any) {
+	for _, item := range e.items {
+		if x = r.eval(item); truth(x) == e.until {
+			break
+		}
 	}
-	return e.y.evaluate(r)
+	return x
 }
 
 type not struct{ x expression }
 
-func (e not) evaluate(r *run) any { return !truth(e.x.evaluate(r)) }
+func (e not) evaluate(r *run) any { return !truth(r.eval(e.x)) }
+
+// operand is an operator and the value after it.
+type operand struct {
+	operator string
+	x        expression
+}
+
+// comparison is a chain of comparisons, such as a < b < c.
+type comparison struct {
+	first expression
+	rest  []operand
+}
+
+func (e comparison) evaluate(r *run) any {
+	x := r.eval(e.first)
+	for _, o := range e.rest {
+		y := r.eval(o.x)
+		if !r.compare(o.operator, x, y) {
+			return false
+		}
+		x = y
+	}
+	return true
+}
+
+// chain is a chain of arithmetic, of which the first operators bind first.
+type chain struct {
+	first expression
+	rest  []operand
+}
+
+func (e chain) evaluate(r *run) any {
+	x := r.eval(e.first)
+	for _, o := range e.rest {
+		x = r.calculate(o.operator, x, r.eval(o.x))
+	}
+	return x
+}
+
+// joined is the texts of its items by ~.
+type joined struct{ items []expression }
+
+func (e joined) evaluate(r *run) any {
+	texts := make([]string, len(e.items))
+	for i, item := range e.items {
+		texts[i] = r.str(r.eval(item))
+	}
+	return r.join(texts, "")
+}
+
+type signed struct {
+	negative bool
+	x        expression
+}
+
+func (e signed) evaluate(r *run) any {
+	operator := "+"
+	if e.negative {
+		operator = "-"
+	}
+	x := r.eval(e.x)
+	if f, ok := x.(float64); ok && e.negative {
+		return -f
+	}
+	if _, ok := integerIn(x); !ok && !isFloat(x) {
+		fail("got %s%s, want a number", operator, typeName(x))
+	}
+	return r.calculate(operator, 0, x)
+}
 
 type test struct {
 	of        expression
@@ -80,9 +150,9 @@ type test struct {
 }
 
 func (e test) evaluate(r *run) any {
-	x := e.of.evaluate(r)
-	args, _ := r.arguments(e.arguments)
-	return testOf(e.name)(x, args)
+	x := r.eval(e.of)
+	args, named := r.arguments(e.arguments)
+	return r.test(e.name, x, args, named)
 }
 
 type filter struct {
@@ -91,30 +161,53 @@ type filter struct {
 	arguments []argument
 }
 
-func (e filter) evaluate(r *run) any {
-	r.took(1)
-	x := e.of.evaluate(r)
+func (e filter) evaluate(r *run) any { return e.apply(r, r.eval(e.of)) }
+
+func (e filter) apply(r *run, x any) any {
 	args, named := r.arguments(e.arguments)
-	return filterOf(e.name)(r, x, given{e.name, args, named})
+	return r.filter(e.name, x, args, named)
 }
 
 type argument struct {
 	name  string // "" if it has none
+	stars int    // 1 for the arguments of a list, 2 for those of a dict
 	value expression
 }
 
 // arguments returns the arguments without names and those with.
 func (r *run) arguments(all []argument) (args []any, named *Dict) {
-	named = &Dict{}
 	for _, a := range all {
-		value := a.value.evaluate(r)
-		if a.name == "" {
+		value := r.eval(a.value)
+		switch {
+		case a.stars == 1:
+			items := r.iterate(value)
+			r.spendTimes(itemCost, len(items))
+			args = append(args, items...)
+		case a.stars == 2:
+			named = r.merge(named, value)
+		case a.name != "":
+			named = r.merge(named, &Dict{[]string{a.name}, map[string]any{a.name: value}})
+		default:
 			args = append(args, value)
-			continue
 		}
-		named.Set(a.name, value)
 	}
 	return args, named
+}
+
+// merge sets the values of a dict in another one, nil for an empty one.
+func (r *run) merge(to *Dict, value any) *Dict {
+	d, ok := value.(*Dict)
+	if !ok {
+		fail("got %s, want a dict", typeName(value))
+	}
+	if to == nil {
+		to = &Dict{}
+	}
+	for _, key := range d.keys {
+		r.spend(keyCost)
+		to.Set(key, d.values[key])
+	}
+	return to
 }
 
 type call struct {
@@ -123,13 +216,21 @@ type call struct {
 }
 
 func (e call) evaluate(r *run) any {
-	r.took(1)
-	f, ok := e.of.evaluate(r).(function)
-	if !ok {
-		fail("got a call of %s%s, want a function", typeName(e.of.evaluate(r)), nameOf(e.of))
-	}
+	of := r.eval(e.of)
 	args, named := r.arguments(e.arguments)
-	return f(r, args, named)
+	return r.call(of, args, named, e.of)
+}
+
+// call calls a function or a method, which an expression names in errors.
+func (r *run) call(of any, args []any, named *Dict, name expression) any {
+	switch f := of.(type) {
+	case function:
+		return f(r, args, named)
+	case method:
+		return f.call(r, args, named)
+	}
+	fail("got a call of %s%s, want a function", typeName(of), nameOf(name))
+	return nil
 }
 
 // nameOf returns the name of a variable or member, after a colon, if it has one.
@@ -137,61 +238,8 @@ func nameOf(e expression) string {
 	switch e := e.(type) {
 	case variable:
 		return ": " + e.name
-	case member:
-		if key, ok := e.key.(literal); ok {
-			if name, ok := key.value.(string); ok {
-				return ": " + name
-			}
-		}
+	case attribute:
+		return ": " + e.name
 	}
 	return ""
-}
-
-type member struct{ of, key expression }
-
-func (e member) evaluate(r *run) any {
-	r.took(1)
-	return r.member(e.of.evaluate(r), e.key.evaluate(r))
-}
-
-// member returns the value of a dict, the item of a list, the character of a string, or a method.
-func (r *run) member(x, key any) any {
-	name, named := key.(string)
-	switch x := x.(type) {
-	case namespace:
-		if value, ok := x.Get(name); ok && named {
-			return value
-		}
-		return undefined{}
-	case *Dict:
-		if value, ok := x.Get(name); ok && named {
-			return value
-		}
-	case *loopState:
-		return x.member(name)
-	case []any:
-		if i, ok := indexOf(key, len(x)); ok {
-			return x[i]
-		}
-	case string:
-		if _, ok := key.(int); ok {
-			characters := []rune(r.long(x))
-			if i, ok := indexOf(key, len(characters)); ok {
-				return string(characters[i])
-			}
-		}
-	}
-	if m := methodOf(x, name); named && m != nil {
-		return m
-	}
-	return undefined{}
-}
-
-// indexOf returns an index, of which negative ones count from the end, and reports whether it is below n.
-func indexOf(key any, n int) (int, bool) {
-	i, ok := key.(int)
-	if i < 0 {
-		i += n
-	}
-	return i, ok && i >= 0 && i < n
 }

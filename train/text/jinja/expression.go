@@ -1,47 +1,50 @@
 package jinja
 
-// sequence returns an expression, or a list of those that commas separate.
-func (p *parser) sequence() expression {
-	first := p.expression()
+// sequence returns an expression, or a tuple of those that commas separate.
+func (p *parser) sequence() expression { return p.sequenceOf((*parser).expression) }
+
+func (p *parser) sequenceOf(one func(p *parser) expression) expression {
+	first := one(p)
 	if !p.is(operatorToken, ",") {
 		return first
 	}
 	items := []expression{first}
 	for p.took(operatorToken, ",") {
-		if p.is(operatorToken, ")", "=") || p.kind() == closeToken {
+		if p.is(operatorToken, ")") || p.kind() == closeToken || p.kind() == closeValueToken {
 			break
 		}
-		items = append(items, p.expression())
+		items = append(items, one(p))
 	}
-	return list{items}
+	return tupleOf{items}
 }
 
 // expression returns an expression: x, x if test, or x if test else y.
 func (p *parser) expression() expression {
 	defer p.deeper()()
 	e := p.or()
-	if !p.took(nameToken, "if") {
-		return e
-	}
-	c := choice{test: p.or(), yes: e}
-	if p.took(nameToken, "else") {
-		c.no = p.expression()
-	}
-	return c
-}
-
-func (p *parser) or() expression {
-	e := p.and()
-	for p.took(nameToken, "or") {
-		e = either{e, p.and()}
+	for p.took(nameToken, "if") {
+		p.deepen()
+		c := choice{test: p.or(), yes: e}
+		if p.took(nameToken, "else") {
+			c.no = p.expression()
+		}
+		e = c
 	}
 	return e
 }
 
-func (p *parser) and() expression {
-	e := p.not()
-	for p.took(nameToken, "and") {
-		e = both{e, p.not()}
+func (p *parser) or() expression { return p.logical("or", (*parser).and) }
+
+func (p *parser) and() expression { return p.logical("and", (*parser).not) }
+
+// logical returns operands of a kind between or, or between and.
+func (p *parser) logical(word string, operand func(p *parser) expression) expression {
+	e := logical{word == "or", []expression{operand(p)}}
+	for p.took(nameToken, word) {
+		e.items = append(e.items, operand(p))
+	}
+	if len(e.items) == 1 {
+		return e.items[0]
 	}
 	return e
 }
@@ -55,87 +58,125 @@ func (p *parser) not() expression {
 }
 
 func (p *parser) comparison() expression {
-	e := p.sum()
+	e := comparison{first: p.sum()}
 	for {
 		switch {
 		case p.is(operatorToken, "==", "!=", "<", ">", "<=", ">=") || p.is(nameToken, "in"):
-			e = binary{p.next().text, e, p.sum()}
+			e.rest = append(e.rest, operand{p.next().text, p.sum()})
 		case p.is(nameToken, "not") && p.tokens[1].text == "in":
 			p.next()
 			p.next()
-			e = not{binary{"in", e, p.sum()}}
+			e.rest = append(e.rest, operand{"not in", p.sum()})
+		case len(e.rest) == 0:
+			return e.first
 		default:
 			return e
 		}
 	}
 }
 
-func (p *parser) sum() expression { return p.chain((*parser).product, "+", "-", "~") }
+func (p *parser) sum() expression { return p.chain((*parser).joined, "+", "-") }
+
+// joined returns an expression, or those that ~ joins to a text.
+func (p *parser) joined() expression {
+	e := joined{[]expression{p.product()}}
+	for p.took(operatorToken, "~") {
+		e.items = append(e.items, p.product())
+	}
+	if len(e.items) == 1 {
+		return e.items[0]
+	}
+	return e
+}
 
 func (p *parser) product() expression { return p.chain((*parser).power, "*", "/", "//", "%") }
 
-func (p *parser) power() expression { return p.chain((*parser).test, "**") }
+func (p *parser) power() expression { return p.chain((*parser).filtered, "**") }
 
 // chain returns operands of a kind between operators, of which the first ones bind first.
-func (p *parser) chain(operand func(p *parser) expression, operators ...string) expression {
-	e := operand(p)
+func (p *parser) chain(of func(p *parser) expression, operators ...string) expression {
+	e := chain{first: of(p)}
 	for p.is(operatorToken, operators...) {
-		e = binary{p.next().text, e, operand(p)}
+		e.rest = append(e.rest, operand{p.next().text, of(p)})
+	}
+	if len(e.rest) == 0 {
+		return e.first
 	}
 	return e
 }
 
-// test returns x, or x is test.
-func (p *parser) test() expression {
-	e := p.filtered()
-	for p.took(nameToken, "is") {
-		negative := p.took(nameToken, "not")
-		t := test{of: e, name: p.expect(nameToken, "the name of a test").text}
-		if p.took(operatorToken, "(") {
-			t.arguments = p.arguments()
-		}
-		e = t
-		if negative {
-			e = not{t}
-		}
-	}
-	return e
-}
-
-// filtered returns x, or x|filter.
+// filtered returns x, x|filter or x is test.
 func (p *parser) filtered() expression {
+	defer p.ascend(p.depth)
 	e := p.sign()
-	for p.took(operatorToken, "|") {
-		f := filter{of: e, name: p.expect(nameToken, "the name of a filter").text}
-		if p.took(operatorToken, "(") {
-			f.arguments = p.arguments()
+	for {
+		switch {
+		case p.is(operatorToken, "|"):
+			e = p.filter(e)
+		case p.took(nameToken, "is"):
+			e = p.test(e)
+		case p.took(operatorToken, "("):
+			e = call{e, p.arguments()}
+		default:
+			return e
 		}
-		e = f
+		p.deepen()
 	}
-	return e
+}
+
+// filter returns a filter of an expression after the bar that is next.
+func (p *parser) filter(of expression) filter {
+	p.operator("|")
+	return p.namedFilter(of)
+}
+
+func (p *parser) namedFilter(of expression) filter {
+	f := filter{of: of, name: p.expect(nameToken, "the name of a filter").text}
+	if p.took(operatorToken, "(") {
+		f.arguments = p.arguments()
+	}
+	return f
+}
+
+// test returns the test of an expression after is.
+func (p *parser) test(of expression) expression {
+	negative := p.took(nameToken, "not")
+	t := test{of: of, name: p.expect(nameToken, "the name of a test").text}
+	switch {
+	case p.took(operatorToken, "("):
+		t.arguments = p.arguments()
+	case p.is(nameToken, "else", "or", "and"):
+	case p.is(nameToken, "is"):
+		fail("got two tests with is, want one")
+	case p.kind() == nameToken, p.kind() == stringToken, p.kind() == integerToken, p.kind() == floatToken,
+		p.is(operatorToken, "[", "{"):
+		t.arguments = []argument{{value: p.members(p.primary())}}
+	}
+	if negative {
+		return not{t}
+	}
+	return t
 }
 
 func (p *parser) sign() expression {
 	defer p.deeper()()
-	switch {
-	case p.took(operatorToken, "+"):
-		return binary{"*", literal{1}, p.sign()}
-	case p.took(operatorToken, "-"):
-		return binary{"*", literal{-1}, p.sign()}
+	if p.is(operatorToken, "+", "-") {
+		return p.members(signed{p.next().text == "-", p.sign()})
 	}
 	return p.members(p.primary())
 }
 
 // members returns an expression with its members, indices, slices and calls.
 func (p *parser) members(e expression) expression {
+	defer p.ascend(p.depth)
 	for {
 		switch {
 		case p.took(operatorToken, "."):
-			if p.kind() == numberToken {
-				e = member{e, p.primary()}
-				continue
+			if p.kind() == integerToken {
+				e = item{e, p.primary()}
+			} else {
+				e = attribute{e, p.expect(nameToken, "the name of a member").text}
 			}
-			e = member{e, literal{p.expect(nameToken, "the name of a member").text}}
 		case p.took(operatorToken, "["):
 			e = p.index(e)
 		case p.took(operatorToken, "("):
@@ -143,6 +184,7 @@ func (p *parser) members(e expression) expression {
 		default:
 			return e
 		}
+		p.deepen()
 	}
 }
 
@@ -168,23 +210,24 @@ func (p *parser) index(of expression) expression {
 	if parts[0] == nil {
 		fail("got [], want an index between the brackets")
 	}
-	return member{of, parts[0]}
+	return item{of, parts[0]}
 }
 
 // arguments returns the arguments of a call after its parenthesis.
 func (p *parser) arguments() (all []argument) {
-	for !p.took(operatorToken, ")") {
-		a := argument{value: p.expression()}
-		if v, ok := a.value.(variable); ok && p.took(operatorToken, "=") {
-			a = argument{v.name, p.expression()}
-		}
-		if len(all) > 0 && all[len(all)-1].name != "" && a.name == "" {
+	p.items(")", func() {
+		a := argument{}
+		switch {
+		case p.is(operatorToken, "*", "**"):
+			a.stars = len(p.next().text)
+		case p.kind() == nameToken && p.tokens[1].kind == operatorToken && p.tokens[1].text == "=":
+			a.name = p.next().text
+			p.next()
+		case len(all) > 0 && (all[len(all)-1].name != "" || all[len(all)-1].stars > 0):
 			fail("got an argument without a name after one with, want it before")
 		}
+		a.value = p.expression()
 		all = append(all, a)
-		if !p.took(operatorToken, ",") && !p.is(operatorToken, ")") {
-			fail("got %q, want , or )", p.next().text)
-		}
-	}
+	})
 	return all
 }

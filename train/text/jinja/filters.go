@@ -1,166 +1,144 @@
 package jinja
 
-import (
-	"math"
-	"strconv"
-	"strings"
-)
+import "strings"
 
-// given is the arguments of a filter or method.
-type given struct {
-	of    string // the filter's name
-	args  []any
-	named *Dict
-}
-
-// at returns the argument with an index or a name, or otherwise.
-func (g given) at(i int, name string, otherwise any) any {
-	if i >= 0 && i < len(g.args) {
-		return g.args[i]
-	}
-	if value, ok := g.named.Get(name); ok {
-		return value
-	}
-	return otherwise
-}
-
-// argumentOf returns an argument of the type of otherwise.
-func argumentOf[T any](g given, i int, name string, otherwise T) T {
-	value := g.at(i, name, otherwise)
-	x, ok := value.(T)
-	if !ok {
-		fail("%s: %s: got %s, want %s", g.of, name, typeName(value), typeName(otherwise))
-	}
-	return x
-}
-
-type filterFunc func(r *run, x any, g given) any
-
-// filters are all filters by their names. Methods of strings and dicts are among them.
-var filters map[string]filterFunc
+// filters are all filters by their names.
+var filters map[string]signature
 
 func init() {
-	filters = map[string]filterFunc{
-		"safe":    func(_ *run, x any, _ given) any { return x },
-		"string":  func(r *run, x any, _ given) any { return r.textOf(x) },
-		"tojson":  toJSON,
-		"default": otherwise, "d": otherwise,
-		"length": length, "count": length,
-		"list": listOf, "first": first, "last": last, "reverse": reverse, "unique": unique, "sort": sorted,
-		"join": joined, "map": mapped, "dictsort": dictSort,
-		"selectattr": func(r *run, x any, g given) any { return selected(r, x, g, true, true) },
-		"rejectattr": func(r *run, x any, g given) any { return selected(r, x, g, true, false) },
-		"select":     func(r *run, x any, g given) any { return selected(r, x, g, false, true) },
-		"reject":     func(r *run, x any, g given) any { return selected(r, x, g, false, false) },
-		"trim":       func(r *run, x any, g given) any { return strings.TrimFunc(r.stringOf(x, g), isSpace) },
-		"indent":     indented, "int": whole, "float": floating, "abs": absolute,
-		"items": dictMethod("items"),
+	picks := func(attribute, want bool) signature {
+		return open(func(r *run, x any, g given) any { return selected(r, x, g, attribute, want) })
 	}
-	for _, name := range []string{"upper", "lower", "title", "capitalize", "replace"} {
-		filters[name] = func(r *run, x any, g given) any { return stringMethods[name](r, r.stringOf(x, g), g) }
+	best := func(want int) signature {
+		return entry("case_sensitive attribute", func(r *run, x any, g given) any { return extreme(r, x, g, want) })
+	}
+	filters = map[string]signature{
+		"safe": entry("", func(r *run, x any, _ given) any { return markup(r.str(x)) }),
+		"string": entry("", func(r *run, x any, _ given) any {
+			if m, ok := x.(markup); ok {
+				return m
+			}
+			return r.str(x)
+		}),
+		"escape": entry("", escaped), "e": entry("", escaped),
+		"tojson":  entry("ensure_ascii indent separators sort_keys", toJSON),
+		"default": entry("default_value boolean", otherwise), "d": entry("default_value boolean", otherwise),
+		"length": entry("", length), "count": entry("", length),
+		"list":  entry("", func(r *run, x any, _ given) any { return append(r.newList(0), r.iterate(x)...) }),
+		"first": entry("", first), "last": entry("", last), "reverse": entry("", reverse),
+		"unique": entry("case_sensitive attribute", unique), "sort": entry("reverse case_sensitive attribute", sorted),
+		"min": best(-1), "max": best(1), "sum": entry("attribute start", sum),
+		"join": entry("d attribute", joinItems), "map": open(mapped),
+		"dictsort": entry("case_sensitive by reverse", dictSort), "groupby": entry("attribute default case_sensitive", groupBy),
+		"selectattr": picks(true, true), "rejectattr": picks(true, false),
+		"select": picks(false, true), "reject": picks(false, false),
+		"items": entry("", items), "attr": entry("name", func(_ *run, x any, g given) any {
+			if m := methodOf(x, argumentOf(g, 0, "")); m != nil {
+				return m
+			}
+			return undefined{argumentOf(g, 0, "")}
+		}),
+		"indent": entry("width first blank", indented),
+		"int":    entry("default base", toInteger), "float": entry("default", toFloat),
+		"abs": entry("", absolute), "round": entry("precision method", rounded),
+		"title": entry("", titleOfWords),
+		"replace": entry("old new count", func(r *run, x any, g given) any {
+			g.needs(2)
+			count := -1
+			if g.at(2, nil) != nil {
+				count = argumentOf(g, 2, -1)
+			}
+			return replace(r, r.str(x), r.str(g.at(0, nil)), r.str(g.at(1, nil)), count)
+		}),
+		"truncate": entry("length killwords end leeway", truncate),
+	}
+	for name, of := range map[string]string{"upper": "upper", "lower": "lower", "capitalize": "capitalize",
+		"trim": "strip", "center": "center"} {
+		s := stringMethods[of]
+		filters[name] = signature{s.parameters, func(r *run, x any, g given) any {
+			if _, ok := x.(markup); !ok {
+				x = r.str(x)
+			}
+			return method{x, name, s}.call(r, g.args, g.named)
+		}}
 	}
 }
 
-// filterOf returns the filter with a name.
-func filterOf(name string) filterFunc {
+// filter returns a value by the filter with a name.
+func (r *run) filter(name string, x any, args []any, named *Dict) any {
 	f, ok := filters[name]
 	if !ok {
 		fail("got the filter %.50q, want one of the known ones, such as tojson or trim", name)
 	}
-	return f
+	return f.call(r, name, x, args, named)
 }
-
-// stringOf returns the string that a filter is for.
-func (r *run) stringOf(x any, g given) string {
-	s, ok := x.(string)
-	if !ok {
-		fail("%s: got %s, want a string", g.of, typeName(x))
-	}
-	return r.long(s)
-}
-
-// listFor returns the items of the list or string that a filter is for, or the keys of a dict.
-func (r *run) listFor(x any, g given) []any {
-	switch x := x.(type) {
-	case []any:
-		r.took(1 + len(x)/2)
-		return x
-	case *Dict:
-		return r.keys(x)
-	case string:
-		var items []any
-		for _, c := range r.long(x) {
-			items = append(items, string(c))
-		}
-		r.took(len(items))
-		return items
-	}
-	fail("%s: got %s, want a list", g.of, typeName(x))
-	return nil
-}
-
-func isString(x any) bool { _, ok := x.(string); return ok }
 
 func otherwise(_ *run, x any, g given) any {
-	if _, none := x.(undefined); none || argumentOf(g, 1, "boolean", false) && !truth(x) {
-		return g.at(0, "default_value", "")
+	if _, none := x.(undefined); none || argumentOf(g, 1, false) && !truth(x) {
+		return g.at(0, "")
 	}
 	return x
 }
 
+func escaped(r *run, x any, _ given) any {
+	if m, ok := x.(markup); ok {
+		return m
+	}
+	return markup(r.escape(r.str(x)))
+}
+
+var htmlEscapes = strings.NewReplacer("&", "&amp;", ">", "&gt;", "<", "&lt;", "'", "&#39;", `"`, "&#34;")
+
+// escape returns a text in which the characters of HTML are escaped.
+func (r *run) escape(text string) string {
+	r.spend(5 * byteCost * len(text)) // no escape is longer
+	return htmlEscapes.Replace(text)
+}
+
 func indented(r *run, x any, g given) any {
-	text, margin := r.stringOf(x, g), ""
-	switch width := g.at(0, "width", 4).(type) {
-	case int:
-		margin = strings.Repeat(" ", min(max(width, 0), 1000))
-	case string:
-		margin = width
+	text, ok := textOf(x)
+	if !ok {
+		fail("%s: got %s, want a string", g.of, typeName(x))
 	}
-	first, blank := argumentOf(g, 1, "first", false), argumentOf(g, 2, "blank", false)
-	lines := strings.Split(text, "\n")
-	r.took(len(lines) * (1 + len(margin)/16))
-	for i, line := range lines {
-		if (i > 0 || first) && (line != "" || blank) {
-			lines[i] = margin + line
+	margin, ok := textOf(g.at(0, 4))
+	if !ok {
+		b := builder{r: r}
+		b.repeat(" ", argumentOf(g, 0, 4))
+		margin = b.String()
+	}
+	first, blank := argumentOf(g, 1, false), argumentOf(g, 2, false)
+	b := builder{r: r}
+	for i, line := range r.splitLines(text+"\n", false) {
+		if i > 0 {
+			b.write("\n")
 		}
+		if i == 0 && first || i > 0 && (line != "" || blank) {
+			b.write(margin)
+		}
+		b.write(line)
 	}
-	return strings.Join(lines, "\n")
+	if _, ok := x.(markup); ok {
+		return markup(b.String())
+	}
+	return b.String()
 }
 
-func whole(_ *run, x any, g given) any {
-	if s, ok := x.(string); ok {
-		s = strings.TrimLeftFunc(s, isSpace)
-		digits := strings.TrimLeft(s, "+-")
-		if n, err := strconv.Atoi(s[:len(s)-len(digits)+prefix(digits, isDigit)]); err == nil {
-			return n
-		}
-		return g.at(0, "default", 0)
+// truncate cuts a text that is longer than a length.
+func truncate(r *run, x any, g given) any {
+	text, ok := textOf(x)
+	n, end := argumentOf(g, 0, 255), argumentOf(g, 2, "...")
+	r.spendTimes(4, len(text))
+	characters := []rune(text)
+	room := n - len([]rune(end))
+	if !ok || room < 0 {
+		fail("truncate: got %s for %d characters, want a string for more", typeName(x), n)
 	}
-	if a, ok := numberOf(x); ok && math.Abs(a) <= 1<<53 {
-		return int(math.Floor(a))
+	if len(characters) <= n+argumentOf(g, 3, 5) {
+		return text
 	}
-	return g.at(0, "default", 0)
-}
-
-func floating(_ *run, x any, g given) any {
-	if s, ok := x.(string); ok {
-		if a, err := strconv.ParseFloat(strings.TrimFunc(s, isSpace), 64); err == nil {
-			return a
-		}
+	cut := string(characters[:room])
+	if space := strings.LastIndexByte(cut, ' '); space >= 0 && !argumentOf(g, 1, false) {
+		cut = cut[:space]
 	}
-	if a, ok := numberOf(x); ok {
-		return a
-	}
-	return g.at(0, "default", 0.0)
-}
-
-func absolute(_ *run, x any, g given) any {
-	switch x := x.(type) {
-	case int:
-		return max(x, -x)
-	case float64:
-		return math.Abs(x)
-	}
-	fail("%s: got %s, want a number", g.of, typeName(x))
-	return nil
+	return r.join([]string{cut, end}, "")
 }

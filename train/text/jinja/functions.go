@@ -2,64 +2,92 @@ package jinja
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
-// newNamespace is the function namespace.
-func newNamespace(_ *run, args []any, named *Dict) any {
-	n := namespace{&Dict{}}
+// functions are the functions of a template by their names.
+var functions = map[string]function{"namespace": newNamespace, "range": numbers, "raise_exception": raise,
+	"strftime_now": strftime, "dict": func(r *run, args []any, named *Dict) any { return newDict(r, args, named) }}
+
+// newDict returns a dict of another one, or of pairs, and of names with values.
+func newDict(r *run, args []any, named *Dict) *Dict {
+	d := &Dict{}
 	for _, x := range args {
-		d, ok := x.(*Dict)
-		if !ok {
-			fail("namespace: got %s, want a dict or names with values", typeName(x))
+		if from, ok := x.(*Dict); ok {
+			d = r.merge(d, from)
+			continue
 		}
-		for _, key := range d.keys {
-			n.Set(key, d.values[key])
+		for _, item := range r.iterate(x) {
+			pair := r.iterate(item)
+			if len(pair) != 2 || !isString(pair[0]) {
+				fail("dict: got another item, want a name with its value")
+			}
+			r.spend(keyCost)
+			d.Set(r.str(pair[0]), pair[1])
 		}
 	}
-	for _, key := range named.keys {
-		n.Set(key, named.values[key])
+	if named != nil {
+		d = r.merge(d, named)
+	}
+	return d
+}
+
+// newNamespace is the function namespace.
+func newNamespace(r *run, args []any, named *Dict) any {
+	n := namespace{newDict(r, args, named)}
+	for _, name := range n.keys {
+		checkName(name)
 	}
 	return n
 }
 
+// checkName refuses the names that transformers refuses in a namespace.
+func checkName(name string) {
+	if strings.HasPrefix(name, "_") {
+		fail("got the name %.50q in a namespace, want one without an underscore before it", name)
+	}
+}
+
+// mostNumbers bounds a range, as the sandbox of Python's engine does.
+const mostNumbers = 100_000
+
 // numbers is the function range.
 func numbers(r *run, args []any, _ *Dict) any {
-	bounds := []int{}
-	for _, x := range args {
-		n, ok := x.(int)
+	from, to, step := 0, 0, 1
+	bounds := [][]*int{{&to}, {&from, &to}, {&from, &to, &step}}
+	if len(args) < 1 || len(args) > 3 {
+		fail("range: got %d arguments, want 1 to 3", len(args))
+	}
+	for i, x := range args {
+		n, ok := smallInteger(x)
 		if !ok {
 			fail("range: got %s, want whole numbers", typeName(x))
 		}
-		bounds = append(bounds, n)
-	}
-	from, to, step := 0, 0, 1
-	switch len(bounds) {
-	case 1:
-		to = bounds[0]
-	case 2:
-		from, to = bounds[0], bounds[1]
-	case 3:
-		from, to, step = bounds[0], bounds[1], bounds[2]
-	default:
-		fail("range: got %d arguments, want 1 to 3", len(bounds))
+		*bounds[len(args)-1][i] = n
 	}
 	if step == 0 {
 		fail("range: got steps of 0, want others")
 	}
+	name := fmt.Sprintf("range(%d, %d)", from, to)
+	if step != 1 {
+		name = fmt.Sprintf("range(%d, %d, %d)", from, to, step)
+	}
 	items := []any{}
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
-		r.took(1)
+		if r.spend(itemCost); len(items) == mostNumbers {
+			fail("got a %s, want at most %d numbers", name, mostNumbers)
+		}
 		items = append(items, i)
 	}
-	return items
+	return view{name, items, true}
 }
 
 // raise is the function raise_exception.
 func raise(r *run, args []any, _ *Dict) any {
 	text := "an exception without a message"
 	if len(args) > 0 {
-		text = r.textOf(args[0])
+		text = r.str(args[0])
 	}
 	panic(failure{&Raised{text}})
 }
@@ -76,32 +104,3 @@ func IsRaised(err error) bool {
 	_, ok := errors.AsType[*Raised](err)
 	return ok
 }
-
-// strftime is the function strftime_now.
-func strftime(r *run, args []any, _ *Dict) any {
-	if len(args) != 1 || !isString(args[0]) {
-		fail("strftime_now: got other arguments, want a format")
-	}
-	var text strings.Builder
-	format := args[0].(string)
-	for i := 0; i < len(format); i++ {
-		if i++; format[i-1] != '%' || i == len(format) {
-			i--
-			text.WriteByte(format[i])
-			continue
-		}
-		if form, ok := timeForms[format[i]]; ok {
-			text.WriteString(r.now.Format(form))
-			continue
-		}
-		if format[i] != '%' {
-			text.WriteByte('%')
-		}
-		text.WriteByte(format[i])
-	}
-	return r.long(text.String())
-}
-
-// timeForms are the forms of times by the letters of strftime.
-var timeForms = map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'b': "Jan", 'B': "January", 'H': "15", 'M': "04",
-	'y': "06", 'S': "05", 'A': "Monday", 'a': "Mon", 'I': "03", 'p': "PM", 'j': "002"}

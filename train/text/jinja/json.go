@@ -2,10 +2,13 @@ package jinja
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,107 +17,134 @@ import (
 
 // jsonForm is how values are written as JSON.
 type jsonForm struct {
-	item, key string // what separates items, and a key from its value
-	indent    string // of what is within another value; "" for one line
-	ascii     bool   // whether other characters than ASCII are escaped
-	sorted    bool   // whether keys are sorted
+	item, key string  // what separates items, and a key from its value
+	indent    *string // of what is within another value; nil for one line
+	ascii     bool    // whether other characters than ASCII are escaped
+	sorted    bool    // whether keys are sorted
 }
 
-// json returns a value as JSON.
-func (r *run) json(x any, f jsonForm, depth int) string {
-	defer r.deeper()()
-	r.took(1)
+// json writes a value as JSON, as Python's json.dumps does.
+func (b *builder) json(x any, f jsonForm, depth int) {
+	defer b.r.deeper()()
+	b.r.spend(nodeCost)
 	switch x := x.(type) {
-	case nil, undefined:
-		return "null"
+	case nil:
+		b.write("null")
 	case bool:
-		return strconv.FormatBool(x)
-	case int:
-		return strconv.Itoa(x)
+		b.write(strconv.FormatBool(x))
+	case int, *big.Int:
+		b.repr(x)
 	case float64:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	case string:
-		return r.long(quote(x, f.ascii))
-	case []any:
-		parts := make([]string, len(x))
-		for i, item := range x {
-			parts[i] = r.json(item, f, depth+1)
+		switch text := floatText(x); text {
+		case "nan":
+			b.write("NaN")
+		case "inf", "-inf":
+			b.write(strings.Replace(text, "inf", "Infinity", 1))
+		default:
+			b.write(text)
 		}
-		return r.long("[" + f.lines(parts, depth) + "]")
-	case namespace:
-		return r.json(x.Dict, f, depth)
+	case string:
+		b.quote(x, f.ascii)
+	case markup:
+		b.quote(string(x), f.ascii)
+	case []any:
+		b.lines("[", len(x), "]", f, depth, func(i int) { b.json(x[i], f, depth+1) })
+	case tuple:
+		b.json([]any(x), f, depth)
 	case *Dict:
 		keys := x.keys
 		if f.sorted {
+			b.r.spendTimes(itemCost, len(keys))
 			keys = slices.Sorted(slices.Values(keys))
 		}
-		parts := make([]string, len(keys))
-		for i, key := range keys {
-			parts[i] = quote(key, f.ascii) + f.key + r.json(x.values[key], f, depth+1)
-		}
-		return r.long("{" + f.lines(parts, depth) + "}")
+		b.lines("{", len(keys), "}", f, depth, func(i int) {
+			b.quote(keys[i], f.ascii)
+			b.write(f.key)
+			b.json(x.values[keys[i]], f, depth+1)
+		})
+	default:
+		fail("got %s for JSON, want a value", typeName(x))
 	}
-	fail("got %s for JSON, want a value", typeName(x))
-	return ""
 }
 
 // MarshalJSON returns the dict as an object in its order.
 func (d *Dict) MarshalJSON() (text []byte, err error) {
-	r, line := &run{}, 1
+	r, line := &run{ctx: context.Background(), steps: math.MinInt / 2}, 1 // what is no rendering has no bound
 	defer rescue(&err, &line)
-	return []byte(r.json(d, jsonForm{item: ", ", key: ": "}, 0)), nil
+	b := builder{r: r}
+	b.json(d, jsonForm{item: ", ", key: ": "}, 0)
+	return []byte(b.String()), nil
 }
 
-// lines joins the parts of a list or a dict.
-func (f jsonForm) lines(parts []string, depth int) string {
-	if f.indent == "" || len(parts) == 0 {
-		return strings.Join(parts, f.item)
+// lines writes the n items of a list or a dict.
+func (b *builder) lines(begin string, n int, end string, f jsonForm, depth int, item func(i int)) {
+	line := func(depth int) {
+		if f.indent != nil && n > 0 {
+			b.write("\n")
+			b.repeat(*f.indent, depth)
+		}
 	}
-	end := "\n" + strings.Repeat(f.indent, depth)
-	begin := end + f.indent
-	return begin + strings.Join(parts, f.item+begin) + end
+	b.write(begin)
+	for i := range n {
+		if i > 0 {
+			b.write(f.item)
+		}
+		line(depth + 1)
+		item(i)
+	}
+	line(depth)
+	b.write(end)
 }
 
 // toJSON is the filter tojson.
 func toJSON(r *run, x any, g given) any {
-	f := jsonForm{item: ", ", key: ": ", ascii: argumentOf(g, -1, "ensure_ascii", false),
-		sorted: argumentOf(g, -1, "sort_keys", false)}
-	if g.at(0, "indent", nil) != nil {
-		f.indent = strings.Repeat(" ", min(max(argumentOf(g, 0, "indent", 0), 0), mostDepth))
-		f.item = ","
+	f := jsonForm{item: ", ", key: ": ", ascii: argumentOf(g, 0, false), sorted: argumentOf(g, 3, false)}
+	if indent := g.at(1, nil); indent != nil {
+		margin, ok := textOf(indent)
+		if !ok {
+			b := builder{r: r}
+			b.repeat(" ", argumentOf(g, 1, 0))
+			margin = b.String()
+		}
+		f.indent, f.item = &margin, ","
 	}
-	if parts, ok := g.at(-1, "separators", nil).([]any); ok {
-		item, first := slices.Clone(parts), len(parts) == 2
-		if !first || !isString(item[0]) || !isString(item[1]) {
+	if separators := g.at(2, nil); separators != nil {
+		parts, _ := sequenceOf(separators)
+		if len(parts) != 2 || !isString(parts[0]) || !isString(parts[1]) {
 			fail("tojson: separators: got other values, want two strings")
 		}
-		f.item, f.key = item[0].(string), item[1].(string)
+		f.item, f.key = r.str(parts[0]), r.str(parts[1])
 	}
-	return r.json(x, f, 0)
+	b := builder{r: r}
+	b.json(x, f, 0)
+	return b.String()
 }
 
-// quote returns a string of JSON.
-func quote(text string, ascii bool) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, c := range text {
+// quote writes a string of JSON.
+func (b *builder) quote(text string, ascii bool) {
+	b.write(`"`)
+	start := 0
+	for i, c := range text {
+		escape := ""
 		short := strings.IndexRune("\"\\\b\f\n\r\t", c)
 		switch {
 		case short >= 0:
-			out.WriteByte('\\')
-			out.WriteByte(`"\bfnrt`[short])
+			escape = `\` + `"\bfnrt`[short:short+1]
 		case c < ' ', ascii && c == 0x7f:
-			fmt.Fprintf(&out, `\u%04x`, c)
+			escape = fmt.Sprintf(`\u%04x`, c)
 		case ascii && c > 0x7f:
 			for _, unit := range utf16.Encode([]rune{c}) {
-				fmt.Fprintf(&out, `\u%04x`, unit)
+				escape += fmt.Sprintf(`\u%04x`, unit)
 			}
 		default:
-			out.WriteRune(c)
+			continue
 		}
+		b.write(text[start:i])
+		b.write(escape)
+		start = i + runeLen(text[i:])
 	}
-	out.WriteByte('"')
-	return out.String()
+	b.write(text[start:])
+	b.write(`"`)
 }
 
 // DecodeJSON returns the value of a JSON text, whose objects are *Dict with their order.
@@ -145,8 +175,8 @@ func decode(dec *json.Decoder, depth int) (any, error) {
 	}
 	switch t := t.(type) {
 	case json.Number:
-		if n, err := strconv.Atoi(t.String()); err == nil {
-			return n, nil
+		if n, ok := new(big.Int).SetString(t.String(), 10); ok && len(t) <= mostDigits {
+			return integerOf(n), nil
 		}
 		return t.Float64()
 	case json.Delim:

@@ -1,7 +1,8 @@
 package jinja
 
 import (
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,7 +17,8 @@ const (
 	openValueToken  // {{
 	closeValueToken // }}
 	nameToken
-	numberToken
+	integerToken
+	floatToken
 	stringToken
 	operatorToken
 )
@@ -31,6 +33,7 @@ type token struct {
 type lexer struct {
 	rest   string
 	line   *int
+	starts bool // whether the rest begins a line
 	tokens []token
 }
 
@@ -42,41 +45,49 @@ func (l *lexer) add(kind tokenKind, text string) {
 func (l *lexer) take(n int) string {
 	text := l.rest[:n]
 	*l.line += strings.Count(text, "\n")
-	l.rest = l.rest[n:]
+	l.rest, l.starts = l.rest[n:], strings.HasSuffix(text, "\n")
 	return text
 }
 
+// takeSpace takes white space.
+func (l *lexer) takeSpace() { l.take(prefix(l.rest, isSpace)) }
+
+// lineEnds are the other ways to end a line than \n.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+var (
+	raw    = regexp.MustCompile(`^\{%[-+]?\s*raw\s*-?%\}`)
+	endRaw = regexp.MustCompile(`\{%[-+]?\s*endraw\s*[-+]?%\}`)
+)
+
 // lex returns the tokens of a template. It counts the lines.
 func lex(source string, line *int) []token {
-	l := &lexer{rest: strings.TrimSuffix(source, "\n"), line: line}
-	atStart, trimBlock, trimSpace := true, false, false // what the end of the tag before does to the text
+	l := &lexer{rest: strings.TrimSuffix(lineEnds.Replace(source), "\n"), line: line, starts: true}
 	for {
 		n := openingTag(l.rest)
 		if n < 0 {
-			l.text(l.take(len(l.rest)), trimBlock, trimSpace)
+			l.addText(len(l.rest), "", "")
 			l.add(endToken, "the end")
 			return l.tokens
 		}
-		text := l.take(n)
-		block := l.rest[1] != '{'
-		if begin := strings.LastIndexByte(text, '\n') + 1; block && (begin > 0 || atStart) &&
-			strings.Trim(text[begin:], " \t") == "" {
-			text = text[:begin]
+		open, sign := l.rest[n:n+2], l.rest[n+2:min(n+3, len(l.rest))]
+		if begin := raw.FindString(l.rest[n:]); begin != "" {
+			l.addText(n, open, sign)
+			l.raw(begin)
+			continue
 		}
-		open := l.take(2)
-		if strings.HasPrefix(l.rest, "-") {
+		l.addText(n, open, sign)
+		l.take(2)
+		if sign == "-" || sign == "+" {
 			l.take(1)
-			text = strings.TrimRightFunc(text, isSpace)
 		}
-		l.text(text, trimBlock, trimSpace)
-		trimBlock, atStart = block, false
 		switch open {
 		case "{#":
-			trimSpace = l.comment()
+			l.comment()
 		case "{%":
-			trimSpace = l.tag(openToken, closeToken, "%}")
+			l.tag(openToken, closeToken, "%}")
 		default:
-			trimSpace = l.tag(openValueToken, closeValueToken, "}}")
+			l.tag(openValueToken, closeValueToken, "}}")
 		}
 	}
 }
@@ -95,44 +106,80 @@ func openingTag(text string) int {
 	}
 }
 
-// text adds a text between tags, of which the end of the tag before takes a line's end or all white space.
-func (l *lexer) text(text string, trimBlock, trimSpace bool) {
-	if trimBlock {
-		text = strings.TrimPrefix(text, "\n")
-	}
-	if trimSpace {
-		text = strings.TrimLeftFunc(text, isSpace)
+// addText adds the next n bytes, a text before a tag. The tag's sign takes the white space before it, and a block or a
+// comment takes the white space that begins its line (lstrip_blocks).
+func (l *lexer) addText(n int, tag, sign string) {
+	starts := l.starts
+	text := l.take(n)
+	switch begin := strings.LastIndexByte(text, '\n') + 1; {
+	case sign == "-" && tag != "":
+		text = strings.TrimRightFunc(text, isSpace)
+	case sign != "+" && tag != "{{" && tag != "" && (begin > 0 || starts) && strings.TrimFunc(text[begin:], isSpace) == "":
+		text = text[:begin]
 	}
 	if text != "" {
 		l.add(textToken, text)
 	}
 }
 
-// comment skips a comment and reports whether it takes the white space after it.
-func (l *lexer) comment() bool {
+// raw adds the text of a raw block.
+func (l *lexer) raw(begin string) {
+	l.take(len(begin))
+	if strings.HasSuffix(begin, "-%}") {
+		l.takeSpace()
+	}
+	end := endRaw.FindStringIndex(l.rest)
+	if end == nil {
+		fail("got a raw block without an end, want {%% endraw %%}")
+	}
+	l.addText(end[0], "{%", l.rest[end[0]+2:end[0]+3])
+	l.takeEnd(end[1] - end[0])
+}
+
+// takeEnd takes the n bytes that end a block or a comment, and what follows: all white space after a minus, and without
+// a plus the end of the line (trim_blocks).
+func (l *lexer) takeEnd(n int) {
+	switch end := l.take(n); {
+	case end[max(n-3, 0)] == '-':
+		l.takeSpace()
+	case end[max(n-3, 0)] != '+' && strings.HasPrefix(l.rest, "\n"):
+		l.take(1)
+	}
+}
+
+// comment skips a comment.
+func (l *lexer) comment() {
 	n := strings.Index(l.rest, "#}")
 	if n < 0 {
 		fail("got a comment without an end, want #}")
 	}
-	return strings.HasSuffix(l.take(n+2), "-#}")
+	l.takeEnd(n + 2)
 }
 
-// tag adds the tokens of a tag and reports whether it takes the white space after it.
-func (l *lexer) tag(open, end tokenKind, mark string) bool {
+// tag adds the tokens of a tag.
+func (l *lexer) tag(open, end tokenKind, mark string) {
 	l.add(open, "{"+mark[:1])
-	for braces := 0; ; {
-		l.take(len(l.rest) - len(strings.TrimLeftFunc(l.rest, isSpace)))
+	var closing []byte // the brackets that are to come
+	for {
+		l.takeSpace()
+		sign := 0
+		if strings.HasPrefix(l.rest, "-"+mark) || end == closeToken && strings.HasPrefix(l.rest, "+"+mark) {
+			sign = 1
+		}
 		switch {
 		case l.rest == "":
 			fail("got a tag without an end, want %s", mark)
-		case strings.HasPrefix(l.rest, "-"+mark):
-			l.add(end, l.take(3)[1:])
-			return true
-		case strings.HasPrefix(l.rest, mark) && braces == 0:
-			l.add(end, l.take(2))
-			return false
+		case len(closing) > 0 || !strings.HasPrefix(l.rest[sign:], mark):
+			closing = l.next(closing)
+			continue
 		}
-		braces += l.next()
+		l.add(end, mark)
+		if end == closeToken {
+			l.takeEnd(sign + 2)
+		} else if l.take(sign + 2); sign > 0 {
+			l.takeSpace()
+		}
+		return
 	}
 }
 
@@ -140,82 +187,54 @@ func (l *lexer) tag(open, end tokenKind, mark string) bool {
 var operators = []string{"<=", ">=", "==", "!=", "**", "//", "(", ")", "{", "}", "[", "]", ",", ".", ":", "|", "<", ">",
 	"+", "-", "~", "*", "/", "%", "="}
 
-// next adds a token of a tag and returns by how many it changes the open braces.
-func (l *lexer) next() int {
-	switch c := l.rest[0]; {
-	case c == '\'' || c == '"':
+// next adds a token of a tag and returns the brackets that are to come.
+func (l *lexer) next(closing []byte) []byte {
+	if number, kind := l.number(); number != "" {
+		l.add(kind, strings.ReplaceAll(l.take(len(number)), "_", ""))
+		return closing
+	}
+	if n := prefix(l.rest, isWord); n > 0 {
+		l.add(nameToken, l.take(n))
+		return closing
+	}
+	if c := l.rest[0]; c == '\'' || c == '"' {
 		l.quoted(c)
-		return 0
-	case isDigit(rune(c)):
-		l.number()
-		return 0
-	case isWord(rune(c)):
-		l.add(nameToken, l.take(prefix(l.rest, isWord)))
-		return 0
+		return closing
 	}
-	for _, o := range operators {
-		if strings.HasPrefix(l.rest, o) {
-			l.add(operatorToken, l.take(len(o)))
-			return strings.Count(o, "{") - strings.Count(o, "}")
+	i := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(l.rest, o) })
+	if i < 0 {
+		fail("got %q, want an expression", []rune(l.rest)[0])
+	}
+	l.add(operatorToken, l.take(len(operators[i])))
+	switch c := operators[i][0]; c {
+	case '(':
+		return append(closing, ')')
+	case '[', '{':
+		return append(closing, c+2)
+	case ')', ']', '}':
+		if len(closing) == 0 || closing[len(closing)-1] != c {
+			fail("got %q without its beginning", string(c))
 		}
+		return closing[:len(closing)-1]
 	}
-	fail("got %q, want an expression", []rune(l.rest)[0])
-	return 0
+	return closing
 }
 
-// number adds a number. After a dot it is an index.
-func (l *lexer) number() {
-	n := prefix(l.rest, isDigit)
-	index := l.tokens[len(l.tokens)-1].text == "."
-	if !index && strings.HasPrefix(l.rest[n:], ".") {
-		if fraction := prefix(l.rest[n+1:], isDigit); fraction > 0 {
-			n += 1 + fraction
-		}
-	}
-	l.add(numberToken, l.take(n))
-}
+var (
+	float   = regexp.MustCompile(`^(\d+_)*\d+((\.(\d+_)*\d+)?[eE][+-]?(\d+_)*\d+|\.(\d+_)*\d+)`)
+	integer = regexp.MustCompile(`^(0[bB](_?[01])+|0[oO](_?[0-7])+|0[xX](_?[\da-fA-F])+|[1-9](_?\d)*|0(_?0)*)`)
+)
 
-// escapes are the characters that a letter after a backslash stands for.
-var escapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v", '\'': "'", '"': `"`,
-	'\\': `\`}
-
-// quoted adds a string in quotes.
-func (l *lexer) quoted(quote byte) {
-	var text strings.Builder
-	for i := 1; i < len(l.rest); i++ {
-		switch c := l.rest[i]; c {
-		case quote:
-			l.take(i + 1)
-			l.add(stringToken, text.String())
-			return
-		case '\\':
-			i++
-			i += unescape(&text, l.rest[i:])
-		default:
-			text.WriteByte(c)
-		}
+// number returns the number that is next, or "". After a dot it is an index.
+func (l *lexer) number() (string, tokenKind) {
+	if c := l.rest[0]; c < '0' || c > '9' {
+		return "", 0
 	}
-	fail("got a string without an end, want %c", quote)
-}
-
-// unescape writes the character of an escape after its backslash, and returns how many bytes it has beside its letter.
-func unescape(to *strings.Builder, escape string) int {
-	if escape == "" {
-		return 0
+	last := l.tokens[len(l.tokens)-1]
+	if x := float.FindString(l.rest); x != "" && !(last.kind == operatorToken && last.text == ".") {
+		return x, floatToken
 	}
-	if s, ok := escapes[escape[0]]; ok {
-		to.WriteString(s)
-		return 0
-	}
-	digits := map[byte]int{'x': 2, 'u': 4}[escape[0]]
-	if digits > 0 && len(escape) > digits {
-		if code, err := strconv.ParseUint(escape[1:1+digits], 16, 32); err == nil {
-			to.WriteRune(rune(code))
-			return digits
-		}
-	}
-	fail(`got the escape \%.5s, want one of \n \t \r \b \f \v \' \" \\ \xNN \uNNNN`, escape)
-	return 0
+	return integer.FindString(l.rest), integerToken
 }
 
 // prefix returns the length of the characters that begin a text and are of a kind.
@@ -223,11 +242,9 @@ func prefix(text string, of func(rune) bool) int {
 	return len(text) - len(strings.TrimLeftFunc(text, of))
 }
 
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
-
 func isWord(r rune) bool {
-	return r == '_' || isDigit(r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Mc, r)
 }
 
-// isSpace reports whether JavaScript's trim removes a character.
-func isSpace(r rune) bool { return r != 0x85 && unicode.IsSpace(r) || r == 0xfeff }
+// isSpace reports whether Python's strip removes a character.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }

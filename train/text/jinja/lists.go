@@ -1,169 +1,282 @@
 package jinja
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 func length(r *run, x any, g given) any {
-	switch x := x.(type) {
-	case []any:
-		return len(x)
-	case *Dict:
-		return len(x.keys)
+	if text, ok := textOf(x); ok {
+		return utf8.RuneCountInString(text)
 	}
-	return len(r.listFor(x, g))
+	if v, ok := x.(view); ok {
+		return len(v.items)
+	}
+	if d, ok := x.(*Dict); ok {
+		return len(d.keys)
+	}
+	items, ok := sequenceOf(x)
+	if _, none := x.(undefined); !ok && !none {
+		fail("%s: got %s, want a list, a dict or a string", g.of, typeName(x))
+	}
+	return len(items)
 }
 
-func listOf(r *run, x any, g given) any { return r.listFor(x, g) }
-
-func first(r *run, x any, g given) any { return item(r, x, g, 0) }
-
-func last(r *run, x any, g given) any { return item(r, x, g, -1) }
-
-// item returns the item of a list at an index.
-func item(r *run, x any, g given, i int) any {
-	if _, ok := x.([]any); !ok {
-		x = r.listFor(x, g)
+func first(r *run, x any, _ given) any {
+	if text, ok := textOf(x); ok {
+		x = text[:runeLen(text)]
 	}
-	return r.member(x, i)
-}
-
-func reverse(r *run, x any, g given) any {
-	items := slices.Clone(r.listFor(x, g))
-	slices.Reverse(items)
-	if _, ok := x.(string); ok {
-		return joined(r, items, given{named: &Dict{}})
-	}
-	return items
-}
-
-func unique(r *run, x any, g given) any {
-	var items []any
-	for _, item := range r.listFor(x, g) {
-		if !r.contains(items, item) {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-func sorted(r *run, x any, g given) any {
-	attribute := argumentOf(g, 2, "attribute", "")
-	of := func(item any) any {
-		if attribute != "" {
-			return r.path(item, attribute)
-		}
+	for _, item := range r.iterate(x) {
 		return item
 	}
-	return sortedBy(r.listFor(x, g), of, argumentOf(g, 1, "case_sensitive", false), argumentOf(g, 0, "reverse", false))
+	return undefined{"the first item"}
 }
 
-// sortedBy returns items in the order of what of returns for them.
-func sortedBy(items []any, of func(any) any, exact, reversed bool) any {
-	items = slices.Clone(items)
-	slices.SortStableFunc(items, func(x, y any) int {
-		order := orderOf(of(x), of(y), exact)
+func last(r *run, x any, _ given) any {
+	if text, ok := textOf(x); ok {
+		_, n := utf8.DecodeLastRuneInString(text)
+		x = text[len(text)-n:]
+	}
+	for _, item := range slices.Backward(r.iterate(x)) {
+		return item
+	}
+	return undefined{"the last item"}
+}
+
+func reverse(r *run, x any, _ given) any {
+	items := append(r.newList(0), r.iterate(x)...)
+	r.spendTimes(itemCost, len(items))
+	slices.Reverse(items)
+	if isString(x) {
+		return joinItems(r, items, given{})
+	}
+	return &generator{items}
+}
+
+func isString(x any) bool { _, ok := textOf(x); return ok }
+
+// items is the filter items: the keys and values of a dict.
+func items(r *run, x any, g given) any {
+	switch x := x.(type) {
+	case undefined:
+		return &generator{}
+	case *Dict:
+		return &generator{r.pairs(x)}
+	}
+	fail("%s: got %s, want a dict", g.of, typeName(x))
+	return nil
+}
+
+// path returns the member of a value at a path of names with dots, or of numbers; the value for none.
+func (r *run) path(x, path any) any {
+	text, ok := textOf(path)
+	if path == nil {
+		return x
+	}
+	if !ok {
+		return r.item(x, path)
+	}
+	for name := range strings.SplitSeq(text, ".") {
+		r.spend(nodeCost)
+		key := any(name)
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 {
+			key = i
+		}
+		x = r.item(x, key)
+	}
+	return x
+}
+
+// keyOf returns what values are ordered by: their attribute, or themselves. Texts are small letters, unless exact.
+func (r *run) keyOf(x, attribute any, exact bool) any {
+	key := r.path(x, attribute)
+	if text, ok := textOf(key); ok && !exact {
+		r.spend(8 * len(text))
+		return lower(text)
+	}
+	return key
+}
+
+// keyed is a value with what it is ordered by.
+type keyed struct{ key, value any }
+
+func (r *run) keyed(x any, key func(any) any) []keyed {
+	items := r.iterate(x)
+	r.spendTimes(2*itemCost, len(items))
+	all := make([]keyed, len(items))
+	for i, item := range items {
+		all[i] = keyed{key(item), item}
+	}
+	return all
+}
+
+// sortKeyed sorts values by their keys.
+func (r *run) sortKeyed(all []keyed, reversed bool) []any {
+	slices.SortStableFunc(all, func(x, y keyed) int {
+		r.spend(nodeCost)
+		order, _ := r.order("beside", x.key, y.key)
 		if reversed {
 			return -order
 		}
 		return order
 	})
+	items := r.newList(len(all))
+	for _, k := range all {
+		items = append(items, k.value)
+	}
 	return items
 }
 
-func orderOf(x, y any, exact bool) int {
-	if a, b, ok := numbersOf(x, y); ok {
-		return cmp.Compare(a, b)
+func sorted(r *run, x any, g given) any {
+	exact := argumentOf(g, 1, false)
+	attributes := []any{g.at(2, nil)}
+	if text, ok := textOf(attributes[0]); ok {
+		attributes = texts(r, strings.Split(text, ","))
 	}
-	if !isString(x) || !isString(y) {
-		fail("got %s beside %s to sort, want strings or numbers", typeName(x), typeName(y))
-	}
-	a, b := x.(string), y.(string)
-	if !exact {
-		a, b = strings.ToLower(a), strings.ToLower(b)
-	}
-	return cmp.Compare(a, b)
+	return r.sortKeyed(r.keyed(x, func(item any) any {
+		key := make(tuple, len(attributes))
+		for i, a := range attributes {
+			key[i] = r.keyOf(item, a, exact)
+		}
+		return key
+	}), argumentOf(g, 0, false))
 }
 
 func dictSort(r *run, x any, g given) any {
-	items := dictMethod("items")(r, x, g).([]any)
-	part, by := 0, argumentOf(g, 1, "by", "key")
-	if by == "value" {
-		part = 1
+	d, ok := x.(*Dict)
+	by, exact := argumentOf(g, 1, "key"), argumentOf(g, 0, false)
+	part := slices.Index([]string{"key", "value"}, by)
+	if !ok || part < 0 {
+		fail("dictsort: got %s by %.50q, want a dict by key or value", typeName(x), by)
 	}
-	of := func(item any) any { return item.([]any)[part] }
-	return sortedBy(items, of, argumentOf(g, 0, "case_sensitive", false), argumentOf(g, 2, "reverse", false))
+	return r.sortKeyed(r.keyed(r.pairs(d), func(pair any) any { return r.keyOf(pair, part, exact) }), argumentOf(g, 2, false))
 }
 
-// path returns the member of a value at a path of names with dots.
-func (r *run) path(x any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		key := any(name)
-		if i, err := strconv.Atoi(name); err == nil {
-			key = i
+// groupBy returns the values of each attribute, in the order of the attributes.
+func groupBy(r *run, x any, g given) any {
+	attribute, exact := g.at(0, nil), argumentOf(g, 2, false)
+	key := func(item any) any {
+		value := r.keyOf(item, attribute, exact)
+		if _, none := value.(undefined); none {
+			return g.at(1, value)
 		}
-		x = r.member(x, key)
+		return value
 	}
-	return x
+	groups := []any{}
+	var before any
+	for i, item := range r.sortKeyed(r.keyed(x, key), false) {
+		r.spend(3 * itemCost)
+		if k := key(item); i == 0 || !r.equal(before, k) {
+			before = k
+			groups = append(groups, tuple{r.path(item, attribute), []any{}})
+		}
+		group := groups[len(groups)-1].(tuple)
+		group[1] = append(group[1].([]any), item)
+	}
+	return groups
 }
 
-func joined(r *run, x any, g given) any {
-	separator, attribute := argumentOf(g, 0, "d", ""), argumentOf(g, 1, "attribute", "")
-	var parts []string
-	for _, item := range r.listFor(x, g) {
-		if attribute != "" {
-			item = r.path(item, attribute)
+func unique(r *run, x any, g given) any {
+	var kept, keys []any
+	for _, item := range r.iterate(x) {
+		r.spend(2 * itemCost)
+		if key := r.keyOf(item, g.at(1, nil), argumentOf(g, 0, false)); !r.contains(keys, key) {
+			keys, kept = append(keys, key), append(kept, item)
 		}
-		parts = append(parts, r.long(separator+r.textOf(item)))
 	}
-	return strings.TrimPrefix(strings.Join(parts, ""), separator)
+	return &generator{kept}
+}
+
+// extreme is min or max: the first value of the smallest or the largest key.
+func extreme(r *run, x any, g given, want int) any {
+	var best any = undefined{"what an empty list has most of"}
+	var most any
+	for i, item := range r.iterate(x) {
+		r.spend(nodeCost)
+		key := r.keyOf(item, g.at(1, nil), argumentOf(g, 0, false))
+		if i > 0 {
+			if order, _ := r.order("beside", key, most); order*want <= 0 {
+				continue
+			}
+		}
+		best, most = item, key
+	}
+	return best
+}
+
+func sum(r *run, x any, g given) any {
+	total := g.at(1, 0)
+	for _, item := range r.iterate(x) {
+		r.spend(nodeCost)
+		total = r.calculate("+", total, r.path(item, g.at(0, nil)))
+	}
+	return total
+}
+
+func joinItems(r *run, x any, g given) any {
+	items := r.iterate(x)
+	r.spendTimes(itemCost, len(items))
+	parts := make([]string, len(items))
+	for i, item := range items {
+		parts[i] = r.str(r.path(item, g.at(1, nil)))
+	}
+	return r.join(parts, r.str(g.at(0, "")))
 }
 
 func mapped(r *run, x any, g given) any {
-	items := slices.Clone(r.listFor(x, g))
-	attribute := argumentOf(g, -1, "attribute", "")
-	var apply filterFunc
-	if attribute == "" {
-		name := argumentOf(g, 0, "the filter", "")
-		apply = filterOf(name)
-		g = given{name, g.args[1:], g.named}
+	attribute, byAttribute := g.named.Get("attribute")
+	if len(g.args) == 0 && !byAttribute {
+		fail("map: got no filter, want one or an attribute")
 	}
-	for i, item := range items {
-		if apply != nil {
-			items[i] = apply(r, item, g)
+	items := r.newList(0)
+	if !truth(x) {
+		return &generator{}
+	}
+	for _, item := range r.iterate(x) {
+		r.spend(nodeCost + itemCost)
+		if len(g.args) > 0 {
+			name, _ := textOf(g.args[0])
+			items = append(items, r.filter(name, item, g.args[1:], g.named))
 			continue
 		}
-		items[i] = r.path(item, attribute)
-		if _, none := items[i].(undefined); none {
-			items[i] = g.at(-1, "default", undefined{})
+		value := r.path(item, attribute)
+		if _, none := value.(undefined); none {
+			if otherwise, ok := g.named.Get("default"); ok && otherwise != nil {
+				value = otherwise
+			}
 		}
+		items = append(items, value)
 	}
-	return items
+	return &generator{items}
 }
 
 // selected returns the items, or with attributes those whose attribute, of which a test says want.
 func selected(r *run, x any, g given, attributes, want bool) any {
-	items, args, attribute := []any{}, g.args, ""
+	var attribute any
+	args := g.args
 	if attributes {
-		attribute = argumentOf(g, 0, "the attribute", "")
-		args = args[min(1, len(args)):]
-	}
-	check := func(x any, _ []any) bool { return truth(x) }
-	if len(args) > 0 {
-		name, _ := args[0].(string)
-		check, args = testOf(name), args[1:]
-	}
-	for _, item := range r.listFor(x, g) {
-		value := item
-		if attributes {
-			value = r.path(item, attribute)
+		if len(args) == 0 {
+			fail("%s: got no attribute, want one", g.of)
 		}
-		if check(value, args) == want {
+		attribute, args = args[0], args[1:]
+	}
+	items := r.newList(0)
+	if !truth(x) {
+		return &generator{}
+	}
+	for _, item := range r.iterate(x) {
+		r.spend(nodeCost + itemCost)
+		value := r.path(item, attribute)
+		ok := truth(value)
+		if len(args) > 0 {
+			name, _ := textOf(args[0])
+			ok = r.test(name, value, args[1:], g.named)
+		}
+		if ok == want {
 			items = append(items, item)
 		}
 	}
-	return items
+	return &generator{items}
 }

@@ -1,56 +1,54 @@
 package jinja
 
 type loop struct {
-	names           []string
+	to              expression // a target
 	of              expression
 	where           expression // nil for all items
 	body, otherwise []statement
 }
 
 func (s loop) execute(r *run) jump {
-	r.within(func(vars map[string]any) {
-		set := func(item any) {
-			if len(s.names) == 1 {
-				vars[s.names[0]] = item
-				return
-			}
-			unpack(vars, s.names, item)
-		}
-		var items []any
-		for _, item := range r.itemsOf(s.of.evaluate(r)) {
-			if s.where != nil {
-				if set(item); !truth(s.where.evaluate(r)) {
-					continue
+	items := r.iterate(r.eval(s.of))
+	if s.where != nil {
+		all := items
+		items = nil
+		for _, item := range all {
+			r.within(r.scope, func() {
+				r.spend(nodeCost + itemCost)
+				if r.assign(s.to, item); truth(r.eval(s.where)) {
+					items = append(items, item)
 				}
-			}
-			items = append(items, item)
+			})
 		}
-		if len(items) == 0 {
-			r.execute(s.otherwise)
-		}
-		state := &loopState{items: items}
-		vars["loop"] = state
-		r.items = append(r.items, nil)
-		for i, item := range items {
-			r.items[len(r.items)-1] = item
-			set(item)
-			state.i = i
+	}
+	if len(items) == 0 {
+		r.within(r.scope, func() { r.execute(s.otherwise) })
+	}
+	state := &loopState{items: items}
+	r.items = append(r.items, nil)
+	for i, item := range items {
+		r.items[len(r.items)-1] = item
+		state.i = i
+		j := ends
+		r.within(r.scope, func() {
+			r.set("loop", state)
+			r.assign(s.to, item)
 			from := r.out.Len()
-			j := r.execute(s.body)
+			j = r.execute(s.body)
 			r.pass(item, from)
-			if j == leaves {
-				break
-			}
+		})
+		if j == leaves {
+			break
 		}
-		r.items = r.items[:len(r.items)-1]
-	})
+	}
+	r.items = r.items[:len(r.items)-1]
 	return ends
 }
 
 // pass keeps the span that a pass of a loop has rendered.
 func (r *run) pass(item any, from int) {
 	if _, ok := item.(*Dict); ok && r.captured == 0 {
-		r.took(4)
+		r.spend(3 * itemCost)
 		r.spans = append(r.spans, Span{From: from, To: r.out.Len(), Items: []any{item}, Pass: true})
 	}
 }
@@ -87,19 +85,13 @@ func (l *loopState) member(name string) any {
 		if l.i < n-1 {
 			return l.items[l.i+1]
 		}
+	case "cycle":
+		return function(func(_ *run, args []any, _ *Dict) any {
+			if len(args) == 0 {
+				fail("cycle: got no values, want some")
+			}
+			return args[l.i%len(args)]
+		})
 	}
-	return undefined{}
-}
-
-// itemsOf returns the items of a list, or the names of a dict.
-func (r *run) itemsOf(x any) []any {
-	switch x := x.(type) {
-	case []any:
-		r.took(len(x))
-		return x
-	case *Dict:
-		return r.keys(x)
-	}
-	fail("got a loop over %s, want a list or a dict", typeName(x))
-	return nil
+	return undefined{"loop." + name}
 }

@@ -1,119 +1,206 @@
 package jinja
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/language"
 )
 
-// stringMethods are the methods of strings by their names.
-var stringMethods = map[string]func(r *run, s string, g given) any{
-	"upper":      func(_ *run, s string, _ given) any { return cases.Upper(language.Und).String(s) },
-	"lower":      func(_ *run, s string, _ given) any { return cases.Lower(language.Und).String(s) },
-	"title":      func(_ *run, s string, _ given) any { return titled(s) },
-	"capitalize": func(_ *run, s string, _ given) any { return capitalized(s) },
-	"strip":      func(_ *run, s string, g given) any { return strip(s, g, strings.TrimFunc) },
-	"lstrip":     func(_ *run, s string, g given) any { return strip(s, g, strings.TrimLeftFunc) },
-	"rstrip":     func(_ *run, s string, g given) any { return strip(s, g, strings.TrimRightFunc) },
-	"startswith": func(_ *run, s string, g given) any {
-		return anyOf(g, func(p string) bool { return strings.HasPrefix(s, p) })
-	},
-	"endswith": func(_ *run, s string, g given) any {
-		return anyOf(g, func(p string) bool { return strings.HasSuffix(s, p) })
-	},
-	"split":   split,
-	"replace": replace,
+// The methods of strings, of dicts and of lists by their names.
+var stringMethods, dictMethods, listMethods = methods()
+
+func methods() (ofStrings, ofDicts, ofLists map[string]signature) {
+	ofText := func(f func(r *run, s string, g given) any) apply {
+		return func(r *run, x any, g given) any { s, _ := textOf(x); return f(r, s, g) }
+	}
+	changed := func(f func(string) string) signature {
+		return entry("", ofText(func(r *run, s string, _ given) any {
+			r.spend(8 * len(s))
+			return f(s)
+		}))
+	}
+	strips := func(trim func(string, func(rune) bool) string) signature {
+		return entry("chars", ofText(func(r *run, s string, g given) any { return strip(r, s, g, trim) }))
+	}
+	whether := func(f func(string) bool) signature {
+		return entry("", ofText(func(r *run, s string, _ given) any { r.spend(2 * len(s)); return f(s) }))
+	}
+	fits := func(f func(s, part string) bool) signature {
+		return entry("prefix", ofText(func(_ *run, s string, g given) any {
+			return anyOf(g, func(part string) bool { return f(s, part) })
+		}))
+	}
+	finds := func(f func(s, part string) int, must bool) signature {
+		return entry("sub", ofText(func(_ *run, s string, g given) any {
+			g.needs(1)
+			at := f(s, argumentOf(g, 0, ""))
+			if at < 0 && must {
+				fail("%s: got a part that the text does not have, want one that it has", g.of)
+			}
+			return utf8.RuneCountInString(s[:max(at, 0)]) + min(at, 0)
+		}))
+	}
+	ofStrings = map[string]signature{
+		"upper": changed(upper), "lower": changed(lower), "casefold": changed(fold), "title": changed(titled),
+		"capitalize": changed(capitalized), "swapcase": changed(swapped),
+		"strip": strips(strings.TrimFunc), "lstrip": strips(strings.TrimLeftFunc), "rstrip": strips(strings.TrimRightFunc),
+		"startswith": fits(strings.HasPrefix), "endswith": fits(strings.HasSuffix),
+		"removeprefix": entry("prefix", ofText(func(_ *run, s string, g given) any {
+			return strings.TrimPrefix(s, argumentOf(g, 0, ""))
+		})),
+		"removesuffix": entry("suffix", ofText(func(_ *run, s string, g given) any {
+			return strings.TrimSuffix(s, argumentOf(g, 0, ""))
+		})),
+		"find": finds(strings.Index, false), "rfind": finds(strings.LastIndex, false),
+		"index": finds(strings.Index, true), "rindex": finds(strings.LastIndex, true),
+		"count": entry("sub", ofText(func(_ *run, s string, g given) any {
+			g.needs(1)
+			return strings.Count(s, argumentOf(g, 0, ""))
+		})),
+		"split": entry("sep maxsplit", ofText(split)), "rsplit": entry("sep maxsplit", ofText(rsplit)),
+		"partition": entry("sep", ofText(func(r *run, s string, g given) any { return partition(r, s, g, strings.Index) })),
+		"rpartition": entry("sep", ofText(func(r *run, s string, g given) any {
+			return partition(r, s, g, strings.LastIndex)
+		})),
+		"splitlines": entry("keepends", ofText(func(r *run, s string, g given) any {
+			return texts(r, r.splitLines(s, argumentOf(g, 0, false)))
+		})),
+		"replace": entry("old new count", ofText(func(r *run, s string, g given) any {
+			g.needs(2)
+			return replace(r, s, argumentOf(g, 0, ""), argumentOf(g, 1, ""), argumentOf(g, 2, -1))
+		})),
+		"join": entry("iterable", ofText(func(r *run, s string, g given) any {
+			var parts []string
+			for _, item := range r.iterate(g.at(0, nil)) {
+				part, ok := textOf(item)
+				if !ok {
+					fail("join: got %s, want a string", typeName(item))
+				}
+				parts = append(parts, part)
+			}
+			return r.join(parts, s)
+		})),
+		"zfill": entry("width", ofText(func(r *run, s string, g given) any {
+			n := argumentOf(g, 0, 0) - utf8.RuneCountInString(s)
+			sign := min(prefix(s, func(c rune) bool { return c == '-' || c == '+' }), 1)
+			b := builder{r: r}
+			b.write(s[:sign])
+			b.repeat("0", n)
+			b.write(s[sign:])
+			return b.String()
+		})),
+		"ljust":  entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 0) })),
+		"rjust":  entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 1) })),
+		"center": entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 2) })),
+
+		"isdigit": whether(allOf(unicode.IsDigit)), "isdecimal": whether(allOf(unicode.IsDigit)),
+		"isnumeric": whether(allOf(unicode.IsNumber)), "isalpha": whether(allOf(unicode.IsLetter)),
+		"isalnum": whether(allOf(func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) })),
+		"isspace": whether(allOf(isSpace)), "islower": whether(isLower), "isupper": whether(isUpper),
+		"isascii": whether(func(s string) bool { return s == "" || allOf(func(c rune) bool { return c < 0x80 })(s) }),
+	}
+	ofDicts = map[string]signature{
+		"get": entry("key default", func(r *run, x any, g given) any {
+			name, ok := textOf(g.at(0, nil))
+			if value, has := x.(*Dict).Get(name); ok && has {
+				return value
+			}
+			return g.at(1, nil)
+		}),
+		"keys":   entry("", func(r *run, x any, _ given) any { return view{"dict_keys", r.keys(x.(*Dict)), false} }),
+		"values": entry("", func(r *run, x any, _ given) any { return view{"dict_values", r.values(x.(*Dict)), false} }),
+		"items":  entry("", func(r *run, x any, _ given) any { return view{"dict_items", r.pairs(x.(*Dict)), false} }),
+		"copy":   entry("", func(r *run, x any, _ given) any { return r.merge(nil, x) }),
+	}
+	ofLists = map[string]signature{
+		"index": entry("value", func(r *run, x any, g given) any {
+			for i, item := range r.iterate(x) {
+				if r.equal(item, g.at(0, nil)) {
+					return i
+				}
+			}
+			fail("index: got a value that the list does not have, want one that it has")
+			return nil
+		}),
+		"count": entry("value", func(r *run, x any, g given) any {
+			n := 0
+			for _, item := range r.iterate(x) {
+				if r.equal(item, g.at(0, nil)) {
+					n++
+				}
+			}
+			return n
+		}),
+	}
+	return ofStrings, ofDicts, ofLists
 }
 
-// methodOf returns the method of a value with a name, or nil. The length of a list or string is one, without a call.
+// methodOf returns the method of a value with a name, or nil. Those that change a value are none, as in the sandbox of
+// Python's engine.
 func methodOf(x any, name string) any {
-	switch x := x.(type) {
-	case string:
-		if name == "length" {
-			return utf8.RuneCountInString(x)
-		}
-		if m := stringMethods[name]; m != nil {
-			return function(func(r *run, args []any, named *Dict) any { return m(r, r.long(x), given{name, args, named}) })
-		}
-	case []any:
-		if name == "length" {
-			return len(x)
-		}
+	var all map[string]signature
+	switch x.(type) {
+	case string, markup:
+		all = stringMethods
 	case *Dict:
-		if slices.Contains([]string{"get", "items", "keys", "values"}, name) {
-			return function(func(r *run, args []any, named *Dict) any {
-				return dictMethod(name)(r, x, given{name, args, named})
-			})
-		}
+		all = dictMethods
+	case []any, tuple:
+		all = listMethods
+	}
+	if m, ok := all[name]; ok {
+		return method{x, name, m}
 	}
 	return nil
 }
 
-// dictMethod returns the method of dicts with a name, as a filter.
-func dictMethod(name string) filterFunc {
-	return func(r *run, x any, g given) any {
-		d, ok := x.(*Dict)
-		if !ok {
-			fail("%s: got %s, want a dict", g.of, typeName(x))
-		}
-		if name == "get" {
-			if value, ok := d.Get(argumentOf(g, 0, "the key", "")); ok {
-				return value
-			}
-			return g.at(1, "default", nil)
-		}
-		if name == "keys" {
-			return r.keys(d)
-		}
-		items := r.keys(d)
-		for i, key := range d.keys {
-			items[i] = d.values[key]
-			if name == "items" {
-				items[i] = []any{key, d.values[key]}
-			}
-		}
-		return items
+// values returns the values of a dict.
+func (r *run) values(d *Dict) []any {
+	items := r.newList(len(d.keys))
+	for _, key := range d.keys {
+		items = append(items, d.values[key])
 	}
+	return items
 }
 
-// keys returns the keys of a dict.
-func (r *run) keys(d *Dict) []any {
-	r.took(len(d.keys))
-	keys := make([]any, len(d.keys))
-	for i, key := range d.keys {
-		keys[i] = key
+// pairs returns the keys of a dict with their values.
+func (r *run) pairs(d *Dict) []any {
+	items := r.newList(3 * len(d.keys))
+	for _, key := range d.keys {
+		items = append(items, tuple{key, d.values[key]})
 	}
-	return keys
+	return items
 }
 
-func capitalized(s string) string {
-	c, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return ""
+// texts returns a list of texts.
+func texts(r *run, parts []string) []any {
+	items := r.newList(len(parts))
+	for _, part := range parts {
+		items = append(items, part)
 	}
-	return string(unicode.ToUpper(c)) + s[n:]
+	return items
 }
 
 // strip removes white space, or the characters of an argument.
-func strip(s string, g given, trim func(string, func(rune) bool) string) any {
-	if characters, ok := g.at(0, "chars", nil).(string); ok {
-		return trim(s, func(c rune) bool { return strings.ContainsRune(characters, c) })
+func strip(r *run, s string, g given, trim func(string, func(rune) bool) string) any {
+	if g.at(0, nil) == nil {
+		return trim(s, func(c rune) bool { r.spend(2); return isSpace(c) })
 	}
-	return trim(s, isSpace)
+	set := map[rune]bool{}
+	for _, c := range argumentOf(g, 0, "") {
+		r.spend(keyCost)
+		set[c] = true
+	}
+	return trim(s, func(c rune) bool { r.spend(4); return set[c] })
 }
 
 // anyOf reports whether one of the strings of the first argument fits.
 func anyOf(g given, fits func(string) bool) bool {
-	texts, ok := g.at(0, "", nil).([]any)
+	all, ok := g.at(0, nil).(tuple)
 	if !ok {
-		texts = []any{g.at(0, "", nil)}
+		all = tuple{g.at(0, nil)}
 	}
-	for _, text := range texts {
-		part, ok := text.(string)
+	for _, text := range all {
+		part, ok := textOf(text)
 		if !ok {
 			fail("%s: got %s, want a string", g.of, typeName(text))
 		}
@@ -124,66 +211,35 @@ func anyOf(g given, fits func(string) bool) bool {
 	return false
 }
 
-// split cuts a string at a separator, or at white space, at most as often as the second argument says.
-func split(r *run, s string, g given) any {
-	most := argumentOf(g, 1, "maxsplit", -1)
-	if most < 0 {
-		most = len(s)
-	}
-	var parts []string
-	if g.at(0, "sep", nil) == nil {
-		parts = fields(s, most)
-	} else {
-		separator := argumentOf(g, 0, "sep", "")
-		if separator == "" {
-			fail("split: got an empty separator, want a character")
-		}
-		parts = strings.SplitN(s, separator, most+1)
-	}
-	r.took(len(parts))
-	list := make([]any, len(parts))
-	for i, part := range parts {
-		list[i] = part
-	}
-	return list
-}
-
-// fields cuts a string at white space, at most as often as most says.
-func fields(s string, most int) (parts []string) {
-	for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {
-		n := strings.IndexFunc(s, isSpace)
-		if n < 0 || len(parts) == most {
-			return append(parts, s)
-		}
-		parts, s = append(parts, s[:n]), s[n:]
-	}
-	return parts
-}
-
-func replace(r *run, s string, g given) any {
-	old, by := argumentOf(g, 0, "old", ""), argumentOf(g, 1, "new", "")
-	if len(g.args) < 2 {
-		fail("replace: got %d arguments, want what to replace, and by what", len(g.args))
-	}
-	count := -1
-	if n, ok := g.at(2, "count", nil).(int); ok {
-		count = n
-	}
-	if places := strings.Count(s, old); count < 0 || count > places {
+func replace(r *run, s, old, by string, count int) any {
+	places := strings.Count(s, old)
+	if count < 0 || count > places {
 		count = places
 	}
-	r.took(count * (1 + len(by)/16))
+	r.spend(len(s))
+	r.spendTimes(len(by)+8, count)
 	return strings.Replace(s, old, by, count)
 }
 
-// titled returns a text whose words begin with capitals.
-func titled(text string) string {
-	begins := true
-	return strings.Map(func(c rune) rune {
-		if begins && isWord(c) {
-			c = unicode.ToUpper(c)
-		}
-		begins = !isWord(c)
-		return c
-	}, text)
+// padded returns a text of at least a width: at its beginning, at its end, or in its middle.
+func padded(r *run, s string, g given, where int) any {
+	fill := argumentOf(g, 1, " ")
+	if utf8.RuneCountInString(fill) != 1 {
+		fail("%s: got %d characters to fill, want 1", g.of, utf8.RuneCountInString(fill))
+	}
+	width := argumentOf(g, 0, 80)
+	n := max(width-utf8.RuneCountInString(s), 0)
+	left := [3]int{0, n, n/2 + n&width&1}[where]
+	b := builder{r: r}
+	b.repeat(fill, left)
+	b.write(s)
+	b.repeat(fill, n-left)
+	return b.String()
+}
+
+// allOf returns a test of texts that have characters, all of a kind.
+func allOf(kind func(rune) bool) func(string) bool {
+	return func(s string) bool {
+		return s != "" && strings.IndexFunc(s, func(c rune) bool { return !kind(c) }) < 0
+	}
 }

@@ -1,149 +1,234 @@
 package jinja
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
-// binary is an operator between two values.
-type binary struct {
-	operator string
-	x, y     expression
-}
-
-func (e binary) evaluate(r *run) any {
-	r.took(1)
-	x, y := e.x.evaluate(r), e.y.evaluate(r)
-	switch e.operator {
-	case "==":
-		return equal(x, y)
-	case "!=":
-		return !equal(x, y)
-	case "in":
-		return r.contains(y, x)
+// calculate returns the result of an operator of arithmetic, which also joins and repeats texts and lists.
+func (r *run) calculate(operator string, x, y any) any {
+	if isNumber(x) && isNumber(y) {
+		return r.calculateNumbers(operator, x, y)
 	}
-	if a, b, ok := numbersOf(x, y); ok {
-		if value, ok := calculate(e.operator, x, y, a, b); ok {
-			return value
+	switch operator {
+	case "+":
+		if z := r.add(x, y); z != nil {
+			return z
+		}
+	case "*":
+		if _, ok := integerIn(x); ok {
+			x, y = y, x
+		}
+		if z := r.times(x, y); z != nil {
+			return z
 		}
 	}
-	if value, ok := r.join(e.operator, x, y); ok {
-		return value
-	}
-	fail("got %s %s %s, want values that this operator takes", typeName(x), e.operator, typeName(y))
+	fail("got %s %s %s, want values that this operator takes", typeName(x), operator, typeName(y))
 	return nil
+}
+
+// add returns two texts, lists or tuples together, or nil.
+func (r *run) add(x, y any) any {
+	s, left := textOf(x)
+	t, right := textOf(y)
+	if left && right {
+		_, safe := x.(markup)
+		_, also := y.(markup)
+		switch {
+		case safe && !also:
+			t = r.escape(t)
+		case also && !safe:
+			s = r.escape(s)
+		}
+		joined := r.join([]string{s, t}, "")
+		if safe || also {
+			return markup(joined)
+		}
+		return joined
+	}
+	both := func(a, b []any) []any { return append(append(r.newList(len(a)+len(b)), a...), b...) }
+	switch a := x.(type) {
+	case []any:
+		if b, ok := y.([]any); ok {
+			return both(a, b)
+		}
+	case tuple:
+		if b, ok := y.(tuple); ok {
+			return tuple(both(a, b))
+		}
+	}
+	return nil
+}
+
+// times returns a text, a list or a tuple as often as y says, or nil.
+func (r *run) times(x, y any) any {
+	n, ok := smallInteger(y)
+	if n = max(n, 0); !ok {
+		return nil
+	}
+	switch x := x.(type) {
+	case string:
+		b := builder{r: r}
+		b.repeat(x, n)
+		return b.String()
+	case markup:
+		b := builder{r: r}
+		b.repeat(string(x), n)
+		return markup(b.String())
+	case []any:
+		return r.repeated(x, n)
+	case tuple:
+		return tuple(r.repeated(x, n))
+	}
+	return nil
+}
+
+func (r *run) repeated(x []any, n int) []any {
+	r.spendTimes(itemCost*len(x), n)
+	items := make([]any, 0, len(x)*n)
+	for range n {
+		if len(x) == 0 {
+			break
+		}
+		items = append(items, x...)
+	}
+	return items
+}
+
+// join returns texts with a separator between them.
+func (r *run) join(texts []string, separator string) string {
+	for _, text := range texts {
+		r.spend(len(text) + len(separator))
+	}
+	return strings.Join(texts, separator)
+}
+
+// compare returns what an operator says of two values.
+func (r *run) compare(operator string, x, y any) bool {
+	switch operator {
+	case "==":
+		return r.equal(x, y)
+	case "!=":
+		return !r.equal(x, y)
+	case "in":
+		return r.contains(y, x)
+	case "not in":
+		return !r.contains(y, x)
+	}
+	order, ok := r.order(operator, x, y)
+	switch {
+	case !ok:
+		return false
+	case operator == "<":
+		return order < 0
+	case operator == ">":
+		return order > 0
+	case operator == "<=":
+		return order <= 0
+	}
+	return order >= 0
+}
+
+// order returns −1, 0 or 1 for two values, and reports whether they have an order: NaN has none.
+func (r *run) order(operator string, x, y any) (order int, ok bool) {
+	if isNumber(x) && isNumber(y) {
+		return orderOfNumbers(x, y)
+	}
+	s, left := textOf(x)
+	t, right := textOf(y)
+	if left && right {
+		r.spend(min(len(s), len(t)) / 8)
+		return strings.Compare(s, t), true
+	}
+	a, first := sequenceOf(x)
+	b, second := sequenceOf(y)
+	if !first || !second || typeName(x) != typeName(y) {
+		fail("got %s %s %s, want two strings, two numbers or two lists", typeName(x), operator, typeName(y))
+	}
+	defer r.deeper()()
+	for i := range min(len(a), len(b)) {
+		r.spend(nodeCost)
+		if !r.equal(a[i], b[i]) {
+			return r.order(operator, a[i], b[i])
+		}
+	}
+	return len(a) - len(b), true
+}
+
+// equal reports whether two values are equal.
+func (r *run) equal(x, y any) bool {
+	r.spend(nodeCost)
+	if isNumber(x) && isNumber(y) {
+		order, ok := orderOfNumbers(x, y)
+		return ok && order == 0
+	}
+	s, left := textOf(x)
+	t, right := textOf(y)
+	if left && right {
+		if len(s) == len(t) {
+			r.spend(len(s) / 8)
+		}
+		return s == t
+	}
+	defer r.deeper()()
+	switch x := x.(type) {
+	case nil:
+		return y == nil
+	case undefined:
+		_, is := y.(undefined)
+		return is
+	case *Dict:
+		d, ok := y.(*Dict)
+		return ok && r.equalDicts(x, d)
+	case namespace:
+		n, ok := y.(namespace)
+		return ok && x.Dict == n.Dict
+	}
+	a, first := sequenceOf(x)
+	b, second := sequenceOf(y)
+	if !first || !second || typeName(x) != typeName(y) || len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !r.equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) equalDicts(x, y *Dict) bool {
+	if len(x.keys) != len(y.keys) {
+		return false
+	}
+	for _, key := range x.keys {
+		if value, ok := y.values[key]; !ok || !r.equal(x.values[key], value) {
+			return false
+		}
+	}
+	return true
 }
 
 // contains reports whether x has an item, a part or a key y.
 func (r *run) contains(x, y any) bool {
-	switch x := x.(type) {
-	case []any:
-		r.took(len(x))
-		for _, item := range x {
-			if equal(item, y) {
-				return true
-			}
+	if text, ok := textOf(x); ok {
+		part, is := textOf(y)
+		if !is {
+			fail("got %s in a string, want a string", typeName(y))
 		}
-		return false
-	case string:
-		if part, ok := y.(string); ok {
-			return strings.Contains(r.long(x), part)
+		r.spend((len(text) + len(part)) / 4)
+		return strings.Contains(text, part)
+	}
+	if d, ok := x.(*Dict); ok {
+		name, is := textOf(y)
+		_, has := d.Get(name)
+		return is && has
+	}
+	items, ok := r.iterable(x)
+	if !ok {
+		fail("got %s in %s, want a list, a dict or a string", typeName(y), typeName(x))
+	}
+	for _, item := range items {
+		if r.equal(item, y) {
+			return true
 		}
-	case *Dict:
-		name, ok := y.(string)
-		_, has := x.Get(name)
-		return ok && has
-	case undefined:
-		return false
-	}
-	fail("got %s in %s, want a list, a dict or a string in a string", typeName(y), typeName(x))
-	return false
-}
-
-// join returns two lists or texts together, or compares two texts, and reports whether the operator does that.
-func (r *run) join(operator string, x, y any) (any, bool) {
-	a, first := x.([]any)
-	b, second := y.([]any)
-	if operator == "+" && first && second {
-		r.took(1 + (len(a)+len(b))/2)
-		return append(append(make([]any, 0, len(a)+len(b)), a...), b...), true
-	}
-	s, left := x.(string)
-	t, right := y.(string)
-	switch {
-	case operator == "~" && scalar(x) && scalar(y) || operator == "+" && (left && scalar(y) || right && scalar(x)):
-		return r.long(r.textOf(x) + r.textOf(y)), true
-	case left && right:
-		return compare(operator, strings.Compare(s, t))
-	}
-	return nil, false
-}
-
-// scalar reports whether a value can be a part of a text.
-func scalar(x any) bool {
-	switch x.(type) {
-	case bool, int, float64, string:
-		return true
 	}
 	return false
-}
-
-// compare returns what an operator says of an order, and reports whether it compares.
-func compare(operator string, order int) (any, bool) {
-	switch operator {
-	case "<":
-		return order < 0, true
-	case ">":
-		return order > 0, true
-	case "<=":
-		return order <= 0, true
-	case ">=":
-		return order >= 0, true
-	}
-	return nil, false
-}
-
-// calculate returns the result of an operator on numbers x and y, which are a and b, and reports whether it has one.
-func calculate(operator string, x, y any, a, b float64) (any, bool) {
-	order := 0
-	if a < b {
-		order = -1
-	} else if a > b {
-		order = 1
-	}
-	if value, ok := compare(operator, order); ok {
-		return value, true
-	}
-	var z float64
-	switch operator {
-	case "+":
-		z = a + b
-	case "-":
-		z = a - b
-	case "*":
-		z = a * b
-	case "**":
-		z = math.Pow(a, b)
-	case "/", "//", "%":
-		if b == 0 {
-			fail("got a division by 0, want another number")
-		}
-		if z = a / b; operator == "/" {
-			return z, true
-		}
-		if z = math.Floor(z); operator == "%" {
-			z = a - b*z
-		}
-	default:
-		return nil, false
-	}
-	_, real := x.(float64)
-	_, also := y.(float64)
-	if real || also || operator == "**" && b < 0 {
-		return z, true
-	}
-	if math.Abs(z) > 1<<53 {
-		fail("got a whole number above 2**53, want smaller ones")
-	}
-	return int(z), true
 }

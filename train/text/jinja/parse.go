@@ -1,6 +1,10 @@
 package jinja
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // parser makes statements of tokens.
 type parser struct {
@@ -52,10 +56,17 @@ func (p *parser) operator(text string) {
 
 // deeper counts what is within one another; the function that it returns ends one.
 func (p *parser) deeper() func() {
+	before := p.depth
+	p.deepen()
+	return func() { p.ascend(before) }
+}
+
+func (p *parser) ascend(depth int) { p.depth = depth }
+
+func (p *parser) deepen() {
 	if p.depth++; p.depth > mostDepth {
 		fail("got more than %d blocks and expressions within one another, want fewer", mostDepth)
 	}
-	return func() { p.depth-- }
 }
 
 // block returns the statements up to the next block with one of these names, or without names up to the end.
@@ -68,7 +79,7 @@ func (p *parser) block(until ...string) (body []statement) {
 			body = append(body, output{t.line, literal{t.text}})
 		case p.kind() == openValueToken:
 			line := p.next().line
-			body = append(body, output{line, p.expression()})
+			body = append(body, output{line, p.sequence()})
 			p.expect(closeValueToken, "}}")
 		case p.kind() == endToken || slices.Contains(until, p.tokens[1].text):
 			return body
@@ -77,7 +88,7 @@ func (p *parser) block(until ...string) (body []statement) {
 			name := p.expect(nameToken, "the name of a block").text
 			begin, ok := blocks[name]
 			if !ok {
-				fail("got the block %s, want set, if, for, break, continue, macro or generation", name)
+				fail("got the block %.50s, want one of %s", name, strings.Join(slices.Sorted(maps.Keys(blocks)), ", "))
 			}
 			body = append(body, numbered{line, begin(p)})
 		}
@@ -90,14 +101,17 @@ var blocks map[string]func(p *parser) statement
 func init() {
 	blocks = map[string]func(p *parser) statement{
 		"set": (*parser).set, "if": (*parser).branch, "for": (*parser).loop, "macro": (*parser).macro,
+		"call": (*parser).callBlock, "filter": (*parser).filterBlock, "with": (*parser).with,
 		"generation": func(p *parser) statement {
-			p.expect(closeToken, "%}")
+			p.close()
 			return generation{p.ending("endgeneration")}
 		},
-		"break":    func(p *parser) statement { p.expect(closeToken, "%}"); return jump(leaves) },
-		"continue": func(p *parser) statement { p.expect(closeToken, "%}"); return jump(goesOn) },
+		"break":    func(p *parser) statement { p.close(); return jump(leaves) },
+		"continue": func(p *parser) statement { p.close(); return jump(goesOn) },
 	}
 }
+
+func (p *parser) close() { p.expect(closeToken, "%}") }
 
 // ending returns the statements up to the block with a name, which it takes.
 func (p *parser) ending(name string) []statement {
@@ -112,7 +126,7 @@ func (p *parser) end(name string) {
 		fail("got %s, want {%% %s %%}", t.text, name)
 	}
 	p.next()
-	p.expect(closeToken, "%}")
+	p.close()
 }
 
 // began takes the beginning of the block with a name if it is next.
@@ -126,49 +140,58 @@ func (p *parser) began(name string) bool {
 }
 
 func (p *parser) set() statement {
-	s := assignment{to: p.sequence()}
-	switch to := s.to.(type) {
-	case variable, list:
-		namesOf(to)
-	case member:
-		if _, ok := to.key.(literal); !ok {
-			fail("got an assignment to a member, want it to a name of a namespace")
-		}
-	default:
-		fail("got an assignment to a value, want it to a variable")
-	}
+	s := assignment{to: p.target()}
 	if p.took(operatorToken, "=") {
 		s.value = p.sequence()
-		p.expect(closeToken, "%}")
+		p.close()
 		return s
+	}
+	for p.is(operatorToken, "|") {
+		s.filters = append(s.filters, p.filter(nil))
 	}
 	p.expect(closeToken, "= or %}")
 	s.body = p.ending("endset")
 	return s
 }
 
-// namesOf returns the names of a variable or of a list of them.
-func namesOf(e expression) (names []string) {
-	switch e := e.(type) {
-	case variable:
-		return []string{e.name}
-	case list:
-		for _, item := range e.items {
-			if v, ok := item.(variable); ok {
-				names = append(names, v.name)
-				continue
-			}
-			fail("got a value, want the name of a variable")
+// target returns what is assigned to: a variable, a name of a namespace, or a tuple of them.
+func (p *parser) target() expression {
+	var items []expression
+	for {
+		items = append(items, p.oneTarget())
+		if !p.took(operatorToken, ",") {
+			break
 		}
-		return names
+		if p.kind() != nameToken && !p.is(operatorToken, "(") || p.is(nameToken, "in") {
+			return tupleOf{items}
+		}
 	}
-	fail("got a value, want names of variables")
-	return nil
+	if len(items) == 1 {
+		return items[0]
+	}
+	return tupleOf{items}
+}
+
+func (p *parser) oneTarget() expression {
+	defer p.deeper()()
+	if p.took(operatorToken, "(") {
+		e := p.target()
+		p.operator(")")
+		return e
+	}
+	t := p.expect(nameToken, "the name of a variable")
+	if _, ok := constants[t.text]; ok {
+		fail("got an assignment to %s, want it to a variable", t.text)
+	}
+	if p.took(operatorToken, ".") {
+		return attribute{variable{t.text}, p.expect(nameToken, "the name of a member").text}
+	}
+	return variable{t.text}
 }
 
 func (p *parser) branch() statement {
-	s := branch{test: p.expression()}
-	p.expect(closeToken, "%}")
+	s := branch{test: p.sequence()}
+	p.close()
 	s.body = p.block("elif", "else", "endif")
 	switch {
 	case p.began("elif"):
@@ -176,7 +199,7 @@ func (p *parser) branch() statement {
 		s.otherwise = []statement{p.branch()}
 		return s
 	case p.began("else"):
-		p.expect(closeToken, "%}")
+		p.close()
 		s.otherwise = p.block("endif")
 	}
 	p.end("endif")
@@ -184,21 +207,18 @@ func (p *parser) branch() statement {
 }
 
 func (p *parser) loop() statement {
-	s := loop{names: []string{p.expect(nameToken, "the name of a variable").text}}
-	for p.took(operatorToken, ",") {
-		s.names = append(s.names, p.expect(nameToken, "the name of a variable").text)
-	}
+	s := loop{to: p.target()}
 	if !p.took(nameToken, "in") {
 		fail("got %q, want in", p.next().text)
 	}
-	s.of = p.or()
+	s.of = p.sequenceOf((*parser).or)
 	if p.took(nameToken, "if") {
 		s.where = p.expression()
 	}
-	p.expect(closeToken, "%}")
+	p.close()
 	s.body = p.block("else", "endfor")
 	if p.began("else") {
-		p.expect(closeToken, "%}")
+		p.close()
 		s.otherwise = p.block("endfor")
 	}
 	p.end("endfor")
@@ -208,13 +228,70 @@ func (p *parser) loop() statement {
 func (p *parser) macro() statement {
 	s := macro{name: p.expect(nameToken, "the name of a macro").text}
 	p.operator("(")
-	s.parameters = p.arguments()
-	for i, a := range s.parameters {
-		if a.name == "" {
-			s.parameters[i] = argument{name: namesOf(a.value)[0]}
+	p.body(&s, p.parameters(), "endmacro")
+	return s
+}
+
+// body gives a macro its parameters and its body, up to the block with a name.
+func (p *parser) body(s *macro, parameters []argument, end string) {
+	s.parameters = parameters
+	p.close()
+	before := p.tokens
+	s.body = p.ending(end)
+	for _, t := range before[:len(before)-len(p.tokens)] {
+		if t.kind == nameToken && slices.Contains(extras, t.text) {
+			s.extras = append(s.extras, t.text)
 		}
 	}
-	p.expect(closeToken, "%}")
-	s.body = p.ending("endmacro")
+}
+
+// parameters returns those of a macro after their parenthesis.
+func (p *parser) parameters() (all []argument) {
+	p.items(")", func() {
+		a := argument{name: p.expect(nameToken, "the name of a parameter").text}
+		if p.took(operatorToken, "=") {
+			a.value = p.expression()
+		}
+		all = append(all, a)
+	})
+	return all
+}
+
+func (p *parser) callBlock() statement {
+	s := callBlock{macro: macro{name: "caller"}}
+	var parameters []argument
+	if p.took(operatorToken, "(") {
+		parameters = p.parameters()
+	}
+	var ok bool
+	if s.call, ok = p.expression().(call); !ok {
+		fail("got a value, want the call of a macro")
+	}
+	p.body(&s.macro, parameters, "endcall")
+	return s
+}
+
+func (p *parser) filterBlock() statement {
+	s := filterBlock{filters: []filter{p.namedFilter(nil)}}
+	for p.is(operatorToken, "|") {
+		s.filters = append(s.filters, p.filter(nil))
+	}
+	p.close()
+	s.body = p.ending("endfilter")
+	return s
+}
+
+func (p *parser) with() statement {
+	var s with
+	for p.kind() != closeToken {
+		if len(s.to) > 0 {
+			p.operator(",")
+		}
+		s.to = append(s.to, p.oneTarget())
+		p.operator("=")
+		s.values = append(s.values, p.expression())
+	}
+	p.close()
+	s.body = p.ending("endwith")
 	return s
 }

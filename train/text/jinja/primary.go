@@ -12,13 +12,16 @@ func (p *parser) primary() expression {
 	t := p.next()
 	switch {
 	case t.kind == stringToken:
-		text := t.text
+		text := []string{t.text}
 		for p.kind() == stringToken {
-			text += p.next().text
+			text = append(text, p.next().text)
 		}
-		return literal{text}
-	case t.kind == numberToken:
-		return literal{number(t.text)}
+		return literal{strings.Join(text, "")}
+	case t.kind == integerToken:
+		return literal{parseInteger(t.text, 0)}
+	case t.kind == floatToken:
+		x, _ := strconv.ParseFloat(t.text, 64) // out of range it is infinite
+		return literal{x}
 	case t.kind == nameToken:
 		if value, ok := constants[t.text]; ok {
 			return literal{value}
@@ -26,6 +29,9 @@ func (p *parser) primary() expression {
 		return variable{t.text}
 	case t.kind != operatorToken:
 	case t.text == "(":
+		if p.took(operatorToken, ")") {
+			return tupleOf{}
+		}
 		e := p.sequence()
 		p.operator(")")
 		return e
@@ -54,16 +60,4 @@ func (p *parser) items(end string, item func()) {
 			fail("got %q, want , or %s", p.next().text, end)
 		}
 	}
-}
-
-// number returns the value of a number in digits.
-func number(text string) any {
-	if n, err := strconv.Atoi(text); err == nil {
-		return n
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		fail("got the number %.30s, want a smaller one", strings.TrimSpace(text))
-	}
-	return x
 }

@@ -2,14 +2,13 @@ package jinja
 
 import (
 	"context"
-	"strings"
 	"time"
 )
 
 // run is one rendering.
 type run struct {
 	ctx      context.Context
-	out      *strings.Builder
+	out      *builder
 	spans    []Span
 	items    []any // of the loops that run
 	scope    *scope
@@ -20,7 +19,7 @@ type run struct {
 	captured int // how many texts become values before they are rendered
 }
 
-// scope holds variables: of the template, of a loop or of a macro.
+// scope holds variables: of the template, of a turn of a loop, of a macro or of a block.
 type scope struct {
 	vars map[string]any
 	up   *scope
@@ -32,50 +31,36 @@ func (s *scope) get(name string) any {
 			return value
 		}
 	}
-	return undefined{}
+	return undefined{name}
 }
 
-// within calls f with the variables of a new scope.
-func (r *run) within(f func(vars map[string]any)) {
-	s := &scope{vars: map[string]any{}, up: r.scope}
-	r.scope = s
-	f(s.vars)
-	r.scope = s.up
-}
-
-// took counts steps.
-func (r *run) took(n int) {
-	if r.ctx != nil && (r.steps+n)>>12 != r.steps>>12 && r.ctx.Err() != nil {
-		panic(failure{context.Cause(r.ctx)})
+// set sets a variable of the current scope.
+func (r *run) set(name string, value any) {
+	r.spend(keyCost)
+	if r.scope.vars == nil {
+		r.scope.vars = map[string]any{}
 	}
-	if r.steps += n; r.steps > mostSteps {
-		fail("got a rendering of more than %d steps, want fewer", mostSteps)
-	}
+	r.scope.vars[name] = value
 }
 
-// long counts the steps of a text and returns it.
-func (r *run) long(text string) string {
-	r.took(len(text) / 16)
-	return text
-}
-
-// deeper counts what is within one another; the function that it returns ends one.
-func (r *run) deeper() func() {
-	if r.depth++; r.depth > mostDepth {
-		fail("got more than %d calls or values within one another, want fewer", mostDepth)
-	}
-	return func() { r.depth-- }
+// within calls f with a new scope in another one.
+func (r *run) within(up *scope, f func()) {
+	before := r.scope
+	r.scope = &scope{up: up}
+	f()
+	r.scope = before
 }
 
 // capture returns the text of statements as a value.
 func (r *run) capture(body []statement) string {
-	before, text := r.out, strings.Builder{}
-	r.out = &text
+	before := r.out
+	r.out = &builder{r: r}
 	r.captured++
-	r.execute(body)
+	r.within(r.scope, func() { r.execute(body) })
+	text := r.out.String()
 	r.out = before
 	r.captured--
-	return text.String()
+	return text
 }
 
 // jump is how statements end.
@@ -92,7 +77,7 @@ type statement interface{ execute(r *run) jump }
 // execute executes statements up to a break or continue.
 func (r *run) execute(body []statement) jump {
 	for _, s := range body {
-		r.took(1)
+		r.spend(nodeCost)
 		if j := s.execute(r); j != ends {
 			return j
 		}

@@ -1,14 +1,14 @@
-// Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers sets it up, with
-// the bytes of Hugging Face's JavaScript engine. There are set, if, for with break and continue, macro and generation;
-// expressions with tests, filters, slices and methods of strings and dicts; namespace, range, raise_exception and
-// strftime_now. There is nothing that reads a file, and a rendering takes a bounded number of steps.
+// Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers 5 sets up Python's
+// jinja2, with the same bytes. There are set, if, for with break and continue, macro, call, filter, with, raw and
+// generation; expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of
+// them; namespace, dict, range, raise_exception and strftime_now. There is nothing that reads a file, and a rendering
+// takes a bounded number of steps, which are a measure of its time and its memory.
 package jinja
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -23,9 +23,6 @@ type Span struct {
 	Items    []any // of the loops around the block, the outer ones first; of a pass its own one
 	Pass     bool  // a pass of a loop over dicts
 }
-
-// mostSteps bounds a rendering: a step is a statement, an expression, two items of a list or 16 bytes of a text.
-const mostSteps = 10_000_000
 
 // mostBytes bounds a template.
 const mostBytes = 1 << 20
@@ -67,20 +64,20 @@ func Parse(source string) (t *Template, err error) {
 
 // Render returns the text of the template with variables of these names, and the spans of its generation blocks and
 // of the passes of its loops over dicts. strftime_now formats now. Where ctx ends, its cause is the error. Values are
-// nil, bool, int, float64, string, []any and *Dict.
+// nil, bool, int, *big.Int, float64, string, []any and *Dict.
 func (t *Template) Render(ctx context.Context, variables *Dict, now time.Time) (text string, spans []Span, err error) {
 	if ctx == nil {
 		return "", nil, errors.New("context: got nil, want one")
 	}
-	var out strings.Builder
-	r := &run{ctx: ctx, out: &out, now: now, line: 1}
+	r := &run{ctx: ctx, now: now, line: 1, scope: &scope{}}
+	r.out = &builder{r: r}
 	defer rescue(&err, &r.line)
-	vars := map[string]any{"namespace": function(newNamespace), "range": function(numbers),
-		"raise_exception": function(raise), "strftime_now": function(strftime)}
-	for _, name := range variables.Keys() {
-		vars[name], _ = variables.Get(name)
+	for name, f := range functions {
+		r.set(name, f)
 	}
-	r.scope = &scope{vars: vars}
+	for _, name := range variables.Keys() {
+		r.set(name, variables.values[name])
+	}
 	r.execute(t.body)
-	return out.String(), r.spans, nil
+	return r.out.String(), r.spans, nil
 }

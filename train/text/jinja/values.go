@@ -1,10 +1,6 @@
 package jinja
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "math/big"
 
 // Dict is a dict: values by names, in the order in which these were first set. The zero value is empty.
 type Dict struct {
@@ -25,39 +21,78 @@ func (d *Dict) Set(key string, value any) {
 
 // Get returns a value and reports whether it is there.
 func (d *Dict) Get(key string) (value any, ok bool) {
+	if d == nil {
+		return nil, false
+	}
 	value, ok = d.values[key]
 	return value, ok
 }
 
 // Keys returns the names in their order.
-func (d *Dict) Keys() []string { return d.keys }
+func (d *Dict) Keys() []string {
+	if d == nil {
+		return nil
+	}
+	return d.keys
+}
 
-// undefined is the value of what is not there.
-type undefined struct{}
+// undefined is the value of what is not there, with its name.
+type undefined struct{ name string }
+
+// markup is a text that the filter safe or escape has made: what is added to it is escaped.
+type markup string
+
+// tuple is a list in parentheses.
+type tuple []any
+
+// view is the items of a dict, or a range.
+type view struct {
+	name    string
+	items   []any
+	indexed bool // whether it has items at indices
+}
+
+// generator is items that can be read once.
+type generator struct{ items []any }
 
 // namespace is a dict whose values a template may set, also from within loops.
 type namespace struct{ *Dict }
 
-// function is a function of a template, or a method of a value.
+// function is a function of a template.
 type function func(r *run, args []any, named *Dict) any
+
+// method is a method of a value.
+type method struct {
+	of   any
+	name string
+	signature
+}
 
 // typeName returns the name of a value's type, for errors.
 func typeName(x any) string {
-	switch x.(type) {
+	switch x := x.(type) {
 	case undefined:
 		return "nothing defined"
 	case nil:
 		return "none"
 	case bool:
 		return "a boolean"
-	case int, float64:
+	case int, float64, *big.Int:
 		return "a number"
-	case string:
+	case string, markup:
 		return "a string"
 	case []any:
 		return "a list"
-	case *Dict, namespace:
+	case tuple:
+		return "a tuple"
+	case view:
+		return "a " + x.name
+	case *generator:
+		return "a generator"
+	case *Dict:
 		return "a dict"
+	case namespace:
+		return "a namespace"
 	case *loopState:
 		return "a loop"
 	}
@@ -77,75 +112,80 @@ func truth(x any) bool {
 		return x != 0
 	case string:
 		return x != ""
-	case []any:
-		return len(x) > 0
+	case markup:
+		return x != ""
+	case view:
+		return len(x.items) > 0
 	case *Dict:
 		return len(x.keys) > 0
 	}
-	return true
+	items, is := sequenceOf(x)
+	return !is || len(items) > 0
 }
 
-// textOf returns a value as it is rendered. What is not there, and none, are rendered as nothing.
-func (r *run) textOf(x any) string {
+// textOf returns a string, and reports whether a value is one.
+func textOf(x any) (string, bool) {
 	switch x := x.(type) {
-	case undefined, nil:
-		return ""
-	case bool:
-		return strconv.FormatBool(x)
-	case int:
-		return strconv.Itoa(x)
-	case float64:
-		text := strconv.FormatFloat(x, 'f', -1, 64)
-		if !strings.ContainsAny(text, ".IN") {
-			text += ".0"
-		}
-		return text
 	case string:
-		return x
-	}
-	return r.json(x, jsonForm{item: ", ", key: ": "}, 0)
-}
-
-// equal reports whether two values are equal. None and what is not there are.
-func equal(x, y any) bool {
-	if a, b, ok := numbersOf(x, y); ok {
-		return a == b
-	}
-	switch x := x.(type) {
-	case undefined, nil:
-		_, is := y.(undefined)
-		return is || y == nil
-	case string:
-		text, ok := y.(string)
-		return ok && x == text
-	case []any:
-		list, ok := y.([]any)
-		return ok && slices.EqualFunc(x, list, equal)
-	case *Dict:
-		d, ok := y.(*Dict)
-		return ok && x == d
-	}
-	return false
-}
-
-// numbersOf returns two numbers, of which booleans are 0 and 1, and reports whether both are.
-func numbersOf(x, y any) (a, b float64, ok bool) {
-	a, first := numberOf(x)
-	b, second := numberOf(y)
-	return a, b, first && second
-}
-
-func numberOf(x any) (float64, bool) {
-	switch x := x.(type) {
-	case int:
-		return float64(x), true
-	case float64:
 		return x, true
-	case bool:
-		if x {
-			return 1, true
-		}
-		return 0, true
+	case markup:
+		return string(x), true
 	}
-	return 0, false
+	return "", false
+}
+
+// sequenceOf returns the items of a list, a tuple or a range, and reports whether a value is one.
+func sequenceOf(x any) ([]any, bool) {
+	switch x := x.(type) {
+	case []any:
+		return x, true
+	case tuple:
+		return x, true
+	case view:
+		return x.items, x.indexed
+	}
+	return nil, false
+}
+
+// iterate returns what a loop over a value yields: items, characters, or the keys of a dict.
+func (r *run) iterate(x any) []any {
+	items, ok := r.iterable(x)
+	if !ok {
+		fail("got %s, want a list, a dict or a string", typeName(x))
+	}
+	return items
+}
+
+// iterable is iterate, and reports whether a value can be looped over.
+func (r *run) iterable(x any) (items []any, ok bool) {
+	r.read(x)
+	switch x := x.(type) {
+	case string:
+		for _, c := range x {
+			r.spend(itemCost)
+			items = append(items, string(c))
+		}
+		return items, true
+	case markup:
+		return r.iterable(string(x))
+	case *Dict:
+		return r.keys(x), true
+	case view:
+		return x.items, true
+	case *generator:
+		items, x.items = x.items, nil
+		return items, true
+	case undefined:
+		return nil, true
+	}
+	return sequenceOf(x)
+}
+
+// keys returns the keys of a dict.
+func (r *run) keys(d *Dict) []any {
+	keys := r.newList(len(d.keys))
+	for _, key := range d.keys {
+		keys = append(keys, key)
+	}
+	return keys
 }

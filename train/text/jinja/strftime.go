@@ -1,0 +1,68 @@
+package jinja
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// strftime is the function strftime_now: the time of a rendering in a format of C's strftime.
+func strftime(r *run, args []any, _ *Dict) any {
+	if len(args) != 1 || !isString(args[0]) {
+		fail("strftime_now: got other arguments, want a format")
+	}
+	text := builder{r: r}
+	format := r.str(args[0])
+	for {
+		before, after, found := strings.Cut(format, "%")
+		text.write(before)
+		if !found || after == "" {
+			text.write(format[len(before):])
+			return text.String()
+		}
+		plain := strings.HasPrefix(after, "-") && len(after) > 1
+		if plain {
+			after = after[1:]
+		}
+		part, ok := timePart(r.now, after[0])
+		switch {
+		case !ok:
+			part = format[len(before) : len(format)-len(after)+1]
+		case plain:
+			part = strings.TrimLeft(part[:len(part)-1], "0 ") + part[len(part)-1:]
+		}
+		text.write(part)
+		format = after[1:]
+	}
+}
+
+// timePart returns what a letter of strftime stands for.
+func timePart(now time.Time, letter byte) (string, bool) {
+	if form, ok := timeForms[letter]; ok {
+		return now.Format(form), true
+	}
+	switch letter {
+	case '%', 'n', 't':
+		return map[byte]string{'%': "%", 'n': "\n", 't': "\t"}[letter], true
+	case 'w':
+		return fmt.Sprint(int(now.Weekday())), true
+	case 'u':
+		return fmt.Sprint((int(now.Weekday())+6)%7 + 1), true
+	case 'f':
+		return fmt.Sprintf("%06d", now.Nanosecond()/1000), true
+	case 'U':
+		return fmt.Sprintf("%02d", (now.YearDay()+6-int(now.Weekday()))/7), true
+	case 'W':
+		return fmt.Sprintf("%02d", (now.YearDay()+6-(int(now.Weekday())+6)%7)/7), true
+	case 'V', 'G':
+		year, week := now.ISOWeek()
+		return map[byte]string{'V': fmt.Sprintf("%02d", week), 'G': fmt.Sprint(year)}[letter], true
+	}
+	return "", false
+}
+
+// timeForms are the forms of times by the letters of strftime.
+var timeForms = map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'b': "Jan", 'h': "Jan", 'B': "January", 'H': "15",
+	'M': "04", 'y': "06", 'S': "05", 'A': "Monday", 'a': "Mon", 'I': "03", 'p': "PM", 'j': "002", 'e': "_2",
+	'D': "01/02/06", 'x': "01/02/06", 'F': "2006-01-02", 'T': "15:04:05", 'X': "15:04:05", 'R': "15:04",
+	'c': "Mon Jan _2 15:04:05 2006"}
