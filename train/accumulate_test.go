@@ -10,9 +10,9 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 	"attention/train/text"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"attention/graph"
 	"attention/internal/golden"
+	"attention/internal/small"
 	"attention/train"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -6,9 +6,9 @@ import (
 
 	"attention/graph"
 	"attention/internal/golden"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

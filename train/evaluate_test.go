@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"attention/internal/safetensors"
+	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

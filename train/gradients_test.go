@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

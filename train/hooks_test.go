@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/parallel"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

@@ -7,8 +7,8 @@ import (
 
 	"attention/graph"
 	fieldconfig "attention/internal/config"
+	"attention/internal/small"
 	"attention/train"
-	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"

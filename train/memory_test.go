@@ -3,8 +3,8 @@ package train_test
 import (
 	"testing"
 
+	"attention/internal/small"
 	"attention/train"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -13,9 +13,9 @@ import (
 	"gorgonia.org/tensor"
 
 	"attention/graph"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 )
 
 // weights makes a set of one parameter, all v.

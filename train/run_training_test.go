@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"

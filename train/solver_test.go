@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/small"
 	"attention/train"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -7,9 +7,9 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
-	"attention/train/small"
 )
 
 // TestStepIsTheLoops trains one model by Step and one by Loop: equal losses and

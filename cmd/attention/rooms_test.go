@@ -62,15 +62,15 @@ var rooms = map[string]string{
 	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
 		internal/kernel internal/safetensors internal/oneline`,
 	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
-	"train/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
+	"internal/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
-	"train/dates":      `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
-	"train/reversal":   `train layers graph internal/dense internal/expr`,
-	"train/tiles":      `train layers graph graph/mask internal/expr`,
-	"train/lookback":   `train train/text layers graph internal/dense internal/expr`,
-	"train/text":       `train train/text/jinja layers graph internal/config internal/folder`,
-	"train/text/jinja": "",
-	"train/parallel":   `train internal/dense internal/kernel`,
+	"train/tasks/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train/tasks/reversal": `train layers graph internal/dense internal/expr`,
+	"train/tasks/tiles":    `train layers graph graph/mask internal/expr`,
+	"train/tasks/lookback": `train train/text layers graph internal/dense internal/expr`,
+	"train/text":           `train train/text/jinja layers graph internal/config internal/folder`,
+	"train/text/jinja":     "",
+	"train/parallel":       `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
 		internal/safetensors internal/oneline internal/mapped`,
 
@@ -124,28 +124,28 @@ var rooms = map[string]string{
 		cmd/attention/internal/view/live
 		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr
 		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
-	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/dates`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/dates
+	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/tasks/dates`,
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/tasks/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
 		train train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
 		internal/dense internal/folder internal/kernel internal/safetensors
-		train train/reversal train/tiles layers`,
+		train train/tasks/reversal train/tasks/tiles layers`,
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
-		train train/lookback train/text layers layers/generate graph`,
+		train train/tasks/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session internal/folder train train/metrics train/record`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/dates
+	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/tasks/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
 		layers/chapter internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
-		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/reversal train/text
+		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/tasks/reversal train/text
 		internal/safetensors`,
 	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look

@@ -32,16 +32,15 @@ var rooms = []string{
 
 // unwalked are packages that a user may import, but whose functions are not called, each with the reason.
 var unwalked = map[string]string{
-	"graph/blas":       "gonum's interface has no errors: arguments that do not fit panic",
-	"graph/gradcases":  "for tests",
-	"layers/gradcases": "for tests",
-	"train/dates":      "an example of a model and its data, for one command",
-	"train/lookback":   "tasks and their data, for one command",
-	"train/metrics":    "its folders are those of package folder, for one command",
-	"train/reversal":   "a task of models and its data, for one command",
-	"train/small":      "for tests",
-	"train/text/jinja": "the language of chat templates, which train/text walks",
-	"train/tiles":      "a task of models and its data, for one command",
+	"graph/blas":           "gonum's interface has no errors: arguments that do not fit panic",
+	"graph/gradcases":      "for tests",
+	"layers/gradcases":     "for tests",
+	"train/tasks/dates":    "an example of a model and its data, for one command",
+	"train/tasks/lookback": "tasks and their data, for one command",
+	"train/metrics":        "its folders are those of package folder, for one command",
+	"train/tasks/reversal": "a task of models and its data, for one command",
+	"train/text/jinja":     "the language of chat templates, which train/text walks",
+	"train/tasks/tiles":    "a task of models and its data, for one command",
 }
 
 // instances are the type arguments with which a generic function is called.

@@ -9,10 +9,10 @@ import (
 
 	"attention/internal/folder"
 	"attention/internal/safetensors"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

@@ -12,10 +12,10 @@ import (
 	"attention/internal/folder"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -14,10 +14,10 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 )
 
 // requireStopsAt runs a loop whose checkpoint after 6 steps cannot be written. The

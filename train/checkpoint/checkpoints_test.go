@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"testing"
 
+	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"attention/internal/safetensors"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/parallel"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

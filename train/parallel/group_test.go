@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/parallel"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

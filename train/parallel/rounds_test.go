@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/parallel"
-	"attention/train/small"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/parallel"
 	"attention/train/record"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"

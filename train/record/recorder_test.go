@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/record"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

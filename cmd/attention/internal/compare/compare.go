@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 
 	"github.com/stretchr/testify/require"
 )

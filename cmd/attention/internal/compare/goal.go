@@ -8,7 +8,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 	"attention/train/text"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"attention/internal/folder"
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 )
 
 // report is the content of report.json: every number of a run.

@@ -8,7 +8,7 @@ import (
 	"attention/layers"
 	"attention/layers/generate"
 	"attention/train"
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"

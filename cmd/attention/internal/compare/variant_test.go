@@ -3,7 +3,7 @@ package compare
 import (
 	"testing"
 
-	"attention/train/lookback"
+	"attention/train/tasks/lookback"
 
 	"github.com/stretchr/testify/require"
 )

@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/config"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 // options are the flags of attention translate.

@@ -8,7 +8,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/translations"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 // ownDates returns the dates of --date, without ISO dates.

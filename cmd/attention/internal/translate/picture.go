@@ -10,7 +10,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/folder"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 // writeCross writes a picture of the cross-attention weights of a pair in a run to --out, or to the run folder f.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 
 	"github.com/stretchr/testify/require"
 )

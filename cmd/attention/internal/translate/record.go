@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"attention/layers"
-	"attention/train/dates"
 	"attention/train/record"
+	"attention/train/tasks/dates"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"

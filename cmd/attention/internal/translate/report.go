@@ -8,7 +8,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/oneline"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 // translation is a run of attention translate: the session of its model and dates.

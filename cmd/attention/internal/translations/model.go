@@ -5,7 +5,7 @@ package translations
 import (
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 
 	"gorgonia.org/tensor"
 )

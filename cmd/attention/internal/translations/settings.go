@@ -10,7 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/internal/config"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 )
 
 // Settings are all that makes a run of attention translate: its config.json, in the form of attention train's.

@@ -9,7 +9,7 @@ import (
 
 	server "attention/cmd/attention/internal/view/serve"
 	"attention/layers"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"

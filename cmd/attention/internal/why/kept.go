@@ -11,7 +11,7 @@ import (
 	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 
 	"gorgonia.org/tensor"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 
 	"github.com/stretchr/testify/require"
 )

@@ -7,7 +7,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
-	"attention/train/tiles"
+	"attention/train/tasks/tiles"
 )
 
 // pictureTask is the task's name, pictureSteps how long each model is trained without --steps.

@@ -7,7 +7,7 @@ import (
 
 	"attention/cmd/attention/internal/plot"
 	"attention/internal/dense"
-	"attention/train/tiles"
+	"attention/train/tasks/tiles"
 )
 
 // printLooks prints the means over the seeds, and how often each head of the first seed looks at the right tile.

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"attention/internal/folder"
-	"attention/train/reversal"
-	"attention/train/tiles"
+	"attention/train/tasks/reversal"
+	"attention/train/tasks/tiles"
 )
 
 // report is the content of report.json: every number of a run.

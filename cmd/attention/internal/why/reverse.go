@@ -8,7 +8,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 )
 
 // reverseTask is the task's name, reverseSteps how long each model is trained without --steps.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 
 	"gonum.org/v1/plot/plotter"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 )
 
 // shownLengths are the lengths of the strings whose reverses by every model are printed.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/view/serve"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 
 	"github.com/spf13/pflag"
 )

@@ -11,7 +11,7 @@ import (
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/dense"
 	"attention/layers"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"

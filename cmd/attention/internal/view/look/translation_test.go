@@ -10,7 +10,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/checkpoint"
-	"attention/train/dates"
+	"attention/train/tasks/dates"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"attention/internal/safetensors"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 )
 
 // Rival is one of several models that write strings backwards.

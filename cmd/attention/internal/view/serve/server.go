@@ -14,7 +14,7 @@ import (
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
 	"attention/cmd/attention/internal/view/web"
-	"attention/train/reversal"
+	"attention/train/tasks/reversal"
 )
 
 // Config configures a Server.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"attention/internal/small"
 	"attention/train/parallel"
-	"attention/train/small"
 
 	"github.com/stretchr/testify/require"
 )
