@@ -216,6 +216,8 @@ var exportedFunctions = []struct {
 	{"parallel.New", parallel.New},
 	{"parallel.NewLocal", parallel.NewLocal},
 	{"parallel.Join", parallel.Join},
+	{"pretrained.IsAdapter", pretrained.IsAdapter},
+	{"pretrained.AdapterBase", pretrained.AdapterBase},
 	{"pretrained.Formats", pretrained.Formats},
 	{"pretrained.GGUFTypes", pretrained.GGUFTypes},
 	{"pretrained.Open", pretrained.Open},
