@@ -100,5 +100,5 @@ for name, prefix in FAMILIES.items():
     plain = {k for k in keys if k not in fields and hasattr(config, k) and not isinstance(getattr(config, k), property)}
     all_keys[name] = sorted(k for k in keys - plain if not k.startswith("_"))
 with open(sys.argv[1], "w") as f:
-    f.write("{\n" + ",\n".join(f"{json.dumps(n)}: {json.dumps(k)}" for n, k in (all_keys | {"rope": sorted(rope)}).items())
-            + "\n}\n")
+    lines = [f"{json.dumps(n)}: {json.dumps(k)}" for n, k in (all_keys | {"rope": sorted(rope)}).items()]
+    f.write("{\n" + ",\n".join(lines) + "\n}\n")

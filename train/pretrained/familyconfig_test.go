@@ -2,9 +2,11 @@ package pretrained_test
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
+	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
 	"attention/train/pretrained"
@@ -83,6 +85,12 @@ func TestAbsentKeys(t *testing.T) {
 		{"Mistral's heads of keys", "mistral", []string{"num_key_value_heads"}, fields{"num_attention_heads": 16}, kvHeads, 8},
 		{"GPT-NeoX's part of a head", "gpt_neox", []string{"rotary_pct"}, fields{"hidden_size": 24},
 			func(c layers.DecoderConfig) any { return c.Blocks[0].Attention.RoPE.Dims }, 2},
+		{"whole heads", "llama", nil, fields{"rope_scaling": nil, "rope_parameters": fields{"partial_rotary_factor": 0.5}},
+			func(c layers.DecoderConfig) any { return *c.Blocks[0].Attention.RoPE }, graph.RoPEConfig{Base: 10000}},
+		{"dynamic positions", "llama", nil, fields{"rope_scaling": fields{"type": "dynamic", "factor": 4.0}},
+			func(c layers.DecoderConfig) any { return *c.Blocks[0].Attention.RoPE }, graph.RoPEConfig{Base: 10000}},
+		{"GPT-NeoX's odd part of a head", "gpt_neox", nil, fields{"rotary_pct": 0.75, "rotary_emb_base": 1e3},
+			func(c layers.DecoderConfig) any { return math.Round(base(c).(float64)) }, 1e4}, // 1000^(4/3)
 		{"GPT-NeoX is parallel", "gpt_neox", []string{"use_parallel_residual"}, nil,
 			func(c layers.DecoderConfig) any { return c.Blocks[0].Parallel }, true},
 		{"OLMo 2's epsilon", "olmo2", []string{"rms_norm_eps"}, nil,

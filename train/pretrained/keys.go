@@ -29,7 +29,7 @@ var refusals = map[string]refusal{
 	"per_layer_config":                {"none", "layers with a config of their own are not supported"},
 	"is_causal":                       {"true", "attention to later positions is not supported"},
 	"use_bidirectional_attention":     {"false", "attention to later positions is not supported"},
-	"head_dim":                        {"none", "heads of another width than hidden_size/num_attention_heads are not supported"},
+	"head_dim":                        {"none", "heads are hidden_size/num_attention_heads wide"},
 	"scale_attn_weights":              {"true", "attention without a scale is not supported"},
 	"scale_attn_by_inverse_layer_idx": {"false", "a scale for each layer is not supported"},
 	"add_cross_attention":             {"false", "GPT-2 with an encoder is not supported"},
@@ -63,7 +63,8 @@ const harmlessKeys = `architectures model_type torch_dtype dtype transformers_ve
 	classifier_dropout hidden_dropout_prob summary_activation summary_first_dropout summary_proj_to_labels summary_type
 	summary_use_proj reorder_and_upcast_attn n_special predict_special_tokens output_past
 	output_attentions output_hidden_states return_dict torchscript attn_implementation experts_implementation
-	hidden_act sliding_window_size max_window_layers rope_interleaved finetuned attn_factor mrope_section type ` + generationKeys
+	hidden_act sliding_window_size max_window_layers rope_interleaved finetuned attn_factor mrope_section type
+	` + generationKeys
 
 // generationKeys are keys of how a text is drawn, which flags of the program say.
 const generationKeys = `max_length min_length do_sample early_stopping num_beams num_beam_groups num_return_sequences

@@ -83,23 +83,34 @@ func (f *family) ropeMembers(s settings, window bool) (field string, own map[str
 	return field, own
 }
 
-// ropeConfig returns the settings in our form.
+// ropeConfig returns the settings in our form, nil if no element of a head is turned.
 func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPEConfig, error) {
 	c, kind := &graph.RoPEConfig{Base: r.Theta}, cmp.Or(r.Type, r.OldType, "default")
-	switch {
-	case r.Partial == 1, kind == "default" && !f.knows("rotary_pct"): // transformers turns whole heads
-	case !f.knows("rotary_pct"):
-		return nil, config.Errorf(r, "Partial", "got %v, want 1: a model of %s turns whole heads", r.Partial, f.name)
-	default:
-		c.Dims = int(float64(headDim) * r.Partial)
-		if c.Dims < 2 || r.Partial > 1 {
-			return nil, config.Errorf(r, "Partial", "got %v of %d elements, want two of them to all", r.Partial, headDim)
-		}
+	if kind == "default" && !f.knows("rotary_pct") {
+		r.Partial = 1 // transformers turns whole heads
+	}
+	// An odd number of elements is rounded up; the frequencies are those of the odd number.
+	exact := int(float64(headDim) * r.Partial)
+	c.Dims = exact + exact%2
+	switch whole := c.Dims == headDim; {
+	case kind == "proportional" && int(float64(headDim)*r.Partial)/2 < headDim/2,
+		!whole && !f.knows("rotary_pct"), !(r.Partial >= 0 && r.Partial <= 1):
+		return nil, config.Errorf(r, "Partial", "got %v, want 1: a model of %s with %s positions turns whole heads",
+			r.Partial, f.name, kind)
+	case exact == 0:
+		return nil, nil
+	case exact%2 == 1 && kind == "yarn":
+		return nil, config.Errorf(r, "Partial", "got %v of %d elements, want an even number of them", r.Partial, headDim)
+	case exact%2 == 1:
+		c.Base = math.Pow(c.Base, float64(c.Dims)/float64(exact))
+	}
+	if c.Dims == headDim {
+		c.Dims = 0
 	}
 	original := cmp.Or(r.OriginalLength, positions)
 	switch kind {
 	case "default", "dynamic": // the same up to max_position_embeddings
-	case "linear":
+	case "linear", "proportional":
 		c.Scaling, c.Factor = graph.LinearScaling, r.Factor
 	case "llama3":
 		c.Scaling, c.Factor, c.OriginalLength = graph.Llama3Scaling, r.Factor, original
@@ -115,7 +126,7 @@ func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPE
 			return nil, config.Errorf(r, "Truncate", "got false, want true")
 		}
 	default:
-		return nil, config.Errorf(r, "Type", "got %.60q, want default, dynamic, linear, llama3 or yarn", kind)
+		return nil, config.Errorf(r, "Type", "got %.60q, want default, dynamic, linear, llama3, proportional or yarn", kind)
 	}
 	return c, nil
 }
