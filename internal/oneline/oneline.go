@@ -1,10 +1,20 @@
-// Package oneline joins errors as one of one line, where errors.Join has a line for each.
+// Package oneline keeps errors to one line: it joins errors, where errors.Join has a line for each, and shortens lists.
 package oneline
 
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// List returns the first names of a list, at most most, and the number of the others: a, b and 3 more.
+func List(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
 
 // Join returns an error that wraps the errors that are not nil, with "; " between their texts,
 // or nil if all are. An error that an earlier one wraps is left out.

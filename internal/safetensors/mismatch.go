@@ -2,8 +2,9 @@ package safetensors
 
 import (
 	"errors"
-	"fmt"
 	"strings"
+
+	"attention/internal/oneline"
 )
 
 // Mismatch returns an error that lists tensors that are missing, unknown or wrong, or nil
@@ -15,20 +16,11 @@ func Mismatch(missing, unknown, wrong []string) error {
 		names []string
 	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
 		if len(list.names) > 0 {
-			all = append(all, list.label+List(list.names, 3))
+			all = append(all, list.label+oneline.List(list.names, 3))
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	return errors.New(strings.Join(all, "; "))
-}
-
-// List returns the first names of a list, at most most, and the number of the others.
-func List(names []string, most int) string {
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

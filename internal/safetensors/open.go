@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"attention/internal/folder"
+	"attention/internal/oneline"
 )
 
 // Reader reads the tensors of a file one by one into memory of the caller. It must not be
@@ -132,7 +133,7 @@ func (r *Reader) names() string {
 	for _, e := range r.contents.entries {
 		all = append(all, quote(e.name))
 	}
-	return cmp.Or(List(all, 5), "metadata")
+	return cmp.Or(oneline.List(all, 5), "metadata")
 }
 
 // ReadFloats fills dst with the elements of a tensor of floating-point numbers. dst must

@@ -179,4 +179,4 @@ func withoutPrefix(all []safetensors.Signature, prefix string) (without, with []
 }
 
 // listed returns the first names of a list and the number of further ones.
-func listed(names []string) string { return cmp.Or(safetensors.List(names, 3), "none") }
+func listed(names []string) string { return cmp.Or(oneline.List(names, 3), "none") }

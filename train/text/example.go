@@ -6,88 +6,62 @@ import (
 	"strings"
 
 	"attention/internal/config"
+	"attention/train/text/jinja"
 )
 
 // Example is one example to fine-tune a model on.
 type Example struct {
-	Messages []Message // a conversation; nil for a Text
-	Text     string    // a plain text, all of which is learned
-	Label    string    // the class of a Text; "" for none
+	Messages  []Message   // a conversation; nil for a Text
+	Pair      bool        // the Messages are a prompt and its completion, one text where there is no template
+	Tools     []any       // that the assistant may call, as jinja.DecodeJSON returns them; nil for none
+	Variables *jinja.Dict // further ones of the template; nil for none
+	Text      string      // a plain text, all of which is learned
+	Label     string      // the class of a Text; "" for none
 }
 
-// exampleFields are the keys of examples that files have; a line has those of one form.
-type exampleFields struct {
-	Messages []Message `json:"messages"` // OpenAI's, mlx-lm's
-
-	Prompt     *string `json:"prompt"` // mlx-lm's
-	Completion *string `json:"completion"`
-
-	Text  *string `json:"text"` // mlx-lm's; with a label of a class
-	Label *string `json:"label"`
-
-	Instruction *string `json:"instruction"` // Alpaca's
-	Input       string  `json:"input"`
-	Output      *string `json:"output"`
-
-	Conversations []shareTurn `json:"conversations"` // ShareGPT's
-}
-
-// shareTurn is a turn of a ShareGPT conversation.
-type shareTurn struct {
-	From  string `json:"from"`
-	Value string `json:"value"`
-}
-
-// shareRoles are ShareGPT's names of roles.
-var shareRoles = map[string]string{"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant",
-	"chatgpt": "assistant", "bot": "assistant", "system": "system", "tool": "tool"}
-
-// UnmarshalJSON reads an object of one of these forms, and ignores other keys:
+// UnmarshalJSON reads an object of one of these forms, the first whose keys it has:
 //
 //	{"messages": [{"role": …, "content": …}, …]}
-//	{"prompt": …, "completion": …}
+//	{"conversations": [{"from": …, "value": …}, …]}, or with role and content; also texts
+//	{"prompt": …, "completion": …}, both texts or both lists of messages
+//	{"instruction": …, "input": …, "output": …, "history": [[…, …], …]}, whose input and history may be absent or empty
 //	{"text": …}, {"text": …, "label": …}
-//	{"instruction": …, "input": …, "output": …}, whose input may be absent or empty
-//	{"conversations": [{"from": "human" or "gpt", "value": …}, …]}
+//
+// A conversation may have a system message under system or system_prompt, tools, and chat_template_kwargs. A key that
+// would change what is learned is an error; the rest are ignored.
 func (e *Example) UnmarshalJSON(data []byte) error {
-	var f exampleFields
-	if err := config.Foreign.Decode(data, &f); err != nil {
-		return config.JSON(err)
-	}
-	read, err := f.example()
-	if err == nil {
-		err = read.validate()
-	}
+	read, _, err := exampleFromJSON(data)
 	if err == nil {
 		*e = read
 	}
 	return err
 }
 
-func (f exampleFields) example() (Example, error) {
-	switch {
-	case f.Messages != nil:
-		return Example{Messages: f.Messages}, nil
-	case f.Prompt != nil && f.Completion != nil:
-		return answered(*f.Prompt, *f.Completion), nil
-	case f.Text != nil:
-		e := Example{Text: *f.Text}
-		if f.Label != nil {
-			e.Label = *f.Label
-		}
-		return e, nil
-	case f.Instruction != nil && f.Output != nil:
-		return answered(withInput(*f.Instruction, f.Input), *f.Output), nil
-	case f.Conversations != nil:
-		return fromShareGPT(f.Conversations)
+// exampleFromJSON also returns the keys that are not read.
+func exampleFromJSON(data []byte) (e Example, unread []string, err error) {
+	if err := config.Foreign.Decode(data, &struct{}{}); err != nil {
+		return e, nil, config.JSON(err)
 	}
-	return Example{}, errors.New(`got an object of another form, want messages, prompt and completion, text, ` +
-		`instruction and output, or conversations`)
+	value, err := jinja.DecodeJSON(data)
+	if err != nil {
+		return e, nil, err
+	}
+	row, ok := value.(*jinja.Dict)
+	if !ok {
+		return e, nil, errors.New("got null, want an object")
+	}
+	return readRow(row)
+}
+
+// Rendering returns how the example's conversation is rendered where others are rendered by c.
+func (e Example) Rendering(c TemplateConfig) TemplateConfig {
+	c.Tools, c.Variables = e.Tools, e.Variables
+	return c
 }
 
 // answered returns the conversation of a question and its answer.
-func answered(question, answer string) Example {
-	return Example{Messages: []Message{{Role: "user", Content: question}, {Role: "assistant", Content: answer}}}
+func answered(question, answer string) []Message {
+	return []Message{{Role: "user", Content: question}, {Role: "assistant", Content: answer}}
 }
 
 // withInput returns an instruction with its input under a heading, as in the Alpaca prompt.
@@ -98,17 +72,6 @@ func withInput(instruction, input string) string {
 	return instruction + "\n\n### Input:\n" + input
 }
 
-func fromShareGPT(turns []shareTurn) (e Example, err error) {
-	for i, turn := range turns {
-		role, ok := shareRoles[turn.From]
-		if !ok {
-			return e, fmt.Errorf("conversations: turn %d: from: got %.40q, want human, gpt or system", i+1, turn.From)
-		}
-		e.Messages = append(e.Messages, Message{Role: role, Content: turn.Value})
-	}
-	return e, nil
-}
-
 // validate refuses an example of which nothing is learned.
 func (e Example) validate() error {
 	if e.Messages == nil {
@@ -117,22 +80,25 @@ func (e Example) validate() error {
 		}
 		return nil
 	}
-	learned := false
-	for i, m := range e.Messages {
-		if m.Role != "assistant" {
-			continue
+	var roles []string
+	for _, m := range e.Messages {
+		roles = append(roles, m.Role)
+		if m.Role == "assistant" && (m.Weight == nil || *m.Weight != 0) {
+			return nil
 		}
-		_, calls := m.Other.Get("tool_calls")
-		if strings.TrimSpace(m.Text()) == "" && !calls {
-			return fmt.Errorf("messages: got an empty answer in message %d, want some text", i+1)
-		}
-		if w := m.Weight; w != nil && *w != 0 && *w != 1 {
-			return fmt.Errorf("messages: weight: got %v in message %d, want 0 or 1", *w, i+1)
-		}
-		learned = learned || m.Weight == nil || *m.Weight == 1
 	}
-	if !learned {
-		return errors.New("messages: got no answer of the assistant to learn, want one")
+	return fmt.Errorf("messages: got the roles %s and no answer of the assistant to learn, want one; known are %s",
+		names(distinct(roles)), acceptedRoles)
+}
+
+// distinct returns the names without those that come again.
+func distinct(all []string) (once []string) {
+	seen := map[string]bool{}
+	for _, name := range all {
+		if !seen[name] {
+			seen[name] = true
+			once = append(once, name)
+		}
 	}
-	return nil
+	return once
 }

@@ -21,8 +21,10 @@ type Examples struct {
 	file  *os.File
 	begin int64  // after a byte order mark
 	unit  string // what the examples of an error are counted in: line or element
-	read  func(raw []byte) (Example, error)
+	read  func(raw []byte) (e Example, unread []string, err error)
 	at    []place
+
+	unread map[string]int
 }
 
 // place is where an example lies in its file.
@@ -39,8 +41,9 @@ const maxExample = 16 << 20
 //
 //	.jsonl          an Example as JSON in each line; .ndjson, too
 //	.json           an array of them
-//	.csv, .tsv      two columns, label and text, perhaps under the heading "label,text" in any case; or, if the heading
-//	                has them in the other order, text and label. Quotes are a part of the text in .tsv
+//	.csv, .tsv      rows whose columns are named by a heading, in any case, as an Example's keys: "text,label" or
+//	                "prompt,completion"; without a heading two columns, label and text. Quotes are a part of the text
+//	                in .tsv
 //
 // A byte order mark at the beginning is left out. The error names the first wrong line, or element of an array. Empty
 // lines count but are no examples; a file without examples is an error.
@@ -49,7 +52,7 @@ func OpenExamples(path string) (*Examples, error) {
 	if err != nil {
 		return nil, fmt.Errorf("text: examples: %w", err)
 	}
-	e := &Examples{path: path, file: file, unit: "line"}
+	e := &Examples{path: path, file: file, unit: "line", unread: map[string]int{}}
 	if err := e.scan(); err != nil {
 		_ = file.Close() // nothing was written
 		return nil, fmt.Errorf("text: examples: %s: %w", path, err)
@@ -123,11 +126,6 @@ func ExampleFiles(dir string) (train, valid, test string, err error) {
 // exampleEnds are the ends of the names of files of examples.
 var exampleEnds = []string{".jsonl", ".ndjson", ".json", ".csv", ".tsv"}
 
-func exampleFromJSON(raw []byte) (e Example, err error) {
-	err = json.Unmarshal(raw, &e)
-	return e, err
-}
-
 // Len returns the number of examples.
 func (e *Examples) Len() int { return len(e.at) }
 
@@ -140,7 +138,7 @@ func (e *Examples) At(i int) (Example, error) {
 	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
 		return Example{}, e.about(i, err)
 	}
-	example, err := e.read(raw)
+	example, _, err := e.read(raw)
 	if err != nil {
 		return example, e.about(i, fmt.Errorf("%w: was the file changed?", err))
 	}
@@ -157,17 +155,29 @@ func (e *Examples) Where(i int) string {
 
 func (e *Examples) about(i int, err error) error { return fmt.Errorf("%s: %w", e.Where(i), err) }
 
+// Unread returns in how many examples each of the keys is that are not read, of the first 1000 such keys.
+func (e *Examples) Unread() map[string]int { return e.unread }
+
+// mostUnread is the most keys that are counted.
+const mostUnread = 1000
+
 // Close closes the file.
 func (e *Examples) Close() error { return e.file.Close() }
 
 // add checks the example in raw bytes and keeps its place.
 func (e *Examples) add(raw []byte, offset int64, line int) error {
+	var unread []string
 	err := tooLong(len(raw))
 	if err == nil {
-		_, err = e.read(raw)
+		_, unread, err = e.read(raw)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", e.unit, line, err)
+	}
+	for _, key := range unread {
+		if e.unread[key] > 0 || len(e.unread) < mostUnread {
+			e.unread[key]++
+		}
 	}
 	e.at = append(e.at, place{offset, int32(len(raw)), int32(line)})
 	return nil
@@ -175,7 +185,7 @@ func (e *Examples) add(raw []byte, offset int64, line int) error {
 
 // scanLines adds each line that is not empty. first sees the first one, and reports whether it is a heading; nil is for
 // files without.
-func (e *Examples) scanLines(first func(line []byte) bool) error {
+func (e *Examples) scanLines(first func(line []byte) (heading bool, err error)) error {
 	lines := bufio.NewReaderSize(e.file, 1<<16)
 	offset := e.begin
 	for line := 1; ; line++ {
@@ -184,13 +194,15 @@ func (e *Examples) scanLines(first func(line []byte) bool) error {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 		text := bytes.TrimRight(raw, "\r\n")
-		if len(bytes.TrimSpace(text)) > 0 && !(line == 1 && first != nil && first(text)) {
-			if err := e.add(text, offset, line); err != nil {
-				return err
-			}
+		heading, wrong := false, error(nil)
+		if line == 1 && first != nil {
+			heading, wrong = first(text)
 		}
-		if err == io.EOF {
-			return nil
+		if wrong == nil && !heading && len(bytes.TrimSpace(text)) > 0 {
+			wrong = e.add(text, offset, line)
+		}
+		if wrong != nil || err == io.EOF {
+			return wrong
 		}
 		offset += int64(len(raw))
 	}

@@ -13,6 +13,7 @@ import (
 
 func TestOpenExamples(t *testing.T) {
 	talk := text.Example{Messages: []text.Message{say("user", "Hi"), say("assistant", "Hello")}}
+	pair := text.Example{Messages: talk.Messages, Pair: true}
 	withInput := text.Example{Messages: []text.Message{say("user", "Add\n\n### Input:\n1 2"), say("assistant", "3")}}
 	for _, row := range []struct {
 		name, content string
@@ -20,7 +21,7 @@ func TestOpenExamples(t *testing.T) {
 	}{
 		{"a.jsonl", `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}], "id": 7}` +
 			"\n\n" + `{"prompt": "Hi", "completion": "Hello"}` + "\r\n" + `{"text": "Hi"}`,
-			[]text.Example{talk, talk, {Text: "Hi"}}},
+			[]text.Example{talk, pair, {Text: "Hi"}}},
 		{"b.json", `[{"instruction": "Add", "input": "1 2", "output": "3"},
 			{"instruction": "Hi", "input": "", "output": "Hello"}, {"instruction": "Hi", "output": "Hello"}]`,
 			[]text.Example{withInput, talk, talk}},
@@ -34,6 +35,14 @@ func TestOpenExamples(t *testing.T) {
 		{"marked.json", "\ufeff" + `[{"text": "a"}, {"text": "z"}]`, []text.Example{{Text: "a"}, {Text: "z"}}},
 		{"f.csv", "text,label\nz,1\n", []text.Example{{Label: "1", Text: "z"}}},
 		{"g.jsonl", `{"text": "z", "label": "spam"}`, []text.Example{{Label: "spam", Text: "z"}}},
+		{"h.csv", "Prompt,completion,id\nHi,Hello,7\n", []text.Example{pair}},
+		{"i.tsv", "instruction\tinput\toutput\nAdd\t1 2\t3\nHi\t\tHello\n", []text.Example{withInput, talk}},
+		{"j.csv", "id,text,sentiment\n1,z,good\n", []text.Example{{Text: "z"}}},
+		{"k.csv", "text\nz\n", []text.Example{{Text: "z"}}},
+		{"l.csv", "messages,system\n\"[{\"\"role\"\":\"\"assistant\"\",\"\"content\"\":\"\"Hello\"\"}]\",Hi\n",
+			[]text.Example{{Messages: []text.Message{say("system", "Hi"), say("assistant", "Hello")}}}},
+		{"m.csv", "question,Is it so?\nanswer,It is.\n",
+			[]text.Example{{Label: "question", Text: "Is it so?"}, {Label: "answer", Text: "It is."}}},
 	} {
 		e := examples(t, row.name, row.content)
 		require.Equal(t, len(row.want), e.Len(), row.name)
@@ -52,20 +61,24 @@ func TestWrongExamples(t *testing.T) {
 	for _, row := range []struct{ name, content, want string }{
 		{"a.txt", "x", `got a name that ends with ".txt", want .jsonl, .json, .csv or .tsv`},
 		{"a.jsonl", "\n \n", "got no example, want at least one"},
-		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, "line 3: got an object of another form, want messages, prompt and " +
-			"completion, text, instruction and output, or conversations"},
+		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, `line 3: got the keys "txt", want messages, conversations, ` +
+			`prompt and completion, instruction and output, or text`},
 		{"a.jsonl", `{"text": 1}`, "line 1: text: got 1, want a string"},
 		{"a.jsonl", `{"text": " "}`, "line 1: text: got nothing, want some"},
-		{"a.jsonl", `{"prompt": "a"}`, "line 1: got an object of another form, want"},
+		{"a.jsonl", `{"prompt": "a"}`, `line 1: got the keys "prompt", want messages, `},
 		{"a.jsonl", `{"messages": [{"role": "user", "content": "a"}]}`,
-			"line 1: messages: got no answer of the assistant to learn, want one"},
-		{"a.jsonl", answer(`"b", "weight": 0`), "line 1: messages: got no answer of the assistant to learn, want one"},
-		{"a.jsonl", answer(`"b", "weight": 0.5`), "line 1: messages: weight: got 0.5 in message 2, want 0 or 1"},
-		{"a.jsonl", answer(`""`), "line 1: messages: got an empty answer in message 2, want some text"},
+			`line 1: messages: got the roles "user" and no answer of the assistant to learn, want one; known are system, user ` +
+				`(or human), assistant (or gpt), tool (or observation) or function_call`},
+		{"a.jsonl", answer(`"b", "weight": 0`), `line 1: messages: got the roles "user", "assistant" and no answer`},
+		{"a.jsonl", answer(`"b", "weight": 0.5`), "line 1: messages: message 2: weight: got 0.5, want 0 or 1"},
 		{"a.jsonl", `{"conversations": [{"from": "dog", "value": "a"}]}`,
-			`line 1: conversations: turn 1: from: got "dog", want human, gpt or system`},
+			`line 1: conversations: message 1: from: got "dog", want system, user (or human), assistant (or gpt), `},
+		{"a.csv", "prompt,answer\na,b\n", `line 1: got the columns "prompt", "answer", want messages, conversations, prompt and`},
+		{"a.tsv", "question\tanswer\na\tb\n", `line 1: got the columns "question", "answer", want messages, `},
+		{"a.csv", "text,label,text\na,b,c\n", `line 1: got the columns "text", "label", "text", want each once`},
+		{"a.csv", "prompt,completion\na\n", "line 2: got 1 columns, want the 2 of the heading"},
 		{"a.json", `{"text": "a"}`, "got no JSON array, want one of objects; for an object in each line the name ends with .jsonl"},
-		{"a.json", `[{"text": "a"}, {}]`, "element 2: got an object of another form"},
+		{"a.json", `[{"text": "a"}, {}]`, "element 2: got the keys none, want"},
 		{"a.json", `[{"text": "a"}`, "got an array without an end, want a whole one: was the file cut off?"},
 		{"a.tsv", "ham\ta\nspam", "line 2: got 1 columns, want a label and a text"},
 		{"a.csv", "ham,a,b", "line 1: got 3 columns, want a label and a text"},

@@ -7,50 +7,95 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+
+	"attention/train/text/jinja"
 )
 
-// scanTable adds the rows of a table of labels and texts.
+// table is the form of a file's rows: the names of its columns, of a heading or without one.
+type table struct {
+	tabs    bool
+	columns []string
+	headed  bool
+}
+
+// scanTable adds the rows of a table.
 func (e *Examples) scanTable(tabs bool) error {
-	textFirst := false
-	heading := func(row []string) bool {
-		if len(row) != 2 {
-			return false
-		}
-		a, b := strings.ToLower(strings.TrimSpace(row[0])), strings.ToLower(strings.TrimSpace(row[1]))
-		textFirst = a == "text" && b == "label"
-		return textFirst || a == "label" && b == "text"
-	}
-	e.read = func(raw []byte) (Example, error) {
-		row, err := cells(raw, tabs)
-		if err != nil {
-			return Example{}, err
-		}
-		if len(row) != 2 {
-			return Example{}, fmt.Errorf("got %d columns, want a label and a text", len(row))
-		}
-		example := Example{Label: strings.TrimSpace(row[0]), Text: row[1]}
-		if textFirst {
-			example.Label, example.Text = strings.TrimSpace(row[1]), row[0]
-		}
-		if example.Label == "" {
-			return example, errors.New("label: got nothing, want a class")
-		}
-		return example, example.validate()
-	}
+	t := &table{tabs: tabs, columns: []string{"label", "text"}}
+	e.read = t.read
 	if tabs {
-		return e.scanLines(func(line []byte) bool {
-			row, _ := cells(line, true)
-			return heading(row)
-		})
+		return e.scanLines(func(line []byte) (bool, error) { return t.heading(strings.Split(string(line), "\t")) })
 	}
-	return e.scanCSV(heading)
+	return e.scanCSV(t.heading)
+}
+
+// headingWords are names of columns that are no form's keys, but show that the first row is a heading.
+var headingWords = strings.Fields("question answer query response sentence content category class target labels chosen rejected")
+
+// headingCell matches a name in a heading.
+var headingCell = regexp.MustCompile(`^[\pL_][\pL\pN_-]{0,39}$`)
+
+// heading reports whether the first row names columns, and keeps the names. It does if all cells look like names and one
+// is a key of a form, or a word of other headings. Columns that make no form are an error.
+func (t *table) heading(row []string) (bool, error) {
+	named, known := make([]string, len(row)), false
+	for i, cell := range row {
+		named[i] = strings.ToLower(strings.TrimSpace(cell))
+		if cell != "" && !headingCell.MatchString(named[i]) {
+			return false, nil
+		}
+		known = known || slices.Contains(headingWords, named[i]) ||
+			slices.ContainsFunc(exampleForms, func(f exampleForm) bool {
+				return slices.Contains(f.needs, named[i]) || slices.Contains(f.reads, named[i])
+			})
+	}
+	if !known {
+		return false, nil
+	}
+	t.columns, t.headed = named, true
+	if len(distinct(named)) < len(named) {
+		return true, fmt.Errorf("line 1: got the columns %s, want each once", names(named))
+	}
+	d := &jinja.Dict{}
+	for _, name := range named {
+		d.Set(name, name)
+	}
+	if !slices.ContainsFunc(exampleForms, func(f exampleForm) bool { return hasAll(d, f.needs) }) {
+		return true, fmt.Errorf("line 1: got the columns %s, want %s", names(named), formsWanted)
+	}
+	return true, nil
+}
+
+// read returns the example of a row.
+func (t *table) read(raw []byte) (e Example, unread []string, err error) {
+	row, err := t.cells(raw)
+	switch {
+	case err != nil:
+		return e, nil, err
+	case len(row) != len(t.columns) && t.headed:
+		return e, nil, fmt.Errorf("got %d columns, want the %d of the heading", len(row), len(t.columns))
+	case len(row) != len(t.columns):
+		return e, nil, fmt.Errorf("got %d columns, want a label and a text", len(row))
+	}
+	d := &jinja.Dict{}
+	for i, name := range t.columns {
+		d.Set(name, row[i])
+	}
+	if label, ok := d.Get("label"); ok {
+		d.Set("label", strings.TrimSpace(label.(string)))
+	}
+	if e, unread, err = readRow(d); err == nil && e.Messages == nil && e.Label == "" && slices.Contains(t.columns, "label") {
+		err = errors.New("label: got nothing, want a class")
+	}
+	return e, unread, err
 }
 
 // cells returns the columns of a row.
-func cells(raw []byte, tabs bool) ([]string, error) {
-	if tabs {
-		return strings.SplitN(string(raw), "\t", 2), nil
+func (t *table) cells(raw []byte) ([]string, error) {
+	if t.tabs {
+		return strings.SplitN(string(raw), "\t", len(t.columns)), nil
 	}
 	r := csv.NewReader(bytes.NewReader(raw))
 	r.FieldsPerRecord = -1
@@ -58,7 +103,7 @@ func cells(raw []byte, tabs bool) ([]string, error) {
 }
 
 // scanCSV adds the rows of a CSV file, whose texts may have lines.
-func (e *Examples) scanCSV(heading func(row []string) bool) error {
+func (e *Examples) scanCSV(heading func(row []string) (bool, error)) error {
 	r := csv.NewReader(bufio.NewReaderSize(e.file, 1<<16))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
 	for first := true; ; first = false {
@@ -70,8 +115,13 @@ func (e *Examples) scanCSV(heading func(row []string) bool) error {
 		if err != nil {
 			return err
 		}
-		if first && heading(row) {
-			continue
+		if first {
+			if ok, err := heading(row); ok || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 		}
 		line, _ := r.FieldPos(0)
 		raw := make([]byte, r.InputOffset()-from)

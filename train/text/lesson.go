@@ -101,10 +101,17 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 		lesson, err = l.ofText(e.Text)
 		return lesson, true, err
 	}
+	if l.config.Template == nil && e.Pair {
+		lesson, err = l.ofPair(e.Messages[0].Content, e.Messages[1].Content)
+		return lesson, true, err
+	}
 	if l.config.Template == nil {
 		return lesson, false, errors.New("got a conversation without a template, want one")
 	}
-	text, spans, err := l.config.Template.RenderSpans(ctx, e.Messages, l.config.Rendering)
+	if len(e.Tools) > 0 && !strings.Contains(l.config.Template.Source, "tools") {
+		return lesson, false, errors.New("tools: got some, want none: the template does not show them")
+	}
+	text, spans, err := l.config.Template.RenderSpans(ctx, e.Messages, e.Rendering(l.config.Rendering))
 	if err == nil {
 		lesson.IDs, err = l.encode(text)
 	}
@@ -139,17 +146,36 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 
 // ofText is Of for a plain text, to which the token that ends a text is added unless it ends with one.
 func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
-	if lesson.IDs, err = l.encode(text); err != nil {
+	if lesson.IDs, err = l.framed(text); err != nil {
 		return lesson, err
-	}
-	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok {
-		lesson.IDs = t.WithTemplate(lesson.IDs)
 	}
 	if n := len(lesson.IDs); n == 0 || !slices.Contains(l.config.Ends, lesson.IDs[n-1]) {
 		lesson.IDs = append(lesson.IDs, l.config.Ends[0])
 	}
 	lesson.Learned = slices.Repeat([]bool{true}, len(lesson.IDs))
 	return lesson, nil
+}
+
+// framed returns the ids of a text between those that the tokenizer's file puts before and after each.
+func (l *Lessons) framed(text string) ([]int, error) {
+	ids, err := l.encode(text)
+	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok && err == nil {
+		ids = t.WithTemplate(ids)
+	}
+	return ids, err
+}
+
+// ofPair is Of for a prompt and its completion as one text: the completion is learned, from the first token that the
+// prompt alone has not, as by TRL.
+func (l *Lessons) ofPair(prompt, completion string) (lesson Lesson, err error) {
+	alone, err := l.framed(prompt)
+	if err == nil {
+		lesson, err = l.ofText(prompt + completion)
+	}
+	for i := 0; i < min(len(alone), len(lesson.IDs)) && alone[i] == lesson.IDs[i]; i++ {
+		lesson.Learned[i] = l.config.TrainOnPrompts
+	}
+	return lesson, err
 }
 
 // ErrNoLabel is the error of an example without a class where classes are learned.

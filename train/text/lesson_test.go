@@ -81,6 +81,9 @@ func TestLessons(t *testing.T) {
 			want: "{" + system + turn("user", "Why?") + turn("assistant", "the answer") + "}"},
 		{name: "thoughts that are dropped", template: "qwen3", example: text.Example{Messages: thoughts}, lastOnly: true,
 			want: turn("user", "2+2?") + turn("assistant", "4") + turn("user", "3+3?") + answer("<think>\nmore\n</think>\n\n6")},
+		{name: "an empty answer", template: "qwen2.5", example: text.Example{Messages: []text.Message{say("user", "Why?"),
+			say("assistant", "")}}, want: "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful " +
+			"assistant.<|im_end|>\n" + turn("user", "Why?") + answer("")}, // the end is learned, as by TRL
 		{name: "a text", template: "qwen2.5", example: text.Example{Text: "it all"}, want: "{it all<|im_end|>}"},
 		{name: "a text with its end", template: "qwen2.5", example: text.Example{Text: "it all<|im_end|>"},
 			want: "{it all<|im_end|>}"}, // as TRL 1.16's add_eos, which asks endswith; so a newline is followed by an end

@@ -8,14 +8,17 @@ import (
 	"attention/train/text/jinja"
 )
 
-// Message is a turn of a conversation. Its JSON is an object as of chat APIs and fine-tuning files: role, content (a
-// text, or a list of {"type": "text", "text": …}), weight, and other keys, such as tool_calls, for the template.
+// Message is a turn of a conversation. Its JSON is an object as in chat APIs and fine-tuning files: role, content (a
+// text, or a list of {"type": "text", "text": …}), a key that says whether it is learned, such as weight, and other
+// keys, such as tool_calls, for the template. In ShareGPT's spelling the keys are from and value. Keys with null count
+// as absent.
 type Message struct {
-	Role    string     // system, user, assistant, tool or another one that the template knows
-	Content string     // the text, without Parts
-	Parts   []string   // the texts of a content of parts; nil for one text
-	Weight  *float64   // of what the assistant says, in fine-tuning; nil means 1, and 0 not to learn it
-	Other   jinja.Dict // values of other keys
+	Role      string     // system, user, assistant, tool or another one that the template knows
+	Content   string     // the text, without Parts
+	Parts     []string   // the texts of a content of parts; nil for one text
+	NoContent bool       // the message has no content, unless there is a Content: templates see none
+	Weight    *float64   // of what the assistant says, in fine-tuning; nil means 1, and 0 not to learn it
+	Other     jinja.Dict // values of other keys
 }
 
 // UnmarshalJSON reads a message.
@@ -24,32 +27,62 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
+	read, err := readMessage(value)
+	if err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	*m = read
+	return nil
+}
+
+// readMessage returns the message of a JSON value.
+func readMessage(value any) (m Message, err error) {
 	d, ok := value.(*jinja.Dict)
 	if !ok {
-		return errors.New("message: got no object, want one with role and content")
+		return m, errors.New("got no object, want one with role and content")
 	}
-	*m = Message{}
-	if role, _ := d.Get("role"); !isText(role, &m.Role) || m.Role == "" {
-		return errors.New("message: role: got no text, want one such as user")
+	role, content := present(d, "role", "from"), present(d, "content", "value")
+	said, _ := d.Get(role)
+	if !isText(said, &m.Role) || m.Role == "" {
+		return m, errors.New("role: got no text, want one such as user")
 	}
-	if content, ok := d.Get("content"); !ok || content == nil {
-		m.Other.Set("content", nil)
-	} else if err := m.read(content); err != nil {
-		return fmt.Errorf("message: content: %w", err)
+	if err := m.mapRole(role); err != nil {
+		return m, err
 	}
+	m.NoContent = true
+	weighed := "" // the key that says whether the message is learned
 	for _, key := range d.Keys() {
 		value, _ := d.Get(key)
-		switch key {
-		case "role", "content":
-		case "weight":
-			if m.Weight, err = weightOf(value); err != nil {
-				return err
-			}
+		switch {
+		case key == role || value == nil:
+		case key == content:
+			m.NoContent, err = false, m.read(value)
+		case isWeight(key):
+			weighed, err = key, m.weigh(key, value)
 		default:
-			m.Other.Set(key, value)
+			err = m.keep(key, value)
+		}
+		if err != nil {
+			return m, fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	return nil
+	if weighed != "" && *m.Weight != 0 && m.Role != "assistant" {
+		return m, fmt.Errorf("%s: got it for the role %s, want 0: what the assistant says is learned", weighed, m.Role)
+	}
+	if said == functionCall {
+		err = m.call()
+	}
+	return m, err
+}
+
+// present returns the first of the keys that a dict has; without any the first.
+func present(d *jinja.Dict, keys ...string) string {
+	for _, key := range keys {
+		if _, ok := d.Get(key); ok {
+			return key
+		}
+	}
+	return keys[0]
 }
 
 // read reads a content.
@@ -59,21 +92,37 @@ func (m *Message) read(content any) error {
 	}
 	parts, ok := content.([]any)
 	if !ok {
-		return errors.New("got another value, want a text or a list of parts")
+		return fmt.Errorf("got %s, want a text or a list of parts", shown(content))
 	}
 	m.Parts = make([]string, len(parts))
 	for i, part := range parts {
-		d, _ := part.(*jinja.Dict)
-		if d == nil {
-			return fmt.Errorf("part %d: got no object, want one with type and text", i+1)
+		if err := readPart(part, &m.Parts[i]); err != nil {
+			return fmt.Errorf("part %d: %w", i+1, err)
 		}
-		kind, text := "", ""
-		value, _ := d.Get("type")
-		isText(value, &kind)
-		if value, _ = d.Get("text"); kind != "text" || !isText(value, &text) {
-			return fmt.Errorf("part %d: got the type %.30q, want text", i+1, kind)
+	}
+	return nil
+}
+
+// readPart reads a part of a content.
+func readPart(part any, to *string) error {
+	d, _ := part.(*jinja.Dict)
+	if d == nil {
+		return errors.New("got no object, want one with type and text")
+	}
+	kind := ""
+	if value, _ := d.Get("type"); !isText(value, &kind) || kind != "text" {
+		return fmt.Errorf("got the type %.30q, want text", kind)
+	}
+	key := present(d, "text", "value", "content") // value is LlamaFactory's, content is axolotl's
+	if value, _ := d.Get(key); !isText(value, to) {
+		return fmt.Errorf("got the keys %s, want type and text", names(d.Keys()))
+	}
+	for _, key := range d.Keys() {
+		if value, _ := d.Get(key); isWeight(key) && value != nil {
+			if weight, err := weightOf(key, value); err != nil || weight == 0 {
+				return fmt.Errorf("%s: got %s, want none: a message is learned whole or not at all", key, shown(value))
+			}
 		}
-		m.Parts[i] = text
 	}
 	return nil
 }
@@ -84,37 +133,45 @@ func isText(value any, to *string) bool {
 	return ok
 }
 
-func weightOf(value any) (*float64, error) {
-	if value == nil {
-		return nil, nil
-	}
-	weight, ok := value.(float64)
-	if n, whole := value.(int); whole {
-		weight, ok = float64(n), true
-	}
-	if !ok || !(weight >= 0) {
-		return nil, errors.New("message: weight: got another value, want a number of at least 0")
-	}
-	return &weight, nil
-}
-
 // Text returns the content as one text.
 func (m Message) Text() string { return m.Content + strings.Join(m.Parts, "") }
 
 // MarshalJSON writes the message as UnmarshalJSON reads it.
 func (m Message) MarshalJSON() ([]byte, error) {
-	d := m.dict()
+	d := &jinja.Dict{}
+	m.fill(d)
 	if m.Weight != nil {
 		d.Set("weight", *m.Weight)
 	}
 	return d.MarshalJSON()
 }
 
-// dict returns the message for a template.
+// dict returns the message for a template. As in transformers 5, the reasoning is there by the names reasoning_content
+// and thinking, whichever of the three names it has in the message.
 func (m Message) dict() *jinja.Dict {
 	d := &jinja.Dict{}
+	var reasoning any
+	for _, key := range []string{"reasoning", "thinking", reasoningContent} {
+		if value, ok := m.Other.Get(key); ok && value != nil {
+			reasoning = value
+		}
+	}
+	if reasoning != nil {
+		d.Set("thinking", reasoning)
+	}
+	m.fill(d)
+	if reasoning != nil {
+		d.Set(reasoningContent, reasoning)
+	}
+	return d
+}
+
+// fill adds the message's keys to a dict.
+func (m Message) fill(d *jinja.Dict) {
 	d.Set("role", m.Role)
-	d.Set("content", m.Content)
+	if m.Content != "" || !m.NoContent {
+		d.Set("content", m.Content)
+	}
 	if m.Parts != nil {
 		list := make([]any, len(m.Parts))
 		for i, text := range m.Parts {
@@ -129,5 +186,4 @@ func (m Message) dict() *jinja.Dict {
 		value, _ := m.Other.Get(key)
 		d.Set(key, value)
 	}
-	return d
 }

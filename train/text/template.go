@@ -121,10 +121,11 @@ func defaultTemplate(value json.RawMessage) (source string, err error) {
 
 // TemplateConfig says how a conversation is rendered.
 type TemplateConfig struct {
-	AddGenerationPrompt bool      // the text ends where the assistant's answer begins
-	ThinkingOff         bool      // enable_thinking is false; otherwise it is not there, which means on to templates
-	Tools               []any     // that the model may call, as jinja.DecodeJSON returns them; nil for none
-	Now                 time.Time // of strftime_now
+	AddGenerationPrompt bool        // the text ends where the assistant's answer begins
+	ThinkingOff         bool        // enable_thinking is false; otherwise it is not there, which means on to templates
+	Tools               []any       // that the model may call, as jinja.DecodeJSON returns them; nil for none
+	Variables           *jinja.Dict // further ones; nil for none
+	Now                 time.Time   // of strftime_now
 }
 
 // Render returns the text of a conversation. It begins with the text of the BOS token if the model wants one: a
@@ -170,6 +171,12 @@ func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateC
 	}
 	if c.ThinkingOff {
 		variables.Set("enable_thinking", false)
+	}
+	if c.Variables != nil {
+		for _, key := range c.Variables.Keys() {
+			value, _ := c.Variables.Get(key)
+			variables.Set(key, value)
+		}
 	}
 	text, spans, err := t.compiled.Render(ctx, &variables, c.Now)
 	r = rendering{text: text, passes: map[int]AssistantSpan{}}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -219,43 +218,4 @@ func TestOpenTemplate(t *testing.T) {
 	write("chat_template.jinja", "{% x %}")
 	_, err = text.OpenTemplate(dir)
 	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want one of ")
-}
-
-// TestMessageJSON: a message is written as it is read.
-func TestMessageJSON(t *testing.T) {
-	for _, row := range []struct{ name, json, again, failure string }{
-		{name: "a text", json: `{"role": "user", "content": "<é>\n"}`},
-		{name: "a weight", json: `{"role":"assistant","content":"a","weight":0}`},
-		{name: "other keys", json: `{"role":"tool","content":"3","tool_call_id":"x","name":"f"}`},
-		{name: "calls", json: `{"role":"assistant","content":null,"tool_calls":[{"id":"x","function":{"name":"f",` +
-			`"arguments":{"b":1,"a":2.5}}}]}`},
-		{name: "parts", json: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
-		{name: "no content", json: `{"role":"assistant"}`, again: `{"role":"assistant","content":null}`},
-		{name: "no role", json: `{"content": "a"}`, failure: "message: role: got no text, want one such as user"},
-		{name: "a number", json: `{"role": "user", "content": 1}`,
-			failure: "message: content: got another value, want a text or a list of parts"},
-		{name: "an image", json: `{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}`,
-			failure: `message: content: part 2: got the type "image", want text`},
-		{name: "a text as a part", json: `{"role": "user", "content": ["a"]}`,
-			failure: "message: content: part 1: got no object, want one with type and text"},
-		{name: "a weight below 0", json: `{"role": "user", "content": "a", "weight": -1}`,
-			failure: "message: weight: got another value, want a number of at least 0"},
-		{name: "a list", json: `[1]`, failure: "message: got no object, want one with role and content"},
-	} {
-		var m text.Message
-		err := json.Unmarshal([]byte(row.json), &m)
-		if row.failure != "" {
-			require.EqualError(t, err, row.failure, row.name)
-			continue
-		}
-		require.NoError(t, err, row.name)
-		again, err := m.MarshalJSON()
-		require.NoError(t, err, row.name)
-		want := row.json
-		if row.again != "" {
-			want = row.again
-		}
-		require.JSONEq(t, want, string(again), row.name)
-		require.False(t, strings.Contains(string(again), "\n"))
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/dense"
+	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/layers/apply"
 
@@ -67,7 +68,7 @@ func (c *command) run(ctx context.Context) (string, error) {
 	}
 	if names := layer.Parameters(); c.files.Weights == "" && len(names) > 0 {
 		return "", fmt.Errorf("--weights: missing, want a safetensors file with %s for layer %s",
-			safetensors.List(names, 24), layer.Name)
+			oneline.List(names, 24), layer.Name)
 	}
 	result, err := layer.Run(ctx, c.files)
 	if ctx.Err() != nil {

@@ -1,11 +1,13 @@
 package finetune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
@@ -45,7 +47,17 @@ func classesOf(path string) (classes []string, err error) {
 	if len(labels) < 2 {
 		return nil, fmt.Errorf("--data: %s: got %s, want at least two", path, run.Count(len(labels), "class"))
 	}
-	return slices.Sorted(maps.Keys(labels)), nil
+	return slices.SortedFunc(maps.Keys(labels), compareLabels), nil
+}
+
+// compareLabels orders whole numbers by their values, and other labels as texts.
+func compareLabels(a, b string) int {
+	m, wrong := strconv.Atoi(a)
+	n, err := strconv.Atoi(b)
+	if wrong != nil || err != nil {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Or(cmp.Compare(m, n), cmp.Compare(a, b))
 }
 
 // confusion returns how often held-out texts of a class (row) are given each class (column).

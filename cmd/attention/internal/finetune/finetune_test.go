@@ -150,8 +150,8 @@ func TestFinetuneErrors(t *testing.T) {
 		{"--lora: got 0 with flags of adapters", append(flags, "--lora", "0", "--targets", "q_proj")},
 		{"--lora: got -1", append(flags, "--lora", "-1")},
 		{"got no train.jsonl", append(flags, "--data", dir)},
-		{"line 2: messages: got an empty answer in message 2", append(flags, "--data", bad("x.jsonl",
-			`{"prompt": "a", "completion": "b"}`+"\n"+`{"prompt": "a", "completion": " "}`))},
+		{"line 2: images: got it beside prompt, want none", append(flags, "--data", bad("x.jsonl",
+			`{"prompt": "a", "completion": "b"}`+"\n"+`{"prompt": "a", "completion": "b", "images": ["c"]}`))},
 		{"line 1: ", append(flags, "--data", bad("x.jsonl", "{"))},
 		{"line 1: text: template: line 10: the template refuses: got the role narrator", append(flags, "--template",
 			"alpaca", "--data", bad("x.jsonl",
@@ -194,4 +194,31 @@ func TestWhatIsTrained(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, out, want)
 	}
+}
+
+// Keys that are not read are named before training, with the number of their examples, those of most examples first.
+func TestUnreadKeys(t *testing.T) {
+	_, flags := files(t, "--steps", "1", "--sample", "0")
+	path, lines := filepath.Join(t.TempDir(), "x.jsonl"), strings.Builder{}
+	for i := range 12 {
+		fmt.Fprintf(&lines, `{"prompt": "cat", "completion": "mat", "z": 1, "key%02d": 1}`+"\n", i)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(lines.String()), 0o644))
+	out, err := tune(t, append(flags, "--data", path, "--out", filepath.Join(t.TempDir(), "run"))...)
+	require.NoError(t, err)
+	require.Regexp(t, `not read "z" in 12 examples, "key00" in 1 example, [^.]*"key08" in 1 example, and 3 more training`,
+		strings.Join(strings.Fields(out), " "))
+}
+
+// Classes that are whole numbers are in their order, as transformers' id2label has them.
+func TestNumberedClasses(t *testing.T) {
+	lines := strings.Builder{}
+	for i := range 12 {
+		fmt.Fprintf(&lines, `{"text": "cat", "label": %d}`+"\n", i)
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(lines.String()), 0o644))
+	classes, err := classesOf(path)
+	require.NoError(t, err)
+	require.Equal(t, strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), classes)
 }

@@ -32,6 +32,9 @@ func (r *tuning) printHead() {
 	if v := r.examples.valid; v != nil {
 		r.Print("held out", append([]string{term.Line(c.Tuning.Valid.Name) + ":"}, dataPhrases(v.Summary())...)...)
 	}
+	if phrases := r.examples.unread(); phrases != nil {
+		r.Print("not read", phrases...)
+	}
 	per := c.Batch * max(c.Training.Accumulate, 1)
 	s := r.examples.training.Summary()
 	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),

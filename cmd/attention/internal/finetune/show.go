@@ -1,10 +1,15 @@
 package finetune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
+	"attention/cmd/attention/internal/run"
 	"attention/train/text"
 )
 
@@ -27,11 +32,35 @@ func (e *examples) showLessons(ctx context.Context, w io.Writer, tokenizer text.
 		fmt.Fprintf(w, "example %d: %d tokens\n", i+1, len(lesson.IDs))
 		for j, id := range lesson.IDs {
 			mark := " "
-			if lesson.Learned[j] && j > 0 {
+			if lesson.Learned != nil && lesson.Learned[j] && j > 0 {
 				mark = "learned"
 			}
 			fmt.Fprintf(w, "%6d  %-7s  %q\n", id, mark, texts[j])
 		}
 	}
 	return nil
+}
+
+// unread describes the keys of examples that are not read: the ten that most examples have, and the number of the others.
+func (e *examples) unread() (phrases []string) {
+	counts := map[string]int{}
+	for _, file := range e.files {
+		for key, n := range file.Unread() {
+			counts[key] += n
+		}
+	}
+	const most = 10
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	})
+	for _, key := range keys[:min(len(keys), most)] {
+		phrases = append(phrases, fmt.Sprintf("%.40q in %s,", key, run.Count(counts[key], "example")))
+	}
+	if more := len(keys) - most; more > 0 {
+		phrases = append(phrases, fmt.Sprintf("and %d more,", more))
+	}
+	if n := len(phrases); n > 0 {
+		phrases[n-1] = strings.TrimSuffix(phrases[n-1], ",")
+	}
+	return phrases
 }
