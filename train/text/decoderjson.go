@@ -44,7 +44,7 @@ func (d *pieceDecoder) add(c component) error {
 		at, err := c.Pattern.matches()
 		change := replace(at, c.Content)
 		d.each = append(d.each, func(token string, _ bool) string {
-			if changed, err := change(token); err == nil {
+			if changed, err := change(token, lengthLimit(token)); err == nil {
 				return changed
 			}
 			return token

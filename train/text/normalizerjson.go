@@ -7,7 +7,7 @@ import (
 
 // readNormalizer returns the normalizer of a tokenizer.json; nil if there is none.
 func readNormalizer(value jsontext.Value) (normalizer, error) {
-	var all []normalizer
+	var all []rule
 	err := readComponents(value, func(c component) []jsontext.Value { return c.Normalizers }, 0, func(c component) error {
 		n, err := c.normalizer()
 		all = append(all, n)
@@ -19,7 +19,7 @@ func readNormalizer(value jsontext.Value) (normalizer, error) {
 	return inOrder(all), nil
 }
 
-func (c component) normalizer() (normalizer, error) {
+func (c component) normalizer() (rule, error) {
 	switch c.Type {
 	case "NFC":
 		return normalForm(norm.NFC), nil

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,26 +12,49 @@ import (
 // normalizer changes a text before it is cut.
 type normalizer func(text string) (string, error)
 
-// inOrder applies normalizers one after the other.
-func inOrder(all []normalizer) normalizer {
+// rule is a part of a normalizer or of a decoder. It refuses to make a text longer than limit bytes, or it makes none
+// much longer.
+type rule func(text string, limit int) (string, error)
+
+// A normalized text has at most mostGrowth times the bytes of the text, and slack more. Unicode's compatibility forms
+// make one character up to 11 times as long.
+const (
+	mostGrowth = 16
+	slack      = 4096
+)
+
+// inOrder applies rules one after the other.
+func inOrder(all []rule) normalizer {
 	return func(text string) (string, error) {
+		limit := lengthLimit(text)
 		var err error
 		for _, n := range all {
-			if text, err = n(text); err != nil {
+			if text, err = n(text, limit); err != nil {
 				return "", err
+			}
+			if len(text) > limit {
+				return "", errGrowth(limit)
 			}
 		}
 		return text, nil
 	}
 }
 
-// always returns a normalizer that cannot fail.
-func always(change func(string) string) normalizer {
-	return func(text string) (string, error) { return change(text), nil }
+// lengthLimit returns the most bytes that a changed text may have.
+func lengthLimit(text string) int { return mostGrowth*len(text) + slack }
+
+func errGrowth(limit int) error {
+	return fmt.Errorf("normalizer: got a text that becomes longer than %d bytes, want at most %d times its length and %d "+
+		"bytes", limit, mostGrowth, slack)
+}
+
+// always returns a rule that cannot fail.
+func always(change func(string) string) rule {
+	return func(text string, _ int) (string, error) { return change(text), nil }
 }
 
 // prepend puts a string before a text that is not empty.
-func prepend(before string) normalizer {
+func prepend(before string) rule {
 	return always(func(text string) string {
 		if text == "" {
 			return text
@@ -40,11 +64,14 @@ func prepend(before string) normalizer {
 }
 
 // replace puts content for matches.
-func replace(at matches, content string) normalizer {
-	return func(text string) (string, error) {
+func replace(at matches, content string) rule {
+	return func(text string, limit int) (string, error) {
 		var b strings.Builder
-		end := 0
+		end, long := 0, false
 		err := at(text, func(start, stop int) {
+			if long = long || b.Len()+start-end+len(content) > limit; long {
+				return
+			}
 			if end == 0 && b.Len() == 0 {
 				b.Grow(len(text))
 			}
@@ -52,7 +79,10 @@ func replace(at matches, content string) normalizer {
 			b.WriteString(content)
 			end = stop
 		})
-		if end == 0 && b.Len() == 0 || err != nil {
+		switch {
+		case long && err == nil:
+			return "", errGrowth(limit)
+		case end == 0 && b.Len() == 0 || err != nil:
 			return text, err
 		}
 		b.WriteString(text[end:])
@@ -61,7 +91,7 @@ func replace(at matches, content string) normalizer {
 }
 
 // strip removes white space at the ends.
-func strip(left, right bool) normalizer {
+func strip(left, right bool) rule {
 	return always(func(text string) string {
 		if left {
 			text = strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -83,7 +113,7 @@ func lowercase(text string) string {
 }
 
 // normalForm returns a text in a normal form of Unicode.
-func normalForm(form norm.Form) normalizer {
+func normalForm(form norm.Form) rule {
 	return always(func(text string) string {
 		if form.IsNormalString(text) {
 			return text

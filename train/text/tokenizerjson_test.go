@@ -196,6 +196,22 @@ func TestHostileTokenizers(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n", name)
 		require.Less(t, len(err.Error()), 1000, name)
 	}
+	growing := `{"type": "Sequence", "TYPE": [` + strings.Repeat(`{"type": "Replace", "pattern": {"String": "a"}, "content": "`+
+		strings.Repeat("a", 100)+`"},`, 6) + `{"type": "Replace", "pattern": {"Regex": ""}, "content": "b"}]}`
+	normalizing, err := text.ReadTokenizer([]byte(small(`"normalizer": null`, `"normalizer": `+
+		strings.Replace(growing, "TYPE", "normalizers", 1))))
+	require.NoError(t, err)
+	_, err = normalizing.Encode("banana")
+	require.EqualError(t, err, "text: tokenizer: normalizer: got a text that becomes longer than 4192 bytes, want at most "+
+		"16 times its length and 4096 bytes")
+	_, err = normalizing.Encode("bn")
+	require.NoError(t, err)
+	decoding, err := text.ReadTokenizer([]byte(small(`"decoder": null`, `"decoder": `+
+		strings.Replace(growing, "TYPE", "decoders", 1))))
+	require.NoError(t, err)
+	decoded, err := decoding.Decode([]int{0, 1, 2})
+	require.NoError(t, err)
+	require.Less(t, len(decoded), 5*4096)
 	slow, err := text.ReadTokenizer([]byte(small(`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern":
 		{"Regex": "(a|a)*$"}, "behavior": "Isolated", "invert": false}`)))
 	require.NoError(t, err)
