@@ -254,6 +254,13 @@ func (p *Params) IsAdapter(name string) bool {
 	return false
 }
 
+// Adapter returns the adapter of the named weight, A (r, in) and B (out, r), what B·A is multiplied by, and whether
+// there is one.
+func (p *Params) Adapter(name string) (a, b *tensor.Dense, scale float64, ok bool) {
+	of, ok := p.adapters[name]
+	return of.a.Value(), of.b.Value(), of.scale, ok
+}
+
 // Own returns the names and values that belong into a file of the set, in the order they were made: all of them or,
 // after AddLoRA, the adapters and what else is not frozen, for the rest is the model that they are added to. Package
 // checkpoint writes and reads these.

@@ -16,8 +16,11 @@ import (
 )
 
 // moduleOf returns PEFT's name of the module of a parameter at a place.
-func moduleOf(at place) (module, kind string) {
+func (t *target) moduleOf(at place) (module, kind string) {
 	dot := strings.LastIndexByte(at.name, '.')
+	if at.name == t.family.weights.head {
+		return headModule, at.name[dot:]
+	}
 	return adapterPrefix + at.name[:dot], at.name[dot:]
 }
 
@@ -34,8 +37,12 @@ func (t *target) placeOf(name string) place {
 //	adapter_model.safetensors
 //
 // It then is as if it was made by layers.Params.AddLoRA and trained: its weights can be trained on, and Write merges
-// them. DoRA, ranks or scales of single modules and trained biases are errors, as are adapters of another model. After
-// an error the model is not to be used.
+// them. Its modules are those that the file names: linear maps, token embeddings and the output head, each with a rank
+// of its own, and biases and modules that are trained whole. Biases of adapters are added to those of their modules.
+// If the adapter changes one of two tied embeddings and not the other, the model gets an output head of its own.
+//
+// DoRA, and whatever else changes the model's own weights, is an error, as is an adapter of another model. After an
+// error the model is not to be used.
 func (g *GPT) ReadAdapter(dir string) error {
 	c, err := readAdapterConfig(dir)
 	if err != nil {
@@ -57,23 +64,38 @@ func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
 	if err != nil {
 		return err
 	}
-	stored := map[string]safetensors.Tensor{}
-	for _, s := range r.Tensors() {
-		stored[s.Name] = s
+	f, err := t.openAdapter(r)
+	if err != nil {
+		return err
 	}
-	lora := layers.LoRAConfig{Rank: c.Rank, Alpha: c.Alpha, RankStabilized: c.Stabilized, Dropout: c.Dropout}
-	places := map[string]place{} // in the file
+	if t.Model.Config().TieWordEmbeddings {
+		if err := t.readTied(c, f); err != nil {
+			return err
+		}
+	}
+	lora := layers.LoRAConfig{Rank: c.Rank, Alpha: c.Alpha, RankStabilized: c.Stabilized, Dropout: c.Dropout,
+		RankPattern: map[string]int{}, AlphaPattern: map[string]float64{}}
 	for name := range g.Params.Shapes() {
 		at := t.placeOf(name)
-		module, kind := moduleOf(at)
-		if _, ok := stored[module+loraA]; ok && kind == ".weight" {
+		module, kind := t.moduleOf(at)
+		rank, alpha, scale := c.size(module)
+		if f.has(module+loraA) && kind == ".weight" {
 			stem := strings.TrimSuffix(name, kind)
 			lora.Targets = append(lora.Targets, name)
-			places[stem+loraA] = place{name: module + loraA}
-			places[stem+loraB] = at.named(module + loraB)
+			f.places[stem+loraA] = place{name: module + loraA}
+			f.places[stem+loraB] = at.named(module + loraB)
+			if rank != c.Rank {
+				lora.RankPattern[name] = rank
+			}
+			if alpha != c.Alpha {
+				lora.AlphaPattern[name] = alpha
+			}
 		}
-		if _, ok := stored[module+kind]; ok {
-			lora.Whole, places[name] = append(lora.Whole, name), at.named(module+kind)
+		if kind == ".bias" && f.has(module+loraBias) {
+			f.added[name] = addedBias{at.named(module + loraBias), scale}
+		}
+		if f.has(module+kind) || f.added[name].scale != 0 {
+			lora.Whole, f.places[name] = append(lora.Whole, name), at.named(module+kind)
 		}
 	}
 	if len(lora.Targets) == 0 {
@@ -84,43 +106,58 @@ func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
 		return err
 	}
 	g.Params.Widen()
-	return g.fillAdapter(r, stored, places)
+	return f.fill(t)
 }
 
-// fillAdapter sets parameters to the tensors in places of a file, which has no others.
-func (g *GPT) fillAdapter(r *safetensors.Reader, stored map[string]safetensors.Tensor, places map[string]place) error {
+// fill sets the parameters of an adapter to the tensors in their places of the file, which has no others.
+func (f *adapterFile) fill(t *target) error {
 	var missing, unknown, wrong []string
 	used := map[string]bool{}
-	for name, value := range g.Params.Own() {
-		at, ok := places[name]
-		s, found := stored[at.name]
-		switch used[at.name] = true; {
-		case !ok || !found:
+	check := func(at place, of tensor.Shape) {
+		s, ok := f.tensors[at.name]
+		if used[at.name] = true; !ok {
 			missing = append(missing, at.name)
-		case !slices.Equal(s.Shape, at.shape(value.Shape())) || !isFloat(s.DType):
-			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at.name, s.DType, tensor.Shape(s.Shape),
-				at.shape(value.Shape())))
+		} else if !slices.Equal(s.Shape, at.shape(of)) || !isFloat(s.DType) {
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at.name, s.DType, tensor.Shape(s.Shape), at.shape(of)))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
+	for name, value := range t.Params.Own() {
+		added, has := f.added[name]
+		if has {
+			check(added.place, value.Shape())
+		}
+		if at := f.places[name]; !has || f.has(at.name) {
+			check(at, value.Shape())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.tensors)) {
+		if module, ok := strings.CutSuffix(name, loraBias); ok && !used[name] {
+			return fmt.Errorf("lora_bias: got a bias of the adapter of %.100s, which has none to add it to, want false", module)
+		}
 		if !used[name] {
-			unknown = append(unknown, fmt.Sprintf("%.100q", name))
+			unknown = append(unknown, fmt.Sprintf("%.100q", f.tensors[name].Name))
 		}
 	}
 	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {
 		return err
 	}
-	for name, value := range g.Params.Own() {
-		at := places[name]
-		shape := at.shape(value.Shape())
-		data := make([]float64, shape.TotalSize())
-		if err := safetensors.ReadFloats(r, at.name, data); err != nil {
-			return err
+	for name, value := range t.Params.Own() {
+		data := dense.Float64s(value)
+		if at := f.places[name]; f.has(at.name) {
+			var err error
+			if data, err = f.part(at, value.Shape()); err != nil {
+				return err
+			}
 		}
-		if !at.plain() {
-			whole := data
-			data = make([]float64, value.Shape().TotalSize())
-			at.arrange(dense.Bytes(data), dense.Bytes(whole), shape, 8)
+		if added, ok := f.added[name]; ok {
+			bias, err := f.part(added.place, value.Shape())
+			if err != nil {
+				return err
+			}
+			data = slices.Clone(data)
+			for i, b := range bias {
+				data[i] += added.scale * b
+			}
 		}
 		dense.SetFloats(value, data)
 	}

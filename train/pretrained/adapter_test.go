@@ -191,11 +191,17 @@ func TestAdaptersAreRefused(t *testing.T) {
 		{"a part of the model", "llama", `"r": 2`, `"r": 2, "init_lora_weights": "pissa_niter_16"`,
 			`init_lora_weights: got "pissa_niter_16", want true, false or gaussian: it changes the model too`},
 		{"DoRA", "llama", `"r": 2`, `"r": 2, "use_dora": true`, "use_dora: got true, want null or false"},
-		{"ranks of modules", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"q_proj": 4}`, "rank_pattern: got"},
-		{"scales of modules", "llama", `"r": 2`, `"r": 2, "alpha_pattern": {"q_proj": 4}`, "alpha_pattern: got"},
-		{"some layers", "llama", `"r": 2`, `"r": 2, "layers_to_transform": [1]`, "layers_to_transform: got [1]"},
-		{"excluded", "llama", `"r": 2`, `"r": 2, "exclude_modules": "q_proj"`, "exclude_modules: got"},
-		{"biases", "llama", `"bias": "none"`, `"bias": "all"`, "bias: got \"all\", want none"},
+		{"LoRA-GA", "llama", `"r": 2`, `"r": 2, "init_lora_weights": "lora_ga"`, `init_lora_weights: got "lora_ga"`},
+		{"other ranks of modules", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"q_proj": 4}`, "want F32 (4, 12)"},
+		{"no pattern", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"(": 4}`, `rank_pattern: got "(", want a regular expression`},
+		{"no rank", "llama", `"r": 2`, `"r": 2, "alpha_pattern": {"q_proj": 0}`, `alpha_pattern: got 0 of "q_proj", want a number`},
+		{"no scale", "llama", `"lora_alpha": 8`, `"lora_alpha": 0`, "lora_alpha: got 0, want a number above 0"},
+		{"which modules the file names", "llama", `"r": 2`, `"r": 2, "layers_to_transform": [0, 1], "layers_pattern": "layers", ` +
+			`"exclude_modules": "x"`, ""},
+		{"rows of tokens", "llama", `"r": 2`, `"r": 2, "trainable_token_indices": [1]`, "trainable_token_indices: got [1]"},
+		{"layers again", "llama", `"r": 2`, `"r": 2, "layer_replication": [[0, 2], [1, 2]]`, "layer_replication: got"},
+		{"parameters", "llama", `"r": 2`, `"r": 2, "target_parameters": ["x"]`, "target_parameters: got"},
+		{"from a token on", "llama", `"r": 2`, `"r": 2, "alora_invocation_tokens": [3]`, "alora_invocation_tokens: got"},
 		{"another method", "llama", `"LORA"`, `"IA3"`, "peft_type: got \"IA3\", want LORA"},
 		{"another rank", "llama", `"r": 2`, `"r": 3`, "want F32 (3, "},
 		{"another model", "gpt2", "", "", "got no adapter of a map of the model"},
@@ -215,7 +221,54 @@ func TestAdaptersAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, row.want, row.name)
 		require.ErrorContains(t, err, dir)
 	}
-	lora := layers.LoRAConfig{Targets: []string{"up_proj"}, Whole: []string{"q_proj.weight"}}
-	_, err = tuned(t, "gpt_neox", lora).WriteAdapter(t.TempDir(), "")
-	require.ErrorContains(t, err, "got a part of gpt_neox.layers.0.attention.query_key_value.weight trained whole")
+}
+
+// Tensors that contradict the model, or one another, are refused by name.
+func TestAdaptersWithWrongTensors(t *testing.T) {
+	peft, err := golden.Path("peft", "adapters")
+	require.NoError(t, err)
+	const model = "base_model.model."
+	double := func(data []float32) {
+		for i := range data {
+			data[i] *= 2
+		}
+	}
+	for _, row := range []struct {
+		adapter, base, tensor string
+		change                func(*safetensors.Tensor)
+		want                  string
+	}{
+		{"embeddings", "llama", model + "model.embed_tokens.base_layer.weight",
+			func(x *safetensors.Tensor) { double(x.Data.([]float32)) },
+			model + "model.embed_tokens.base_layer.weight: got other numbers than the model's, want an adapter of this model"},
+		{"save_embeddings_with_head", "llama_tied", model + "lm_head.weight",
+			func(x *safetensors.Tensor) { double(x.Data.([]float32)) },
+			model + "lm_head: got other numbers than " + model + "model.embed_tokens's, want the same with ensure_weight_tying"},
+		{"llama", "llama", model + "model.layers.0.mlp.up_proj.lora_B.weight",
+			func(x *safetensors.Tensor) {
+				x.Name, x.Shape, x.Data = strings.Replace(x.Name, "weight", "bias", 1), []int{12}, make([]float32, 12)
+			},
+			"lora_bias: got a bias of the adapter of " + model + "model.layers.0.mlp.up_proj, which has none to add it to"},
+		{"llama", "llama", model + "model.layers.0.mlp.up_proj.lora_B.weight",
+			func(x *safetensors.Tensor) { x.Name = model + "lm_head.lora_B.weight" },
+			"missing " + model + "model.layers.0.mlp.up_proj.lora_B.weight; unknown \"" + model + "lm_head.lora_B.weight\""},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(peft, row.adapter))))
+		path := filepath.Join(dir, "adapter_model.safetensors")
+		f, err := safetensors.ReadFile(path)
+		require.NoError(t, err)
+		for i := range f.Tensors {
+			if f.Tensors[i].Name == row.tensor {
+				row.change(&f.Tensors[i])
+			}
+		}
+		to, err := os.Create(path)
+		require.NoError(t, err)
+		require.NoError(t, safetensors.Write(to, f))
+		require.NoError(t, to.Close())
+		g, err := pretrained.ReadGPT(filepath.Join(peft, "..", "bases", row.base))
+		require.NoError(t, err)
+		require.ErrorContains(t, g.ReadAdapter(dir), row.want)
+	}
 }

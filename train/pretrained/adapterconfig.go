@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"attention/internal/config"
@@ -26,6 +29,9 @@ const (
 	loraB         = ".lora_B.weight"
 )
 
+// headModule is what PEFT calls the output head of any family.
+const headModule = adapterPrefix + "lm_head"
+
 // adapterConfig is an adapter_config.json. PEFT's null, {}, [] and false are the zeros here.
 type adapterConfig struct {
 	Type       string   `json:"peft_type"`
@@ -41,12 +47,22 @@ type adapterConfig struct {
 	Transposed bool     `json:"fan_in_fan_out"`
 	Inference  bool     `json:"inference_mode"`
 	Init       any      `json:"init_lora_weights"`
+	Tied       bool     `json:"ensure_weight_tying"` // head and token embeddings are trained as one
+
+	ranks, alphas []sizePattern // rank_pattern and alpha_pattern
+}
+
+// sizePattern is a rank or an alpha of the modules whose names a pattern matches.
+type sizePattern struct {
+	module *regexp.Regexp
+	size   float64
 }
 
 // harmlessAdapterKeys are keys of an adapter_config.json that change no number of a trained adapter.
 const harmlessAdapterKeys = `peft_type task_type base_model_name_or_path r lora_alpha lora_dropout use_rslora target_modules
 	modules_to_save bias fan_in_fan_out inference_mode auto_mapping revision init_lora_weights peft_version
-	megatron_core qalora_group_size runtime_config loftq_config eva_config corda_config ensure_weight_tying`
+	megatron_core qalora_group_size runtime_config loftq_config eva_config corda_config ensure_weight_tying
+	rank_pattern alpha_pattern lora_bias exclude_modules layers_to_transform layers_pattern`
 
 // parseAdapter reads an adapter_config.json, and refuses what would change what an adapter computes.
 func parseAdapter(contents []byte) (c adapterConfig, err error) {
@@ -55,7 +71,13 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 		return c, err
 	}
 	known := strings.Fields(harmlessAdapterKeys)
+	patterns := map[string]*[]sizePattern{"rank_pattern": &c.ranks, "alpha_pattern": &c.alphas}
 	for key, value := range config.Members(contents) {
+		if of := patterns[key]; of != nil {
+			if *of, err = parseSizes(value); err != nil {
+				return c, fmt.Errorf("%s: %w", key, err)
+			}
+		}
 		if !slices.Contains(known, key) && !isNothing(value) {
 			return c, fmt.Errorf("%.100s: got %s, want null or false: it is not supported", key, short(value))
 		}
@@ -63,21 +85,56 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	switch {
 	case c.Type != "LORA":
 		return c, fmt.Errorf("peft_type: got %.40q, want LORA", c.Type)
-	case c.Bias != "none":
-		return c, fmt.Errorf("bias: got %.40q, want none: biases are trained whole, as modules_to_save", c.Bias)
 	case changesBase(c.Init):
 		return c, fmt.Errorf("init_lora_weights: got %.40q, want true, false or gaussian: it changes the model too", c.Init)
 	case c.Rank < 1:
 		return c, fmt.Errorf("r: got %d, want at least 1", c.Rank)
+	case !(c.Alpha > 0):
+		return c, fmt.Errorf("lora_alpha: got %v, want a number above 0", c.Alpha)
 	}
 	return c, nil
+}
+
+// parseSizes returns the patterns of a JSON object, in order.
+func parseSizes(object []byte) (all []sizePattern, err error) {
+	for key, value := range config.Members(object) {
+		p := sizePattern{}
+		if p.module, err = regexp.Compile(`^(.*\.)?(` + key + `)$`); err != nil {
+			return nil, fmt.Errorf("got %.60q, want a regular expression of Go's package regexp", key)
+		}
+		if p.size, err = strconv.ParseFloat(string(value), 64); err != nil || !(p.size > 0 && p.size < math.MaxInt32) {
+			return nil, fmt.Errorf("got %s of %.60q, want a number above 0", short(value), key)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// sizeOf returns the size of a module: that of the first pattern that matches its name, or else the usual one.
+func sizeOf(patterns []sizePattern, module string, usual float64) float64 {
+	for _, p := range patterns {
+		if p.module.MatchString(module) {
+			return p.size
+		}
+	}
+	return usual
+}
+
+// size returns the rank and the alpha of the adapter of a module, and what it is multiplied by.
+func (c *adapterConfig) size(module string) (rank int, alpha, scale float64) {
+	module = strings.TrimPrefix(module, adapterPrefix)
+	r, alpha := sizeOf(c.ranks, module, float64(c.Rank)), sizeOf(c.alphas, module, c.Alpha)
+	if c.Stabilized {
+		return int(r), alpha, alpha / math.Sqrt(r)
+	}
+	return int(r), alpha, alpha / r
 }
 
 // changesBase reports whether adapters that begin so have taken a part out of the model's weights.
 func changesBase(init any) bool {
 	name, _ := init.(string)
-	name, _, _ = strings.Cut(strings.ToLower(name), "_") // pissa_niter_16
-	return slices.Contains([]string{"pissa", "olora", "corda", "loftq"}, name)
+	name, _, _ = strings.Cut(strings.ToLower(name), "_") // pissa_niter_16, lora_ga
+	return slices.Contains([]string{"pissa", "olora", "corda", "loftq", "lora"}, name)
 }
 
 // readAdapterConfig reads the adapter_config.json of a folder.

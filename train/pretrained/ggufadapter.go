@@ -30,11 +30,11 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	alpha := lora.Alpha // llama.cpp multiplies by it over the rank
+	alpha := lora.Alpha // llama.cpp multiplies by it over the rank of each
 	if lora.RankStabilized {
 		alpha *= math.Sqrt(float64(lora.Rank))
 	}
-	tensors, err := m.adapters(g.Params, t)
+	tensors, err := m.adapters(g.Params, alpha, t)
 	return &gguf.File{Tensors: tensors, Settings: []gguf.Setting{
 		{Key: "general.architecture", Value: m.name},
 		{Key: "general.type", Value: "adapter"},
@@ -46,7 +46,7 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 }
 
 // adapters returns the tensors of a file of adapters.
-func (m *ggufModel) adapters(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
+func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all []gguf.Tensor, err error) {
 	for name := range p.Own() {
 		if !p.IsAdapter(name) {
 			return nil, fmt.Errorf("parameter %s: got one that is trained whole beside adapters, which llama.cpp's form of "+
@@ -58,16 +58,14 @@ func (m *ggufModel) adapters(p *layers.Params, t GGUFType) (all []gguf.Tensor, e
 			continue
 		}
 		to := m.ggufName(name)
-		j := joined(p, m.parts(name), 0, m.rows(p, name))
+		j := joined(p, m.parts(name), m.rows(p, name))
 		switch {
 		case j.maps == 0:
 			continue
 		case to == "":
 			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
 		}
-		for i := range j.b { // the scale is over the rank of all
-			j.b[i] *= float64(j.maps)
-		}
+		j = j.scaled(alpha / float64(j.rank))
 		all = append(all, matrix(to+".lora_a", j.rank, j.in, j.a, t), matrix(to+".lora_b", j.out, j.rank, j.b, t))
 	}
 	return all, nil

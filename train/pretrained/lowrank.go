@@ -1,52 +1,77 @@
 package pretrained
 
 import (
-	"strings"
+	"slices"
 
 	"attention/internal/dense"
 	"attention/layers"
-
-	"gorgonia.org/tensor"
 )
 
 // lowRank is the adapter of a map as a file has it: of one of the decoder's maps, or of several as one.
 type lowRank struct {
 	maps          int // the decoder's that have adapters
 	rank, in, out int
+	scale         float64   // what B·A is multiplied by
 	a, b          []float64 // (rank, in), (out, rank)
 }
 
 // joined returns the adapters of maps of the same vectors as that of one map of all their results. Its A holds theirs
-// one after the other, and its B theirs in blocks: exactly what they add together. to says which row of the map a row of
-// a part is. A rank above theirs together is filled up with zeros.
-func joined(p *layers.Params, parts []string, rank int, to func(part, row int) int) (j lowRank) {
-	var as, bs []*tensor.Dense // nil of a part without an adapter
-	for _, name := range parts {
-		stem := strings.TrimSuffix(name, ".weight")
-		a, has := p.Get(stem + loraA)
-		b, _ := p.Get(stem + loraB)
-		of := b
-		if !has {
-			of, _ = p.Get(name)
-		} else {
-			j.maps, j.rank, j.in = j.maps+1, j.rank+a.Shape()[0], a.Shape()[1]
-		}
-		j.out += of.Shape()[0]
-		as, bs = append(as, a), append(bs, b)
+// one after the other, or one that all have, and its B theirs in blocks: exactly what they add together. to says which
+// row of the map a row of a part is.
+func joined(p *layers.Params, parts []string, to func(part, row int) int) (j lowRank) {
+	type block struct {
+		a, b  []float64
+		rank  int // 0 of a part without an adapter
+		at    int // where its rank begins in the whole
+		scale float64
 	}
-	j.rank = max(j.rank, rank)
-	j.a, j.b = make([]float64, j.rank*j.in), make([]float64, j.out*j.rank)
-	at := 0 // of the part's rank in the whole
-	for part, a := range as {
-		if a == nil {
+	blocks := make([]block, len(parts))
+	for i, name := range parts {
+		weight, _ := p.Get(name)
+		a, b, scale, ok := p.Adapter(name)
+		if !ok {
+			j.out += weight.Shape()[0]
 			continue
 		}
-		copy(j.a[at*j.in:], dense.Float64s(a))
-		r, values := a.Shape()[0], dense.Float64s(bs[part])
-		for row := range len(values) / r {
-			copy(j.b[to(part, row)*j.rank+at:], values[row*r:][:r])
+		of := block{dense.Float64s(a), dense.Float64s(b), a.Shape()[0], j.rank, scale}
+		j.out, j.in, j.maps = j.out+b.Shape()[0], a.Shape()[1], j.maps+1
+		same := slices.IndexFunc(blocks[:i], func(o block) bool { return o.rank > 0 && slices.Equal(o.a, of.a) })
+		if same >= 0 {
+			of.at = blocks[same].at
+		} else {
+			j.rank += of.rank
+			j.a = append(j.a, of.a...)
 		}
-		at += r
+		if j.scale == 0 {
+			j.scale = scale
+		}
+		blocks[i] = of
 	}
+	j.b = make([]float64, j.out*j.rank)
+	for part, of := range blocks {
+		for i, v := range of.b {
+			j.b[to(part, i/of.rank)*j.rank+of.at+i%of.rank] = v * (of.scale / j.scale)
+		}
+	}
+	return j
+}
+
+// widened returns the adapter with a rank of at least its own, filled up with zeros.
+func (j lowRank) widened(rank int) lowRank {
+	b := make([]float64, j.out*rank)
+	for i, v := range j.b {
+		b[i/j.rank*rank+i%j.rank] = v
+	}
+	j.a, j.b, j.rank = append(j.a, make([]float64, (rank-j.rank)*j.in)...), b, rank
+	return j
+}
+
+// scaled returns the adapter with another scale.
+func (j lowRank) scaled(scale float64) lowRank {
+	j.b = slices.Clone(j.b)
+	for i := range j.b {
+		j.b[i] *= j.scale / scale
+	}
+	j.scale = scale
 	return j
 }
