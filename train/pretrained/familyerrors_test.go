@@ -146,7 +146,7 @@ func TestWrongFamilyFolders(t *testing.T) {
 	narrow[0] = safetensors.Tensor{Name: narrow[0].Name, Shape: []int{17, 9}, Data: make([]float32, 17*9)}
 	for _, row := range []struct{ name, dir, want string }{
 		{"a missing shard", index(write(t, config, weights), fields{"a": "model-00001-of-00002.safetensors"}),
-			"model-00001-of-00002.safetensors: no such file or directory"},
+			`model.safetensors.index.json: got the file "model-00001-of-00002.safetensors", which is missing: safetensors: open `},
 		{"a path", index(write(t, config, weights), fields{"a": "../model.safetensors"}),
 			`model.safetensors.index.json: got the file "../model.safetensors", want names of files beside it`},
 		{"a weight that is not there", write(t, config, weights[1:]), "weights: missing model.embed_tokens.weight"},

@@ -52,9 +52,31 @@ type tokenizerParts struct {
 		ByteFallback bool   `json:"byte_fallback"`
 		Unknown      string `json:"unk_token"`
 	} `json:"model"`
-	Added []struct {
-		ID int `json:"id"`
-	} `json:"added_tokens"`
+	Added []addedToken `json:"added_tokens"`
+}
+
+// addedToken is a token that is looked for in a text before the text is cut.
+type addedToken struct {
+	ID      int    `json:"id"`
+	Content string `json:"content"`
+	Left    bool   `json:"lstrip"`
+	Right   bool   `json:"rstrip"`
+	Word    bool   `json:"single_word"`
+}
+
+// check returns an error for what llama.cpp does not do with a token: it keeps the blanks beside it, and finds it
+// within words.
+func (a addedToken) check() error {
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"lstrip", a.Left}, {"rstrip", a.Right}, {"single_word", a.Word}} {
+		if flag.set {
+			return fmt.Errorf("added token %.60q: %s: got true, want false: GGUF has no field for it, and llama.cpp "+
+				"would cut texts with the token otherwise", a.Content, flag.name)
+		}
+	}
+	return nil
 }
 
 // tokenizerPart is a normalizer or a pre-tokenizer; of null the type is "".
@@ -121,6 +143,9 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 	}
 	kinds := map[int]int32{}
 	for _, a := range parts.Added {
+		if err := a.check(); err != nil {
+			return err
+		}
 		kinds[a.ID] = userToken
 	}
 	for id := range t.Len() {

@@ -105,10 +105,18 @@ func TestGGUFTokenizersRefused(t *testing.T) {
 		return fields{"type": "TemplateProcessing", "single": single, "pair": []fields{},
 			"special_tokens": fields{"a": fields{"id": "a", "ids": ids, "tokens": []string{"a"}}}}
 	}
+	added := func(flag string) fields {
+		token := fields{"id": 3, "content": "<|x|>", "lstrip": false, "rstrip": false, "single_word": false,
+			"normalized": false, "special": true}
+		return fields{"pre_tokenizer": level, "added_tokens": []fields{token.with(fields{flag: true})}}
+	}
 	for _, row := range []struct {
 		want string
 		json fields
 	}{
+		{`added token "<|x|>": lstrip: got true, want false: GGUF has no field for it`, added("lstrip")},
+		{`added token "<|x|>": rstrip: got true, want false: GGUF has no field for it`, added("rstrip")},
+		{`added token "<|x|>": single_word: got true, want false: GGUF has no field for it`, added("single_word")},
 		{`got the normalizer "Lowercase", the pre-tokenizer "ByteLevel with words" and ignore_merges false, want those `,
 			fields{"normalizer": fields{"type": "Lowercase"}, "pre_tokenizer": level}},
 		{`got the normalizer "", the pre-tokenizer "ByteLevel with words after a blank" and`,

@@ -40,7 +40,11 @@ func openWeights(dir string, n names) (*weights, error) {
 	}
 	w := &weights{names: n, tensors: map[string]stored{}}
 	for _, name := range names {
-		if err := w.open(filepath.Join(dir, name)); err != nil {
+		err := w.open(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%s: got the file %q, which is missing: %w", indexName, name, err)
+		}
+		if err != nil {
 			w.close()
 			return nil, err
 		}

@@ -48,6 +48,9 @@ func OpenTokenizer(path string) (*BPETokenizer, error) {
 
 // openTokenizerFile reads a tokenizer.json.
 func openTokenizerFile(path string) (*BPETokenizer, error) {
+	if strings.HasSuffix(path, ".gguf") {
+		return nil, fmt.Errorf("%s: got a GGUF file, want a %s or a folder with one", path, TokenizerFile)
+	}
 	data, err := folder.ReadFile(path, folder.MaxVocabulary)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
@@ -67,21 +66,6 @@ func Inspect(dir string) (*Inspection, error) {
 		in.readSteps()
 	}
 	return in, nil
-}
-
-// checkFolder returns an error for a path that is no folder.
-func checkFolder(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%w, want the folder of a model", err)
-	case strings.HasSuffix(path, ".gguf"):
-		return fmt.Errorf("%s: got a GGUF file, which is written and not read, want the folder of a model, with %s and %s",
-			path, ConfigFile, ModelFile)
-	case !info.IsDir():
-		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s", path, ConfigFile, ModelFile)
-	}
-	return nil
 }
 
 // readConfig reads config.json, which is a run's if it has a model or a number for its format.

@@ -1,0 +1,45 @@
+package run
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is no folder of a model says what to give: of the Hub's cache a snapshot, of a name how to get its folder.
+func TestFoldersOfOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"hub/models--X--Y/snapshots/abc", "hub/models--X--Y/snapshots/def", "hub/models--X--Y/refs",
+		"hub/models--X--Z", "runs/one"} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+	}
+	require.NoError(t, os.WriteFile("hub/models--X--Y/refs/main", []byte("def\n"), 0o644))
+	require.NoError(t, os.WriteFile("x.gguf", []byte("GGUF"), 0o644))
+	const download = ", want the folder of a model; that of a model on the Hub is written by: hf download X/Y-1.5 --local-dir Y-1.5"
+	snapshot := filepath.FromSlash("hub/models--X--Y/snapshots/def")
+	for path, want := range map[string]string{
+		"hub/models--X--Y":                         "hub/models--X--Y: got a folder of the Hub's cache, want the model's in it: " + snapshot,
+		"hub/models--X--Y/snapshots/":              "hub/models--X--Y/snapshots/: got a folder of the Hub's cache, want the model's in it: " + snapshot,
+		"hub/models--X--Z":                         "hub/models--X--Z: got a folder of the Hub's cache without snapshots, want the folder of a model",
+		"X/Y-1.5":                                  download,
+		"https://huggingface.co/X/Y-1.5/tree/main": download,
+		"hf.co/X/Y-1.5":                            download,
+		"smollm2:135m": ", want the folder of a model; Ollama's models are GGUF files, which are not read; " +
+			"that of a model on the Hub is written by: hf download OWNER/NAME --local-dir NAME",
+		"runs/two": "runs/two: no such file or directory, want the folder of a model",
+		"./runs":   "open runs/config.json: no such file or directory, want the folder of a model, with config.json",
+		"x.gguf":   "x.gguf: got a GGUF file, which is written and not read, want the folder of a model, with config.json",
+	} {
+		_, err := Inspect(path)
+		require.ErrorContains(t, err, want, path)
+		if path == "X/Y-1.5" || path == "smollm2:135m" {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		}
+		if path == "runs/two" {
+			require.NotContains(t, err.Error(), "hf download")
+		}
+	}
+}
