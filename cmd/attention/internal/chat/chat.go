@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
@@ -98,8 +97,7 @@ func (c *command) newTalk(ctx context.Context, m *run.OpenModel) (*talk, error) 
 	if !ok {
 		return nil, fmt.Errorf("--model: %s: got a model of one attention layer, want a GPT or another decoder", c.Dir)
 	}
-	t := &talk{model: m, tokens: c.tokens, stats: c.stats,
-		rendering: text.TemplateConfig{ThinkingOff: true, Now: program.Now()}}
+	t := &talk{model: m, tokens: c.tokens, stats: c.stats, rendering: m.Rendering()}
 	if c.system != "" {
 		t.system = []text.Message{{Role: "system", Content: c.system}}
 	}
@@ -124,13 +122,10 @@ func (c *command) openTemplate(ctx context.Context, t *talk) (err error) {
 	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
-	tokenizer, ok := t.model.Tokenizer.(*text.BPETokenizer)
-	if ok && t.template.EOS == "" {
-		t.template.EOS = tokenizer.Token(t.model.EndOfText)
-	}
-	if err := t.template.CheckTokens(ctx, t.model.Tokenizer, t.rendering); err != nil {
+	t.ends, err = t.model.AnswerEnds(ctx, t.template)
+	err = cmp.Or(t.template.CheckTokens(ctx, t.model.Tokenizer, t.rendering), err)
+	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
-	t.ends = append(t.model.Ends[:len(t.model.Ends):len(t.model.Ends)], t.model.EndOfText)
-	return t.findEnd(ctx)
+	return t.findStop(ctx)
 }

@@ -19,7 +19,8 @@ chat_template.jinja or the chat_template of its tokenizer_config.json. A folder
 without them needs --template: chatml (<|im_start|> and <|im_end|> around each
 message, which must be tokens of the model), alpaca (instructions and responses
 under headings, the prompt of fine-tuned base models) or a file with a template.
-Models that can think before they answer are asked not to.
+Models that can think before they answer are asked not to, except for those that
+were tuned with thoughts.
 
 An answer ends at one of the model's end-of-text tokens, at what the template
 writes after an answer, or after --tokens tokens.

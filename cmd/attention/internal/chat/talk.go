@@ -65,13 +65,7 @@ func (t *talk) messages(first int) []text.Message {
 
 // render returns the tokens of the turns from one on, up to where the next answer begins.
 func (t *talk) render(ctx context.Context, first int) ([]int, error) {
-	c := t.rendering
-	c.AddGenerationPrompt = true
-	rendered, err := t.template.Render(ctx, t.messages(first), c)
-	if err != nil {
-		return nil, err
-	}
-	return t.model.Tokenizer.Encode(rendered)
+	return run.Asked(ctx, t.template, t.model.Tokenizer, t.messages(first), t.rendering)
 }
 
 // errLong is the error of a message that does not fit into the context.

@@ -138,8 +138,10 @@ func TestEnds(t *testing.T) {
 	} {
 		template, err := text.OpenTemplateAs(t.TempDir(), row.template, nil)
 		require.NoError(t, err)
-		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template}
-		require.NoError(t, of.findEnd(t.Context()))
+		of := talk{model: &run.OpenModel{Tokenizer: tokenizer, EndOfText: -1}, template: template}
+		of.ends, err = of.model.AnswerEnds(t.Context(), template)
+		require.NoError(t, err)
+		require.NoError(t, of.findStop(t.Context()))
 		require.Equal(t, row.stop, of.stop, row.template)
 		require.Equal(t, row.ends, of.ends, row.template)
 	}

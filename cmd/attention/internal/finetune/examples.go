@@ -25,7 +25,7 @@ func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base) (err er
 		return errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
 	e.lessons, err = text.NewLessons(ctx, text.LessonConfig{Tokenizer: g.Tokenizer, Template: g.Template, Ends: g.Ends,
-		TrainOnPrompts: c.Tuning.TrainOnPrompts, Classes: c.Tuning.Classes})
+		Rendering: c.Tuning.Rendering(), TrainOnPrompts: c.Tuning.TrainOnPrompts, Classes: c.Tuning.Classes})
 	if err != nil {
 		return fmt.Errorf("--template: %w", err)
 	}
@@ -100,11 +100,7 @@ func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []promp
 			continue
 		}
 		p := prompt{question: example.Messages[last-1].Text(), answer: example.Messages[last].Text()}
-		rendered, err := b.Template.Render(ctx, example.Messages[:last], text.TemplateConfig{AddGenerationPrompt: true})
-		if err == nil {
-			p.ids, err = b.Tokenizer.Encode(rendered)
-		}
-		if err != nil {
+		if p.ids, err = run.Asked(ctx, b.Template, b.Tokenizer, example.Messages[:last], b.Rendering()); err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		if len(p.ids) < b.Model.Config().ContextLength {

@@ -2,7 +2,9 @@ package finetune
 
 import (
 	"fmt"
+	"time"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/config"
 	"attention/train"
@@ -30,10 +32,15 @@ func (o *options) begin() (run.Config, error) {
 	if c.Tuning.Base, err = run.SourceOf(t.Base.Name); err != nil {
 		return c, fmt.Errorf("--model: %w", err)
 	}
-	if err = o.findData(&c); err == nil && o.task == classifyTask {
-		c.Tuning.Classes, err = classesOf(c.Text.Name)
+	if err = o.findData(&c); err != nil {
+		return c, err
 	}
-	return c, err
+	if o.task == classifyTask {
+		c.Tuning.Classes, err = classesOf(c.Text.Name)
+		return c, err
+	}
+	c.Tuning.Date, c.Tuning.Thinking = program.Now().Round(time.Second), haveThoughts(c.Text.Name)
+	return c, nil
 }
 
 // findData finds the files of examples.

@@ -30,3 +30,19 @@ func templateOf(name string) (string, error) {
 	}
 	return string(source), nil
 }
+
+// haveThoughts reports whether an answer in a file of examples has thoughts. A wrong file is reported where its examples
+// are learned.
+func haveThoughts(path string) bool {
+	file, err := text.OpenExamples(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	for i := range file.Len() {
+		if e, err := file.At(i); err != nil || e.Thinks() {
+			return err == nil
+		}
+	}
+	return false
+}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"attention/cmd/attention/internal/run"
 	"attention/train/pretrained"
@@ -72,6 +74,50 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 			got, err := exported.Render(t.Context(), talk, text.TemplateConfig{})
 			require.NoError(t, err)
 			require.Equal(t, want, got)
+		})
+	}
+}
+
+// TestTalksAsTrained: a conversation with a run is asked as its examples were learned, with the date and the same mode of
+// thinking: off, unless the examples have thoughts.
+func TestTalksAsTrained(t *testing.T) {
+	mine := filepath.Join(t.TempDir(), "mine.jinja")
+	require.NoError(t, os.WriteFile(mine, []byte(`{{ strftime_now('%d %B %Y') }} `+
+		`{{ 'no' if enable_thinking is defined and not enable_thinking else 'yes' }}`+
+		`{% for m in messages %}{% if m.role == 'assistant' %}:{% endif %}{{ m.content }}{% endfor %}`+
+		`{% if add_generation_prompt %}:{% endif %}`), 0o644))
+	for name, row := range map[string]struct{ example, want string }{
+		"answers":  {`{"messages": [{"role": "user", "content": "cat"}, {"role": "assistant", "content": "mat"}]}`, "no"},
+		"thoughts": {`{"messages": [{"role": "user", "content": "cat"}, {"role": "assistant", "content": "mat", ` +
+			`"thinking": "a"}]}`, "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, flags := files(t, "--steps", "1")
+			dir := t.TempDir()
+			data, out := filepath.Join(dir, "x.jsonl"), filepath.Join(dir, "run")
+			require.NoError(t, os.WriteFile(data, []byte(row.example), 0o644))
+			flags = append(flags, "--template", mine, "--data", data, "--valid", data, "--train-on-prompts")
+			today := time.Now().Format("02 January 2006")
+			shown, err := tune(t, append(flags, "--show", "1")...)
+			require.NoError(t, err)
+			var learned strings.Builder
+			for _, m := range regexp.MustCompile(`(?m)^ *\d+  (?:learned| +)  "(.*)"$`).FindAllStringSubmatch(shown, -1) {
+				learned.WriteString(m[1])
+			}
+			want := today + " " + row.want + "cat:"
+			require.True(t, strings.HasPrefix(learned.String(), want+"mat"), shown)
+			_, err = tune(t, append(flags, "--out", out)...)
+			require.NoError(t, err)
+			in, err := run.Inspect(out)
+			require.NoError(t, err)
+			m, err := in.Open()
+			require.NoError(t, err)
+			said := []text.Message{{Role: "user", Content: "cat"}}
+			ids, err := run.Asked(t.Context(), m.Template, m.Tokenizer, said, m.Rendering())
+			require.NoError(t, err)
+			asked, err := m.Tokenizer.Decode(ids)
+			require.NoError(t, err)
+			require.Equal(t, want, asked)
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/config"
@@ -30,7 +30,9 @@ type Tuning struct {
 	Long           string             `json:"long"`               // text.PackConfig.Long
 	Template       string             `json:"template,omitempty"` // a name or the source of one; "" for the base's
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
-	Classes        []string           `json:"classes,omitempty"` // of texts, if those are learned
+	Classes        []string           `json:"classes,omitempty"`  // of texts, if those are learned
+	Thinking       bool               `json:"thinking,omitempty"` // the examples have thoughts, and templates ask for them
+	Date           time.Time          `json:"date,omitzero"`      // today, for templates that write it
 }
 
 // Validate returns an error for the first wrong field.
@@ -86,6 +88,7 @@ type Base struct {
 	*pretrained.GPT
 	Template   *text.Template     // of conversations; nil if there is none
 	Classifier *layers.Classifier // nil if no classes are learned
+	tuning     *Tuning
 }
 
 // scoreName is the parameter of a classifier.
@@ -108,7 +111,7 @@ func (c Config) OpenBase() (b *Base, err error) {
 	if in.Config.Tuning != nil {
 		return nil, in.errTuned("the whole model")
 	}
-	b = &Base{}
+	b = &Base{tuning: of}
 	if b.GPT, err = in.GPT(); err != nil {
 		return nil, err
 	}
@@ -177,33 +180,9 @@ func (t *Tuning) OpenTemplate(g *pretrained.GPT) (ends []int, of *text.Template,
 	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
 		return nil, nil, err
 	}
-	ends = endsOf(g, of)
-	if b, ok := g.Tokenizer.(*text.BPETokenizer); ok && of != nil && of.EOS == "" && len(ends) > 0 {
-		of.EOS = b.Token(ends[0])
-	}
+	// An error of the rendering is reported where the template is used.
+	ends, _ = answerEnds(context.Background(), g.Tokenizer, g.Ends, g.EndOfText, of, t.Rendering())
 	return ends, of, nil
-}
-
-// endsOf returns the ids that end a text of a model, and the token that ends an answer in a template.
-func endsOf(g *pretrained.GPT, t *text.Template) []int {
-	ends := slices.Clone(g.Ends)
-	if len(ends) == 0 && g.EndOfText >= 0 {
-		ends = []int{g.EndOfText}
-	}
-	b, ok := g.Tokenizer.(*text.BPETokenizer)
-	if !ok || t == nil {
-		return ends
-	}
-	talk := []text.Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}
-	rendered, err := t.Render(context.Background(), talk, text.TemplateConfig{})
-	if err != nil { // where the template is used it is reported
-		return ends
-	}
-	ids, err := b.Encode(strings.TrimSpace(rendered))
-	if n := len(ids); err == nil && n > 0 && b.IsSpecial(ids[n-1]) && !slices.Contains(ends, ids[n-1]) {
-		ends = append(ends, ids[n-1])
-	}
-	return ends
 }
 
 // moveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.

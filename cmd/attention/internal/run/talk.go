@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"attention/cmd/attention/internal/program"
+	"attention/train/text"
+)
+
+// Rendering says how conversations with a model are rendered: those of a run as its examples were, with the date of its
+// beginning. Models that can think are asked not to, unless they have been tuned with thoughts.
+func (t *Tuning) Rendering() text.TemplateConfig {
+	if t == nil {
+		return text.TemplateConfig{ThinkingOff: true}
+	}
+	return text.TemplateConfig{ThinkingOff: !t.Thinking, Now: t.Date}
+}
+
+// Rendering says how the conversations of a run are rendered.
+func (b *Base) Rendering() text.TemplateConfig { return b.tuning.Rendering() }
+
+// Rendering says how a conversation with the model is rendered today.
+func (m *OpenModel) Rendering() text.TemplateConfig {
+	var of *Tuning
+	if m.base != nil {
+		of = m.base.tuning
+	}
+	c := of.Rendering()
+	c.Now = program.Now()
+	return c
+}
+
+// Asked returns the tokens of a conversation up to where the assistant's answer begins.
+func Asked(ctx context.Context, of *text.Template, t text.Tokenizer, talk []text.Message,
+	c text.TemplateConfig) ([]int, error) {
+	c.AddGenerationPrompt = true
+	rendered, err := of.Render(ctx, talk, c)
+	if err != nil {
+		return nil, err
+	}
+	return t.Encode(rendered)
+}
+
+// answerEnds returns the ids that end a model's texts with the one that ends its answers in a template. A template that
+// has no name for the token that ends a text gets the first of them.
+func answerEnds(ctx context.Context, t text.Tokenizer, ends []int, endOfText int, of *text.Template,
+	c text.TemplateConfig) ([]int, error) {
+	ends = slices.Clone(ends)
+	add := func(id int) {
+		if id >= 0 && !slices.Contains(ends, id) {
+			ends = append(ends, id)
+		}
+	}
+	if add(endOfText); of == nil {
+		return ends, nil
+	}
+	if b, ok := t.(*text.BPETokenizer); ok && of.EOS == "" && len(ends) > 0 {
+		of.EOS = b.Token(ends[0])
+	}
+	end, err := of.End(ctx, t, c)
+	add(end)
+	return ends, err
+}
+
+// AnswerEnds returns the ids that end the model's answers in a template.
+func (m *OpenModel) AnswerEnds(ctx context.Context, of *text.Template) ([]int, error) {
+	return answerEnds(ctx, m.Tokenizer, m.Ends, m.EndOfText, of, m.Rendering())
+}

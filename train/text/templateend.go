@@ -1,0 +1,40 @@
+package text
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// End returns the id of the token that ends an answer: the first that the template writes after the last message, if it
+// is a special one of the tokenizer; −1 without one.
+func (t *Template) End(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) (id int, err error) {
+	b, ok := tokenizer.(*BPETokenizer)
+	if !ok {
+		return -1, nil
+	}
+	c.AddGenerationPrompt = false
+	text, err := t.Render(ctx, []Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: stand}}, c)
+	if err != nil {
+		return -1, err
+	}
+	_, after, _ := strings.Cut(text, stand)
+	ids, err := b.Encode(strings.TrimLeft(after, afterEnd))
+	if err != nil || len(ids) == 0 || !b.IsSpecial(ids[0]) {
+		return -1, err
+	}
+	return ids[0], nil
+}
+
+// Thinks reports whether an answer of the example has thoughts.
+func (e Example) Thinks() bool {
+	return slices.ContainsFunc(e.Messages, func(m Message) bool {
+		has := strings.Contains(m.Text(), "</think>")
+		for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
+			thoughts, _ := m.Other.Get(key)
+			said, _ := thoughts.(string)
+			has = has || said != ""
+		}
+		return m.Role == "assistant" && has
+	})
+}
