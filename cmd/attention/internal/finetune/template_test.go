@@ -87,7 +87,7 @@ func TestTalksAsTrained(t *testing.T) {
 		`{% for m in messages %}{% if m.role == 'assistant' %}:{% endif %}{{ m.content }}{% endfor %}`+
 		`{% if add_generation_prompt %}:{% endif %}`), 0o644))
 	for name, row := range map[string]struct{ example, want string }{
-		"answers":  {`{"messages": [{"role": "user", "content": "cat"}, {"role": "assistant", "content": "mat"}]}`, "no"},
+		"answers": {`{"messages": [{"role": "user", "content": "cat"}, {"role": "assistant", "content": "mat"}]}`, "no"},
 		"thoughts": {`{"messages": [{"role": "user", "content": "cat"}, {"role": "assistant", "content": "mat", ` +
 			`"thinking": "a"}]}`, "yes"},
 	} {
