@@ -18,27 +18,59 @@ import (
 // a success it survives a crash of the machine. A new file has the mode that the umask gives
 // it; an old one keeps its mode. A link is refused.
 func (d *Dir) Write(name string, fill func(io.Writer) error) error {
-	old, found, err := d.lookUp(name)
+	return d.WriteAll(File{name, fill})
+}
+
+// File is a file to be written: its name and what writes its content.
+type File struct {
+	Name string
+	Fill func(io.Writer) error
+}
+
+// WriteAll writes files as Write does. They get their names, in their order, when all are whole: a process that is
+// killed before leaves only files of other names, which RemoveIncomplete removes.
+func (d *Dir) WriteAll(files ...File) (err error) {
+	var temporary []string
+	defer func() {
+		for _, name := range temporary { // that have not got their names
+			_ = d.root.Remove(name) // the first error says more
+		}
+	}()
+	for _, f := range files {
+		name, err := d.writeBeside(f)
+		if err != nil {
+			return err
+		}
+		temporary = append(temporary, name)
+	}
+	for _, f := range files {
+		if err := d.root.Rename(temporary[0], f.Name); err != nil {
+			return d.named(err, f.Name)
+		}
+		temporary = temporary[1:]
+	}
+	return d.sync()
+}
+
+// writeBeside writes a file under a temporary name, which it returns.
+func (d *Dir) writeBeside(file File) (temporary string, err error) {
+	old, found, err := d.lookUp(file.Name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	mode := fs.FileMode(newFile)
 	if found {
 		mode = old.Mode().Perm()
 	}
-	f, temporary, err := d.createBeside(name, mode)
+	f, temporary, err := d.createBeside(file.Name, mode)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := fillFile(f, mode, found, fill); err != nil {
+	if err := fillFile(f, mode, found, file.Fill); err != nil {
 		_ = d.root.Remove(temporary) // the first error says more
-		return err
+		return "", err
 	}
-	if err := d.root.Rename(temporary, name); err != nil {
-		_ = d.root.Remove(temporary)
-		return d.named(err, name)
-	}
-	return d.sync()
+	return temporary, nil
 }
 
 // createBeside makes the file that is renamed to name once it is whole.

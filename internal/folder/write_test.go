@@ -67,3 +67,31 @@ func TestWriteFile(t *testing.T) {
 	require.Equal(t, []string{"x"}, namesIn(t, filepath.Join(path, "target")))
 	require.ErrorIs(t, folder.WriteFile(filepath.Join(path, "none", "x"), text("new")), os.ErrNotExist)
 }
+
+// TestWriteAll: none of several files has its name before all are whole, so that a process that is killed leaves none of
+// them; nor after an error. The last has its name last.
+func TestWriteAll(t *testing.T) {
+	path := t.TempDir()
+	d, err := folder.Enter(path)
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.Write("b", text("old")))
+	var during []string
+	set := func(last func(io.Writer) error) error {
+		return d.WriteAll(folder.File{Name: "a", Fill: text("1")}, folder.File{Name: "b", Fill: text("2")},
+			folder.File{Name: "c", Fill: last})
+	}
+	require.ErrorContains(t, set(func(io.Writer) error {
+		during = namesIn(t, path)
+		return errors.New("full")
+	}), "full")
+	require.Len(t, during, 4)
+	for _, name := range during {
+		require.True(t, name == "b" || folder.IsLeftover(name, func(string) bool { return true }), name)
+	}
+	require.Equal(t, []string{"b"}, namesIn(t, path))
+	requireFile(t, "old", filepath.Join(path, "b"))
+	require.NoError(t, set(text("3")))
+	require.Equal(t, []string{"a", "b", "c"}, namesIn(t, path))
+	requireFile(t, "2", filepath.Join(path, "b"))
+}

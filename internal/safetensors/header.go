@@ -65,6 +65,12 @@ func (h *header) add(key string, value []byte) error {
 		if len(value) > maxMetadata {
 			return fmt.Errorf("got %d bytes, want at most %d", len(value), maxMetadata)
 		}
+		keys := 0
+		for range config.Members(value) {
+			if keys++; keys > maxMetadataKeys {
+				return fmt.Errorf("got more than %d keys, want at most as many", maxMetadataKeys)
+			}
+		}
 		return config.Decode(value, &h.metadata)
 	}
 	if len(h.entries) == maxTensors {

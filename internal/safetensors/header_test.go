@@ -229,6 +229,17 @@ func TestHeaderLimits(t *testing.T) {
 
 	_, err = readString(file(`{"__metadata__":{"a":"`+strings.Repeat("x", maxMetadata)+`"}}`, 0))
 	require.ErrorContains(t, err, `header: "__metadata__": got 16777224 bytes, want at most 16777216`)
+
+	keys, wide := strings.Builder{}, map[string]string{}
+	for i := range maxMetadataKeys + 1 {
+		fmt.Fprintf(&keys, `,"%d":""`, i)
+		wide[fmt.Sprint(i)] = ""
+	}
+	_, err = readString(file(`{"__metadata__":{`+keys.String()[1:]+`}}`, 0))
+	require.ErrorContains(t, err, `header: "__metadata__": got more than 65536 keys, want at most as many`)
+	require.ErrorContains(t, Write(io.Discard, &File{Metadata: wide}), "metadata: got 65537 keys, want at most 65536")
+	delete(wide, "0")
+	require.NoError(t, Write(io.Discard, &File{Metadata: wide}))
 }
 
 // headerOf returns a file of many small tensors.

@@ -128,6 +128,8 @@ const (
 	// maxMetadata is the most bytes of the JSON of __metadata__, which may hold a
 	// vocabulary of characters.
 	maxMetadata = 16 << 20
+	// maxMetadataKeys is the most keys of __metadata__: each takes a microsecond or more.
+	maxMetadataKeys = 1 << 16
 
 	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
 	maxRank = 64

@@ -115,6 +115,9 @@ func (t *Tensor) prepare() error {
 // start at a multiple of 8.
 func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
+	if n := len(metadata); n > maxMetadataKeys {
+		return nil, fmt.Errorf("metadata: got %d keys, want at most %d", n, maxMetadataKeys)
+	}
 	if len(metadata) > 0 {
 		for key, value := range metadata {
 			if !utf8.ValidString(key) || !utf8.ValidString(value) {

@@ -18,8 +18,8 @@ import (
 // parameters' own names, with a checksum of all its bytes that ReadParams checks. The
 // file is written beside path and then renamed, so that path never holds half of it.
 func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
-	if p == nil {
-		return errNoParams
+	if err := checkParams(p); err != nil {
+		return err
 	}
 	f, err := paramsFile(p, metadata)
 	if err != nil {
@@ -33,8 +33,11 @@ func WriteParams(path string, p *layers.Params, metadata map[string]string) erro
 
 // WriteParamsTo writes what WriteParams writes to a file.
 func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) error {
-	if w == nil || p == nil {
-		return errors.New("train: parameters: got nil for the writer or the parameters, want both")
+	if w == nil {
+		return errors.New("train: parameters: got nil, want a writer")
+	}
+	if err := checkParams(p); err != nil {
+		return err
 	}
 	f, err := paramsFile(p, metadata)
 	if err != nil {
@@ -59,8 +62,8 @@ func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File
 // and leaves the parameters as they were. If WriteParams wrote the file, the error for
 // one that was changed since wraps ErrDamaged.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
-	if p == nil {
-		return nil, errNoParams
+	if err := checkParams(p); err != nil {
+		return nil, err
 	}
 	f, err := readParams(path, p)
 	if err != nil {
@@ -112,7 +115,13 @@ func checkFitting(r *safetensors.Reader, path string, most int64, fits func() er
 // bytesOf returns the memory of parameters.
 func bytesOf(p *layers.Params) int64 { return int64(p.Count()) * int64(p.Dtype().Size()) }
 
-var errNoParams = errors.New("train: parameters: got nil, want Params")
+// checkParams refuses parameters that layers.NewParams or the like has not made.
+func checkParams(p *layers.Params) error {
+	if p == nil || p.Dtype() == (tensor.Dtype{}) {
+		return errors.New("train: parameters: got nil or new(layers.Params), want what layers.NewParams returns")
+	}
+	return nil
+}
 
 // toFile returns tensors as a file holds them, sharing their memory.
 func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {

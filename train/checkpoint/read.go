@@ -18,8 +18,8 @@ type Checkpoint struct {
 // finished, into p. The error for a file that was cut short or changed wraps
 // ErrDamaged; any error leaves the parameters as they were.
 func Read(path string, p *layers.Params) (Checkpoint, error) {
-	if p == nil {
-		return Checkpoint{}, errNoParams
+	if err := checkParams(p); err != nil {
+		return Checkpoint{}, err
 	}
 	var c metadata
 	r, err := openFitting(path, p, func(r *safetensors.Reader) (err error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -319,4 +320,23 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	path = hugeFile(t, metadata+state+`}`, size+24)
 	_, err = checkpoint.Read(path, p)
 	require.EqualError(t, err, "train: checkpoint: "+path+": got tensors of 4398046511128 bytes, want at most 1360")
+}
+
+// TestUnmadeParams: parameters that nothing has made are refused by every function, and nothing is written.
+func TestUnmadeParams(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	made := layers.NewParams(tensor.Float32, 1)
+	_, err := made.Scope("").Param("a", layers.Constant(7), 2)
+	require.NoError(t, err)
+	for _, p := range []*layers.Params{nil, new(layers.Params)} {
+		require.NoError(t, checkpoint.WriteParams(path, made, nil))
+		_, read := checkpoint.ReadParams(path, p)
+		_, checkpointed := checkpoint.Read(path, p)
+		for _, err := range []error{read, checkpointed, checkpoint.WriteParams(path+".2", p, nil),
+			checkpoint.WriteParamsTo(io.Discard, p, nil)} {
+			require.EqualError(t, err,
+				"train: parameters: got nil or new(layers.Params), want what layers.NewParams returns")
+		}
+		require.NoFileExists(t, path+".2")
+	}
 }

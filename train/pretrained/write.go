@@ -67,11 +67,6 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 		return nil, err
 	}
 	err = mapped.Guard(func() error { return w.write(out) })
-	if err != nil { // the folder is empty again, for another try
-		for _, f := range w.files {
-			_ = out.Remove(f.name)
-		}
-	}
 	if err = oneline.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
@@ -87,7 +82,8 @@ func (w *writing) names(config string) []string {
 	return names
 }
 
-// writing is a folder to be written. config.json comes last: a folder without it is not a model.
+// writing is a folder to be written. The files get their names when all are whole, config.json the last: a folder without
+// it is not a model.
 type writing struct{ files []file }
 
 // file is a file to be written.
@@ -114,12 +110,11 @@ func (w *writing) addAll(contents map[string][]byte, but []string) {
 }
 
 func (w *writing) write(out *folder.Dir) error {
-	for _, f := range w.files {
-		if err := out.Write(f.name, f.fill); err != nil {
-			return err
-		}
+	all := make([]folder.File, len(w.files))
+	for i, f := range w.files {
+		all[i] = folder.File{Name: f.name, Fill: f.fill}
 	}
-	return nil
+	return out.WriteAll(all...)
 }
 
 // writing returns the files of the model.
@@ -226,6 +221,10 @@ func emptyFolder(path string) (*folder.Dir, error) {
 	dir, err := folder.Make(path)
 	if err != nil {
 		return nil, err
+	}
+	err = dir.RemoveIncomplete(func(string) bool { return true }) // that one which was killed has left
+	if err != nil {
+		return nil, oneline.Join(err, dir.Close())
 	}
 	names, err := dir.Names()
 	if err != nil {

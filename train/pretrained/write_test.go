@@ -128,6 +128,11 @@ func TestWriteRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
 	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.EqualError(t, err, "pretrained: "+dir+": got a folder that is not empty, want a new or empty one")
+	killed := t.TempDir() // what was being written then
+	require.NoError(t, os.WriteFile(filepath.Join(killed, ".tmp-model-00001-of-00002.safetensors123"), nil, 0o644))
+	files, err := g.Write(killed, pretrained.WriteConfig{Format: pretrained.Torch})
+	require.NoError(t, err)
+	require.ElementsMatch(t, files, filesIn(t, killed))
 	require.Equal(t, []string{"x"}, filesIn(t, dir))
 	_, err = g.Write(filepath.Join(dir, "x"), pretrained.WriteConfig{Format: pretrained.Torch})
 	require.ErrorContains(t, err, "x")

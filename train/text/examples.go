@@ -135,7 +135,9 @@ func (e *Examples) At(i int) (Example, error) {
 		return Example{}, e.about(i, fmt.Errorf("got example %d, want 0 to %d", i, len(e.at)-1))
 	}
 	raw := make([]byte, e.at[i].length)
-	if _, err := e.file.ReadAt(raw, e.at[i].offset); err != nil {
+	if _, err := e.file.ReadAt(raw, e.at[i].offset); err == io.EOF { // which a source returns at the end of an epoch
+		return Example{}, e.about(i, errors.New("got the end of the file, want an example: was the file changed?"))
+	} else if err != nil {
 		return Example{}, e.about(i, err)
 	}
 	example, _, err := e.read(raw)

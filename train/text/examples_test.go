@@ -94,6 +94,13 @@ func TestWrongExamples(t *testing.T) {
 	require.NoError(t, os.WriteFile(long, []byte(strings.Repeat("a", 17<<20)), 0o644))
 	_, err := text.OpenExamples(long)
 	require.EqualError(t, err, "text: examples: "+long+": line 1: got more than 16777216 bytes, want fewer")
+	for _, row := range []struct{ begin, line string }{{"", "1"}, {"ham,\"a\nb\"\nspam,", "3"}} {
+		open := filepath.Join(t.TempDir(), "open.csv")
+		require.NoError(t, os.WriteFile(open, []byte(row.begin+`"`+strings.Repeat("a\n", 20<<20)), 0o644))
+		_, err = text.OpenExamples(open)
+		require.EqualError(t, err, "text: examples: "+open+": line "+row.line+": got more than 16777216 bytes, want fewer: "+
+			"does a quote open there that nothing closes?")
+	}
 }
 
 func TestExampleFiles(t *testing.T) {

@@ -104,11 +104,18 @@ func (t *table) cells(raw []byte) ([]string, error) {
 
 // scanCSV adds the rows of a CSV file, whose texts may have lines.
 func (e *Examples) scanCSV(heading func(row []string) (bool, error)) error {
-	r := csv.NewReader(bufio.NewReaderSize(e.file, 1<<16))
+	const ahead = 1 << 16
+	limited := &io.LimitedReader{R: e.file}
+	r := csv.NewReader(bufio.NewReaderSize(limited, ahead))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
 	for first := true; ; first = false {
 		from := r.InputOffset()
+		limited.N = maxExample + 2*ahead // a quote that nothing ends would take the rest of the file into memory
 		row, err := r.Read()
+		if wrong, ok := errors.AsType[*csv.ParseError](err); ok && limited.N <= 0 {
+			return fmt.Errorf("line %d: %w: does a quote open there that nothing closes?", wrong.StartLine,
+				tooLong(maxExample+1))
+		}
 		if err == io.EOF {
 			return nil
 		}

@@ -22,7 +22,8 @@ const leastLearned = 257
 // which no pair comes twice any more before there are n tokens is an error that names the most possible. Where the
 // text itself has <|endoftext|>, one text ends and another begins.
 //
-// The memory grows with the bytes of the different words, at most with those of the text.
+// The memory grows with the bytes of the different words, by some 60 bytes for each, and so at most with those of the
+// text.
 func LearnBytePairs(text string, n int) ([]byte, error) {
 	switch {
 	case text == "":
@@ -91,6 +92,7 @@ func newLearner(text string) *learner {
 	for id, b := range bytesInOrder {
 		ids[b] = int32(id)
 	}
+	l.reserve(counts, ids)
 	for word, times := range counts {
 		for i := range len(word) {
 			at := int32(len(l.symbols))
@@ -105,6 +107,25 @@ func newLearner(text string) *learner {
 	}
 	l.enqueue()
 	return l
+}
+
+// reserve makes room for the symbols and the pairs of words, so that what grows leaves nothing behind.
+func (l *learner) reserve(words map[string]int32, ids [256]int32) {
+	symbols, pairs := 0, make([]int32, 1<<16)
+	for word := range words {
+		symbols += len(word)
+		for i := 1; i < len(word); i++ {
+			pairs[ids[word[i-1]]<<8|ids[word[i]]]++
+		}
+	}
+	l.symbols = make([]symbol, 0, symbols)
+	for i, n := range pairs {
+		if n > 0 {
+			o := &occurrences{tokenPair: tokenPair{int32(i >> 8), int32(i & 255)}, at: make([]int32, 0, n)}
+			l.pairs[o.tokenPair] = o
+			l.fresh = append(l.fresh, o)
+		}
+	}
 }
 
 // add counts the pair of the symbol at an index and the next one.

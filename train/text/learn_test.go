@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -191,4 +192,17 @@ func TestLearnErrors(t *testing.T) {
 		_, err := LearnBytePairs(row.text, row.n)
 		require.EqualError(t, err, row.want, row.name)
 	}
+}
+
+// TestLearningTakesLittleMemory: one long word needs what its symbols and pairs need, some 60 bytes for each of its
+// bytes, and little that is thrown away.
+func TestLearningTakesLittleMemory(t *testing.T) {
+	const n = 2 << 20
+	word := strings.Repeat("a", n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := LearnBytePairs(word, leastLearned+3)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64*n))
 }

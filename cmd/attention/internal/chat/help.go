@@ -6,8 +6,8 @@ message, and the model's answer appears as it is drawn.
   - Ctrl-C stops the answer; what there is of it stays in the talk.
   - Ctrl-D ends the talk.
   - /reset begins a new talk, with the same system message.
-  - /save FILE writes the talk to a .jsonl file, as attention's and others'
-    fine-tuning takes it: {"messages": [...]}.
+  - /save FILE writes the talk to a new .jsonl file, as attention's and
+    others' fine-tuning takes it: {"messages": [...]}.
   - /help prints this list. A blank before the / makes the line a message.
 
 When the input is no terminal each of its lines is a message, too: only answers
@@ -41,7 +41,7 @@ const example = `  attention chat --model Qwen3-0.6B
 
 // commands is what /help prints.
 const commands = `/reset      begins a new talk
-/save FILE  writes the talk to a .jsonl file for fine-tuning
+/save FILE  writes the talk to a new .jsonl file for fine-tuning
 /help       prints this
 A line that begins with a blank is a message, also with a / after it.
 Ctrl-C stops an answer, Ctrl-D ends the talk.

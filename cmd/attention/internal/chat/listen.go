@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -102,12 +103,16 @@ func (t *talk) save(path string) error {
 	if strings.ToLower(filepath.Ext(path)) != ".jsonl" {
 		return fmt.Errorf("got %q, want a file whose name ends with .jsonl", path)
 	}
+	if _, err := os.Stat(path); err == nil && path != t.saved {
+		return fmt.Errorf("got %s, which is there, want the name of a new file", path)
+	}
 	err := folder.WriteFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(map[string]any{"messages": t.messages(0)})
 	})
 	if err == nil {
+		t.saved = path // a longer talk may take its place
 		t.note("%s has the talk", path)
 	}
 	return err

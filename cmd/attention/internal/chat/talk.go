@@ -27,7 +27,8 @@ type talk struct {
 
 	system []text.Message // no message or one
 	turns  []turn
-	first  int // the first of the turns that the model still sees
+	first  int    // the first of the turns that the model still sees
+	saved  string // the file that /save wrote last
 
 	screen
 	interactive bool             // the input is a terminal

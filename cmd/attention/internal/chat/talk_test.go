@@ -117,8 +117,15 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
 		`attention: /save: got "talk.txt"`+name+`attention: /save: got ""`+name+
 		`attention: got "/quit now", want /reset, /save FILE or /help`+"\n"+commands, notes)
-	require.Equal(t, `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}`+"\n",
-		read(t, file))
+	two := `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}` + "\n"
+	require.Equal(t, two, read(t, file))
+
+	_, notes = greedy(t, dir, "one\n/save "+file+"\n")
+	require.Equal(t, "attention: /save: got "+file+", which is there, want the name of a new file\n", notes)
+	require.Equal(t, two, read(t, file))
+	_, notes = greedy(t, dir, "one\n/save "+file+"2.jsonl\ntwo\n/save "+file+"2.jsonl\n")
+	require.Equal(t, strings.Repeat("attention: "+file+"2.jsonl has the talk\n", 2), notes)
+	require.Contains(t, read(t, file+"2.jsonl"), "two", "a talk that goes on takes its own file's place")
 }
 
 // TestEnds: what a template writes after an answer ends answers.

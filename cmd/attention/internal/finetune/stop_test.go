@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -109,4 +110,21 @@ func TestStoppedLastAnswers(t *testing.T) {
 	m, err := in.Open()
 	require.NoError(t, err)
 	require.Empty(t, m.Notes)
+}
+
+// TestDataReplaced: a data file that is replaced during a run, by one of any length, ends it with the file's name.
+func TestDataReplaced(t *testing.T) {
+	for _, name := range []string{"train.jsonl", "valid.jsonl"} {
+		for _, content := range []string{"", `{"prompt": "cat 1", "completion": "mat 1"}`, strings.Repeat("x", 4000),
+			strings.Repeat(`{"prompt": "a", "completion": "b"}`+"\n", 30)} {
+			_, flags := files(t, "--steps", "200", "--eval-every", "10")
+			path := filepath.Join(flags[slices.Index(flags, "--data")+1], name)
+			out := &stopper{at: "    10  ", stop: func() {
+				require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+			}}
+			err := commandtest.Run(t.Context(), out, out, New(), append(flags, "--out", filepath.Join(t.TempDir(), "run"))...)
+			require.ErrorContains(t, err, path+": line ")
+			require.ErrorContains(t, err, "was the file changed?")
+		}
+	}
 }

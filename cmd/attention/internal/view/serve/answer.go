@@ -42,6 +42,12 @@ func (f handler) within(busy chan struct{}) http.Handler {
 // answer returns the bytes and the type of the answer to a request, and leaves its place.
 func (f handler) answer(r *http.Request, leave func()) (body []byte, kind string, err error) {
 	defer leave()
+	defer func() {
+		if _, ok := errors.AsType[*json.UnsupportedValueError](err); ok {
+			err = errors.New("got numbers that are not finite from the model, want finite ones: " +
+				"take a smaller factor or value, unless the weights themselves are not finite")
+		}
+	}()
 	got, err := f(r)
 	if errors.Is(err, errGone) {
 		got, err = &pack{About: struct {

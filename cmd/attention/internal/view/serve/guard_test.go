@@ -123,6 +123,9 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "look", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
 		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`,
 			"heads: got head 0 of layer 2, want those of the model", 400},
+		{"POST", "look", `{"text": "ab", "heads": [{"layer": 0, "head": 1, "factor": 1e308}]}`,
+			"got numbers that are not finite from the model, want finite ones: take a smaller factor or value, " +
+				"unless the weights themselves are not finite", 400},
 		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`,
 			"text: got 1048577 bytes, want at most 1048576", 400},
 		{"POST", "look", strings.Repeat(" ", maxBody+1), "got more than 8388608 bytes, want fewer", 400},
