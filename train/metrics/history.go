@@ -110,9 +110,9 @@ func (h History) Until(step int) History {
 	return h
 }
 
-// Recent returns the mean loss and speed of the last steps.
+// Recent returns the mean loss and speed of the last RecentSteps steps.
 func (h History) Recent() (loss, tokensPerSecond float64) {
-	steps := h.Steps[max(0, len(h.Steps)-recentSteps):]
+	steps := h.Steps[max(0, len(h.Steps)-RecentSteps):]
 	seconds := 0.0 // per token
 	for _, s := range steps {
 		loss += s.Loss / float64(len(steps))
@@ -121,8 +121,8 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 	return loss, 1 / seconds
 }
 
-// recentSteps is the number of steps that a training loss is a mean of.
-const recentSteps = 50
+// RecentSteps is the number of steps that a training loss is a mean of.
+const RecentSteps = 50
 
 // Digest returns the SHA-256 of the numbers that equal runs share: all but the speed.
 func (h History) Digest() string {

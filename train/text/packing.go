@@ -11,8 +11,6 @@ import (
 	"attention/graph"
 	"attention/internal/config"
 	"attention/train"
-
-	"gorgonia.org/tensor"
 )
 
 // Names of the inputs of a batch of packed rows, beside Inputs and Targets.
@@ -47,6 +45,7 @@ func (c PackConfig) Validate() error {
 // PackSummary is what lies in the rows of an epoch.
 type PackSummary struct {
 	Examples, Tokens, Learned int
+	Longest                   int     // tokens of the longest example
 	Rows, Batches             int     // of the first epoch
 	Fill                      float64 // the share of the rows' places that hold a token
 	Cut, Skipped              int     // examples that were too long
@@ -85,23 +84,14 @@ func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Pac
 			return nil, err
 		}
 	}
-	if p.summary.NothingLeft > 0 && p.summary.Examples == 0 {
-		return nil, fmt.Errorf("text: packing: got no example with something to learn in its first %d tokens, want one", c.Context)
+	s := &p.summary
+	if s.NothingLeft > s.Examples {
+		return nil, p.errNothingLeft(ctx)
 	}
-	if p.summary.Examples == 0 {
+	if s.Examples == 0 {
 		return nil, fmt.Errorf("text: packing: got no example of at most %d tokens, want one", c.Context)
 	}
-	p.arrange()
-	p.summary.Rows, p.summary.Batches = len(p.rows), (len(p.rows)+c.Batch-1)/c.Batch
-	p.summary.Fill = float64(p.summary.Tokens) / float64(p.summary.Rows*c.Context)
-	p.all = train.Values{}
-	for _, name := range []string{Inputs, Targets, Segments, Positions} {
-		p.all[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, c.Context))
-	}
-	if p.batch.Inputs = p.all; c.Alone {
-		p.batch.Inputs = train.Values{Inputs: p.all[Inputs], Targets: p.all[Targets]}
-	}
-	return p, nil
+	return p, p.Reshape(c.Batch, c.Context)
 }
 
 // Summary returns what lies in the rows.
@@ -151,6 +141,7 @@ func (p *Packed) measure(ctx context.Context, i int) error {
 		s.LastOnly++
 	}
 	s.Examples, s.Tokens, s.Learned = s.Examples+1, s.Tokens+len(lesson.IDs), s.Learned+lesson.count()
+	s.Longest = max(s.Longest, len(lesson.IDs))
 	p.lengths[i] = int32(len(lesson.IDs))
 	return nil
 }

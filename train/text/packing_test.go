@@ -77,8 +77,8 @@ func TestPacked(t *testing.T) {
 	p, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 2, Context: 10, Once: true,
 		Shuffle: true, Seed: 3})
 	require.NoError(t, err)
-	require.Equal(t, text.PackSummary{Examples: 8, Tokens: 4 + 6 + 2 + 8 + 3 + 5 + 10 + 7, Learned: 45 - 8, Rows: 5,
-		Batches: 3, Fill: 0.9, Cut: 1}, p.Summary())
+	require.Equal(t, text.PackSummary{Examples: 8, Tokens: 4 + 6 + 2 + 8 + 3 + 5 + 10 + 7, Learned: 45 - 8, Longest: 10,
+		Rows: 5, Batches: 3, Fill: 0.9, Cut: 1}, p.Summary())
 	epoch := func() (all []string) {
 		for {
 			b, err := p.Next()
@@ -113,7 +113,8 @@ func TestPacked(t *testing.T) {
 
 	skipped, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 1, Context: 5, Long: text.SkipLong})
 	require.NoError(t, err)
-	require.Equal(t, text.PackSummary{Examples: 4, Tokens: 14, Learned: 10, Rows: 3, Batches: 3, Fill: 14.0 / 15, Skipped: 4},
+	require.Equal(t, text.PackSummary{Examples: 4, Tokens: 14, Learned: 10, Longest: 5, Rows: 3, Batches: 3,
+		Fill: 14.0 / 15, Skipped: 4},
 		skipped.Summary())
 	_, err = text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 1, Context: 1})
 	require.EqualError(t, err, "text: packing: Context: got 1, want at least 2")
@@ -147,4 +148,39 @@ func TestExamplesStayOnTheDisk(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, held()-before, n*size/32, "of %d bytes", n*size)
 	runtime.KeepAlive(p)
+}
+
+// Rows become as long as the longest example needs, and a batch has no more of them than there are.
+func TestReshape(t *testing.T) {
+	e := examples(t, "x.jsonl", `{"text": "aa"}`+"\n"+`{"text": "bbbbb"}`+"\n"+`{"text": "c"}`+"\n")
+	p, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 4, Context: 100})
+	require.NoError(t, err)
+	require.Equal(t, 1, p.Summary().Rows)
+	require.Equal(t, 1, p.Config().Batch)
+	require.EqualError(t, p.Reshape(4, 5), "text: packing: got rows of 5 tokens, want at least the 6 of an example")
+	require.NoError(t, p.Reshape(4, p.Summary().Longest))
+	require.Equal(t, text.PackSummary{Examples: 3, Tokens: 11, Learned: 8, Longest: 6, Rows: 2, Batches: 1, Fill: 11.0 / 12},
+		p.Summary())
+	b, err := p.Next()
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"bbbbb\x00"}, {"aa\x00", "c\x00"}}, rowsOf(t, b, 2, 6))
+}
+
+// Examples most of which are cut before what is learned are refused, with what the template takes.
+func TestFrameLongerThanRows(t *testing.T) {
+	of, err := text.ParseTemplate(`{% for m in messages %}frame {{ m.content }}{% endfor %}` +
+		`{% if add_generation_prompt %}!{% endif %}`)
+	require.NoError(t, err)
+	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Template: of, Ends: []int{0}})
+	require.NoError(t, err)
+	row := func(question string) string {
+		return `{"messages": [{"role": "user", "content": "` + question + `"}, {"role": "assistant", "content": "b"}]}` + "\n"
+	}
+	pack := func(rows string) error {
+		_, err := text.NewPacked(t.Context(), examples(t, "x.jsonl", rows), l, text.PackConfig{Batch: 1, Context: 14})
+		return err
+	}
+	require.NoError(t, pack(row("a")+row("aaaaaaaa")), "half is left")
+	require.EqualError(t, pack(row("a")+row("aaaaaaaa")+row("aaaaaaaaa")), "text: packing: got 2 of 3 examples without a token "+
+		"to learn in their first 14 tokens: the template takes 7 tokens beside a question; want longer rows or a shorter template")
 }

@@ -2,9 +2,57 @@ package text
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"attention/train"
+
+	"gorgonia.org/tensor"
 )
+
+// Reshape gives the source, before its first batch, rows of another length, at least Summary's Longest, and up to as
+// many in a batch, of which none is empty in the first epoch.
+func (p *Packed) Reshape(batch, length int) error {
+	c, s := &p.config, &p.summary
+	c.Batch, c.Context = batch, length
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("text: packing: %w", err)
+	}
+	if length < s.Longest {
+		return fmt.Errorf("text: packing: got rows of %d tokens, want at least the %d of an example", length, s.Longest)
+	}
+	p.arrange()
+	c.Batch, s.Rows = min(batch, len(p.rows)), len(p.rows)
+	s.Batches = (s.Rows + c.Batch - 1) / c.Batch
+	s.Fill = float64(s.Tokens) / float64(s.Rows*length)
+	p.all = train.Values{}
+	for _, name := range []string{Inputs, Targets, Segments, Positions} {
+		p.all[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Batch, length))
+	}
+	if p.batch.Inputs = p.all; c.Alone {
+		p.batch.Inputs = train.Values{Inputs: p.all[Inputs], Targets: p.all[Targets]}
+	}
+	return nil
+}
+
+// Config returns the shape of the rows and of a batch.
+func (p *Packed) Config() PackConfig { return p.config }
+
+// errNothingLeft returns the error of examples most of which are cut before their first token to learn.
+func (p *Packed) errNothingLeft(ctx context.Context) error {
+	s, frame := p.summary, ""
+	if t := p.lessons.config.Template; t != nil { // an error in it is reported where it matters
+		c := p.lessons.config.Rendering
+		c.AddGenerationPrompt = true
+		rendered, _ := t.Render(ctx, []Message{{Role: "user", Content: "a"}}, c)
+		ids, _ := p.lessons.encode(rendered)
+		frame = fmt.Sprintf(": the template takes %d tokens beside a question", max(0, len(ids)-1))
+	}
+	return fmt.Errorf("text: packing: got %d of %d examples without a token to learn in their first %d tokens%s; "+
+		"want longer rows or a shorter template", s.NothingLeft, s.NothingLeft+s.Examples, p.config.Context, frame)
+}
 
 // arrange packs the examples of the epoch into rows: the longest first, each into the row with the least room that
 // has enough. The number of the epoch and the seed alone give the rows.

@@ -16,10 +16,10 @@ import (
 type prompt struct {
 	question, answer string
 	ids              []int  // of the conversation to the answer
-	before           string // the answer of the model before the session
+	before           string // the answer of the base
 }
 
-// ask keeps the answers of the model before the session, in the process that leads.
+// ask keeps the answers of the base, in the process that leads.
 func (r *tuning) ask(ctx context.Context) (err error) {
 	if !r.Leads() || len(r.prompts) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (r *tuning) printAnswers(ctx context.Context) error {
 	return nil
 }
 
-// printComparison prints the answers before and after the session.
+// printComparison prints the answers of the base and of the tuned model.
 func (r *tuning) printComparison(ctx context.Context) error {
 	for _, p := range r.prompts {
 		now, err := r.answer(ctx, p)

@@ -19,8 +19,9 @@ type examples struct {
 	talks           bool         // the first example is a conversation
 }
 
-// open opens the examples of a run, as its base learns them.
-func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base) (err error) {
+// open opens the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
+// to the context of the config. A batch has no more rows than there are.
+func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base, fit bool) (err error) {
 	if len(g.Ends) == 0 {
 		return errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
@@ -36,12 +37,28 @@ func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base) (err er
 	if e.training, err = e.openFile(ctx, "data", &c.Text, learned); err != nil {
 		return err
 	}
-	first, err := e.files[0].At(0)
-	if e.talks = first.Messages != nil; err != nil || c.Tuning.Valid == nil {
+	longest := e.training.Summary().Longest
+	if c.Tuning.Valid != nil {
+		rows.Once = true
+		if e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, rows); err != nil {
+			return err
+		}
+		longest = max(longest, e.valid.Summary().Longest)
+	}
+	if fit {
+		const unit = 8 // tokens
+		c.Tuning.Context = min(c.Tuning.Context, (longest+unit-1)/unit*unit)
+		err = e.training.Reshape(c.Batch, c.Tuning.Context)
+	}
+	c.Batch = e.training.Config().Batch
+	if err == nil && e.valid != nil {
+		err = e.valid.Reshape(c.Batch, c.Tuning.Context)
+	}
+	if err != nil {
 		return err
 	}
-	rows.Once = true
-	e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, rows)
+	first, err := e.files[0].At(0)
+	e.talks = first.Messages != nil
 	return err
 }
 

@@ -31,8 +31,15 @@ Alpaca prompt, "### Instruction:" and "### Response:".
 
 Short examples share rows of --context tokens, in which none sees another: loss
 and gradients are those of rows of their own, which examples get where attention
-is linear or sparse. Longer ones are cut, or left out with --long skip. The tokens/s that are printed are all that rows have room for,
-learned or not.
+is linear or sparse. Longer ones are cut, or left out with --long skip. The
+tokens/s that are printed are all that rows have room for, learned or not.
+
+DEFAULTS: a row is as long as the longest example, at most 512 tokens. A run
+has three epochs, or as many as 100 steps take. The learning rate is that of
+Thinking Machines' "LoRA Without Regret" (2025): adapters want ten times the
+rate of a whole model, and a wider model a lower one. Before the first step the
+command prints the memory and the size of the checkpoints, after three steps
+the time that is left.
 
 A run's folder holds the adapter and what resumes it, not the model, which it
 names by its path and its checksum. If it has moved, --base says where it is.

@@ -156,7 +156,8 @@ func TestFinetuneErrors(t *testing.T) {
 		{"line 1: text: template: line 10: the template refuses: got the role narrator", append(flags, "--template",
 			"alpaca", "--data", bad("x.jsonl",
 				`{"messages": [{"role": "narrator", "content": "a"}, {"role": "assistant", "content": "b"}]}`))},
-		{"got no example with something to learn in its first 24 tokens", append(flags, "--template", "alpaca")},
+		{"--data: text: packing: got 12 of 12 examples without a token to learn in their first 24 tokens: the template takes " +
+			"131 tokens beside a question", append(flags, "--template", "alpaca")},
 		{"--task: got \"x\", want answer or classify", append(flags, "--task", "x")},
 		{"line 1: got an example without a label", append(flags[:4:4], "--task", "classify")},
 		{"got the token <|im_start|>, which the tokenizer does not have", append(flags, "--template", "chatml")},

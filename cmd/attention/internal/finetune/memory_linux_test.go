@@ -12,13 +12,10 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
-	"attention/graph"
 	"attention/internal/testenv"
 	"attention/layers"
-	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
 )
 
 // childVariable is set for a child process, which runs the command and prints its peak memory.
@@ -32,26 +29,6 @@ func TestMain(m *testing.M) {
 	status, _ := os.ReadFile("/proc/self/status")
 	fmt.Printf("%s\n", status)
 	os.Exit(code)
-}
-
-// shaped writes the folder of a Llama of a shape, with random weights in bfloat16.
-func shaped(t *testing.T, vocabulary, context, blocks int, a layers.AttentionConfig, hidden int) string {
-	a.RoPE = &graph.RoPEConfig{}
-	p := layers.NewParams(tensor.Float32, 1)
-	m, err := layers.NewDecoder(p.Scope(""), layers.DecoderConfig{
-		VocabSize: vocabulary, ContextLength: context, NumLayers: blocks, TieWordEmbeddings: true,
-		Blocks: []layers.BlockConfig{{Attention: a, Norm: layers.NormConfig{Kind: layers.RMSNorm},
-			MLP: layers.MLPConfig{DimFeedforward: hidden, Activation: layers.SwiGLU}}},
-	})
-	require.NoError(t, err)
-	dir := filepath.Join(t.TempDir(), "base")
-	_, err = (&pretrained.GPT{Model: m, Params: p, EndOfText: 264}).Write(dir,
-		pretrained.WriteConfig{Format: pretrained.HuggingFace, Dtype: "bfloat16"})
-	require.NoError(t, err)
-	tokenizer, err := os.ReadFile(filepath.Join(commandtest.SmallLlama(t), "tokenizer.json"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), tokenizer, 0o644))
-	return dir
 }
 
 // The memory that is printed before a run is within a tenth of the most that it then has, mapped pages among it.

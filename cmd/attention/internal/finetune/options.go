@@ -32,7 +32,7 @@ type options struct {
 // usual returns the options without flags.
 func usual() *options {
 	return &options{
-		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder, Epochs: 3,
+		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder,
 			Training: train.Config{Accumulate: 1, StepConfig: train.StepConfig{
 				Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 				ClipNorm: 1, Seed: 1}},
@@ -73,14 +73,16 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.template, "template", o.template,
 		"`name` of the chat template: alpaca, chatml or a file (default the model's, or else alpaca)")
 	f.BoolVar(&t.TrainOnPrompts, "train-on-prompts", t.TrainOnPrompts, "learn whole conversations, not only the answers")
-	f.IntVar(&t.Context, "context", t.Context, "tokens of a row (default 512, at most those of the model)")
+	f.IntVar(&t.Context, "context", t.Context,
+		"tokens of a row (default those of the longest example, at most 512 or the model's)")
 	f.StringVar(&t.Long, "long", t.Long, "`what` becomes of a longer example: cut or skip")
 
-	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch")
+	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch, of which there are no more than the examples fill")
 	f.IntVar(&c.Training.Accumulate, "accumulate", c.Training.Accumulate, "batches of a step")
-	f.IntVar(&c.Epochs, "epochs", c.Epochs, "passes over the examples")
+	f.IntVar(&c.Epochs, "epochs", c.Epochs, "passes over the examples (default 3, or more until there are 100 steps)")
 	f.IntVar(&c.Training.Steps, "steps", c.Training.Steps, "training steps (default those of --epochs)")
-	f.Float64Var(&o.rate, "lr", 0, "peak learning `rate` (default 0.0002; 0.00002 with --lora 0)")
+	f.Float64Var(&o.rate, "lr", 0,
+		"peak learning `rate` (default 0.0005·(2000/width)^0.781; a tenth of that with --lora 0)")
 	f.Float64Var(&o.floor, "min-lr", 0, "learning `rate` at the end of the decay (default a tenth of --lr)")
 	f.IntVar(&o.warmup, "warmup", 0, "`steps` of the warm-up (default a twentieth of all, at most 100)")
 	f.Float64Var(&c.Training.Solver.WeightDecay, "weight-decay", c.Training.Solver.WeightDecay, "weight decay of matrices")

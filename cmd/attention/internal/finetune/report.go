@@ -1,12 +1,14 @@
 package finetune
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
+	"attention/train/metrics"
 	"attention/train/text"
 )
 
@@ -39,8 +41,35 @@ func (r *tuning) printHead() {
 	s := r.examples.training.Summary()
 	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
 		c.Tuning.Context),
-		fmt.Sprintf("%.1f epochs", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)))
+		fmt.Sprintf("%.1f epochs,", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)),
+		fmt.Sprintf("learning rate %.2g at most", c.Training.Schedule.Schedule.(train.CosineLR).Peak))
+	if s.Examples < fewExamples {
+		r.Print("", fmt.Sprintf("%s: too few to learn from; the model will repeat them and learn little else",
+			run.Count(s.Examples, "example")))
+	}
 	r.printMemory()
+	r.printDisk()
+}
+
+// fewExamples is the number of examples below which a model learns little but the examples themselves.
+const fewExamples = 10
+
+// printDisk prints the sizes of the files that the run will write: a checkpoint has what is trained, the solver's two
+// moments of it, its values at the beginning and at the last record, and with --best the best ones.
+func (r *tuning) printDisk() {
+	trained := 0
+	for name, v := range r.Params.All() {
+		if !r.Params.Frozen(name) {
+			trained += int(v.MemSize())
+		}
+	}
+	each := 5 * trained
+	if r.config.Training.KeepBest {
+		each += trained
+	}
+	kept := r.config.Checkpoints.Keep
+	r.Print("disk", fmt.Sprintf("%d checkpoints of %.1f MB at most,", kept, float64(each)/1e6),
+		fmt.Sprintf("weights %.1f MB: %.1f MB together", float64(trained)/1e6, float64(kept*each+trained)/1e6))
 }
 
 // garbage is the GC percentage of a run (see debug.SetGCPercent).
@@ -84,7 +113,8 @@ func dataPhrases(s text.PackSummary) []string {
 func (r *tuning) printEvaluation(e train.Evaluation) {
 	if !r.tabled {
 		r.tabled = true
-		fmt.Fprintf(r.Out, "%6s  %13s  %13s  %8s\n", "step", "training loss", "held-out loss", "tokens/s")
+		fmt.Fprintf(r.Out, "losses in nats a %s; the training loss is the mean of the last %d steps\n%6s  %13s  %13s  %8s\n",
+			r.unit(), metrics.RecentSteps, "step", "training loss", "held-out loss", "tokens/s")
 	}
 	loss, rate := r.History.Recent()
 	fmt.Fprintf(r.Out, "%6d  %13.4f  %13.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
@@ -93,16 +123,21 @@ func (r *tuning) printEvaluation(e train.Evaluation) {
 	}
 }
 
+// unit returns what a loss is the mean of.
+func (r *tuning) unit() string {
+	if r.base.Classifier != nil {
+		return "text"
+	}
+	return "token"
+}
+
 // printSummary prints the losses of the run.
 func (r *tuning) printSummary() {
 	l, s := r.Losses(), r.Report.Session()
 	fmt.Fprintf(r.Out, "\n%s in %.1f s", run.Count(r.Loop.Steps()-r.From, "step"), s.Seconds)
-	unit := "token"
-	if r.base.Classifier != nil {
-		unit = "text"
-	}
 	if l.Training != nil {
-		fmt.Fprintf(r.Out, "; loss %.4f nats a %s", *l.Training, unit)
+		fmt.Fprintf(r.Out, "; loss of the last %s %.4f nats a %s",
+			run.Count(min(metrics.RecentSteps, cmp.Or(r.Best, len(r.History.Steps))), "step"), *l.Training, r.unit())
 	}
 	if l.Validation != nil {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)

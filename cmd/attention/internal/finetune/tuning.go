@@ -54,6 +54,9 @@ func (o *options) execute(ctx context.Context, c live.Command) (err error) {
 	if r.Session, err = session.New(c.Out, p, c.Processes); err != nil {
 		return err
 	}
+	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil { // the base, before a checkpoint is read
+		return err
+	}
 	if o.resume == "" {
 		err = r.Begin(o.out)
 	} else {
@@ -79,7 +82,8 @@ func (o *options) prepare(r *tuning, c live.Command) (err error) {
 			return err
 		}
 		run.NoteIgnored(c.Notes, r.config.Tuning.Base.Name, r.base.GPT)
-		return o.complete(&r.config, r.examples.training.Summary().Batches)
+		width := r.base.Model.Config().Blocks[0].Attention.EmbedDim
+		return o.complete(&r.config, width, r.examples.training.Summary().Batches)
 	}
 	dir, _ := run.FolderOf(o.resume)
 	if r.config, err = o.again(dir); err != nil {
@@ -126,8 +130,9 @@ func (r *tuning) open(flag string) (err error) {
 	r.model = run.NewDecoder(r.base.Model)
 	c.Model, c.Vocabulary, c.Dtype = r.model.ModelConfig, r.base.Tokenizer.Config(), r.base.Dtype().String()
 	c.Kernels = kernel.InstructionSet()
-	if c.Tuning.Context == 0 {
-		c.Tuning.Context = min(512, r.model.Context())
+	fit := c.Tuning.Context == 0
+	if fit {
+		c.Tuning.Context = min(longestRow, r.model.Context())
 	}
 	wrong := cmp.Or(config.AtLeast(*c, 1, "Batch"), config.In(*c, "Tuning", c.Tuning.Validate()))
 	if wrong != nil {
@@ -136,12 +141,15 @@ func (r *tuning) open(flag string) (err error) {
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
 	}
-	if err := r.examples.open(r.ctx, c, r.base); err != nil || c.Sample.Tokens == 0 {
+	if err := r.examples.open(r.ctx, c, r.base, fit); err != nil || c.Sample.Tokens == 0 {
 		return err
 	}
 	r.prompts, err = r.examples.prompts(r.ctx, r.base, shownAnswers)
 	return err
 }
+
+// longestRow is the most tokens of a row by default.
+const longestRow = 512
 
 // shownAnswers is how many answers are shown.
 const shownAnswers = 2
@@ -159,7 +167,7 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	if v := r.examples.valid; v != nil {
 		p.Validation = v
 	}
-	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
+	p.PrintHead, p.PrintEvaluation, p.PrintTimeLeft = r.printHead, r.printEvaluation, true
 	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
 	first, err := r.examples.first(r.ctx)
 	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
@@ -169,7 +177,11 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 
 // loss returns the mean cross entropy of the learned tokens.
 func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
-	ids, targets, packing := r.examples.training.BuildInputs(b)
+	rows := r.examples.training
+	if b.Mode() != layers.Train {
+		rows = r.examples.valid
+	}
+	ids, targets, packing := rows.BuildInputs(b)
 	if c := r.base.Classifier; c != nil {
 		return c.PackedLoss(b, ids, targets, packing)
 	}
@@ -182,9 +194,6 @@ func (r *tuning) run(ctx context.Context) (err error) {
 		defer r.Folder.Close()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage)) // so that memory stays within what is printed
-	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil {
-		return err
-	}
 	if !r.Leads() {
 		return r.Train(ctx)
 	}

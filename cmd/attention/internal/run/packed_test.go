@@ -37,7 +37,8 @@ func packedForms() (all [][]string) {
 // that grow.
 func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "texts.jsonl")
-	lines := `{"text": "ab ab ba"}` + "\n" + `{"text": "b"}` + "\n" + `{"text": "abba baab a"}` + "\n" + `{"text": "aab"}` + "\n"
+	lines := `{"text": "ab ab ba"}` + "\n" + `{"text": "b"}` + "\n" + `{"text": "abba baab a"}` + "\n" +
+		`{"text": "aab"}` + "\n"
 	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
 	file, err := text.OpenExamples(path)
 	require.NoError(t, err)

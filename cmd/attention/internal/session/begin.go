@@ -24,6 +24,9 @@ func (s *Session) Begin(path string) error {
 	}
 	return s.lead(func() (err error) {
 		if s.Folder, err = NewFolder(path, s.Checkpoints); err != nil {
+			if in, wrong := run.Inspect(path); wrong == nil && in.IsRun() {
+				err = fmt.Errorf("%w; to go on with the run that it holds: %s", err, s.ResumeCommand(path))
+			}
 			return err
 		}
 		if err := s.beginFiles(); err != nil {

@@ -40,6 +40,7 @@ type Plan struct {
 	Facts       []string          // names and values in turns, in which the processes must agree before all others
 	Page        Page              // that shows the run; nil for none
 
+	PrintTimeLeft   bool                   // once, after three steps
 	PrintHead       func()                 // what is trained
 	PrintEvaluation func(train.Evaluation) // a line of the table of losses
 	Hints           Hints

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -29,6 +31,7 @@ type Session struct {
 	Best     int               // step of the model, with Training.KeepBest; 0 before the first evaluation
 	Early    bool              // whether the run ended by Training.Patience
 	Progress *term.Progress
+	paced    time.Time // when the session's first step ended
 	Out      *term.Output
 }
 
@@ -63,7 +66,35 @@ func (s *Session) onStep(r train.StepResult) {
 	s.History.Steps = append(s.History.Steps, r)
 	s.Folder.Metrics.AddStep(r)
 	s.Progress.Step(r.Loss)
+	s.printTimeLeft()
 	s.Page.Between()
+}
+
+// printTimeLeft prints after the session's third step how long the others take at the speed of the last two.
+func (s *Session) printTimeLeft() {
+	const paced = 3
+	taken, left := s.Loop.Steps()-s.From, s.Training.Steps-s.Loop.Steps()
+	if taken == 1 {
+		s.paced = program.Now()
+	}
+	if !s.PrintTimeLeft || taken != paced || left == 0 {
+		return
+	}
+	s.Progress.Clear()
+	time := program.Since(s.paced) / (paced - 1) * time.Duration(left)
+	fmt.Fprintf(s.Out, "%s left, about %v and the validations\n", run.Count(left, "step"), roundTime(time))
+}
+
+// roundTime rounds a time up to seconds, tens of seconds, or minutes.
+func roundTime(d time.Duration) time.Duration {
+	unit := time.Second
+	switch {
+	case d > 10*time.Minute:
+		unit = time.Minute
+	case d > time.Minute:
+		unit = 10 * time.Second
+	}
+	return (d + unit - 1).Truncate(unit)
 }
 
 func (s *Session) onEval(e train.Evaluation) {
