@@ -3,6 +3,7 @@ package text
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"attention/internal/config"
@@ -27,7 +28,7 @@ type Example struct {
 //	{"instruction": …, "input": …, "output": …, "history": [[…, …], …]}, whose input and history may be absent or empty
 //	{"text": …}, {"text": …, "label": …}
 //
-// A conversation may have a system message under system or system_prompt, tools, and chat_template_kwargs. A key that
+// A conversation may have a system message under system, tools, and chat_template_kwargs. A key that
 // would change what is learned is an error; the rest are ignored.
 func (e *Example) UnmarshalJSON(data []byte) error {
 	read, _, err := exampleFromJSON(data)
@@ -88,17 +89,5 @@ func (e Example) validate() error {
 		}
 	}
 	return fmt.Errorf("messages: got the roles %s and no answer of the assistant to learn, want one; known are %s",
-		names(distinct(roles)), acceptedRoles)
-}
-
-// distinct returns the names without those that come again.
-func distinct(all []string) (once []string) {
-	seen := map[string]bool{}
-	for _, name := range all {
-		if !seen[name] {
-			seen[name] = true
-			once = append(once, name)
-		}
-	}
-	return once
+		names(slices.Compact(slices.Sorted(slices.Values(roles)))), acceptedRoles)
 }

@@ -1,9 +1,10 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"attention/train/text/jinja"
 )
@@ -16,7 +17,7 @@ type exampleForm struct {
 }
 
 // talks are the keys that every form of a conversation reads.
-var talks = []string{"system", "system_prompt", "tools", "chat_template_kwargs"}
+var talks = []string{"system", "tools", "chat_template_kwargs"}
 
 // exampleForms are all forms, those of conversations first. The keys are those of OpenAI, TRL, axolotl, LlamaFactory,
 // unsloth and mlx-lm.
@@ -29,46 +30,42 @@ var exampleForms = []exampleForm{
 	{[]string{"text"}, []string{"label"}, []string{"tools", "chat_template_kwargs"}, readText},
 }
 
-// formsWanted are the forms that errors name.
-const formsWanted = "messages, conversations, prompt and completion, instruction and output, or text"
-
-// refusedKeys would change what is learned in every form: they hold pictures and sounds, tokens, masks of tokens, and
-// functions in OpenAI's former form.
+// refusedKeys would change what is learned in every form: pictures and sounds, tokens and their masks, functions in
+// OpenAI's former form, and the system message by another name.
 var refusedKeys = []string{"images", "image", "videos", "video", "audios", "audio", "input_ids", "completion_mask",
-	"assistant_masks", "functions"}
-
-// rowWeights are keys that give a row a weight, which is 1 here.
-var rowWeights = []string{"weight", "loss_weight", "sample_weight", "train"}
+	"assistant_masks", "functions", "system_prompt"}
 
 // verdicts are keys by which rows of preferences say whether to learn from the row (TRL's label, LlamaFactory's kto_tag).
 var verdicts = []string{"label", "kto_tag"}
 
+// formOfRow returns the form of a row.
+func formOfRow(row *jinja.Dict) (exampleForm, error) {
+	for _, f := range exampleForms {
+		if hasAll(row, f.needs) {
+			return f, nil
+		}
+	}
+	return exampleForm{}, fmt.Errorf("got the keys %s, want messages, conversations, prompt and completion, instruction and "+
+		"output, or text", names(row.Keys()))
+}
+
 // readRow returns the example of a row, and the names of its keys that are not read.
 func readRow(row *jinja.Dict) (e Example, unread []string, err error) {
-	i := slices.IndexFunc(exampleForms, func(f exampleForm) bool { return hasAll(row, f.needs) })
-	if i < 0 {
-		return e, nil, fmt.Errorf("got the keys %s, want %s", names(row.Keys()), formsWanted)
+	f, err := formOfRow(row)
+	if err != nil {
+		return e, nil, err
 	}
-	f := exampleForms[i]
 	for _, key := range row.Keys() {
-		value, _ := row.Get(key)
-		if isEmpty(value) || slices.Contains(f.needs, key) || slices.Contains(f.reads, key) {
-			continue
-		}
-		weight, wrong := 1.0, error(nil)
-		if slices.Contains(rowWeights, key) {
-			weight, wrong = weightOf(key, value)
-		}
-		switch {
+		switch value, _ := row.Get(key); {
+		case isEmpty(value) || slices.Contains(f.needs, key) || slices.Contains(f.reads, key):
 		case slices.Contains(f.refuses, key) || slices.Contains(refusedKeys, key):
 			return e, nil, fmt.Errorf("%s: got it beside %s, want none: it is not read here and would change what is learned",
 				key, f.needs[0])
-		case wrong != nil || weight != 1:
-			return e, nil, fmt.Errorf("%s: got %s, want 1: a row is learned whole or left out of the file", key, shown(value))
 		case value == false && slices.Contains(verdicts, key):
 			return e, nil, fmt.Errorf("%s: got false, want rows to learn from only", key)
+		default:
+			unread = append(unread, key)
 		}
-		unread = append(unread, key)
 	}
 	if e, err = f.read(row); err == nil {
 		err = e.validate()
@@ -164,35 +161,26 @@ func readText(row *jinja.Dict) (e Example, err error) {
 		return e, err
 	}
 	e.Text = texts[0]
-	switch label, _ := row.Get("label"); v := label.(type) {
+	switch label, _ := row.Get("label"); label.(type) {
 	case nil:
-	case string:
-		e.Label = v
-	case int:
-		e.Label = strconv.Itoa(v)
-	case bool:
-		e.Label = strconv.FormatBool(v)
+	case string, int, bool:
+		e.Label = fmt.Sprint(label)
 	default:
-		return e, fmt.Errorf("label: got %s, want a text or a whole number", shown(label))
+		err = fmt.Errorf("label: got %s, want a text or a whole number", shown(label))
 	}
-	return e, nil
+	return e, err
 }
 
 // frame reads what stands beside a conversation.
 func (e *Example) frame(row *jinja.Dict) error {
-	keys := []string{"system", "system_prompt"}
-	texts, err := textsAt(row, keys...)
-	if err != nil {
+	texts, err := textsAt(row, "system")
+	switch system, first := strings.Join(texts, ""), e.Messages[0]; {
+	case err != nil:
 		return err
-	}
-	for i, system := range texts {
-		switch {
-		case system == "":
-		case e.Messages[0].Role != "system":
-			e.Messages = append([]Message{{Role: "system", Content: system}}, e.Messages...)
-		case e.Messages[0].Text() != system:
-			return fmt.Errorf("%s: got another text than the system message, want one of them", keys[i])
-		}
+	case system != "" && first.Role != "system":
+		e.Messages = append([]Message{{Role: "system", Content: system}}, e.Messages...)
+	case system != "" && first.Text() != system:
+		return errors.New("system: got another text than the system message, want one of them")
 	}
 	if e.Tools, err = listAt(row, "tools"); err != nil {
 		return err

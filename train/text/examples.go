@@ -24,7 +24,8 @@ type Examples struct {
 	read  func(raw []byte) (e Example, unread []string, err error)
 	at    []place
 
-	unread map[string]int
+	talks  bool           // a template makes the text of some
+	unread map[string]int // in how many examples each key is that is not read
 }
 
 // place is where an example lies in its file.
@@ -157,6 +158,10 @@ func (e *Examples) Where(i int) string {
 
 func (e *Examples) about(i int, err error) error { return fmt.Errorf("%s: %w", e.Where(i), err) }
 
+// NeedTemplate reports whether a template makes the text of some examples, conversations but for pairs of a prompt and its
+// completion.
+func (e *Examples) NeedTemplate() bool { return e.talks }
+
 // Unread returns in how many examples each of the keys is that are not read, of the first 1000 such keys.
 func (e *Examples) Unread() map[string]int { return e.unread }
 
@@ -168,14 +173,16 @@ func (e *Examples) Close() error { return e.file.Close() }
 
 // add checks the example in raw bytes and keeps its place.
 func (e *Examples) add(raw []byte, offset int64, line int) error {
+	var of Example
 	var unread []string
 	err := tooLong(len(raw))
 	if err == nil {
-		_, unread, err = e.read(raw)
+		of, unread, err = e.read(raw)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", e.unit, line, err)
 	}
+	e.talks = e.talks || of.Messages != nil && !of.Pair
 	for _, key := range unread {
 		if e.unread[key] > 0 || len(e.unread) < mostUnread {
 			e.unread[key]++

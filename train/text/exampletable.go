@@ -55,17 +55,23 @@ func (t *table) heading(row []string) (bool, error) {
 		return false, nil
 	}
 	t.columns, t.headed = named, true
-	if len(distinct(named)) < len(named) {
+	d := t.dict(named)
+	if len(d.Keys()) < len(named) {
 		return true, fmt.Errorf("line 1: got the columns %s, want each once", names(named))
 	}
-	d := &jinja.Dict{}
-	for _, name := range named {
-		d.Set(name, name)
-	}
-	if !slices.ContainsFunc(exampleForms, func(f exampleForm) bool { return hasAll(d, f.needs) }) {
-		return true, fmt.Errorf("line 1: got the columns %s, want %s", names(named), formsWanted)
+	if _, err := formOfRow(d); err != nil {
+		return true, fmt.Errorf("line 1: %w", err)
 	}
 	return true, nil
+}
+
+// dict returns the cells of a row by the names of their columns.
+func (t *table) dict(row []string) *jinja.Dict {
+	d := &jinja.Dict{}
+	for i, name := range t.columns {
+		d.Set(name, row[i])
+	}
+	return d
 }
 
 // read returns the example of a row.
@@ -79,10 +85,7 @@ func (t *table) read(raw []byte) (e Example, unread []string, err error) {
 	case len(row) != len(t.columns):
 		return e, nil, fmt.Errorf("got %d columns, want a label and a text", len(row))
 	}
-	d := &jinja.Dict{}
-	for i, name := range t.columns {
-		d.Set(name, row[i])
-	}
+	d := t.dict(row)
 	if label, ok := d.Get("label"); ok {
 		d.Set("label", strings.TrimSpace(label.(string)))
 	}

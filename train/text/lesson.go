@@ -165,6 +165,20 @@ func (l *Lessons) framed(text string) ([]int, error) {
 	return ids, err
 }
 
+// Prompt returns the ids of an example's conversation up to where message i, an answer, begins.
+func (l *Lessons) Prompt(ctx context.Context, e Example, i int) ([]int, error) {
+	if l.config.Template == nil {
+		return l.framed(e.Messages[0].Content)
+	}
+	c := e.Rendering(l.config.Rendering)
+	c.AddGenerationPrompt = true
+	text, err := l.config.Template.Render(ctx, e.Messages[:i], c)
+	if err != nil {
+		return nil, err
+	}
+	return l.encode(text)
+}
+
 // ofPair is Of for a prompt and its completion as one text: the completion is learned, from the first token that the
 // prompt alone has not, as by TRL.
 func (l *Lessons) ofPair(prompt, completion string) (lesson Lesson, err error) {

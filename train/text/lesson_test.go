@@ -2,6 +2,8 @@ package text_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -174,4 +176,38 @@ func TestWrongLessons(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = l.Of(t.Context(), text.Example{Messages: []text.Message{say("user", "a"), say("assistant", "b")}})
 	require.EqualError(t, err, "got a conversation without a template, want one")
+}
+
+// Texts, and prompts with completions without a template, are learned as TRL's SFTTrainer learns them
+// (testdata/rows/lessons.py): the ids, the end token, and the mask of the completion.
+func TestLessonsAsTRL(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "rows", "lessons.json"))
+	require.NoError(t, err)
+	var stored []struct {
+		Tokenizer json.RawMessage
+		Rows      []struct {
+			Row     json.RawMessage
+			IDs     []int
+			Learned []bool
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &stored))
+	for _, of := range stored {
+		tokenizer, err := text.ReadTokenizer(of.Tokenizer)
+		require.NoError(t, err)
+		end, ok := tokenizer.ID("</s>")
+		require.True(t, ok)
+		l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: tokenizer, Ends: []int{end}})
+		require.NoError(t, err)
+		require.Len(t, of.Rows, 16)
+		for _, row := range of.Rows {
+			var e text.Example
+			require.NoError(t, json.Unmarshal(row.Row, &e))
+			lesson, whole, err := l.Of(t.Context(), e)
+			require.NoError(t, err)
+			require.True(t, whole)
+			require.Equal(t, row.IDs, lesson.IDs, "%s", row.Row)
+			require.Equal(t, row.Learned, lesson.Learned, "%s", row.Row)
+		}
+	}
 }

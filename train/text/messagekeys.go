@@ -70,19 +70,11 @@ func isWeight(key string) bool { return slices.Contains(weightNames, key) }
 
 // weightOf returns the weight of a value: 0 or 1.
 func weightOf(key string, value any) (weight float64, err error) {
-	switch v := value.(type) {
-	case bool:
-		if v {
-			weight = 1
-		}
-	case int:
-		weight = float64(v)
-	case float64:
-		weight = v
+	switch value {
+	case true, 1, 1.0:
+		weight = 1
+	case false, 0, 0.0:
 	default:
-		weight = -1
-	}
-	if weight != 0 && weight != 1 {
 		return 0, fmt.Errorf("got %s, want 0 or 1", shown(value))
 	}
 	if key == masked {
