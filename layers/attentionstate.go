@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"attention/internal/dense"
+	"attention/internal/oneline"
 
 	"gorgonia.org/tensor"
 )
@@ -113,7 +114,7 @@ func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map
 	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
 		if len(list.found) > 0 {
 			slices.Sort(list.found)
-			all = append(all, list.label+strings.Join(list.found, ", "))
+			all = append(all, list.label+oneline.List(list.found, 10))
 		}
 	}
 	if len(all) > 0 {

@@ -3,6 +3,7 @@ package layers_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/internal/golden"
@@ -146,6 +147,12 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 				state["In_proj_bias"] = state["in_proj_bias"]
 				delete(state, "in_proj_bias")
 				state["out_proj.weight"] = fortran
+			}},
+		{wantErr: "unknown a nil, b nil, c nil, d nil, e nil, f nil, g nil, h nil, i nil, j nil and 2 more",
+			change: func(state map[string]*tensor.Dense) {
+				for _, name := range strings.Split("abcdefghijkl", "") {
+					state[name] = nil
+				}
 			}},
 	} {
 		state := good()

@@ -134,7 +134,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{reason: "no key", text: `{"Hidden": 1, "-": 1, "own": 1}`, want: `unknown field "-", "Hidden", "own"; ` + has},
 		{reason: "the name of an embedded struct", text: `{"Base": {}}`, want: `unknown field "Base"; ` + has},
 		{reason: "many", text: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1}`,
-			want: `unknown field "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", and 2 more; ` + has},
+			want: `unknown field "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" and 2 more; ` + has},
 		{reason: "in an object", text: `{"part": {"name": "x"}}`, want: `part: unknown field "name"; it has width, Name`},
 		{reason: "in an object of a list", text: `{"parts": [{}, {"name\u0007": 0}]}`,
 			want: `parts[1]: unknown field "name\a"; it has width, Name`},

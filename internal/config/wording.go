@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"attention/internal/oneline"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -126,15 +128,11 @@ func (k knownKeys) String() string {
 
 // unknown returns the error about the members of an object that are no fields.
 func unknown(members map[string]jsontext.Value) error {
-	const most = 10
 	var list []string
-	for _, key := range sortedKeys(members)[:min(len(members), most)] {
+	for _, key := range sortedKeys(members) {
 		list = append(list, fmt.Sprintf("%.60q", key))
 	}
-	if more := len(members) - most; more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return errorf("unknown field %s; it has %s", strings.Join(list, ", "), knownKeys(nil))
+	return errorf("unknown field %s; it has %s", oneline.List(list, 10), knownKeys(nil))
 }
 
 // withKnown adds fields to the list in err if err is the error of unknown about this

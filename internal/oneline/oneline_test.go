@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"attention/internal/oneline"
@@ -27,4 +28,11 @@ func TestJoin(t *testing.T) {
 	path, ok := errors.AsType[*fs.PathError](err)
 	require.True(t, ok)
 	require.Equal(t, "a", path.Path)
+}
+
+func TestList(t *testing.T) {
+	names := strings.Fields("a b c d")
+	for n, want := range map[int]string{0: "", 1: "a", 3: "a, b, c", 4: "a, b, c and 1 more"} {
+		require.Equal(t, want, oneline.List(names[:n], 3))
+	}
 }

@@ -72,17 +72,19 @@ func refuseDefaults(text []byte) error {
 	if err := config.Foreign.Decode(text, &all); err != nil {
 		return err
 	}
-	for _, path := range []string{
-		"layout", "align", "causal", "scale", "qk_norm", "qk_norm_eps", "rope.base", "rope.factor",
+	const alignments, number = "upper_left or lower_right", "another number"
+	for _, of := range []struct{ path, want string }{
+		{"layout", "book, torch, gpt2, llama, per_head or raw"}, {"align", alignments}, {"causal", alignments},
+		{"scale", number}, {"qk_norm", "l2 or rms"}, {"qk_norm_eps", number}, {"rope.base", number}, {"rope.factor", number},
 	} {
-		fields, key := all, path
-		if inner, ok := strings.CutPrefix(path, "rope."); ok {
+		fields, key := all, of.path
+		if inner, ok := strings.CutPrefix(of.path, "rope."); ok {
 			fields, _ = all["rope"].(map[string]any)
 			key = inner
 		}
 		switch value := fields[key]; value {
 		case "", "square", 0.0:
-			return fmt.Errorf("%s: got %#v, want another value or no such field", path, value)
+			return fmt.Errorf("%s: got %#v, want %s or no such field", of.path, value, of.want)
 		}
 	}
 	return nil

@@ -107,5 +107,5 @@ func nameList(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return oneline.List(names, 24)
+	return oneline.List(names, 10)
 }

@@ -68,7 +68,7 @@ func (c *command) run(ctx context.Context) (string, error) {
 	}
 	if names := layer.Parameters(); c.files.Weights == "" && len(names) > 0 {
 		return "", fmt.Errorf("--weights: missing, want a safetensors file with %s for layer %s",
-			oneline.List(names, 24), layer.Name)
+			oneline.List(names, 10), layer.Name)
 	}
 	result, err := layer.Run(ctx, c.files)
 	if ctx.Err() != nil {
