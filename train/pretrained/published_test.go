@@ -78,7 +78,7 @@ var published = []publishedShape{
 }
 
 // Models of the published shapes with random weights are read, continue a text, show their heads and go out as they
-// came in. Weights themselves are not at hand.
+// came in.
 func TestPublishedShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("models of hundreds of millions of weights take seconds")
