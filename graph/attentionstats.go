@@ -24,7 +24,7 @@ type AttentionStats struct {
 	LogSumExp *G.Node // log Σ exp(score), with the sink's: a weight is exp(score − LogSumExp)
 	MaxScore  *G.Node // the largest score that the softmax sees: capped, with biases
 	// MaxProduct is the largest scale·q·k of the keys that the query sees, before cap and
-	// biases: the S_max of QK-clip.
+	// biases (S_max in Kimi Team 2025).
 	MaxProduct *G.Node
 	// Entropy is −Σ w·ln w over the keys, in nats: 0 for a weight of 1, ln n for n equal
 	// ones. Without sinks it is ln Σe^(s−m) − Σ w·(s−m).

@@ -36,7 +36,7 @@ func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.Attentio
 
 // The statistics of kept operands, head by head, are the call's, in every layout and with every mask that holds nodes.
 func TestKeptOperands(t *testing.T) {
-	settings := clippable()
+	settings := operandSettings()
 	settings["normalised"] = but(settings["book"], func(c *layers.AttentionConfig) { c.QKNorm = layers.L2Norm })
 	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{}

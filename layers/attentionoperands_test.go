@@ -16,7 +16,7 @@ import (
 // Attention of a call's operands gives the call's weights and statistics, in every layout; and
 // projections that are not turned are the operands.
 func TestOperands(t *testing.T) {
-	settings := clippable()
+	settings := operandSettings()
 	settings["normalised"] = but(settings["book"], func(c *layers.AttentionConfig) { c.QKNorm = layers.L2Norm })
 	for name, c := range settings {
 		p, l := newAttention(t, tensor.Float64, c)

@@ -61,7 +61,7 @@ func sumsUp(t testing.TB, shape tensor.Shape, got [][]float64, extra int) {
 // Every form of the layer gives the statistics of its weights, observed or not, in Train and
 // Eval graphs; asking for them changes no bit of the output.
 func TestStatsOfEveryForm(t *testing.T) {
-	settings := clippable()
+	settings := operandSettings()
 	settings["normalised"] = but(settings["gpt2"], func(c *layers.AttentionConfig) { c.QKNorm = layers.L2Norm })
 	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
 		c.RelativeBias, c.Gate = &layers.RelativeBiasConfig{}, true

@@ -42,7 +42,6 @@ type Build struct {
 	calls      []*AttentionCall
 	linear     []*LinearCall
 	stages     []Stage
-	hooks      []StepHook
 	checkpoint bool // whether blocks are marked
 	precision  graph.Precision
 	steps      expr.Formula

@@ -162,8 +162,7 @@ func TestCallsRefuseABuildThatIsNone(t *testing.T) {
 	for _, b := range []*layers.Build{nil, {}} {
 		_, err := l.Forward(b, x)
 		_, errDropout := layers.Dropout{}.Forward(b, x)
-		_, errClip := layers.NewQKClip(b, "*", 1)
-		for _, err := range []error{err, errDropout, errClip} {
+		for _, err := range []error{err, errDropout} {
 			require.EqualError(t, err, "layers: build: got nil or its zero value, want one of NewBuild")
 		}
 	}

@@ -19,7 +19,7 @@ import (
 //
 // A head whose entropy falls towards 0 looks at one key only: attention entropy collapse,
 // which goes with scores that grow and with training that breaks down (Zhai et al. 2023,
-// "Stabilizing Transformer Training by Preventing Attention Entropy Collapse"). ClipQK
+// "Stabilizing Transformer Training by Preventing Attention Entropy Collapse"). AttentionConfig.QKNorm
 // bounds the scores.
 type HeadStats struct {
 	Nodes G.Nodes // to be computed for Numbers: entropies and largest scores (…, H, T), call by call

@@ -139,42 +139,6 @@ func TestLatentAttentionDropout(t *testing.T) {
 	require.Less(t, len(kept), 2*3*9*10/2-20, "some of those that are shown are dropped")
 }
 
-// ClipQK bounds the products of each head, and leaves heads below the threshold and the rotary key as they are.
-func TestLatentAttentionClip(t *testing.T) {
-	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
-		products := func(b *layers.Build) []float64 {
-			b.Of(l.Forward(b, input(t, b, "x", want.load("x"))))
-			require.NoError(t, b.Err())
-			stats, err := b.Calls("*")[0].Stats()
-			require.NoError(t, err)
-			largest := []float64{0, 0, 0}
-			for i, v := range values(t, stats.MaxProduct)[0] {
-				largest[i/9%3] = max(largest[i/9%3], v)
-			}
-			return largest
-		}
-		before := products(layers.NewBuild(p, layers.Eval))
-		down, _ := p.Get("kv_a_proj_with_mqa.weight")
-		kept := golden.Floats(t, down.Clone().(*tensor.Dense))
-		threshold := slices.Sorted(slices.Values(before))[1]
-		b := layers.NewBuild(p, layers.Train)
-		b.Of(l.Forward(b, input(t, b, "x", want.load("x"))))
-		_, err := layers.NewQKClip(b, "*", threshold)
-		require.NoError(t, err)
-		stats, err := b.Calls("*")[0].Stats()
-		require.NoError(t, err)
-		values(t, stats.MaxProduct)
-		for _, hook := range b.StepHooks() {
-			require.NoError(t, hook.Batch([]*tensor.Dense{stats.MaxProduct.Value().(*tensor.Dense)}))
-			require.NoError(t, hook.Step())
-		}
-		for h, v := range products(layers.NewBuild(p, layers.Eval)) {
-			require.InDelta(t, min(before[h], threshold), v, 1e-5*threshold, "head %d", h)
-		}
-		require.Equal(t, kept, golden.Floats(t, down))
-	})
-}
-
 func TestLatentAttentionRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l, err := layers.NewLatentAttention(p.Scope("a"), latentCases()["plain"])

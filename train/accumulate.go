@@ -66,7 +66,7 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	if err := s.program.takeGradients(); err != nil {
 		return batchLoss{}, err
 	}
-	return batchLoss{loss, b.Tokens}, s.program.afterBatch()
+	return batchLoss{loss, b.Tokens}, nil
 }
 
 // nextBatch returns the next batch of a source that must not end.

@@ -64,13 +64,6 @@ func (pr *program) isAlone(i int) bool {
 			return false
 		}
 	}
-	for _, h := range pr.hooks {
-		for _, n := range h.Nodes {
-			if other, ok := n.Value().(*tensor.Dense); ok && overlap(v, other) {
-				return false
-			}
-		}
-	}
 	return true
 }
 

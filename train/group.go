@@ -5,9 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"attention/internal/dense"
-	"attention/layers"
-
 	"gorgonia.org/tensor"
 )
 
@@ -124,42 +121,13 @@ func (s *Step) skip(source Source, lo, hi int) error {
 	return nil
 }
 
-// spread gives every process the values that each has updated, and the largest numbers of its hooks.
-func (g *groupStep) spread(hooks []layers.StepHook) error {
+// spread gives every process the values that each has updated.
+func (g *groupStep) spread() error {
 	if err := g.reducer.Gather(); err != nil {
-		return err
-	}
-	if err := g.shareLargest(hooks); err != nil {
 		return err
 	}
 	g.steps++
 	g.sent += g.Sent() - g.before
-	return nil
-}
-
-// shareLargest makes the numbers of hooks the largest of all processes.
-func (g *groupStep) shareLargest(hooks []layers.StepHook) error {
-	var lists [][]float64
-	for _, h := range hooks {
-		lists = append(lists, h.Largest...)
-	}
-	mine := slices.Concat(lists...)
-	if len(mine) == 0 {
-		return nil
-	}
-	parts, err := g.Gather(dense.Bytes(mine), slices.Repeat([]int{8 * len(mine)}, g.Size()))
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		theirs := dense.FromBytes[float64](part)
-		for _, list := range lists {
-			for i := range list {
-				list[i] = max(list[i], theirs[i])
-			}
-			theirs = theirs[len(list):]
-		}
-	}
 	return nil
 }
 

@@ -37,9 +37,6 @@ type Config struct {
 	// CheckpointBlocks makes a step keep only the inputs of a model's blocks and compute the
 	// rest again for their gradients: less memory, the same bits.
 	CheckpointBlocks bool `json:"-"`
-	// Observe are patterns of the paths of attentions whose statistics the loss uses, as
-	// layers.Build.Observe takes them.
-	Observe []string `json:"-"`
 
 	// Group is the processes that share the batches of every step and evaluation, and the
 	// solver's state; nil is one. The bits do not depend on their number, which is at most
@@ -127,7 +124,6 @@ func (l *Loop) makeStep() error {
 func (l *Loop) build(mode layers.Mode) (*layers.Build, *G.Node, error) {
 	b := layers.NewBuild(l.params, mode)
 	b.SetPrecision(l.config.Precision)
-	b.Observe(l.config.Observe...)
 	if l.config.CheckpointBlocks {
 		b.CheckpointBlocks()
 	}

@@ -22,8 +22,7 @@ type program struct {
 	dropoutKey *G.Node // nil without dropout
 	params     []Param // those to train, which the loss depends on; none in an Eval graph
 	frozen     []string
-	grads      G.Nodes // of params
-	hooks      []layers.StepHook
+	grads      G.Nodes         // of params
 	precision  graph.Precision // of the last layers
 	machine    *machine.Machine
 	gradients  gradients
@@ -47,7 +46,6 @@ func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.hooks = b.StepHooks()
 	if err := p.differentiate(b); err != nil {
 		return nil, err
 	}
@@ -56,11 +54,7 @@ func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, error) {
 
 // compile plans the machine that computes the loss and, in a Train graph, the gradients.
 func (pr *program) compile() (err error) {
-	wanted := append(G.Nodes{pr.loss}, pr.grads...)
-	for _, h := range pr.hooks {
-		wanted = append(wanted, h.Nodes...)
-	}
-	pr.machine, err = machine.New(wanted...)
+	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
 	return err
 }
 

@@ -98,9 +98,6 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step
 		s.own = append(s.own, at.own)
 	}
 	if g != nil {
-		if err := p.checkHooks(g.Size()); err != nil {
-			return nil, err
-		}
 		s.group = newGroupStep(g, p.params, s.blocks, n)
 		s.own, bounds = s.group.reducer.Own(), s.group.reducer.Batches(g.Rank())
 	}
@@ -126,8 +123,7 @@ func (s *Step) forgetNorms() {
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
 // moved. v holds a value of the right type and shape for every input and no other. After
-// an error the step does not count, and the parameters are unchanged unless a hook that
-// follows their update has failed.
+// an error the step does not count, and the parameters are unchanged.
 func (s *Step) Run(v Values) (loss float64, err error) {
 	r, err := s.take(&list{[]Batch{{Inputs: v}}})
 	return r.Loss, err
@@ -163,12 +159,9 @@ func (s *Step) step(source Source) (StepResult, error) {
 	}
 	updated()
 	if s.group != nil {
-		if err := s.group.spread(s.program.hooks); err != nil {
+		if err := s.group.spread(); err != nil {
 			return StepResult{}, err
 		}
-	}
-	if err := s.program.afterStep(); err != nil {
-		return StepResult{}, err
 	}
 	if n := s.config.BatchTokens; n > 0 {
 		tokens = n * s.batches

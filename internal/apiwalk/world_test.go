@@ -280,14 +280,6 @@ var valid = map[reflect.Type][]func(w *world) any{
 		}
 		return l
 	}},
-	reflect.TypeFor[*layers.QKClip](): {func(w *world) any {
-		w.call()
-		c, err := layers.NewQKClip(w.build, "*", 1)
-		if err != nil {
-			panic(err)
-		}
-		return c
-	}},
 	reflect.TypeFor[train.Source]():    {func(*world) any { return new(source) }},
 	reflect.TypeFor[train.Resumable](): {func(*world) any { return new(source) }},
 	reflect.TypeFor[train.Values]():    {func(*world) any { return train.Values{"x": ones(tensor.Float32, 2, 2)} }},

@@ -36,7 +36,6 @@ type Config struct {
 	EvalBatches int                  `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig         `json:"sample"`
 	HeadStats   bool                 `json:"head_stats,omitempty"` // whether records have statistics of each head
-	QKClip      float64              `json:"qk_clip,omitempty"`    // threshold of QK-clip; 0 means none
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	Tuning                *Tuning     `json:"tuning,omitempty"` // of a run of attention finetune; nil of others
@@ -92,7 +91,7 @@ func (c Config) Validate() error {
 		config.In(c, "Training", c.Training.Validate()),
 		c.validateGrowth(),
 		config.In(c, "Checkpoints", c.Checkpoints.Validate()),
-		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens", "QKClip"),
+		config.AtLeast(c, 0, "EvalBatches", "Sample.Tokens"),
 		config.AtMost(c, math.MaxInt32, "Sample.Tokens"),
 		c.validateWritten(),
 		c.validateBlocks(),

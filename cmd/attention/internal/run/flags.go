@@ -152,9 +152,6 @@ func trainFlags() []flag {
 				"h.0:lr_factor=0.1,weight_decay=0; several add up"},
 		{name: "clip", paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
-		{name: "qk-clip", paths: []string{"qk_clip"},
-			usage: "scale the queries and keys of a head down when its largest scaled product in a step exceeds `tau`; " +
-				"0 means never"},
 		{name: "checkpoint-activations", paths: []string{"checkpoint_activations"},
 			usage: "keep only the ends of a gpt's blocks for the backward pass, which computes the rest again: " +
 				"less memory, more time, the same bits", resumed: true},

@@ -35,7 +35,7 @@ func TestFlagsCover(t *testing.T) {
 	for _, args := range [][]string{
 		{"--model", "gpt", "--kv-heads", "1", "--hidden", "5", "--weight-decay", "0.1", "--prompt", "the",
 			"--freeze", "wte", "--group", "h.0:lr_factor=2", "--patience", "3", "--min-delta", "0.1", "--best",
-			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats", "--qk-clip", "50",
+			"--qkv-bias=false", "--initializer", "torch", "--epochs", "2", "--head-stats",
 			"--checkpoint-activations"},
 		{"--model", "gpt", "--context-growth", "16:3"},
 		{"--model", "gpt", "--rope", "--norm", "rms", "--mlp", "swiglu", "--qk-norm", "rms", "--window", "3"},

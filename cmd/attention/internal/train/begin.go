@@ -130,9 +130,8 @@ type training struct {
 	init   *run.Inspection // the folder of the initial weights; nil without one, and until they are read
 	corpus *run.Corpus
 	model  run.Model
-	prompt []int          // of the sample
-	clip   *layers.QKClip // nil without --qk-clip
-	tabled bool           // whether the head of the table of losses is printed
+	prompt []int // of the sample
+	tabled bool  // whether the head of the table of losses is printed
 }
 
 // newTraining prepares a run without touching a file.
@@ -192,9 +191,6 @@ func (r *training) plan() (p session.Plan, err error) {
 	if t, ok := r.corpus.Tokenizer.(*text.BPETokenizer); ok {
 		p.Files = t.Files()
 	}
-	if c.QKClip > 0 {
-		p.Training.Observe = []string{"*"}
-	}
 	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {
 		return p, err
 	}
@@ -212,17 +208,8 @@ func (r *training) counted() session.Losses {
 	return l
 }
 
-// loss returns the mean cross-entropy of the next tokens.
+// loss returns the mean cross-entropy of the next tokens. Windows that grow share rows, in training.
 func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	loss, err := r.tokenLoss(b)
-	if err != nil {
-		return nil, err
-	}
-	return loss, r.clipQK(b)
-}
-
-// tokenLoss is loss without what else happens to the graph. Windows that grow share rows, in training.
-func (r *training) tokenLoss(b *layers.Build) (*G.Node, error) {
 	windows := r.config.Sources().Windows
 	if len(r.config.Growth) == 0 || b.Mode() != layers.Train {
 		return text.TokenLoss(r.model.Loss, windows)(b)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,15 +21,9 @@ const statsTokens = 1024
 // collapsed is the entropy, in nats, below which a head looks at one key only: with 0.1 that key has a weight of 0.98.
 const collapsed = 0.1
 
-// checkHeads returns an error for a flag about the heads of a model that has none.
+// checkHeads returns an error for --head-stats with a model that has no heads.
 func (r *training) checkHeads() error {
-	flag := ""
-	switch {
-	case r.config.HeadStats:
-		flag = "head-stats"
-	case r.config.QKClip > 0:
-		flag = "qk-clip"
-	default:
+	if !r.config.HeadStats {
 		return nil
 	}
 	b := layers.NewBuild(r.model.Params(), layers.Eval)
@@ -39,17 +32,9 @@ func (r *training) checkHeads() error {
 		return err
 	}
 	if len(b.Calls("*")) == 0 {
-		return fmt.Errorf("--%s: got layer %s, which has no heads, want another", flag, r.model.Title())
+		return fmt.Errorf("--head-stats: got layer %s, which has no heads, want another", r.model.Title())
 	}
 	return nil
-}
-
-// clipQK makes the steps of a training graph clip queries and keys, with --qk-clip.
-func (r *training) clipQK(b *layers.Build) (err error) {
-	if r.config.QKClip > 0 && b.Mode() == layers.Train {
-		r.clip, err = layers.NewQKClip(b, "*", r.config.QKClip)
-	}
-	return err
 }
 
 // headNumber is one of the statistics of a head.
@@ -78,11 +63,11 @@ func (h headNumber) name() string {
 	return fmt.Sprintf("%s, head %d", strings.TrimPrefix(strings.TrimPrefix(h.layer, "transformer."), "model."), h.head)
 }
 
-// printHeads prints the statistics of a record, and what QK-clip did in the last step.
+// printHeads prints the statistics of a record.
 func (r *training) printHeads(at record.Record) {
 	var phrases []string
 	entropies, scores := headNumbers(at, "entropy"), headNumbers(at, "largest_score")
-	for _, part := range [][]string{extremes(entropies, scores), collapse(entropies), r.clipped()} {
+	for _, part := range [][]string{extremes(entropies, scores), collapse(entropies)} {
 		if len(phrases) > 0 && len(part) > 0 {
 			phrases[len(phrases)-1] += ";"
 		}
@@ -122,19 +107,4 @@ func collapse(entropies []headNumber) []string {
 	}
 	return []string{fmt.Sprintf("%d of %s %s entropy is below %v nats", low, run.Count(len(entropies), "head"), have,
 		collapsed)}
-}
-
-// clipped returns what QK-clip did in the last step.
-func (r *training) clipped() []string {
-	if r.clip == nil || len(r.clip.Last()) == 0 {
-		return nil
-	}
-	n, least, heads := 0, 1.0, r.clip.Last()
-	for _, h := range heads {
-		if h.Gamma < 1 {
-			n, least = n+1, math.Min(least, h.Gamma)
-		}
-	}
-	return []string{fmt.Sprintf("QK-clip scaled %d of %s in this step, by %.3f or more", n,
-		run.Count(len(heads), "head"), least)}
 }

@@ -45,7 +45,7 @@ func TestTrainResumes(t *testing.T) {
 		{name: "adam", flags: "--solver adam --beta1 0.8 --weight-decay 0.1 --order sequential"},
 		{name: "adamw", flags: "--solver adamw --beta2 0.95 --weight-decay 0.1"},
 		{name: "frozen", flags: "--freeze positions --freeze W_* --group output:lr_factor=3,weight_decay=0.1 --best"},
-		{name: "heads", flags: "--layer multi_head --head-stats --qk-clip 0.001"},
+		{name: "heads", flags: "--layer multi_head --head-stats"},
 		{name: "blocks", flags: "--model gpt --layers 3 --checkpoint-activations --head-stats"},
 		{name: "growth", flags: "--model gpt --layers 2 --context-growth 2:1 --context-growth 4:6 --context 8",
 			prints: "of 9 windows of 8 characters\n          first 1 step of windows of 2, 6 steps of windows of 4,"},

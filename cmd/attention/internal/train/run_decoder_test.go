@@ -40,11 +40,10 @@ func decoderFlags(t *testing.T, text, folder string) map[string][]string {
 			"--bias=false --window 3 --dropout 0.25"), common...),
 		"linear": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 "+
 			"--attention gated_delta_net --full-attention-every 2"), common...),
-		"moba": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
-		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential "+
-			"--qk-clip 0.01"), common...),
+		"moba":         append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --rope --attention moba"), common...),
+		"differential": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --attention differential"), common...),
 		"latent": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --hidden 12 --rope --dropout 0.25 "+
-			"--attention latent --qk-clip 3"), common...),
+			"--attention latent"), common...),
 		"forgetting": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 2 --kv-heads 1 --attention forgetting"),
 			common...),
 		"sigmoid": append(strings.Fields("--model gpt --width 8 --heads 2 --layers 3 --rope --attention sigmoid "+
@@ -185,15 +184,6 @@ func TestTrainInitOfADecoder(t *testing.T) {
 			append(strings.Fields(r.args), "--text", text, "--out", filepath.Join(t.TempDir(), "run"))...)
 		require.ErrorContains(t, err, r.want, r.args)
 	}
-}
-
-// QK-clip works on all heads, and refuses those that a norm follows, by name.
-func TestTrainDecoderClips(t *testing.T) {
-	_, printed := tinyRun(t, append(tinyGPT, "--rope", "--mlp", "swiglu", "--qk-clip", "0.0001", "--head-stats")...)
-	require.Contains(t, printed, "QK-clip scaled 4 of 4 heads")
-	requireRefused(t, []refused{{args: "--model gpt --qk-norm rms --qk-clip 1",
-		want: "train: train graph: layers: model.layers.0.self_attn: Attention: " +
-			`clip: got a layer with QKNorm "rms", which undoes any scale, want one without`}})
 }
 
 // A decoder of linear attention alone trains: it has no attention weights to record, and no heads to report.

@@ -100,7 +100,7 @@ h.0 all of that block, bias every bias; of --model layer there are tokens,
 positions, attention and output. A parameter is in one group at most.`},
 	{name: "steps", title: "steps, learning rate and solver",
 		flags: "steps accumulate solver schedule lr min-lr warmup decay-steps beta1 beta2 eps momentum nesterov ns-steps " +
-			"adjust-lr weight-decay decay group clip qk-clip seed",
+			"adjust-lr weight-decay decay group clip seed",
 		text: `mpirun -np 4 attention train shares a run out among four processes, with the
 same bits as in one, if the program is built with -tags mpi (see
 train/parallel/README.md). --accumulate is then the number of batches of a step
@@ -120,9 +120,7 @@ At each validation the run also records how its weights move, and the attention
 weights of a few words of validation text (watch.jsonl, watch.safetensors), and
 draws them at the end: weights.png, attention-steps.png. With --head-stats it
 records and prints each head's entropy and largest score, and how many heads
-have collapsed: their queries look at one key each (below 0.1 nats). With
---qk-clip 100 it scales the queries and keys of a head down when the largest of
-their scaled products in a step exceeds 100 (QK-clip).`},
+have collapsed: their queries look at one key each (below 0.1 nats).`},
 	{name: "page", title: "the run in the browser, while it trains",
 		flags: "view addr open",
 		text: `With --view a page in the browser shows the run while it trains: its curves, the
