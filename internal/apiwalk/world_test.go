@@ -205,7 +205,6 @@ var valid = map[reflect.Type][]func(w *world) any{
 		func(*world) any { return ones(tensor.Float64, 2, 2) },
 		func(*world) any { return tensor.New(tensor.FromScalar(float32(1))) },
 	},
-	reflect.TypeFor[chapter.Variant](): {func(*world) any { return chapter.Variants()[0] }},
 	reflect.TypeFor[layers.AttentionInput](): {func(w *world) any {
 		return layers.AttentionInput{Query: w.node(tensor.Float32, 2, 2, 2)}
 	}},

@@ -97,21 +97,6 @@ func wrappers() []Case {
 	}
 }
 
-// multiHeadVariants returns a case of each way to write the chapter's multi-head attention.
-func multiHeadVariants() (cases []Case) {
-	for _, v := range chapter.Variants() {
-		create := func(s layers.Scope) (Forward, error) {
-			l, err := v.New(s, 6, 3)
-			return func(b *layers.Build, in G.Nodes) (*G.Node, error) {
-				out, _, err := l.Forward(b, in[0])
-				return out, err
-			}, err
-		}
-		cases = append(cases, Case{Layer: "VariantLayer", About: v.Name, New: create, Inputs: x(2, 5, 6)})
-	}
-	return cases
-}
-
 func additives() []Case {
 	const name = "AdditiveAttention"
 	c := layers.AdditiveAttentionConfig{QueryDim: 7, KeyDim: 5, AttnDim: 11}

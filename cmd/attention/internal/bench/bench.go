@@ -3,7 +3,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -55,14 +54,14 @@ func newCommand(works []work) *cobra.Command {
 	f.IntVar(&w.Heads, "heads", 12, "heads; a divisor of the width")
 	f.IntVar(&w.KVHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
 	f.BoolVar(&full, "no-causal", false, "every token sees every other")
-	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward, gpt-step or variants")
+	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
 	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
 	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, from 5 to 1000)")
 	f.IntVar(&o.threads, "threads", 0, "threads that compute at once (default: one for each core)")
-	f.BoolVar(&o.profile, "profile", false, "print the time of a run by op, too; not of variants")
+	f.BoolVar(&o.profile, "profile", false, "print the time of a run by op, too")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each work, one on a line")
 	return cmd
 }
@@ -111,12 +110,6 @@ func runWorks(ctx context.Context, out io.Writer, o options, w work, changed fun
 func runHere(ctx context.Context, out io.Writer, o options, w work) error {
 	if o.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.threads))
-	}
-	if w.Mode == variants {
-		if o.profile {
-			return errors.New("--profile: got it with --mode variants, want one of the other modes")
-		}
-		return runVariants(ctx, out, o, w)
 	}
 	r, err := measure(ctx, w, o)
 	if err != nil {

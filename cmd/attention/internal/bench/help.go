@@ -12,10 +12,6 @@ graph is built and its memory planned once; then it runs once to warm up and
   gpt-step           takes a step of training a GPT of --layers blocks, without
                      biases, on --vocab distinct tokens: loss, gradients,
                      clipping and AdamW
-  variants           computes nine ways to write the chapter's multi-head
-                     attention, which give the same: forward, with the weights
-                     where a variant gives them, and with all gradients; a
-                     table and a bar chart, fields of their own in --json
 
 With a flag for a size, the mask or the mode it times that one work. With none
 it times a list of works one after the other: two sequences of GPT-2 small's
@@ -24,9 +20,8 @@ tiny layer; a training step of a small GPT; and one sequence of each length
 from 256 to 8192. Each is then done by a process of its own.
 
 --precision bf16 rounds the operands of all products to bfloat16, also of the
-list; the rest stays float32. It is for all modes but variants, and refused
-where it is not at least 1.5 times as fast as float32, unless the environment
-has ATTENTION_BF16=emulated.
+list; the rest stays float32. It is refused where it is not at least 1.5 times
+as fast as float32, unless the environment has ATTENTION_BF16=emulated.
 
 --profile prints where the time of a run goes: a row for each kind of ops, in
 --json a list "ops". CALLS of a run (calls), MS in them (seconds), SHARE of the
@@ -71,7 +66,6 @@ COLUMNS, and the fields of --json:
 
 const example = `  attention bench
   attention bench --batch 8 --tokens 512 --width 512 --heads 8
-  attention bench --mode variants --batch 1
   attention bench --mode gpt-step --batch 12 --tokens 64 --width 128 --heads 4
   attention bench --mode gpt-step --layers 4 --profile
   attention bench --tokens 256 --precision bf16

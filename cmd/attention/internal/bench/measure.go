@@ -68,51 +68,32 @@ func prepare(ctx context.Context, w work) (run, end func() error, err error) {
 	return func() error { return m.Run(ctx) }, m.Close, nil
 }
 
-// timeGraph times runs that compute nodes as timeRuns does.
-func timeGraph(ctx context.Context, wanted G.Nodes, runs int) ([]float64, error) {
-	m, err := machine.New(wanted...)
-	if err != nil {
-		return nil, err
-	}
-	took, err := timeRuns(runs, func() error { return m.Run(ctx) })
-	return took, cmp.Or(err, m.Close())
-}
-
-// graphOf returns the output of the work's layer and, in mode forwardBackward, the gradients of its parameters.
+// graphOf returns the output (B, T, E) of the work's layer on normal random numbers and, in mode forwardBackward, the
+// gradients of its parameters. The upstream gradient is a fixed random tensor, as of a loss that is the output's inner
+// product with it.
 func graphOf(w work) (wanted G.Nodes, err error) {
 	mode := layers.Eval
 	if w.Mode == forwardBackward {
 		mode = layers.Train
 	}
-	_, wanted, err = buildOf(w, mode, func(b *layers.Build, x *G.Node) (G.Nodes, error) {
-		layer, err := layers.NewAttention(b.Params().Scope(""), w.layer())
-		if err != nil {
-			return nil, err
-		}
-		out, err := layer.Forward(b, x)
-		return G.Nodes{out}, err
-	})
-	return wanted, err
-}
-
-// buildOf builds a graph on normal random numbers (B, T, E). The wanted nodes are those that forward returns, the
-// output first, and in a Train graph the gradients of all parameters. The upstream gradient is a fixed random tensor,
-// as of a loss that is the output's inner product with it.
-func buildOf(w work, mode layers.Mode, forward func(b *layers.Build, x *G.Node) (G.Nodes, error),
-) (b *layers.Build, wanted G.Nodes, err error) {
 	shape := []int{w.Batch, w.Tokens, w.Width}
-	b = layers.NewBuild(layers.NewParams(w.elementType(), 123), mode)
+	b := layers.NewBuild(layers.NewParams(w.elementType(), 123), mode)
 	b.SetPrecision(w.precision())
-	wanted, err = forward(b, randomInput(b, "x", shape))
-	if err != nil || mode == layers.Eval {
-		return b, wanted, cmp.Or(err, b.Err())
+	x := randomInput(b, "x", shape)
+	layer, err := layers.NewAttention(b.Params().Scope(""), w.layer())
+	if err != nil {
+		return nil, err
+	}
+	wanted = G.Nodes{b.Of(layer.Forward(b, x))}
+	if mode == layers.Eval {
+		return wanted, b.Err()
 	}
 	upstream := randomInput(b, "upstream", shape)
 	if err := b.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	gradients, err := G.Backpropagate(wanted[:1], G.Nodes{upstream}, b.Learnables())
-	return b, append(wanted, gradients...), err
+	gradients, err := G.Backpropagate(wanted, G.Nodes{upstream}, b.Learnables())
+	return append(wanted, gradients...), err
 }
 
 // randomInput returns an input of standard normal numbers.

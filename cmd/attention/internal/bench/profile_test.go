@@ -30,6 +30,4 @@ func TestBenchProfile(t *testing.T) {
 		sum += op.Seconds
 	}
 	require.Greater(t, sum, 0.3*r.SecondsMin)
-	_, err = commandtest.Output(t.Context(), New(), "--mode", "variants", "--profile")
-	require.EqualError(t, err, "--profile: got it with --mode variants, want one of the other modes")
 }

@@ -20,7 +20,6 @@ const (
 	forwardOnly     = "forward"
 	forwardBackward = "forward-backward"
 	gptStep         = "gpt-step"
-	variants        = "variants"
 )
 
 // Limits below which the operations of a work fit an int.
@@ -125,9 +124,8 @@ func (w work) validate() error {
 	if w.Width%w.Heads != 0 {
 		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.Heads, w.Width)
 	}
-	if !slices.Contains([]string{forwardOnly, forwardBackward, gptStep, variants}, w.Mode) {
-		return fmt.Errorf("--mode: got %q, want %s, %s, %s or %s", w.Mode, forwardOnly, forwardBackward,
-			gptStep, variants)
+	if !slices.Contains([]string{forwardOnly, forwardBackward, gptStep}, w.Mode) {
+		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep)
 	}
 	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
 		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
@@ -136,11 +134,8 @@ func (w work) validate() error {
 		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.Vocab,
 			min(maxVocab, maxElements/w.Width))
 	}
-	if (w.Mode == gptStep || w.Mode == variants) && !w.Causal {
+	if w.Mode == gptStep && !w.Causal {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", w.Mode)
-	}
-	if w.Mode == variants && w.keyHeads() != w.Heads {
-		return fmt.Errorf("--kv-heads: got %d with --mode %s, want as many as --heads", w.KVHeads, variants)
 	}
 	if _, err := flags.Dtype(w.Dtype); err != nil {
 		return err
@@ -148,9 +143,6 @@ func (w work) validate() error {
 	precision, err := flags.Precision(cmp.Or(w.Precision, "full"))
 	if err != nil {
 		return err
-	}
-	if w.Mode == variants && precision != graph.FullPrecision {
-		return fmt.Errorf("--precision: got %v with --mode %s, want full", precision, variants)
 	}
 	if err := flags.CheckPrecision(precision, w.elementType()); err != nil {
 		return err
