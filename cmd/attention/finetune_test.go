@@ -45,8 +45,16 @@ func TestTunedModels(t *testing.T) {
 	}
 	want := generate("tuned")
 	require.NotEqual(t, want, generate(base))
-	_, _, err = attention(t, "export", "--model", "tuned", "--format", "huggingface", "--dtype", "float32", "--out", "whole")
+	_, notes, err := attention(t, "export", "--model", "tuned", "--format", "huggingface", "--dtype", "float32", "--out", "whole")
 	require.NoError(t, err)
+	require.Empty(t, notes)
+	_, notes, err = attention(t, "export", "--model", "tuned", "--format", "huggingface", "--out", "rounded")
+	require.NoError(t, err)
+	require.Equal(t, "attention: --dtype: what was trained is rounded to bfloat16, the base's type, which changes what the "+
+		"model computes; --dtype float32 rounds nothing\n", notes)
+	_, notes, err = attention(t, "export", "--model", base, "--format", "huggingface", "--out", "copied")
+	require.NoError(t, err)
+	require.Empty(t, notes)
 	require.Equal(t, want, generate("whole"))
 	said, _, err = attention(t, "export", "--model", "tuned", "--format", "adapter", "--out", "adapter")
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func (g *GPT) untie() error {
 			return err
 		}
 	}
-	g.Model, g.Params = m, p
+	g.Model, g.Params, g.untied = m, p, true
 	if g.origin == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // WriteGGUFAdapter writes the adapters of the model to a file that llama.cpp adds to a file of its base (--lora), which
 // WriteGGUF writes of the base. The matrices have the type t, as there. It is an error if parameters are trained whole
-// beside the adapters: such a file cannot hold them.
+// beside the adapters, or if token embeddings have one that are tied to the output head: such a file cannot hold them.
 func (g *GPT) WriteGGUFAdapter(path string, t GGUFType) error {
 	f, err := g.ggufAdapter(t)
 	return writeGGUF(path, f, err)
@@ -25,6 +25,10 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 	lora, ok := g.Params.LoRA()
 	if !ok {
 		return nil, errors.New("got a model without adapters, want one with")
+	}
+	if g.untied {
+		return nil, errors.New("got an adapter of one of two tied embeddings, which llama.cpp's form of adapters has not, want " +
+			"the merged model")
 	}
 	m, err := ggufModelOf(g.Model.Config(), g.origin)
 	if err != nil {
@@ -66,6 +70,15 @@ func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all [
 			return nil, fmt.Errorf("parameter %s: llama.cpp's form %s has none of this kind", name, m.name)
 		}
 		j = j.scaled(alpha / float64(j.rank))
+		if table := to == ggufNames["model.embed_tokens"]+".weight"; table && m.TieWordEmbeddings {
+			return nil, fmt.Errorf("parameter %s: got an adapter of token embeddings that are tied to the output head, which "+
+				"llama.cpp's form of adapters has not, want the merged model", name)
+		} else if table { // of which a row is taken, in place of a product
+			turned := make([]float64, len(j.a))
+			transpose(turned, j.a, j.in)
+			all = append(all, matrix(to+".lora_a", j.out, j.rank, j.b, t), matrix(to+".lora_b", j.in, j.rank, turned, t))
+			continue
+		}
 		all = append(all, matrix(to+".lora_a", j.rank, j.in, j.a, t), matrix(to+".lora_b", j.out, j.rank, j.b, t))
 	}
 	return all, nil

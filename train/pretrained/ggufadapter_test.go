@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"attention/internal/dense"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/pretrained"
 
@@ -78,6 +79,39 @@ func TestGGUFAdaptersOfPackedMaps(t *testing.T) {
 	}
 }
 
+// llama.cpp has the scores of adapters of an output head, and of several ranks and scales.
+func TestGGUFAdaptersOfEveryForm(t *testing.T) {
+	rows := []struct {
+		name string
+		lora layers.LoRAConfig
+	}{
+		{"llama", layers.LoRAConfig{Rank: 3, Targets: []string{"lm_head", "q_proj"}}},
+		{"qwen3", layers.LoRAConfig{Targets: []string{"lm_head"}}},
+		{"gpt_neox", layers.LoRAConfig{Rank: 2, Targets: []string{"lm_head", "k_proj"}}},
+		{"olmo2", layers.LoRAConfig{Rank: 2, RankPattern: map[string]int{"q_proj": 5, "0.mlp": 1},
+			AlphaPattern: map[string]float64{"v_proj": 3}}},
+		{"llama", layers.LoRAConfig{Rank: 3, Targets: []string{"embed_tokens"}}},
+		{"gpt_neox", layers.LoRAConfig{Rank: 3, Targets: []string{"embed_tokens", "lm_head"}}},
+		{"gpt_neox", layers.LoRAConfig{RankStabilized: true, RankPattern: map[string]int{"q_proj": 2, "v_proj": 3}}},
+	}
+	var jobs []job
+	var models []*pretrained.GPT
+	for _, row := range rows {
+		dir := t.TempDir()
+		g, j := decoder(t, decoders[row.name].config), job{IDs: []int64{3, 0, 12, 7, 7, 1, 9, 4}, Letters: true}
+		j.Model, j.LoRA = filepath.Join(dir, "base.gguf"), filepath.Join(dir, "lora.gguf")
+		require.NoError(t, g.WriteGGUF(j.Model, "f32"), row.name)
+		addAdapters(t, g, row.lora)
+		require.NoError(t, g.WriteGGUFAdapter(j.LoRA, "f32"), row.name)
+		jobs, models = append(jobs, j), append(models, g)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		t.Run(rows[i].name, func(t *testing.T) {
+			requireScores(t, models[i], jobs[i], v, cmp.Or(decoders[rows[i].name].bound, 5e-5))
+		})
+	}
+}
+
 // What a file of adapters cannot hold is refused by name, and no file is written.
 func TestGGUFAdaptersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lora.gguf")
@@ -86,6 +120,16 @@ func TestGGUFAdaptersAreRefused(t *testing.T) {
 	addAdapters(t, g, layers.LoRAConfig{Whole: []string{"model.norm"}})
 	require.EqualError(t, g.WriteGGUFAdapter(path, "f32"), "pretrained: "+path+": parameter model.norm.weight: got one that "+
 		"is trained whole beside adapters, which llama.cpp's form of adapters has not, want the merged model")
+	g = decoder(t, decoders["llama 3"].config)
+	addAdapters(t, g, layers.LoRAConfig{Targets: []string{"embed_tokens"}})
+	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "parameter model.embed_tokens.weight: got an adapter of token "+
+		"embeddings that are tied to the output head, which llama.cpp's form of adapters has not, want the merged model")
+	peft, err := golden.Path("peft", "adapters")
+	require.NoError(t, err)
+	g, err = pretrained.ReadGPT(filepath.Join(peft, "..", "bases", "llama_tied"))
+	require.NoError(t, err)
+	require.NoError(t, g.ReadAdapter(filepath.Join(peft, "head_tied")))
+	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "got an adapter of one of two tied embeddings")
 	g = decoder(t, of(outBias))
 	addAdapters(t, g, layers.LoRAConfig{})
 	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "biases: got some of the attention's output")

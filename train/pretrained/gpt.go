@@ -36,6 +36,7 @@ type GPT struct {
 	ChatTemplate string
 
 	origin *origin // of a model that was read; nil of others
+	untied bool    // whether an adapter gave the model the head that its base has not
 }
 
 // Spec is everything in a model folder except the weights.

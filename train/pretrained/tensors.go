@@ -94,6 +94,28 @@ func stream[F float32 | float64](d safetensors.DType, run int, of []func() []F) 
 	}}
 }
 
+// Rounds returns the type to which Write rounds weights that were trained or that have an adapter: "bfloat16",
+// "float16", or "" if it rounds none. The base's own weights have that type in its folder.
+func (g *GPT) Rounds(c WriteConfig) string {
+	t, err := g.target(c)
+	if err != nil {
+		return ""
+	}
+	for name := range g.Params.Shapes() {
+		_, _, _, adapted := g.Params.Adapter(name)
+		if !adapted && g.Params.Frozen(name) || g.Params.IsAdapter(name) {
+			continue
+		}
+		switch t.typeOf(t.family.weights.place(name).name) {
+		case safetensors.BF16:
+			return "bfloat16"
+		case safetensors.F16:
+			return "float16"
+		}
+	}
+	return ""
+}
+
 // elements returns floats in the type of the elements of a stream.
 func elements[F float32 | float64](d safetensors.DType, from []F) any {
 	_, is64 := any(from).([]float64)

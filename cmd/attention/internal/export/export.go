@@ -28,8 +28,9 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              generation_config.json. A run is written as GPT-2 or as the first
              family that is its decoder.
              --dtype writes the weights as float32, float16, bfloat16 or
-             float64; --shard-size is the most that a file of them holds, such
-             as 500MB or 2GB.
+             float64. What was trained beside a base in bfloat16 is rounded to
+             that, unless --dtype float32 is given. --shard-size is the most
+             that a file of weights holds, such as 500MB or 2GB.
              GPT-2 always has biases there; those of a model without biases are
              written as 0, which changes nothing. It has as many key heads as
              query heads: a model with fewer cannot be written. A tokenizer of
@@ -183,6 +184,10 @@ func write(notes io.Writer, from run.Source, c weightsConfig, out string) (files
 	_, has := m.Params.LoRA()
 	switch {
 	case c.format != adapter:
+		if to := m.Rounds(how); to != "" && c.dtype == "" && (has || in.Config.Tuning != nil) {
+			fmt.Fprintf(notes, "attention: --dtype: what was trained is rounded to %s, the base's type, which changes what the "+
+				"model computes; --dtype float32 rounds nothing\n", to)
+		}
 		files, err = m.Write(out, how)
 	case !has:
 		return nil, fmt.Errorf("--format: got %s of a model without one, want a run of attention finetune, or --adapter", adapter)
