@@ -20,8 +20,13 @@ func TestClassesOfLines(t *testing.T) {
 	_, _, err := attention(t, "finetune", "--task", "classify", "--model", base, "--data", "cats.tsv", "--steps", "2",
 		"--context", "24", "--lr", "0.01", "--out", "tuned")
 	require.NoError(t, err)
-	want, _, err := attention(t, "classify", "--model", "tuned", "--text", "the cat sat", "--text", "the mat")
+	want, notes, err := attention(t, "classify", "--model", "tuned", "--text", "the cat sat", "--text", "the mat")
 	require.NoError(t, err)
+	require.Empty(t, notes)
+	_, notes, err = attention(t, "classify", "--model", "tuned", "--text", "the cat", "--text", strings.Repeat("123", 20))
+	require.NoError(t, err)
+	require.Equal(t, "attention: the model's window is 32 tokens: the ends of 1 of 2 texts are not read; the longest has 62\n",
+		notes) // digits are a token each, between one that begins a text and one that ends it
 	got, _, err := attention(t, "classify", "--model", "tuned", "--text-file", "texts")
 	require.NoError(t, err)
 	require.Equal(t, want, got)

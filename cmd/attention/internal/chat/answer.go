@@ -27,12 +27,13 @@ type answer struct {
 // not a part of the talk then; the error is about what ends the talk.
 func (t *talk) say(ctx context.Context, said string) error {
 	t.turns = append(t.turns, turn{said: said})
+	t.said++
 	a := &answer{talk: t, decoder: text.NewDecoder(t.model.Tokenizer), stops: generate.NewStops(t.stop)}
 	until, done := t.untilInterrupt(ctx)
 	err := a.draw(until)
 	stopped := until.Err() != nil
 	done()
-	a.print(a.stops.Add(a.decoder.Flush()) + a.stops.Rest())
+	a.print(a.stops.Rest()) // without the bytes of a character that was cut
 	said = a.text.String()
 	if a.stops.Stopped() {
 		said = strings.TrimRight(said, " \t\r\n")
@@ -52,6 +53,9 @@ func (t *talk) say(ctx context.Context, said string) error {
 		return ctx.Err()
 	case err != nil && !stopped:
 		t.note("%v", err)
+		if last == len(t.turns) {
+			t.refused++
+		}
 	case last == len(t.turns) && !stopped:
 		t.note("the answer is empty: the message is not a part of the talk")
 	}

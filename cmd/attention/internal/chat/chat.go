@@ -63,6 +63,9 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
+	if c.template == "" {
+		c.Accept = (*run.Inspection).CheckTalks
+	}
 	m, err := c.Open(s.notes, run.GPTModel, run.DecoderModel)
 	if err != nil {
 		return err

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/internal/golden"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -83,7 +85,7 @@ func TestChatIsTheModels(t *testing.T) {
 			require.NoError(t, err)
 			answer += token
 		}
-		answer += decoder.Flush()
+		// a character that is cut at the end is not printed
 		talk = append(talk, say("assistant", answer))
 		want += answer + "\n"
 	}
@@ -93,7 +95,8 @@ func TestChatIsTheModels(t *testing.T) {
 	require.Equal(t, want, said)
 }
 
-// TestTemplateRefuses: a message that the template refuses is one line, and the talk goes on without it.
+// TestTemplateRefuses: a message that the template refuses is one line, and the talk goes on without it. Without a
+// terminal the command fails at its end.
 func TestTemplateRefuses(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	template := filepath.Join(t.TempDir(), "strict.jinja")
@@ -101,12 +104,62 @@ func TestTemplateRefuses(t *testing.T) {
 		`{{ '<|im_start|>' + m.content + '<|im_end|>\n' }}{% endfor %}`)
 	said, notes, err := chatted(t.Context(), "one\nno\ntwo\n", "--model", dir, "--template", template, "--temperature",
 		"0")
-	require.NoError(t, err)
+	require.EqualError(t, err, "the input: got no answer to 1 of 3 messages, want one to each")
 	require.Equal(t, "the answer\nthe answer\n", said)
 	require.Equal(t, "attention: text: template: line 1: the template refuses: never\n", notes)
-	said, notes = greedy(t, dir, "caf\xe9\nok\n")
+	said, notes, err = chatted(t.Context(), "caf\xe9\nok\n/bye\nnot heard\n", "--model", dir, "--template", "chatml",
+		"--temperature", "0")
+	require.EqualError(t, err, "the input: got no answer to 1 of 2 messages, want one to each")
 	require.Regexp(t, "^attention: .*UTF-8.*\n$", notes)
 	require.Equal(t, "the answer\n", said)
+}
+
+// TestCutCharacter: an answer that is cut in the middle of a character ends before it.
+func TestCutCharacter(t *testing.T) {
+	dir, tokenizer := parrot(t, "the é<|im_end|>")
+	ids, err := tokenizer.Encode("the é")
+	require.NoError(t, err)
+	for n, want := range map[int]string{len(ids) - 1: "the \n", len(ids): "the é\n"} {
+		said, _ := greedy(t, dir, "one\n", "--tokens", fmt.Sprint(n))
+		require.Equal(t, want, said)
+	}
+}
+
+// TestNewestTalks: without --model the newest run that has a template answers, or with --template the newest one.
+func TestNewestTalks(t *testing.T) {
+	dir, err := golden.Path("runs", "gpt", "run")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	at := time.Now().Add(-time.Hour)
+	put := func(name string) {
+		require.NoError(t, os.CopyFS(filepath.Join("runs", name), os.DirFS(dir)))
+		at = at.Add(time.Minute)
+		require.NoError(t, os.Chtimes(filepath.Join("runs", name, "config.json"), at, at))
+	}
+	put("silent")
+	_, _, err = chatted(t.Context(), "ab\n")
+	require.EqualError(t, err, "--model: runs/silent: got a model without a chat template, want one that attention finetune "+
+		"has tuned, or --template")
+	put("talks")
+	write(t, "runs/talks/chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}")
+	put("newest")
+	said, notes, err := chatted(t.Context(), "ab\n", "--tokens", "2")
+	require.NoError(t, err)
+	require.Len(t, said, 3)
+	require.Equal(t, "attention: --model: the newest run, runs/talks\n", notes)
+	_, notes, err = chatted(t.Context(), "", "--template", "alpaca")
+	require.NoError(t, err)
+	require.Equal(t, "attention: --model: the newest run, runs/newest\n", notes)
+}
+
+// TestLeave: the three words end a talk.
+func TestLeave(t *testing.T) {
+	dir, _ := parrot(t, "the answer<|im_end|>")
+	for _, word := range []string{"/bye", "/exit", "/quit"} {
+		said, notes := greedy(t, dir, "one\n"+word+" \ntwo\n")
+		require.Equal(t, "the answer\n", said)
+		require.Empty(t, notes)
+	}
 }
 
 // TestEmptyAnswer: a message without an answer is not a part of the talk.

@@ -4,14 +4,15 @@ const help = `Talks with a language model in the terminal: each line that you wr
 message, and the model's answer appears as it is drawn.
 
   - Ctrl-C stops the answer; what there is of it stays in the talk.
-  - Ctrl-D ends the talk.
+  - Ctrl-D and /bye end the talk, as /exit and /quit do.
   - /reset begins a new talk, with the same system message.
   - /save FILE writes the talk to a new .jsonl file, as attention's and
     others' fine-tuning takes it: {"messages": [...]}.
-  - /help prints this list. A blank before the / makes the line a message.
+  - /help and /? print this list. A blank before the / makes the line a message.
 
 When the input is no terminal each of its lines is a message, too: only answers
-are printed, each with a newline after it, and Ctrl-C ends the command.
+are printed, each with a newline after it, and Ctrl-C ends the command. Messages
+that are refused make the command fail at its end.
 
 MODEL: --model is a folder or a run as of attention generate, not of one
 attention layer. A talk is written as the model has learned it: by its
@@ -42,7 +43,8 @@ const example = `  attention chat --model Qwen3-0.6B
 // commands is what /help prints.
 const commands = `/reset      begins a new talk
 /save FILE  writes the talk to a new .jsonl file for fine-tuning
-/help       prints this
+/help, /?   prints this
+/bye        ends the talk, as /exit and /quit do
 A line that begins with a blank is a message, also with a / after it.
 Ctrl-C stops an answer, Ctrl-D ends the talk.
 `

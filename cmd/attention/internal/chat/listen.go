@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,18 +39,31 @@ func (t *talk) listen(ctx context.Context, in io.Reader) error {
 		t.sign("> ")
 		select {
 		case line := <-lines:
-			if err := t.hear(ctx, line); err != nil {
+			if err := t.hear(ctx, line); errors.Is(err, errBye) {
+				return t.refusals()
+			} else if err != nil {
 				return err
 			}
 		case err := <-ended:
 			t.sign("\n")
-			return inputError(err)
+			return cmp.Or(inputError(err), t.refusals())
 		case <-t.interrupts:
 			t.sign("\nCtrl-D ends the talk.\n")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// errBye ends a talk.
+var errBye = errors.New("bye")
+
+// refusals returns the error about messages that were refused; at a terminal a line has said that already.
+func (t *talk) refusals() error {
+	if t.interactive || t.refused == 0 {
+		return nil
+	}
+	return fmt.Errorf("the input: got no answer to %d of %d messages, want one to each", t.refused, t.said)
 }
 
 // inputError returns an error of the input.
@@ -87,10 +101,12 @@ func (t *talk) hear(ctx context.Context, line string) error {
 		if err := t.save(argument); err != nil {
 			t.note("/save: %v", err)
 		}
-	case name == "/help" && argument == "":
+	case (name == "/help" || name == "/?") && argument == "":
 		fmt.Fprint(t.notes, commands)
+	case (name == "/bye" || name == "/exit" || name == "/quit") && argument == "":
+		return errBye
 	default:
-		t.note("got %.40q, want /reset, /save FILE or /help", line)
+		t.note("got %.40q, want /reset, /save FILE, /help or /bye", line)
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type talk struct {
 	first  int    // the first of the turns that the model still sees
 	saved  string // the file that /save wrote last
 
+	said, refused int // messages, and those without an answer because of an error
+
 	screen
 	interactive bool             // the input is a terminal
 	interrupts  <-chan os.Signal // Ctrl-C; nil if it ends the command

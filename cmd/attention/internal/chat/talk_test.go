@@ -83,7 +83,9 @@ func TestFullContext(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	input := strings.Repeat("again\n", 12) + strings.Repeat("z", 99) + "\nagain\n/save " + file + "\n"
-	said, notes := greedy(t, dir, input, "--context", "90", "--system", "Be it.")
+	said, notes, err := chatted(t.Context(), input, "--model", dir, "--template", "chatml", "--temperature", "0",
+		"--context", "90", "--system", "Be it.")
+	require.EqualError(t, err, "the input: got no answer to 1 of 14 messages, want one to each")
 	require.Equal(t, strings.Repeat("the answer\n", 13), said)
 	require.Greater(t, strings.Count(notes, "attention: the context (90 tokens) is full: the oldest "), 1)
 	require.Contains(t, notes, "attention: the context is full: got a message with which the talk has ")
@@ -111,12 +113,12 @@ func TestCommands(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	said, notes := greedy(t, dir, "one <b>\n/reset\ntwo <b>\n/save "+file+
-		"\n/save talk.txt\n/save\n/quit now\n/help\n /etc\n")
+		"\n/save talk.txt\n/save\n/quit now\n/?\n /etc\n")
 	require.Equal(t, strings.Repeat("the answer\n", 3), said)
 	const name = ", want a file whose name ends with .jsonl\n"
 	require.Equal(t, "attention: a new talk begins\nattention: "+file+" has the talk\n"+
 		`attention: /save: got "talk.txt"`+name+`attention: /save: got ""`+name+
-		`attention: got "/quit now", want /reset, /save FILE or /help`+"\n"+commands, notes)
+		`attention: got "/quit now", want /reset, /save FILE, /help or /bye`+"\n"+commands, notes)
 	two := `{"messages":[{"role":"user","content":"two <b>"},{"role":"assistant","content":"the answer"}]}` + "\n"
 	require.Equal(t, two, read(t, file))
 

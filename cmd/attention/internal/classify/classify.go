@@ -86,13 +86,23 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	for _, note := range m.Notes {
 		fmt.Fprintf(notes, "attention: %s\n", note)
 	}
-	out := term.NewOutput(w)
+	out, long, longest, tokens := term.NewOutput(w), 0, 0, 0
 	for _, text := range texts {
-		chances, err := term.Await(ctx, func() ([]float64, error) { return m.Of(text) })
+		chances, err := term.Await(ctx, func() (chances []float64, err error) {
+			chances, tokens, err = m.Of(text)
+			return chances, err
+		})
 		if err != nil {
 			return fmt.Errorf("--text: %w", err)
 		}
 		fmt.Fprintln(out, likeliest(m.Names, chances)+"  "+term.Line(strings.TrimSpace(text)))
+		if tokens > m.Window {
+			long, longest = long+1, max(longest, tokens)
+		}
+	}
+	if long > 0 {
+		fmt.Fprintf(notes, "attention: the model's window is %d tokens: the ends of %d of %s are not read; the longest has %d\n",
+			m.Window, long, run.Count(len(texts), "text"), longest)
 	}
 	return out.Err()
 }

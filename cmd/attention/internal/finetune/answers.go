@@ -49,8 +49,8 @@ func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	if err := g.Prompt(ctx, p.ids); err != nil {
 		return "", err
 	}
-	var ids []int
-	for len(ids) < n {
+	decoder, said := text.NewDecoder(r.base.Tokenizer), ""
+	for range n {
 		id, err := g.Next(ctx)
 		if err != nil {
 			return "", err
@@ -58,9 +58,13 @@ func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 		if slices.Contains(r.base.Ends, id) {
 			break
 		}
-		ids = append(ids, id)
+		whole, err := decoder.Decode(id) // of a character that is cut it has nothing
+		if err != nil {
+			return "", err
+		}
+		said += whole
 	}
-	return text.Whole(r.base.Tokenizer, ids)
+	return said, nil
 }
 
 // printAnswers prints what the model answers to the prompts now.

@@ -37,8 +37,9 @@ func TestClasses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"first", "second"}, c.Names)
 	for i, given := range []string{"cat 22 mat", "mat 22 cat"} {
-		chances, err := c.Of(given)
+		chances, tokens, err := c.Of(given)
 		require.NoError(t, err)
+		require.Greater(t, tokens, 3)
 		require.Greater(t, chances[i], 0.6, given)
 		require.InDelta(t, 1, chances[0]+chances[1], 1e-9)
 	}

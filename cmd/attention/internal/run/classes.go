@@ -20,7 +20,7 @@ type Classes struct {
 	model   *layers.Classifier
 	params  *layers.Params
 	lessons *text.Lessons
-	length  int // tokens of a text
+	Window  int // the tokens that the model reads of a text
 }
 
 // OpenClasses reads a model that gives texts classes.
@@ -34,7 +34,7 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, length: t.Context}
+	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, Window: m.Model.Context()}
 	c.lessons, err = text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
 		Classes: t.Classes})
 	return c, err
@@ -49,24 +49,24 @@ func (in *Inspection) checkWrites() error {
 		in.Dir, program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
 }
 
-// Of returns the probability of each class of a text. Of a text that is longer than a row was in training, it reads the
-// beginning.
-func (c *Classes) Of(given string) ([]float64, error) {
+// Of returns the probability of each class of a text, and how many tokens the text has. If they are more than the window,
+// it reads the beginning.
+func (c *Classes) Of(given string) (chances []float64, tokens int, err error) {
 	ids, err := c.lessons.Asked(given)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if n := len(ids); n > c.length {
-		ids = append(ids[:c.length-1], ids[n-1])
+	if tokens = len(ids); tokens > c.Window {
+		ids = append(ids[:c.Window-1], ids[tokens-1])
 	}
 	b := layers.NewBuild(c.params, layers.Eval)
 	scores := b.Of(c.model.Scores(b, b.InputOf(tensor.Int, "ids", len(ids))))
 	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
 	values, err := train.Predict(b, train.Values{"ids": input}, scores)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return Softmax(values[0]), nil
+	return Softmax(values[0]), tokens, nil
 }
 
 // Softmax returns the probabilities of scores.

@@ -14,6 +14,7 @@ import (
 // Drawing says by which model tokens are drawn, and how.
 type Drawing struct {
 	Source
+	Accept    func(*Inspection) error // of the newest run; nil accepts those whose models write
 	Sampling  generate.Config
 	precision string
 }
@@ -21,7 +22,7 @@ type Drawing struct {
 // DirFlag defines the flags of the model.
 func (d *Drawing) DirFlag(f *pflag.FlagSet) {
 	f.StringVar(&d.Dir, "model", "",
-		"`folder` of the model (default: that of the newest run of attention train in runs)")
+		"`folder` of the model (default: that of the newest run in runs that fits)")
 	d.Flags(f)
 }
 
@@ -59,7 +60,10 @@ var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "-
 // Open reads the model, or of the runs the newest of these kinds, whose name it notes with what else there is to say
 // about it. Only ids of its tokenizer will be drawn.
 func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
-	in, err := d.Inspect(notes, kinds...)
+	if d.Accept == nil {
+		d.Accept = (*Inspection).checkWrites
+	}
+	in, err := d.inspect(notes, d.Accept, kinds...)
 	if err != nil {
 		return nil, err
 	}

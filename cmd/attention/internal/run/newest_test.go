@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,19 @@ func TestNewest(t *testing.T) {
 		require.Equal(t, "attention: --model: the newest run, "+
 			map[string]string{"1": "runs/1", "my run": "'runs/my run'"}[row.want]+"\n", notes.String())
 	}
+	accepts := func(name string) func(*Inspection) error {
+		return func(in *Inspection) error {
+			if filepath.Base(in.Dir) != name {
+				return errors.New(in.Dir + ": got another")
+			}
+			return nil
+		}
+	}
+	dir, err := Newest(&notes, accepts("9"), GPTModel)
+	require.NoError(t, err)
+	require.Equal(t, "runs/9", dir)
+	_, err = Newest(&notes, accepts("none"), GPTModel)
+	require.ErrorContains(t, err, ": got another")
 	_, err = Source{}.Inspect(&notes, DatesModel)
 	require.ErrorContains(t, err, "runs has none to take")
 	notes.Reset()

@@ -30,9 +30,14 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 // Inspect reads what the folders hold, except the weights; of the runs the newest one of a model of these kinds, whose
 // name it notes. Its errors name the flags.
 func (s Source) Inspect(notes io.Writer, kinds ...string) (in *Inspection, err error) {
+	return s.inspect(notes, nil, kinds...)
+}
+
+// inspect is Inspect with what the newest run must be, too.
+func (s Source) inspect(notes io.Writer, accept func(*Inspection) error, kinds ...string) (in *Inspection, err error) {
 	dir, added := s.Dir, addedAdapter{"--adapter", s.Adapter}
 	if dir == "" {
-		if dir, err = Newest(notes, kinds...); err != nil {
+		if dir, err = Newest(notes, accept, kinds...); err != nil {
 			return nil, fmt.Errorf("--model: %w", err)
 		}
 	}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"attention/cmd/attention/internal/program"
@@ -66,4 +68,17 @@ func answerEnds(ctx context.Context, t text.Tokenizer, ends []int, endOfText int
 // AnswerEnds returns the ids that end the model's answers in a template.
 func (m *OpenModel) AnswerEnds(ctx context.Context, of *text.Template) ([]int, error) {
 	return answerEnds(ctx, m.Tokenizer, m.Ends, m.EndOfText, of, m.Rendering())
+}
+
+// CheckTalks returns an error for a run without a model that writes or without a template of conversations.
+func (in *Inspection) CheckTalks() error {
+	if err := in.checkWrites(); err != nil || in.Config.Tuning != nil {
+		return err
+	}
+	_, err := text.OpenTemplate(in.Dir)
+	if errors.Is(err, text.ErrNoTemplate) {
+		err = fmt.Errorf("%s: got a model without a chat template, want one that %s has tuned, or --template", in.Dir,
+			program.Command("finetune"))
+	}
+	return err
 }

@@ -148,7 +148,7 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 		}
 	}
 	if len(c.models) == 0 && c.runDir == "" && !c.chapter {
-		dir, err := run.Newest(notes, run.GPTModel, run.DecoderModel, run.LayerModel, run.DatesModel)
+		dir, err := run.Newest(notes, nil, run.GPTModel, run.DecoderModel, run.LayerModel, run.DatesModel)
 		if err != nil {
 			return fmt.Errorf("--model: %w; or give --run or --chapter", err)
 		}
